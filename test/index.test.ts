@@ -206,7 +206,9 @@ test('a port that is in use is a StartError that says the way out', async () => 
   await new Promise(resolve => other.once('listening', resolve))
   const { port } = other.address() as AddressInfo
   expect(await refusalOf({ port })).toEqual(
-    new StartError(`Port ${port} is already in use. Stop what uses it, or start with --port 0 for any free port.`),
+    new StartError(
+      `Port ${port} is already in use. Stop the process that uses it, or start with --port 0 for any free port.`,
+    ),
   )
 })
 

@@ -1,4 +1,4 @@
-/** A typed client of operations: the dashboard's page and tests call them by their method and path. */
+/** A typed client for operations. The dashboard's page and tests call them by method and path. */
 import type * as v from 'valibot'
 import type { Of, Operation, Operations, ReadonlyValue, Schema } from './operation.js'
 
@@ -15,13 +15,13 @@ type Part<Name extends string, S> = S extends Schema
     : { readonly [K in Name]: ReadonlyValue<v.InferInput<S>> }
   : unknown
 
-/** Parts of the path by their names, the query and the body. */
+/** The path parameters, the query and the body. */
 export type InputOf<Op> =
   Op extends Operation<infer A, infer Q, infer B, infer _R>
     ? Params<A> & Part<'query', Q> & Part<'body', B> & { readonly signal?: AbortSignal | undefined }
     : never
 
-/** The JSON or the text that comes back. */
+/** The JSON or text of the response. */
 export type OutputOf<Op> =
   Op extends Operation<infer _A, infer _Q, infer _B, infer R>
     ? R extends Schema
@@ -34,17 +34,17 @@ export type OutputOf<Op> =
 type Args<In> = object extends In ? [input?: In] : [input: In]
 
 export interface Client<O extends Operations> {
-  /** Calls an operation. Rejects with what `failed` makes of an answer that is an error, or of none at all. */
+  /** Calls an operation. Rejects with the result of `failed` if the response is an error or there is none. */
   <A extends O[keyof O]['at']>(at: A, ...input: Args<InputOf<OperationAt<O, A>>>): Promise<OutputOf<OperationAt<O, A>>>
-  /** The same with the answer as it comes, for streams. */
+  /** Returns the response itself, for streams. */
   open<A extends O[keyof O]['at']>(at: A, ...input: Args<InputOf<OperationAt<O, A>>>): Promise<Response>
 }
 
 export interface ClientOptions {
-  /** Shown as a bearer credential, where there is one. */
+  /** Sent as a bearer credential, if present. */
   readonly bearer?: (() => string | undefined | Promise<string | undefined>) | undefined
   readonly headers?: Readonly<Record<string, string>>
-  /** What to throw: `status` is that of the answer, and 0 where there was none; `message` is what the server says. */
+  /** Creates the error to throw. `status` is 0 if there was no response; `message` is the server's. */
   readonly failed: (failure: {
     readonly status: number
     readonly message: string | undefined
@@ -58,7 +58,7 @@ interface Call {
   readonly signal?: AbortSignal | undefined
 }
 
-/** A client of the API at `base`. */
+/** Creates a client for the API at `base`. */
 export function createClient<O extends Operations>(
   base: string,
   { bearer, headers, failed }: ClientOptions,

@@ -1,4 +1,7 @@
-/** An operation: one method on one path of Standin's own, declared once. Routes, checks, the OpenAPI document and typed clients follow from it. */
+/**
+ * An operation: one method on one of Standin's own paths, declared once. Routes, validation, the OpenAPI document and
+ * typed clients are derived from it.
+ */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type * as v from 'valibot'
 import { check } from '../check/check.js'
@@ -8,16 +11,16 @@ export type Schema = v.GenericSchema<unknown, unknown>
 
 type QuerySchema = Schema & { readonly entries: Readonly<Record<string, Schema>> }
 
-/** `GET /sessions/{id}`: the path is relative to the API that the operation belongs to. */
+/** For example `GET /sessions/{id}`. The path is relative to the operation's API. */
 export type At = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
 
 /** Who may call it: anyone who reaches the address, a signed-in user, or the developer. */
 export type Audience = 'anyone' | 'user' | 'developer'
 
-/** The signed-in user who calls. */
+/** The signed-in caller. */
 export type User = Extract<Caller, { kind: 'user' }>
 
-/** An answer of another content type than JSON. */
+/** A response with a content type other than JSON. */
 export class TextAnswer {
   constructor(
     readonly contentType: string,
@@ -25,12 +28,12 @@ export class TextAnswer {
   ) {}
 }
 
-/** An answer that writes itself, because it leaves piece by piece. `write` is not called for HEAD. */
+/** A response that writes itself piece by piece. `write` is not called for HEAD. */
 export class Streamed {
   constructor(
     readonly contentType: string,
     readonly write: (response: ServerResponse) => unknown,
-    /** What JSON that is written this way amounts to, for tests that hold it against the schema. */
+    /** The complete JSON value, which tests check against the schema. */
     readonly whole?: () => unknown,
   ) {}
 }
@@ -39,7 +42,7 @@ type Params<A> = A extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [K in Name]: string } & Params<Rest>
   : unknown
 
-/** A JSON value of a schema's type, which need not be mutable. */
+/** The read-only form of a JSON value's type. */
 export type ReadonlyValue<T> = T extends (...args: never) => unknown
   ? T
   : T extends readonly (infer Item)[]
@@ -51,19 +54,19 @@ export type ReadonlyValue<T> = T extends (...args: never) => unknown
 /** The type that a schema describes. */
 export type Of<S extends Schema> = ReadonlyValue<v.InferOutput<S>>
 
-/** What `run` gets: parts of the path by their names, and what was checked. */
+/** The argument of `run`: the path parameters, and the validated input. */
 type Given<A, Q, B, W> = Params<A> &
   (Q extends Schema ? { readonly query: v.InferOutput<Q> } : unknown) &
   (B extends Schema ? { readonly body: v.InferOutput<B> } : unknown) &
   (W extends 'user' ? { readonly user: User } : unknown) & {
-    /** The scope that the query names, or else the header x-standin-scope. */
+    /** The scope in the query, or else in the header x-standin-scope. */
     readonly scope: string | undefined
     readonly headers: IncomingHttpHeaders
-    /** From the socket: a header such as X-Forwarded-For is written by the client. */
+    /** From the socket, since headers such as X-Forwarded-For are written by clients. */
     readonly remoteAddress: string | undefined
   }
 
-// biome-ignore lint/suspicious/noConfusingVoidType: what a function that returns nothing returns.
+// biome-ignore lint/suspicious/noConfusingVoidType: the result of a function that returns nothing
 type Result<R> = R extends Schema ? Of<R> | Streamed : R extends string ? TextAnswer : void
 
 export interface Operation<
@@ -77,38 +80,38 @@ export interface Operation<
   /** Further remarks. */
   readonly more?: string
   readonly query?: Q
-  /** What headers mean, by their names. */
+  /** Descriptions of request headers. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: B
-  /** Whether the body may be left out: an empty object stands for it then. */
+  /** Whether the body may be omitted. It is then an empty object. */
   readonly isBodyOptional?: true
-  /** What the body is held against before `run`, where `run` itself checks it against `body`. */
+  /** The schema for validating the body before `run`, if `run` itself validates it against `body`. */
   readonly takes?: Schema
   /** How the body is read. */
   readonly reads?: BodyReading
-  /** The JSON that comes back, or the content type of a text; nothing where there is no body. */
+  /** The schema of the JSON response, or the content type of a text; absent if there is no body. */
   readonly returns?: R
-  /** What comes back, in words. */
+  /** A description of the response. */
   readonly answer: string
-  /** 200 with a body and 204 without one, unless set. */
+  /** Defaults to 200 with a body and 204 without one. */
   readonly status?: 201
-  /** The events of an answer that is a stream, and what it is in words. */
+  /** The events of a streamed response, and its description. */
   readonly streams?: { readonly answer: string; readonly events: readonly EventDescription[] }
-  /** Errors beyond those that all operations have, by status. */
+  /** Errors in addition to those of all operations, by status. */
   readonly errors?: Readonly<Record<number, string>>
-  /** The developer, unless set. */
+  /** Defaults to the developer. */
   readonly access?: Audience
   run(given: never): unknown
 }
 
 export interface BodyReading {
-  /** How long it may be. */
+  /** The size limit. */
   readonly bytes?: number
-  /** JSON of a usual number of values, unless set. A SyntaxError is answered with 400. */
+  /** Defaults to JSON with the usual limit on values. A SyntaxError becomes a 400. */
   readonly parse?: (body: Buffer) => unknown
 }
 
-/** By the names that the OpenAPI document gives them. */
+/** By the names used in the OpenAPI document. */
 export type Operations = Readonly<Record<string, Operation>>
 
 interface Declared<A, Q, B, R, T, W>
@@ -134,7 +137,7 @@ export const operation = <
   declared: Declared<A, Q, B, R, T, W>,
 ): Operation<A, Q, B, R> => declared as Operation<A, Q, B, R>
 
-/** Whether answers are held against `returns`: tests do that, and it costs nothing otherwise. */
+/** Whether responses are checked against `returns`. Tests switch this on; otherwise it costs nothing. */
 export const answers: { isChecked: boolean; wrong(sentence: string): void } = {
   isChecked: false,
   wrong(sentence) {
@@ -142,7 +145,7 @@ export const answers: { isChecked: boolean; wrong(sentence: string): void } = {
   },
 }
 
-/** Reports to `answers.wrong` what in an answer is not as its operation declares it. */
+/** Reports the first part of a response that violates its declaration to `answers.wrong`. */
 export function checkAnswer({ at, returns }: Operation, answer: unknown): void {
   const value = answer instanceof Streamed ? answer.whole?.() : answer
   if (typeof returns !== 'object' || value === undefined) return

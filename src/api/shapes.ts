@@ -1,4 +1,4 @@
-/** The vocabulary in which operations say what goes in and what comes back. */
+/** Building blocks for the input and output schemas of operations. */
 import * as v from 'valibot'
 import { number as between, closed, map, optional, withWritten } from '../check/check.js'
 import type { Of, Schema } from './operation.js'
@@ -8,7 +8,7 @@ export { closed as object, described, optional, word as oneOf } from '../check/c
 export const text = v.string('text')
 export const number = v.number('a number')
 export const whole = v.pipe(v.number('a whole number'), v.integer('a whole number'))
-/** `what` names a number in this range; `otherwise` is the error for a number that is not whole. */
+/** `what` names a number in this range. `otherwise` is the error for a number that is not whole. */
 export const wholeBetween = (
   least: number,
   most: number,
@@ -22,7 +22,7 @@ export const moment = v.pipe(text, v.isoTimestamp('a moment as ISO 8601'))
 
 export const listOf = <S extends Schema>(item: S) => v.array(item, 'an array')
 export const orNull = <S extends Schema>(schema: S) => v.nullable(schema)
-/** A member that may be missing. */
+/** An optional member. */
 export const maybe = <S extends Schema>(schema: S) => v.exactOptional(schema)
 export const mapOf = <S extends Schema>(value: S) => map(text, value, 'an object')
 
@@ -33,10 +33,10 @@ export const objectOf = <T extends object>() =>
     { type: 'object' },
   )
 
-/** `schema` with a name of its own among the schemas of the document. */
+/** `schema` with its own name in the document. */
 export const named = <S extends Schema>(name: string, schema: S): S => ({ ...schema, named: name })
 
-/** A part of a list: what asks for it, and what comes back. */
+/** A page of a list: its query, and its response. */
 export const listingQuery = closed({
   search: optional(text, 'Only those in which these words stand, in upper or lower case.'),
   limit: optional(wholeBetween(1, 1000), 'At most this many.'),
@@ -44,14 +44,14 @@ export const listingQuery = closed({
 })
 export type ListingQuery = Of<typeof listingQuery>
 
-/** A list, or a part of one with how many there are on the whole. */
+/** A list, or a page of one with the total count. */
 export const dataOf = <S extends Schema>(item: S) => closed({ data: listOf(item) })
 export const pageOf = <S extends Schema>(item: S) => closed({ data: listOf(item), total: whole })
 
-/** What the query or the body of an operation says where it is about one scope. */
+/** The query or body of an operation on one scope. */
 export const scopeQuery = closed({ scope: optional(text, 'The scope; all of them without it.') })
 
-/** A test for what has all the words of a search in one of its texts. */
+/** Creates a test for items that contain all words of a search in one of their texts. */
 export function searchFor(search = ''): (texts: readonly (string | null | undefined)[]) => boolean {
   const words = search
     .toLowerCase()

@@ -1,10 +1,10 @@
-/** Checks values against schemas and says in sentences what is wrong, for requests, options and rules alike. */
+/** Validates values against schemas and describes mistakes in sentences, for requests, options and rules alike. */
 import * as v from 'valibot'
 import { didYouMean } from './suggest.js'
 
 export type Path = readonly (string | number)[]
 
-/** One thing that is wrong: where, and the rest of the sentence that begins with it. */
+/** A mistake: its path, and the rest of a sentence that begins with the path. */
 export interface Mistake {
   readonly path: Path
   readonly sentence: string
@@ -13,7 +13,7 @@ export interface Mistake {
 type Schema = v.GenericSchema<unknown, unknown>
 
 interface CheckOptions {
-  /** Stop at the first thing that is wrong. */
+  /** Stop at the first mistake. */
   readonly firstOnly?: boolean
   /** The name of the whole value in sentences. */
   readonly whole?: string
@@ -22,8 +22,8 @@ interface CheckOptions {
 }
 
 /**
- * Checks `value`. Returns it typed, with defaults filled in, or everything that is wrong with it.
- * A schema's own message is the expectation: `v.number('a number')` becomes "temperature must be a number, not "hot"".
+ * Validates `value`. Returns it typed, with defaults filled in, or all of its mistakes. A schema's own message is the
+ * expectation: `v.number('a number')` becomes "temperature must be a number, not "hot"".
  */
 export function check<S extends Schema>(
   schema: S,
@@ -40,7 +40,7 @@ function mistakeOf(issue: v.BaseIssue<unknown>, whole: string, secret: (path: Pa
   return { path, sentence: `${spoken(path) || whole} ${predicate(at, secret(path))}` }
 }
 
-/** Of a union, the alternative that got furthest is probably the one that was meant. */
+/** In a union, the alternative that got furthest is probably the intended one. */
 function deepest(issue: v.BaseIssue<unknown>, above: Path): { at: v.BaseIssue<unknown>; path: Path } {
   const path = [...above, ...(issue.path ?? []).map(item => item.key as string | number)]
   const inner = issue.issues?.filter(i => i.path).map(i => deepest(i, path)) ?? []
@@ -51,7 +51,7 @@ function deepest(issue: v.BaseIssue<unknown>, above: Path): { at: v.BaseIssue<un
 }
 
 function predicate({ message, input, received }: v.BaseIssue<unknown>, secret: boolean): string {
-  // What `closed` and `open` say about a key is a complete sentence already.
+  // The messages of `closed` and `open` about a key are already complete.
   if (/^(is|has|says) /.test(message)) return message
   if (received === 'undefined') return `is missing. It must be ${message}.`
   return secret ? `must be ${message}.` : `must be ${message}, not ${shown(input)}.`
@@ -59,7 +59,7 @@ function predicate({ message, input, received }: v.BaseIssue<unknown>, secret: b
 
 const LONGEST_SHOWN = 60
 
-/** `messages[1].role`; empty for the whole value. */
+/** For example `messages[1].role`; empty for the whole value. */
 export function spoken(path: Path): string {
   return path.reduce<string>((sum, step) => {
     if (typeof step === 'number') return `${sum}[${step}]`
@@ -69,18 +69,21 @@ export function spoken(path: Path): string {
   }, '')
 }
 
-/** A value as a person would name it, shortened. */
+/** A value in readable, shortened form. */
 function shown(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
   if (typeof value === 'object') return 'an object'
   if (typeof value === 'number' || typeof value === 'bigint') return String(value)
-  // An address may have a password in it.
+  // A URL may contain a password.
   const text = (JSON.stringify(value) ?? String(value)).replace(/\/\/[^/@\s]*@/, '//…@')
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
 }
 
-/** An object with these keys and no others. The error for a misspelt key names the nearest known one, or what `advice` says about it. */
+/**
+ * An object with exactly these keys. The error for a misspelt key suggests the nearest known one, or contains the
+ * `advice` about it.
+ */
 export function closed<const E extends v.ObjectEntries>(
   entries: E,
   advice: (key: string) => string | undefined = () => undefined,
@@ -89,10 +92,10 @@ export function closed<const E extends v.ObjectEntries>(
   const inner: v.GenericSchema = v.object(entries, wordsFor(entries))
   const known = Object.keys(entries)
   const checking = running(strict, (dataset, config) => {
-    const { value: input } = dataset // read first: the inner schema puts its own object in its place
+    const { value: input } = dataset // read first, because the inner schema replaces it
     const result = inner['~run'](dataset, config)
     if (typeof input !== 'object' || input === null) return result
-    // valibot's own strict object stops at the first unknown key; the author of a file wants to see all of them.
+    // valibot's own strict object stops at the first unknown key. The author of a file wants to see all of them.
     for (const key of Object.keys(input).filter(key => !known.includes(key))) {
       const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'key', input, key, value: key }]
       const near = advice(key) ?? (didYouMean(key, known) || ` Known: ${known.join(', ')}.`)
@@ -109,7 +112,7 @@ export function closed<const E extends v.ObjectEntries>(
 export const open = <const E extends v.ObjectEntries>(entries: E) =>
   withoutArrays(v.looseObject(entries, wordsFor(entries)))
 
-/** The error for a value that is not an object, and for a missing key: what its own schema expects. */
+/** The error for a value that is not an object, and for a missing key: the expectation of the key's own schema. */
 const wordsFor = (entries: v.ObjectEntries) => (issue: { readonly expected: string | null }) => {
   if (issue.expected === 'Object') return 'an object'
   const key = issue.expected?.slice(1, -1) ?? ''
@@ -117,20 +120,20 @@ const wordsFor = (entries: v.ObjectEntries) => (issue: { readonly expected: stri
   return typeof message === 'string' ? `is missing. It must be ${message}.` : 'is missing.'
 }
 
-/** An object whose keys are names of any kind. */
+/** An object with arbitrary keys. */
 export const map = <const K extends v.GenericSchema<string, string>, const S extends v.GenericSchema>(
   key: K,
   value: S,
   what: string,
 ) => withoutArrays(v.record(key, value, what), what)
 
-/** For valibot an array is an object as well. */
+/** For valibot, an array is also an object. */
 function withoutArrays<S extends v.GenericSchema>(schema: S, what = 'an object'): S {
   const none: v.GenericSchema = v.never(what)
   return running(schema, (dataset, config) => (Array.isArray(dataset.value) ? none : schema)['~run'](dataset, config))
 }
 
-/** `schema` with another check; its description stays. */
+/** `schema` with another check, but the same description. */
 const running = <S extends v.GenericSchema>(schema: S, run: v.GenericSchema['~run']): S => ({ ...schema, '~run': run })
 
 /** One of several forms, which `choose` tells apart by the value: the mistakes are those in that form alone. */
@@ -143,15 +146,14 @@ export const oneForm = <const F extends readonly v.GenericSchema[]>(forms: F, ch
 export const word = <const W extends readonly [string, ...string[]]>(words: W) =>
   v.picklist(words, `one of ${words.join(', ')}`)
 
-/** A number between two others, both included; `what` names it with its unit. */
+/** A number in a range, both ends included. `what` names it with its unit. */
 export function number(least: number, most: number, what = 'a number') {
   const range = `${what} from ${least} to ${most}`
   return v.pipe(v.number(range), v.minValue(least, range), v.maxValue(most, range))
 }
 
 /**
- * Checks one key of an object in a way that depends on the other keys. `written` is the same check as JSON Schema,
- * for the document.
+ * Checks one key of an object depending on the others. `written` is the same check as JSON Schema, for the document.
  */
 export const where = <O extends object>(
   key: keyof O & string,
@@ -169,11 +171,13 @@ export const where = <O extends object>(
     written,
   )
 
-/** A check or schema of our own with its meaning as JSON Schema, which cannot be derived from it (config/json-schema.ts looks for it). */
+/**
+ * One of our own checks or schemas with its JSON Schema, which cannot be derived from it (see config/json-schema.ts).
+ */
 export const withWritten = <const C extends object>(own: C, written: object | undefined): C =>
   written === undefined ? own : { ...own, written }
 
-/** `schema` with the sentence that explains it, for the reference and for editors. */
+/** `schema` with a description for the reference and for editors. */
 export const described = <const S extends v.GenericSchema>(schema: S, meaning: string): S =>
   v.pipe(schema, v.description(meaning)) as unknown as S
 

@@ -1,30 +1,33 @@
-/** A finding: something that is not as the contract, a recording or another platform has it. */
+/** A finding: something that deviates from the contract, a recording or another platform. */
 import * as v from 'valibot'
 import { closed, word } from './check.js'
 
-/** From the least to the worst. */
+/** From least to most severe. */
 export const severities = ['info', 'warning', 'critical'] as const
-/** `critical` breaks clients, `warning` may, `info` is worth knowing. */
+/** `critical` breaks clients, `warning` may, and `info` is worth knowing. */
 export type Severity = (typeof severities)[number]
 
 export interface Finding {
   readonly severity: Severity
-  /** The field, as `choices[0].message`; empty for the answer as a whole; the name of what is not in the body: `status`, `content-type`. */
+  /**
+   * The field, such as `choices[0].message`; empty for the whole answer; a name such as `status` or `content-type` for
+   * things outside of the body.
+   */
   readonly path: string
-  /** What is wrong. It quotes nothing of what an answer says. */
+  /** What is wrong. Quotes nothing from the answer. */
   readonly sentence: string
 }
 
 const text = v.string('text')
 const whole = v.pipe(v.number('a number'), v.integer('a whole number'))
 
-/** A finding about one answer, by the contract. */
+/** A finding about one answer, according to the contract. */
 export const violation = Object.assign(
   closed({
     path: text,
     sentence: text,
     severity: word(severities),
-    /** Whether platform-api.md says so, or only what others do and Standin has decided. */
+    /** Whether platform-api.md says so, or only other platforms do and Standin has decided it. */
     source: word(['documented', 'decided']),
     /** The section of platform-api.md. */
     section: v.exactOptional(text),
@@ -34,40 +37,40 @@ export const violation = Object.assign(
 export type Violation = Readonly<v.InferOutput<typeof violation>>
 
 const difference = closed({
-  /** `messages[0].content`, `query.limit`. */
+  /** For example `messages[0].content` or `query.limit`. */
   field: text,
-  /** As JSON; missing where the field is not there. */
+  /** As JSON; missing if the field is absent. */
   recorded: v.optional(text),
   asked: v.optional(text),
 })
-/** One field that is not the same. */
+/** One field that differs. */
 export type Difference = Readonly<v.InferOutput<typeof difference>>
 
 export const closestRecording = closed({ file: text, differences: v.array(difference) })
-/** The recording that comes nearest to a request, and where the two differ. */
+/** The recording that is most similar to a request, and the differences. */
 export interface ClosestRecording {
   readonly file: string
   readonly differences: readonly Difference[]
 }
 
-/** Whether it is this bad, or worse. */
+/** Whether the severity reaches the threshold. */
 export const isAtLeast = (threshold: Severity, severity: Severity) =>
   severities.indexOf(severity) >= severities.indexOf(threshold)
 
-/** The worst first. */
+/** Most severe first. */
 export const fromWorst = <F extends { readonly severity: Severity }>(findings: readonly F[]): readonly F[] =>
   findings.toSorted((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity))
 
-/** How many violations there are of each source. */
+/** The number of violations by source. */
 export const violationCounts = closed({
   documented: whole,
   decided: whole,
-  /** Answers that there was no time to judge, in a flood. */
+  /** Answers that were not checked for lack of time. */
   unjudged: whole,
 })
 export type ViolationCounts = Readonly<v.InferOutput<typeof violationCounts>>
 
-/** An exchange whose answer breaks the contract. */
+/** An exchange whose answer violates the contract. */
 export const violating = closed({
   /** Its id in the journal. */
   id: text,

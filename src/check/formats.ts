@@ -1,15 +1,15 @@
 /** Formats of texts: email addresses and times. */
 
-/** The form that Supabase Auth requires, which is HTML's. */
+/** The pattern that Supabase Auth uses, which is HTML's. */
 const form =
   /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
 
 export const LONGEST_EMAIL_BYTES = 255
 
-/** Whether `text` has the form of an email address, at any length. */
+/** Whether `text` has the form of an email address of any length. */
 export const isEmail = (text: string) => form.test(text)
 
-/** Whether `written` is a date, or a date and time with a zone. Days that a month does not have are refused. */
+/** Whether `written` is a date, or a date and time with a zone. Days that do not exist in a month are refused. */
 export function isMoment(written: string): boolean {
   const [, day] = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(written) ?? []
   if (day === undefined || Number.isNaN(Date.parse(written))) return false

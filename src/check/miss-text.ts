@@ -1,4 +1,4 @@
-/** Describes a miss: the request and the nearest recording, side by side. */
+/** Describes a miss: the request and the most similar recording, side by side. */
 
 interface Missed {
   readonly method: string
@@ -20,7 +20,7 @@ interface Paint {
   readonly harmless: (text: string) => string
 }
 
-/** Of a value beside another one. */
+/** The width of a value next to another one. */
 const WIDTH = 48
 
 export function missText({ method, path, reason, nearest }: Missed, paint: Paint = unpainted): string {
@@ -45,10 +45,10 @@ const ABSENT = '(absent)'
 const asItIs = (text: string) => text
 const unpainted: Paint = { title: asItIs, faint: asItIs, harmless: asItIs }
 
-/** This many characters are shown before the first difference, to recognize the place. */
+/** How many characters are shown before the first difference, for context. */
 const BEFORE = 16
 
-/** Both texts, cut to about `width` characters. */
+/** Cuts both texts to about `width` characters. */
 export function sideBySide(one: string, other: string, width: number): readonly [string, string] {
   if (Math.max(one.length, other.length) <= width) return [one, other]
   let same = 0

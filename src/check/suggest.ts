@@ -1,13 +1,13 @@
-/** Finds what the user probably meant to write. */
+/** Finds what the user probably meant. */
 import { distance } from 'fastest-levenshtein'
 
-/** The known name nearest to `written`, or `undefined` when none is near enough to be worth proposing. */
+/** The known name most similar to `written`, or `undefined` if none is similar enough. */
 export function nearest(written: string, known: readonly string[]): string | undefined {
   const lower = written.toLowerCase()
   let best: string | undefined
   let bestDistance = Math.max(2, Math.floor(written.length / 3)) + 1
   for (const name of known) {
-    // Of two equally near ones, the one of the same length: letters are swapped more often than left out.
+    // Of two equally similar names, prefers the one of the same length: letters are swapped more often than left out.
     const apart = distanceTo(name.toLowerCase(), lower) + Math.abs(written.length - name.length) / 1000
     if (apart < bestDistance) [best, bestDistance] = [name, apart]
   }
@@ -20,7 +20,10 @@ const distanceTo = (name: string, written: string) =>
 
 const lettersOf = (word: string) => [...word].sort().join('')
 
-/** ` Did you mean "models"?`, or nothing, to follow a sentence. `prefix` is a common beginning, which does not count. */
+/**
+ * Returns ` Did you mean "models"?` to append to a sentence, or an empty text. `prefix` is a common beginning, which is
+ * ignored.
+ */
 export function didYouMean(written: string, known: readonly string[], prefix = ''): string {
   const own = (name: string) => name.slice(prefix.length)
   const name = nearest(own(written), known.map(own))

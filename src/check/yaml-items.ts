@@ -1,15 +1,15 @@
-/** Edits the items of a list in YAML as text, so that everything else in a file stays byte for byte as it was. */
+/** Edits the items of a YAML list as text, so that everything else in the file stays byte for byte the same. */
 import { isMap, isScalar, isSeq, type Pair, parseDocument, type YAMLMap } from 'yaml'
 
-/** One item as it stands in its text: whole lines, with the comments directly above it and those indented below it. */
+/** The lines of one item, including comments directly above it and indented comments below it. */
 export interface ListItem {
   readonly start: number
   readonly end: number
-  /** How far its dash is indented. */
+  /** The indentation of its dash. */
   readonly indent: number
 }
 
-/** The items of the list that a text is. `undefined` where the list is written in brackets, or where there is no list. */
+/** The items of a list. `undefined` if the list is written in brackets, or if there is none. */
 export function listItems(text: string): readonly ListItem[] | undefined {
   const { contents } = parseDocument(text, { keepSourceTokens: true, logLevel: 'silent' })
   if (contents === null) return []
@@ -31,13 +31,13 @@ export function listItems(text: string): readonly ListItem[] | undefined {
 
 const lineStart = (text: string, at: number) => text.lastIndexOf('\n', at - 1) + 1
 
-/** Behind the line break of the line in which the character before `at` stands. */
+/** The position after the line break of the line that contains the character before `at`. */
 function lineEnd(text: string, at: number): number {
   const found = text.indexOf('\n', Math.max(0, at - 1))
   return found < 0 ? text.length : found + 1
 }
 
-/** A line with `#` inside a text of the item before is no comment, so nothing above `from` counts. */
+/** A line with `#` inside a text of the previous item is no comment, so nothing above `from` counts. */
 function withCommentsAbove(text: string, line: number, { indent, from }: { indent: number; from: number }): number {
   let start = line
   while (start > from) {
@@ -59,15 +59,15 @@ function withCommentsBelow(text: string, valueEnd: number, { indent, to }: { ind
   return end
 }
 
-/** The text of an item on its own, without the indentation of its list. */
+/** The text of an item without the indentation of its list. */
 export const itemText = (text: string, { start, end, indent }: ListItem) =>
   text.slice(start, end).replaceAll('\r\n', '\n').replace(linesIndentedBy(indent), '')
 
-/** `text` with another text in the place of an item; it gets the indentation and the line ends of the list. */
+/** Replaces an item. The new text gets the indentation and the line ends of the list. */
 export const withItem = (text: string, item: ListItem, replacement: string) =>
   text.slice(0, item.start) + fitted(text, item, replacement) + text.slice(item.end)
 
-/** `text` with more in front of an item, separated from it as the items of the list are. */
+/** Inserts text before an item, separated like the other items of the list. */
 export function withItemBefore(text: string, items: readonly ListItem[], i: number, added: string): string {
   const item = items[i] as ListItem
   const isDense = items.some(({ end }, k) => items[k + 1]?.start === end)
@@ -75,11 +75,11 @@ export function withItemBefore(text: string, items: readonly ListItem[], i: numb
   return text.slice(0, item.start) + fitted(text, item, added) + separator + text.slice(item.start)
 }
 
-/** `text` with an item, or several, behind everything else. */
+/** Appends one or several items. */
 export const withItemAtEnd = (text: string, added: string) =>
   text.replace(/(?<=[^\n])$/, lineBreakOf(text)) + fitted(text, { indent: 0 }, added)
 
-/** `text` without an item, and without the blank lines that set it apart. */
+/** Removes an item and the blank lines that separate it. */
 export function withoutItem(text: string, { start, end }: ListItem): string {
   const before = text.slice(0, start)
   const after = text.slice(end)
@@ -88,7 +88,7 @@ export function withoutItem(text: string, { start, end }: ListItem): string {
   return before + (isSetApart ? after.replace(/^(?:[ \t]*\r?\n)+/, '') : after)
 }
 
-/** `text` with two items in each other's places; what stands between them stays. */
+/** Swaps two items. The text between them stays. */
 export function withItemsSwapped(text: string, first: ListItem, second: ListItem): string {
   const cut = (item: ListItem) => text.slice(item.start, item.end).replace(/(?<=[^\n])$/, lineBreakOf(text))
   return (
@@ -105,8 +105,8 @@ const linesIndentedBy = (indent: number) => new RegExp(`^ {0,${indent}}`, 'gm')
 const lineBreakOf = (text: string) => (/\r\n/.test(text) ? '\r\n' : '\n')
 
 /**
- * An item that is a map, with a flag set; `undefined` where it is none. Where `usual` is the value of a missing flag, the flag is
- * removed instead when nothing is lost by that, so that setting it back restores the text.
+ * Sets a flag of an item that is a map; `undefined` if it is not one. If `value` equals the default `usual`, the flag
+ * is removed instead when nothing is lost by that, so that setting it back restores the text.
  */
 export function withFlag(item: string, name: string, { value, usual }: { value: boolean; usual: boolean }) {
   const { contents } = parseDocument(item, { logLevel: 'silent' })

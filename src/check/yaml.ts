@@ -1,4 +1,4 @@
-/** Reads YAML and remembers where each value was. With `yaml-items.ts` the only entry point to the package `yaml`. */
+/** Reads YAML and remembers the position of each value. With `yaml-items.ts` the only file that imports `yaml`. */
 import {
   type Document,
   isMap,
@@ -27,13 +27,19 @@ export interface Position {
 export interface YamlFile {
   readonly value: unknown
   readonly problems: readonly Problem[]
-  /** The place of the value at `path`, or of the nearest thing around it that is in the file. For a key in the file, the place of the key. */
+  /**
+   * The position of the value at `path`, or of the nearest existing parent. For a key in the file, the position of the
+   * key.
+   */
   locate(path: Path): Position
   /** The paths of the texts that `replaceText` changed. */
   readonly replaced: readonly Path[]
 }
 
-/** Changes a text that has a `$` in it while the file is read; throws an Error whose message becomes a problem at the text's place. */
+/**
+ * Changes texts that contain a `$` while the file is read. If it throws an Error, the message becomes a problem at that
+ * position.
+ */
 export type ReplaceText = (text: string) => string
 
 interface Reading {
@@ -42,7 +48,7 @@ interface Reading {
   readonly keepDigits?: boolean
 }
 
-/** Parses YAML. Never throws for a mistake in the file; those are in `problems`. */
+/** Parses YAML. Never throws for mistakes in the file, which are in `problems`. */
 export function readYaml(written: string, origin: string, { replaceText, keepDigits = false }: Reading = {}): YamlFile {
   // Editors on Windows write a byte order mark, which would count as indentation of the first line.
   const text = written.replace(/^\ufeff/, '')
@@ -72,7 +78,7 @@ export function readYaml(written: string, origin: string, { replaceText, keepDig
   try {
     value = problems.length === 0 ? document.toJS() : undefined
   } catch (error) {
-    // Aliases that would expand without bound.
+    // Aliases that would expand without limit.
     const why = `This is not usable YAML: ${sentence((error as Error).message)}`
     problems.push({ origin, line: 1, column: 1, sentence: why })
   }
@@ -83,7 +89,7 @@ const offsetOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 
 
 type Mistakes = readonly (readonly [node: unknown, sentence: string])[]
 
-/** Aliases that lead nowhere, and, where they are asked for, keys that are no words. */
+/** Unknown aliases and, if requested, keys that are no words. */
 function misused(document: Document, withKeys: boolean): Mistakes {
   const found: [unknown, string][] = []
   visit(document, {
@@ -121,7 +127,7 @@ function replaceTexts(document: Document, replaceText: ReplaceText): typeof unto
   return { replaced, refused }
 }
 
-/** Only what is too long for a number stays a BigInt. */
+/** Only numbers that are too long stay BigInts. */
 function shortenDigits(document: Document): void {
   visit(document, {
     Scalar(_key, node) {
@@ -131,12 +137,12 @@ function shortenDigits(document: Document): void {
   })
 }
 
-// What `text: {{user}}` is to YAML.
+// How YAML reads `text: {{user}}`.
 const keyWithoutName =
   "A key has to be a word here, not a map or a list. A text that begins with { or [ stands in quotes: '{{user}}'."
 const noAnchor = 'The anchor of this alias is not set before it. A text that begins with * stands in quotes.'
 
-/** One syntax error causes more after it; each duplicate key is an error of its own. */
+/** One syntax error causes more after it, but each duplicate key is an error of its own. */
 function worthTelling(errors: readonly YAMLParseError[]): readonly YAMLParseError[] {
   const first = errors.find(({ code }) => code !== 'DUPLICATE_KEY')
   return errors.filter(error => error.code === 'DUPLICATE_KEY' || error === first)
@@ -159,7 +165,7 @@ function duplicateKey(document: Document, offset: number, lines: LineCounter): s
   return told
 }
 
-/** The library's message without its quotes of the file, which may be secret. */
+/** The library's message without quotes from the file, which may be secret. */
 function whyOf({ code, message }: YAMLParseError): string {
   if (code === 'MULTIPLE_DOCS') return 'A second document begins here; only one is read.'
   const why = message
@@ -182,7 +188,7 @@ const remedies = [
 
 const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`)
 
-/** Follows `path` down from `root`: the last key's own node, or the last node that is there. */
+/** Follows `path` down from `root`. Returns the last key's node, or the last existing node. */
 function find(root: unknown, path: Path): unknown {
   let node: unknown = root
   for (const [depth, step] of path.entries()) {
@@ -206,12 +212,12 @@ function pathOf(chain: readonly unknown[]): Path {
   return path
 }
 
-/** A value as a document of YAML. */
+/** A value as a YAML document. */
 export const yamlOf = (value: object) => stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 })
 
-/** A value as YAML on one line, for a person to read. */
+/** A value as YAML on one line, for people. */
 export const inlineYaml = (value: unknown) =>
   stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: true }).trimEnd()
 
-/** A value as block YAML, as a person would write it; long texts are not folded. */
+/** A value as block YAML, as a person would write it. Long texts are not folded. */
 export const blockYaml = (value: unknown) => stringify(value, { lineWidth: 0, blockQuote: 'literal' })

@@ -1,11 +1,11 @@
-/** Says in one sentence what to do about a request that was refused or has no recording. */
+/** Suggests in one sentence what to do about a request that was refused or has no recording. */
 import { nearest } from '../check/suggest.js'
 import { adviceOn } from '../core/errors.js'
 import { asksLive, type Mode } from '../core/exchange.js'
 import { AUTH, isAuth } from '../core/paths.js'
 import type { LogLine } from './log-line.js'
 
-/** Undefined when there is nothing to do, or when the error itself says what to do. */
+/** Returns `undefined` if there is nothing to do, or if the error itself says what to do. */
 export function adviceFor({
   status,
   mode,
@@ -20,11 +20,11 @@ export function adviceFor({
   if (fault !== null) {
     return error === null
       ? undefined
-      : 'This was asked for: by a rule, by the option faults, by a header, or with /__standin/faults.'
+      : 'This is a fault that was set up: by a rule, the option faults, a header, or /__standin/faults.'
   }
   const isLive = answeredBy?.kind === 'live'
   if (isLive && (status === 401 || status === 403)) return liveCredential
-  if (isLive && status === 429) return 'The live platform limits this: come again when its Retry-After says.'
+  if (isLive && status === 429) return 'This is a rate limit of the live platform. Try again after its Retry-After.'
   if (code === 'not_found') return unknownPath(path, mode)
   const advice = code === null ? undefined : adviceOn(code)
   if (advice !== undefined) return typeof advice === 'string' ? advice : advice(path)
@@ -36,13 +36,13 @@ function byStatus(status: number, path: string, { mode, hint }: Pick<LogLine, 'm
   switch (status) {
     case 401:
       return isAuth(path)
-        ? 'Send SUPABASE_ANON_KEY as the header apikey, and the token of a user where one is asked for.'
+        ? 'Send SUPABASE_ANON_KEY as the header apikey, and a user token if the endpoint requires one.'
         : undefined
     case 403:
       // Requests from a foreign origin: their hint already says what to do.
       return hint === null ? forbidden(path) : undefined
     case 429:
-      return 'Wait as long as the header Retry-After says.'
+      return 'Wait for as long as the header Retry-After says.'
     case 502:
     case 504:
       return mode !== null && asksLive(mode)
@@ -54,14 +54,14 @@ function byStatus(status: number, path: string, { mode, hint }: Pick<LogLine, 'm
 }
 
 const liveCredential =
-  'The live platform says so: check upstream.apiKey, or sign in with standin login; --verbose shows its answer.'
+  'This is the answer of the live platform. Check upstream.apiKey, or sign in with standin login; --verbose shows the answer.'
 
 const forbidden = (path: string) =>
   path.startsWith(`${AUTH}/admin`) || path === `${AUTH}/invite`
-    ? 'It takes the service key: SUPABASE_SERVICE_ROLE_KEY, as the start prints it.'
-    : 'standin tail --last 1 --verbose shows who asked, and what was said.'
+    ? 'This requires the service key: SUPABASE_SERVICE_ROLE_KEY, as the banner prints it.'
+    : 'standin tail --last 1 --verbose shows the caller and the bodies.'
 
-/** Paths that apps ask for. A test checks that each of them is served. */
+/** Paths that apps call. A test checks that each of them is served. */
 export const knownPaths = [
   ...['/health', '/api/v1', '/v1/models', '/v1/chat/completions'],
   ...['token', 'signup', 'user', 'logout', 'otp', 'magiclink', 'verify', 'recover', 'resend', 'settings', 'health'].map(
@@ -79,7 +79,7 @@ function openaiAlone(name: string): string {
   if (name === 'responses')
     return `${has} ${chat} use chat.completions of the openai client, openai.chat(model) or createOpenAICompatible of the AI SDK, or useResponsesApi: false of LangChain.`
   if (name === 'completions') return `${has} ${chat} use chat.completions of the openai client.`
-  return `${has} In the modes proxy and record the live platform is asked, which may have it.`
+  return `${has} In the modes proxy and record, requests go to the live platform, which may have it.`
 }
 
 function unknownPath(path: string, mode: Mode | null): string | undefined {
@@ -88,13 +88,13 @@ function unknownPath(path: string, mode: Mode | null): string | undefined {
   if (name !== undefined) return openaiAlone(name)
   const near = nearest(path, knownPaths)
   if (near !== undefined) return `Did you mean ${near}? ${baseAdvice(path, near)}`.trim()
-  return mode === 'replay' ? 'Nothing is recorded for this path: ask it once with standin record.' : undefined
+  return mode === 'replay' ? 'Nothing is recorded for this path. Request it once with standin record.' : undefined
 }
 
-/** Clients append the path to the base URL that they are given. */
+/** Clients append their paths to the base URL that they are given. */
 function baseAdvice(path: string, near: string): string {
-  if (near === `/v1${path}`) return 'The base URL of an OpenAI client ends in /v1: OPENAI_BASE_URL.'
-  if (path === `/v1${near}`) return 'The base URL has /v1 in it already, or twice.'
-  if (path === `${AUTH}${near}`) return 'The URL of a Supabase client is without /auth/v1: SUPABASE_URL.'
+  if (near === `/v1${path}`) return 'The base URL of an OpenAI client ends in /v1: use OPENAI_BASE_URL.'
+  if (path === `/v1${near}`) return 'The base URL already contains /v1, or contains it twice.'
+  if (path === `${AUTH}${near}`) return 'The URL of a Supabase client must not include /auth/v1: use SUPABASE_URL.'
   return ''
 }

@@ -1,4 +1,4 @@
-/** Reads the command line: which command is meant, and what its flags say. */
+/** Reads the command line: the command and its flags. */
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { UsageError } from '../check/problem.js'
@@ -8,20 +8,23 @@ import { fromText } from '../config/options.js'
 import { type Command, type CommandLine, type Flag, type Flags, sharedFlags } from './command.js'
 import { commands, findCommand, groupOf, type ListedCommand } from './commands.js'
 
-/** What a command line asks for. */
+/** What a command line means. */
 export type Wish =
   | { readonly kind: 'version' }
-  /** The help of the command, or of the group of commands, that these words name. */
+  /** Show the help of the command or group that these words name. */
   | { readonly kind: 'help'; readonly words: readonly string[] }
   | { readonly kind: 'run'; readonly command: Command<Flags>; readonly line: CommandLine }
 
-/** Rejects with a UsageError for an unknown command, or a flag that it does not take, needs a value or has a wrong one. */
+/**
+ * Rejects with a UsageError for an unknown command, and for a flag that is unknown, lacks a value or has an invalid
+ * one.
+ */
 export async function readCommandLine(argv: readonly string[]): Promise<Wish> {
   const { given, words, hasUnknown } = tokensOf(argv, sharedFlags)
   if (given.has('version')) return { kind: 'version' }
   if (argv[0] === 'help') return { kind: 'help', words: argv.slice(1) }
   if (given.has('help')) return { kind: 'help', words }
-  // Where flags stand before the words, it depends on the flags which of the words is the value of one.
+  // If flags come before the words, the flags determine which of the words is a value.
   const listed = argv[0]?.startsWith('-') && hasUnknown ? await commandBehindFlags(argv) : findCommand(words)
   if (!listed) throw await notFound(argv)
   const command = await listed.load()
@@ -47,7 +50,7 @@ interface Token {
   readonly inlineValue: boolean | undefined
 }
 
-/** Takes a command line apart, with flags that are not known taken for ones without a value. */
+/** Splits a command line. Unknown flags are taken for flags without a value. */
 function tokensOf(argv: readonly string[], flags: Flags) {
   const { tokens } = parseArgs({
     args: [...argv],
@@ -63,7 +66,7 @@ function tokensOf(argv: readonly string[], flags: Flags) {
     given: new Map(options.map(token => [token.name, token])),
     hasUnknown: options.some(({ name }) => !Object.hasOwn(flags, name)),
     words: words.map(({ value }) => value),
-    /** Where each word stands in `argv`. */
+    /** The position of each word in `argv`. */
     wordsAt: words.map(({ index }) => index),
     behind: argv.slice(end + 1),
   }
@@ -115,7 +118,7 @@ async function notTaken(name: string, rawName: string): Promise<UsageError> {
   return new UsageError(`The flag ${rawName} is not known.${didYouMean(rawName, names)}`)
 }
 
-/** Throws a UsageError for more words than the command takes, or fewer. */
+/** Throws a UsageError if the command takes more or fewer words. */
 function requireFitting({ length, 0: first }: readonly string[], name: string, usage: string): void {
   const [taken = ''] = /(?<= )[[A-Z].*$/.exec(usage.replace(/ -- .*/, '')) ?? []
   const count = taken.split(' ').filter(Boolean).length
@@ -125,7 +128,7 @@ function requireFitting({ length, 0: first }: readonly string[], name: string, u
   )
 }
 
-/** An error for words that name no command. */
+/** The error for words that are not a command. */
 export async function notFound(argv: readonly string[]): Promise<UsageError> {
   const [first = '', second = ''] = tokensOf(argv, await allFlags()).words
   const names = groupOf(first).map(({ name }) => name.split(' ')[1] ?? '')
@@ -140,7 +143,7 @@ export async function notFound(argv: readonly string[]): Promise<UsageError> {
   return new UsageError(`"${first}" is not a command.${didYouMean(first, [...known, 'help'])}`)
 }
 
-/** The configuration options that flags set. A mode that is asked for applies to all endpoints, and overrides `modes`. */
+/** The configuration options that flags set. --mode applies to all endpoints and overrides `modes`. */
 function overridesOf(written: ReadonlyMap<string, string>, flags: Flags): readonly Override[] {
   const set = Object.entries(flags).flatMap(([name, { option, isPath }]: [string, Flag]) => {
     const text = written.get(name)

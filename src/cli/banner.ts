@@ -56,12 +56,16 @@ export function warningsOf({ mode, modes, loaded }: Platform): readonly string[]
   const goesLive = askingLive({ mode, modes, recordings }).length > 0
   const where = wildcards.has(host) ? 'every address of this machine' : host
   return [
-    ...(isLoopback(host) ? [] : [`Listening on ${where}: others can reach it, and the development keys are public.`]),
+    ...(isLoopback(host)
+      ? []
+      : [`Listening on ${where}: other machines can reach it, and the development keys are public.`]),
     ...(auth.signingKeys !== '' && auth.jwtSecret === developmentSecret
       ? ['auth.jwtSecret is the public one: anyone can sign service keys and user tokens, despite auth.signingKeys.']
       : []),
     ...(goesLive && upstream.credentials === 'swap' && upstream.apiKey === '' && !isSignedIn(upstream.authUrl)
-      ? ['upstream.apiKey is not set, and there is no session from standin login: /v1 is asked without a credential.']
+      ? [
+          'upstream.apiKey is not set, and there is no session from standin login. Requests to the live /v1 carry no credential.',
+        ]
       : []),
   ]
 }

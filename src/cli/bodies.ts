@@ -30,14 +30,19 @@ export function bodyLines(entry: JournalEntry, colors: Colors): readonly string[
   return [
     ...part(`> ${inBytes(request.bytes)}`, shownLines(request.body), request.bytes > 0, colors),
     ...(upstream
-      ? part(`< ${inBytes(upstream.bytes)}, as the platform said it`, answerLines(upstream, status ?? 0), true, colors)
+      ? part(
+          `< ${inBytes(upstream.bytes)}, as the live platform sent it`,
+          answerLines(upstream, status ?? 0),
+          true,
+          colors,
+        )
       : []),
     ...part(
       [
         `< ${inBytes(bytes)}`,
         ...eventsOf(response),
         ...rhythm,
-        ...(truncated ? ['only the beginning was kept'] : []),
+        ...(truncated ? ['only the beginning was recorded'] : []),
       ].join(', '),
       answerLines(response, status ?? 0),
       bytes > 0,

@@ -1,4 +1,4 @@
-/** The form of a command: its flags, its help and what it runs stand in one file. Also the flags that all commands take. */
+/** Defines a command: its flags, help and code are in one file. Also the flags that all commands share. */
 import { UsageError } from '../check/problem.js'
 import type { Override } from '../config/load.js'
 
@@ -15,7 +15,7 @@ export interface Flag<T = unknown> {
   readonly option?: readonly string[]
   /** The value is a path relative to the current folder. (In a configuration file, paths are relative to that file.) */
   readonly isPath?: boolean
-  /** Makes the value, also where the flag is not given. Throws a UsageError for a text that it does not take. */
+  /** Parses the value; also called if the flag is not given. Throws a UsageError for an invalid value. */
   read(written: string | undefined, name: string): T
 }
 
@@ -71,9 +71,9 @@ export function oneOf<const T extends string, const I extends T | undefined>(
 
 const option = (flag: Flag<string | undefined>, ...option: readonly string[]) => ({ ...flag, option })
 
-/** The flags of every command: those that configure a platform, and those about what is printed. */
+/** The flags of every command: those for the configuration, and those for output. */
 export const sharedFlags = {
-  config: text('FILE', 'Configuration file (default: platform.config.yaml, if it is there)'),
+  config: text('FILE', 'Configuration file (default: platform.config.yaml, if it exists)'),
   host: option(text('ADDRESS', 'Address to listen on (127.0.0.1)'), 'host'),
   port: option(text('NUMBER', 'Port to listen on; 0 takes any free one (4100)'), 'port'),
   mode: option(text('MODE', 'emulate, proxy, record or replay (emulate)'), 'mode'),
@@ -82,14 +82,14 @@ export const sharedFlags = {
     ...option(text('DIR', 'Folder of the recordings (fixtures/recordings)'), 'recordings', 'dir'),
     isPath: true,
   },
-  speed: option(text('NUMBER', 'How fast recordings are played: 1 as recorded, 0 at once (1)'), 'recordings', 'speed'),
+  speed: option(text('NUMBER', 'Speed of replay: 1 as recorded, 0 without pauses (1)'), 'recordings', 'speed'),
   'on-miss': option(text('WHAT', 'Without a recording: fail, emulate or record (fail)'), 'recordings', 'onMiss'),
   state: option(
     text('WHERE', 'Where state is kept: memory, file:PATH, postgres://… (file:.standin/state.db)'),
     'state',
   ),
   seed: option(text('NUMBER', 'Changes the canned replies (0)'), 'seed'),
-  json: yes('Print JSON lines; the first one says that it is ready, and where'),
+  json: yes('Print JSON lines; the first one says when and where it is ready'),
   quiet: yes('Print problems only'),
   help: { ...yes('Show this'), short: 'h' },
   version: { ...yes('Show the version'), short: 'v' },
@@ -98,40 +98,40 @@ export const sharedFlags = {
 /** The flags of commands that start a platform. */
 export const runFlags = {
   strict: yes('End with exit code 1 when a request had no recording'),
-  'strict-unused': yes('The same, and when a recording was never asked for'),
-  'fail-on-violation': yes('End with exit code 1 when an answer broke what the platform documents'),
+  'strict-unused': yes('The same, and when a recording was never used'),
+  'fail-on-violation': yes('End with exit code 1 when an answer violated the contract'),
   verbose: yes('Log bodies as well'),
 } as const satisfies Flags
 
-/** What a command is called with. */
+/** The command line as a command gets it. */
 // biome-ignore lint/complexity/noBannedTypes: no flags of its own
 export interface CommandLine<F extends Flags = {}> {
   /** `recordings show`. */
   readonly name: string
-  /** The words behind the name. */
+  /** The words after the name. */
   readonly words: readonly string[]
-  /** What `standin exec` runs: everything after `--`. */
+  /** The command that `standin exec` runs: everything after `--`. */
   readonly child: readonly string[]
   readonly flags: Values<Omit<typeof sharedFlags, keyof F> & F>
-  /** What the flags say about the configuration. */
+  /** The options set by flags. */
   readonly overrides: readonly Override[]
 }
 
 /** The values of the flags of a command that starts a platform. */
 export type RunFlags = CommandLine<typeof runFlags>['flags']
 
-/** What a command prints: words for people or, with --json, a document. With --quiet it prints no words. */
+/** The result of a command: text for people or, with --json, a document. With --quiet no text is printed. */
 export interface Result {
   readonly data: object
   readonly words: string
 }
 
-/** What is printed, or the exit code to end with. */
+/** What is printed, or the exit code. */
 export type CommandResult = Result | string | number | undefined
 
 // biome-ignore lint/complexity/noBannedTypes: no flags of its own
 export interface Command<F extends Flags = {}> {
-  /** Flags of its own, and the shared ones that its help lists with them, perhaps with another meaning. */
+  /** Its own flags, and shared ones to list in its help, perhaps with another description. */
   readonly flags: F
   /** Command lines, and what they do. */
   readonly examples?: readonly (readonly [line: string, meaning: string])[]

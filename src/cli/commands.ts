@@ -1,17 +1,20 @@
-/** All commands, grouped by task as the help shows them. What each does is said here, so that the overview loads none of them. */
+/**
+ * All commands, grouped by task as the help shows them. Descriptions are here, so that the overview need not load the
+ * commands.
+ */
 import type { Command, Flags } from './command.js'
 
 /** A command before it is loaded. */
 export interface ListedCommand {
   /** `recordings show`. */
   readonly name: string
-  /** Its name, and the words behind it: required ones, `[optional]` ones, and `…` for any number. */
+  /** The name and the words after it: required ones, `[optional]` ones, and `…` for any number. */
   readonly usage: string
   readonly does: string
   load(): Promise<Command<Flags>>
 }
 
-/** A file of commands, by their names. That a command reads only its own flags is checked where it is declared. */
+/** Loads a file of commands by name. The declaration of each command checks that it reads only its own flags. */
 type Load = () => Promise<{ readonly commands: Readonly<Record<string, Omit<Command<Flags>, 'run'>>> }>
 
 const dev: Load = () => import('./dev.js')
@@ -30,42 +33,42 @@ const mint: Load = () => import('./mint.js')
 const login: Load = () => import('./login.js')
 const replies: Load = () => import('./replies.js')
 
-/** Adding a command is an entry here, and its file. */
+/** To add a command, add an entry here and its file. */
 const entries: Readonly<Record<string, readonly (readonly [usage: string, does: string, load: Load])[]>> = {
   'Start it': [
     ['[dev]', 'Start the platform', dev],
-    ['record', 'Start it in mode record: ask the live platform, and keep what it says', dev],
-    ['replay', 'Start it in mode replay: answer from what was recorded', dev],
+    ['record', 'Start it in mode record: forward to the live platform and record its answers', dev],
+    ['replay', 'Start it in mode replay: answer from recordings', dev],
     ['exec -- COMMAND', 'Run a command with a platform of its own, on any free port', exec],
   ],
   'Look at it': [
-    ['tail', 'Follow the requests of a Standin that runs already', tail],
+    ['tail', 'Follow the requests of a running Standin', tail],
     ['verify', "Check each rule of the platform's document, here or at another --target", verify],
-    ['openapi', 'Print the OpenAPI document of everything that is answered', config],
+    ['openapi', 'Print the OpenAPI document of all endpoints', config],
   ],
   Recordings: [
-    ['recordings list', 'List what was recorded', list],
-    ['recordings show NAME', 'Show one recording; NAME is its key or a part of its file name', show],
+    ['recordings list', 'List all recordings', list],
+    ['recordings show NAME', 'Show one recording; NAME is its key or part of its file name', show],
     ['recordings prune', 'Remove recordings: --incomplete, --older-than, --broken', prune],
     ['recordings rename [OLD NEW]', 'Give all recordings the names they would get today, or OLD the name NEW', rename],
     ['recordings scan [FILES…]', 'Find secrets in recordings and FILES; any makes it exit with 1', scan],
     ['drift', 'Repeat recorded requests at the live platform, and report changes', drift],
-    ['import FILE.har', 'Make recordings of the exchanges in a HAR file; - is standard input', har],
+    ['import FILE.har', 'Turn the exchanges in a HAR file into recordings; - is standard input', har],
     ['export FILE.har', 'Write the recordings as a HAR file; - is standard output', har],
   ],
   Credentials: [
     ['token', 'Print a token for tests', mint],
     ['key create', 'Print a new API key', mint],
     ['login', 'Sign in to the live auth backend', login],
-    ['logout', 'Sign out there, and forget the session', login],
+    ['logout', 'Sign out there, and delete the session', login],
   ],
   'Configuration and replies': [
-    ['config check', 'Say what is wrong with the configuration, or that nothing is', config],
-    ['config print', 'Show every option, its value and where that came from', config],
+    ['config check', 'Check the configuration and report mistakes', config],
+    ['config print', 'Show every option, its value and where it was set', config],
     ['config init', 'Print a configuration file with every option at its default', config],
     ['config schema', 'Print the JSON Schema of the configuration file', config],
-    ['replies check', 'Say which rules never answer, and what else is odd about them', replies],
-    ['replies try [PROMPT…]', 'Say which rule answers, what it says, and why', replies],
+    ['replies check', 'Find rules that never answer, and other mistakes', replies],
+    ['replies try [PROMPT…]', 'Show which rule answers, with what, and why', replies],
     ['replies schema', 'Print the JSON Schema of reply files', replies],
   ],
 }
@@ -81,9 +84,9 @@ export const commands = topics.flatMap(({ commands }) => commands)
 
 const byName = new Map(commands.map(command => [command.name, command]))
 
-/** The command that the first one or two words name; `standin` alone is `standin dev`. */
+/** Finds the command by its first one or two words. `standin` alone is `standin dev`. */
 export const findCommand = ([first = 'dev', second]: readonly string[]) =>
   byName.get(`${first} ${second}`) ?? byName.get(first)
 
-/** The commands whose name begins with this word: all of `recordings`. */
+/** The commands whose name begins with this word, such as all of `recordings`. */
 export const groupOf = (word: string) => commands.filter(({ name }) => name.split(' ')[0] === word)

@@ -16,7 +16,9 @@ const check = command({
     const loaded = load(line)
     signingKeysOf(loaded)
     const { rules } = await loadRules(replyFilesOf(loaded), loaded.config.seed)
-    const verdict = loaded.file ? 'The configuration is good' : 'There is no configuration file; the defaults are good'
+    const verdict = loaded.file
+      ? 'The configuration is valid'
+      : 'There is no configuration file; the defaults are valid'
     return `${verdict}. Rules of replies: ${rules.length}.\n`
   },
 })

@@ -1,4 +1,7 @@
-/** `standin dev`, `record` and `replay`: start a platform, print where it is, log its requests, and stop on a signal. */
+/**
+ * `standin dev`, `record` and `replay`: starts a platform, prints its address, logs its requests, and stops on a
+ * signal.
+ */
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type Problem, ProblemsError, UsageError, wordProblem } from '../check/problem.js'
@@ -29,7 +32,7 @@ const dev = command({
   run: start,
 })
 
-/** A command that sets the mode by its name. */
+/** A command whose name is its mode. */
 const inMode = (mode: string) =>
   command({
     flags: { ...flags, mode: { ...sharedFlags.mode, isHidden: true } },
@@ -137,7 +140,7 @@ async function reloadOnChange({ platform, log, inWords, readAtMs, renew }: Watch
       // The keys that were printed at the start no longer work.
       if (keysOf(platform) !== before.keys) lines.push(inWords(colors))
       if (addressOf(platform) !== before.address)
-        lines.push(colors.yellow('host, port and state stay as they are until the next start.'))
+        lines.push(colors.yellow('host, port and state do not change until the next start.'))
       return lines.join('\n')
     })
   }
@@ -155,7 +158,7 @@ async function reloadOnChange({ platform, log, inWords, readAtMs, renew }: Watch
       log.problem({ event: 'reload-failed', problems }, ({ red }) =>
         [
           ...problems.map(problem => red(wordProblem(problem))),
-          'Not reloaded: the last good configuration stays in force.',
+          'Not reloaded: the last valid configuration is still in use.',
         ].join('\n'),
       )
       if (error instanceof ProblemsError) broken = error.files
@@ -164,7 +167,7 @@ async function reloadOnChange({ platform, log, inWords, readAtMs, renew }: Watch
   }
 }
 
-/** The files to watch: those the platform was made from, and those that made a reload fail. */
+/** The files to watch: those from which the platform was configured, and those that made a reload fail. */
 function filesOf({ loaded, textFiles }: Platform, broken: readonly string[] = []) {
   const { signingKeys } = loaded.config.auth
   return {

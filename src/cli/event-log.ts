@@ -1,4 +1,6 @@
-/** Tells what happens in a platform: as JSON lines for programs, or in words for people. Loaded while the port opens. */
+/**
+ * Reports what happens in a platform: as JSON lines for programs, or as text for people. Loaded while the port opens.
+ */
 import type { JournalEntry } from '../journal/index.js'
 import type { Platform } from '../platform.js'
 import type { RunFlags } from './command.js'
@@ -13,11 +15,11 @@ type Flags = Pick<RunFlags, 'json' | 'quiet' | 'verbose'>
 type Words = (colors: Colors) => string
 
 export interface EventLog {
-  /** Tells of an event. With --quiet people see it only if it is needed. */
+  /** Reports an event. With --quiet it is printed only if it is needed. */
   say(event: object, words: Words, isNeeded?: boolean): void
-  /** The same for a problem, which people see on standard error, with --quiet as well. */
+  /** Reports a problem. For people it goes to standard error, even with --quiet. */
   problem(event: object, words: Words): void
-  /** What a request was; `entry` has its bodies. */
+  /** Reports a request; `entry` has its bodies. */
   request(event: object, line: LogLine, entry?: JournalEntry): void
   /** Called before other text is written to the same terminal. */
   interrupt(): void
@@ -67,11 +69,11 @@ export async function createEventLog(
   }
 }
 
-/** Tells of requests. Returns a function that reloads the redaction rules, for when the configuration has changed. */
+/** Reports requests. Returns a function that reloads the redaction rules after a change of the configuration. */
 export const tellRequests = (platform: Platform, log: EventLog, { verbose }: Flags): Promise<() => Promise<void>> =>
   followRequests(platform, verbose, (line, entry) => log.request(requestEvent(line, entry), line, entry))
 
-/** Tells of problems as they come. */
+/** Reports problems as they occur. */
 export function tellProblems(platform: Platform, log: EventLog): void {
   platform.onMiss(miss => log.problem({ event: 'miss', ...miss }, colors => missText(miss, colors)))
   platform.violations.onViolating(violating =>
@@ -79,11 +81,11 @@ export function tellProblems(platform: Platform, log: EventLog): void {
   )
 }
 
-/** Tells of messages to users: codes and links. */
+/** Reports messages in the outbox: codes and links. */
 export const tellMessages = (platform: Platform, log: EventLog): void =>
   platform.onMessage(message => log.say(messageEvent(message), colors => messageLine(message, colors)))
 
-/** Tells how a run went that is over, and what failed with --quiet, too. Returns whether it has failed. */
+/** Reports how a finished run went; with --quiet, only if it failed. Returns whether it failed. */
 export function conclude(platform: Platform, log: EventLog, flags: RunFlags): boolean {
   const receipt = platform.receipt()
   const isShort = hasMissed(receipt, flags)

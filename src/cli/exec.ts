@@ -22,7 +22,7 @@ const execFlags = {
   ...runFlags,
   port: { ...sharedFlags.port, meaning: 'Port to listen on (any free one)' },
   state: { ...sharedFlags.state, meaning: 'Where state is kept: memory, file:PATH, postgres://… (memory)' },
-  json: { ...sharedFlags.json, meaning: 'Say what happens as lines of JSON, on standard error' },
+  json: { ...sharedFlags.json, meaning: 'Print events as JSON lines on standard error' },
   verbose: { ...runFlags.verbose, meaning: 'Log requests with their bodies on standard error' },
 }
 
@@ -88,8 +88,8 @@ function onSignals(listener: (signal: NodeJS.Signals) => void): void {
 }
 
 /**
- * A port and a state of its own, so that several can run at once, unless others are configured. A default that is only written out,
- * as `standin config init` does, does not count as configured.
+ * Options for a free port and a state of its own, so that several can run at once, unless others are configured. A
+ * default that is only spelled out, as `standin config init` does, does not count as configured.
  */
 function ownPlace({ config, originOf }: LoadedConfig): readonly Override[] {
   const own = { port: 0, state: 'memory' }
@@ -117,7 +117,7 @@ const codeOfSignal = (signal: NodeJS.Signals) => KILLED_BY + constants.signals[s
 
 const endedWith = (code: number): Child => ({ ended: Promise.resolve(code), send() {} })
 
-/** For a signal that came before the child was started. */
+/** For a signal that arrived before the child was started. */
 const neverStarted = (signal: NodeJS.Signals): Child => endedWith(codeOfSignal(signal))
 
 /** A command that cannot be started ends with an exit code too; the reason goes to standard error. */
@@ -160,7 +160,8 @@ function notStarted(command: string, { code, message }: NodeJS.ErrnoException): 
     return NOT_RUNNABLE
   }
   // On Windows, npm, npx and the commands npm installs are scripts that only the shell can run.
-  const hint = process.platform === 'win32' ? ` A script is run by its shell: standin exec -- cmd /c ${command} …` : ''
+  const hint =
+    process.platform === 'win32' ? ` Run a script through its shell: standin exec -- cmd /c ${command} …` : ''
   console.error(`standin exec: ${command} was not found.${hint}`)
   return NOT_FOUND
 }

@@ -11,11 +11,11 @@ import { harmless } from './output.js'
 import { fileProgress, type Progress } from './progress.js'
 import { groupedBy, openRecordings, readEach, tellBroken } from './recordings/folder.js'
 
-const base = text('URL', 'Where the platform is in a HAR file (upstream.baseUrl)')
+const base = text('URL', 'Base URL of the platform in the HAR file (upstream.baseUrl)')
 
 /** Throws a ProblemsError for a file that is not a HAR. */
 const importFile = command({
-  flags: { base, overwrite: yes('Replace what is recorded already') },
+  flags: { base, overwrite: yes('Replace existing recordings') },
   async run(line) {
     const { words, flags } = line
     const [file = ''] = words
@@ -25,7 +25,7 @@ const importFile = command({
     const { importHar } = await loadHar()
     const imported = importHar(await textOf(file), origin, { base, ignore, redact: createRedact(rules) })
     for (const problem of imported.problems) console.error(harmless(wordProblem(problem)))
-    if (imported.problems.length > 0) console.error('What is wrong there is left out.')
+    if (imported.problems.length > 0) console.error('Entries with mistakes are left out.')
     const progress = fileProgress(imported.byKey.size, flags)
     const { written, there } = await keep(folder, imported, { overwrite: flags.overwrite, progress })
     const data = inJson(imported, written, there)
@@ -72,7 +72,7 @@ interface Keeping {
   readonly progress: Progress
 }
 
-/** Returns the written files, and how many exchanges were recorded before. */
+/** Returns the files written, and how many exchanges had been recorded before. */
 async function keep(folder: Folder, { byKey }: Imported, { overwrite, progress }: Keeping) {
   const known = groupedBy(await folder.list(), ({ key }) => key)
   const written: string[] = []
@@ -116,7 +116,7 @@ function inWords({ remarks }: Imported, data: ReturnType<typeof inJson>, there: 
     ...data.imported,
     `${counted(data.imported.length, 'exchange')} imported${base === undefined ? ', whatever server they went to (no upstream.baseUrl, no --base)' : ''}.`,
     ...(reasons.length > 0 ? ['Passed over:', ...reasons.map(([reason, count]) => `  ${count} ${reason}`)] : []),
-    ...(there > 0 ? ['With --overwrite, those that are recorded already are replaced.'] : []),
+    ...(there > 0 ? ['Use --overwrite to replace existing recordings.'] : []),
     ...remarks,
   ]
 }

@@ -14,9 +14,9 @@ const examples = [
 const WIDTH = 100
 
 const precedence =
-  'Flags beat the environment (STANDIN_PORT), the environment beats the file, the file beats the defaults.'
+  'Flags override the environment (STANDIN_PORT), the environment overrides the file, the file overrides the defaults.'
 
-/** The help for the command, or the group of commands, that these words name. Undefined where they name none. */
+/** Returns the help for the command or group that these words name; `undefined` if there is none. */
 export async function helpText(words: readonly string[]): Promise<string | undefined> {
   if (words.length === 0) return overview()
   const one = findCommand(words.flatMap(word => word.split(' ')))

@@ -22,11 +22,11 @@ type Facts =
   | 'openaiRefuses'
   | 'complete'
 
-/** Every journal entry can be used as one. */
+/** A journal entry can be used as one, too. */
 export interface LogLine extends Pick<JournalEntry, Facts | 'firstByteMs' | 'durationMs'> {
   readonly request: Pick<JournalEntry['request'], 'method' | 'path' | 'query'>
   readonly response: Pick<JournalEntry['response'], 'piecesAtMs'>
-  /** Present when an error body was rewritten to the documented form. */
+  /** Present if an error body was rewritten to the documented form. */
   readonly upstream?: object
 }
 
@@ -66,10 +66,10 @@ export function logLineOf(exchange: Exchange, redact: Redact): LogLine {
 
 const rounded = (ms: number) => Math.round(ms * 10) / 10
 
-/** `entry` is given with --verbose, if the journal has kept it. Under heavy load it may not have. */
+/** `entry` is given with --verbose, unless the journal has already dropped it under heavy load. */
 type Tell = (told: LogLine, entry?: JournalEntry) => void
 
-/** Returns a function that reloads the redaction rules, for when the configuration has changed. */
+/** Returns a function that reloads the redaction rules after a change of the configuration. */
 export async function followRequests(platform: Platform, isVerbose: boolean, tell: Tell): Promise<() => Promise<void>> {
   const { journal } = platform
   let redact = await loadRedact(platform.loaded.config)

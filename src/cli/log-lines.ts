@@ -41,7 +41,7 @@ const DRAW_MS = 80
 const LOWEST = 24
 /** Preflights are held back for at most this many paths. */
 const MOST_HELD = 100
-/** How long a preflight waits for the request it asks about. */
+/** How long a preflight waits for the request that it announces. */
 const PREFLIGHT_MS = 2000
 
 export function createLogLines(sheet: Sheet): LogLines {
@@ -133,7 +133,9 @@ function createRepeats({ output, paper, isErasable }: Sheet) {
   return { write, settle, leave }
 }
 
-/** Holds preflights back until the request that they ask about is written. Those without one are written after a while. */
+/**
+ * Holds preflights back until the request that they announce is written. Those without one are written after a while.
+ */
 function createPreflights(write: (told: LogLine, note: string) => void) {
   /** By path. */
   const held = new Map<string, { told: LogLine; count: number }>()
@@ -154,7 +156,7 @@ function createPreflights(write: (told: LogLine, note: string) => void) {
       if (held.size > MOST_HELD) return release()
       waiting ??= setTimeout(release, PREFLIGHT_MS).unref()
     },
-    /** What the line of a request says about the preflights before it. */
+    /** The note about earlier preflights on the line of a request. */
     noteOn(path: string): string {
       const count = held.get(path)?.count ?? 0
       held.delete(path)

@@ -23,7 +23,7 @@ const signIn = {
   'password-stdin': yes('Read the password from standard input'),
 }
 
-/** Fails with a StartError in the backend's own words when it refuses. */
+/** Fails with a StartError that quotes the backend if it refuses. */
 const login = command({
   flags: signIn,
   async run(line) {
@@ -33,7 +33,7 @@ const login = command({
     keptSession(file, live.authUrl)
     const { client, reasonOf } = clientOf(live)
     const { data, error } = await client.signInWithPassword(await credentialsFor(line.flags))
-    if (error) throw new StartError(`${live.authUrl} does not sign you in: ${reasonOf(error)}`)
+    if (error) throw new StartError(`Signing in to ${live.authUrl} failed: ${reasonOf(error)}`)
     const { session, user } = data
     const email = user.email ?? ''
     keepSession(file, live.authUrl, {
@@ -42,7 +42,7 @@ const login = command({
       refreshToken: session.refresh_token,
       expiresAt: new Date(Date.now() + session.expires_in * 1000).toISOString(),
     })
-    return `Signed in to ${live.authUrl} as ${email}. The session is kept in ${file}.\n`
+    return `Signed in to ${live.authUrl} as ${email}. The session is stored in ${file}.\n`
   },
 })
 
@@ -57,7 +57,8 @@ const logout = command({
     keepSession(file, live.authUrl, undefined)
     const { client, reasonOf } = clientOf(live)
     const { error } = await client.admin.signOut(session.accessToken, 'local')
-    if (error) console.error(`${live.authUrl} was not told (${reasonOf(error)}); there the session ends by itself.`)
+    if (error)
+      console.error(`${live.authUrl} could not be told (${reasonOf(error)}). The session expires there by itself.`)
     return `Signed out of ${live.authUrl}, where ${session.email} was signed in.\n`
   },
 })
@@ -73,7 +74,10 @@ function liveOf(line: CommandLine): Live {
   )
 }
 
-/** The auth part of Supabase's client (the full client needs a WebSocket on Node 20), and a function that explains its errors. */
+/**
+ * The auth part of Supabase's client (the full client needs a WebSocket on Node 20), and a function that explains its
+ * errors.
+ */
 function clientOf({ authUrl, anonKey, firstByteTimeoutMs, insecure }: Live) {
   let unreachable: string | undefined
   const client = new AuthClient({
@@ -119,11 +123,11 @@ export async function credentialsFor(flags: CommandLine<typeof signIn>['flags'])
   const { email } = flags
   if (flags['password-stdin']) {
     if (email === undefined)
-      throw new UsageError('--password-stdin needs --email: standard input is the password alone.')
+      throw new UsageError('--password-stdin needs --email, because standard input contains only the password.')
     return { email, password: lineIn(await textOf(process.stdin)) }
   }
   if (!process.stdin.isTTY) {
-    throw new UsageError('There is no terminal to ask for a password on: give --email and --password-stdin.')
+    throw new UsageError('There is no terminal to ask for a password. Use --email and --password-stdin.')
   }
   const prompt = openPrompt()
   try {
@@ -139,7 +143,7 @@ export async function credentialsFor(flags: CommandLine<typeof signIn>['flags'])
 /** Removes the line end that `echo` adds; it is not part of the password. */
 function lineIn(input: string): string {
   const password = input.replace(/\r?\n$/, '')
-  if (password === '') throw new UsageError('Standard input holds no password.')
+  if (password === '') throw new UsageError('There is no password on standard input.')
   return password
 }
 

@@ -1,4 +1,4 @@
-/** `standin token` and `standin key create`: credentials for tests and scripts, made as the platform makes them. */
+/** `standin token` and `standin key create`: creates credentials for tests and scripts, as the platform itself does. */
 import { StartError, UsageError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import { signingKeysOf } from '../config/signing-keys.js'
@@ -25,19 +25,19 @@ const EXPIRED_SECONDS = -3600
 
 const lifetime = (meaning: string) => ({ ...whole([1, 9_999_999_999], meaning, undefined), value: 'SECONDS' })
 
-/** A token for the given role, alone on its line. */
+/** Prints a token for the given role, and nothing else. */
 const token = command({
   flags: {
-    role: oneOf(roles, ['ROLE', 'Of a token: anon, service or user (user)'], 'user'),
-    email: text('ADDRESS', 'Whose token it is (the development user)'),
-    'expires-in': lifetime('How long the token lives'),
-    expired: yes('A token that has expired already'),
+    role: oneOf(roles, ['ROLE', 'Role of the token: anon, service or user (user)'], 'user'),
+    email: text('ADDRESS', 'The user of the token (the development user)'),
+    'expires-in': lifetime('Lifetime of the token'),
+    expired: yes('Create a token that has already expired'),
   },
   examples: [['standin token --role user --email ada@example.com', 'print the token of a user']],
   async run(line) {
     const { role, email, expired, 'expires-in': seconds } = line.flags
     if (email !== undefined && role !== 'user') {
-      throw new UsageError(`A token of the role ${role} has no e-mail address.`)
+      throw new UsageError(`A token of the role ${role} has no email address.`)
     }
     if (expired && seconds !== undefined) throw new UsageError('Give --expires-in or --expired, not both.')
     const expiresIn = expired ? EXPIRED_SECONDS : seconds
@@ -46,22 +46,22 @@ const token = command({
   },
 })
 
-/** A new API key, alone on its line. In a state in memory the key would be lost with this process. */
+/** Prints a new API key, and nothing else. With the state in memory, the key would be lost with this process. */
 const keyCreate = command({
   flags: {
-    email: text('ADDRESS', 'Whose key it is (without one the key has no owner)'),
-    name: text('NAME', 'What a key is called (command line)'),
-    'expires-in': lifetime('How long the key lives'),
+    email: text('ADDRESS', 'The owner of the key (none)'),
+    name: text('NAME', 'Name of the key (command line)'),
+    'expires-in': lifetime('Lifetime of the key'),
   },
   run(line) {
     const { email, name = 'command line', 'expires-in': seconds } = line.flags
     const loaded = load(line)
     if (loaded.config.state === 'memory') {
       throw new UsageError(
-        'The state is kept in memory: a key would be gone at once. Name it in apiKeys of the configuration.',
+        'The state is kept in memory, so the key would be lost at once. Add it to apiKeys in the configuration.',
       )
     }
-    if (name.trim() === '') throw new UsageError('--name must be text that is not empty.')
+    if (name.trim() === '') throw new UsageError('--name must not be empty.')
     const expiresAt = seconds === undefined ? null : new Date(inSeconds(seconds) * 1000).toISOString()
     return withState(loaded, async state => {
       const owner = email === undefined ? null : await ownerOf(loaded, state, emailIn(email))
@@ -117,7 +117,7 @@ function emailIn(given: string): string {
   try {
     return validEmail(given)
   } catch {
-    throw new UsageError(`--email must be an e-mail address, not "${given}".`)
+    throw new UsageError(`--email must be an email address, not "${given}".`)
   }
 }
 
@@ -126,6 +126,6 @@ async function ownerOf(loaded: LoadedConfig, state: State, email: string): Promi
   // Adds nothing else from the configuration: the platform that owns the state may have been started with another one.
   if (seed) await plantUser(state, seed, Date.now)
   const [user] = await state.read(({ users }) => users.find({ email }))
-  if (!user) throw new StartError(`There is no user ${email}. Sign up first, or name the user in the configuration.`)
+  if (!user) throw new StartError(`There is no user ${email}. Sign up first, or add the user to the configuration.`)
   return user.id
 }

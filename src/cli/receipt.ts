@@ -1,4 +1,4 @@
-/** How a run went: what became of its recordings, and whether --strict or --fail-on-violation makes it fail. */
+/** The summary of a run: what happened with recordings, and whether --strict or --fail-on-violation makes it fail. */
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { fromWorst, type Violating, type ViolationCounts } from '../check/finding.js'
@@ -32,13 +32,13 @@ export function receiptText(receipt: Receipt, colors: Colors): string {
 function countsOf(receipt: Receipt, colors: Colors): readonly string[] {
   const { served, missed, unused, passed, recorded } = receipt
   const made = `${recorded} recorded`
-  const carried = `${passed} passed to the live platform`
+  const carried = `${passed} forwarded to the live platform`
   if (hasOnlyAsked(receipt)) return [made, carried]
   const lost = missed > 0 ? colors.red(`${missed} missed`) : '0 missed'
   return [`${served} served`, lost, `${unused.length} unused`, carried, ...(recorded > 0 ? [made] : [])]
 }
 
-/** A run that only records plays nothing back, so its unused recordings do not count. */
+/** A run that only records replays nothing, so its unused recordings do not count. */
 const hasOnlyAsked = ({ served, missed, passed }: Receipt) => passed > 0 && served + missed === 0
 
 /** Whether --strict or --strict-unused makes the run fail. */
@@ -51,7 +51,7 @@ export const hasMissed = (receipt: Receipt | undefined, flags: RunFlags): boolea
 export const hasBroken = ({ violations }: Platform, flags: RunFlags): boolean =>
   flags['fail-on-violation'] && violations.counts().documented > 0
 
-/** Throws a UsageError for a flag about recordings or answers that no mode of this run has. */
+/** Throws a UsageError for a flag about recordings or answers that no mode in this run uses. */
 export function requireChecks({ mode, modes, loaded }: Platform, flags: RunFlags): void {
   const hasMode = (fits: (mode: Mode) => boolean) => [mode, ...Object.values(modes)].some(fits)
   if ((flags.strict || flags['strict-unused']) && !hasMode(usesRecordings)) {
@@ -87,11 +87,11 @@ export function violatingText({ endpoint, method, status, violations }: Violatin
 
 /** One line at the end of a run. */
 export function violationsText({ documented, decided, unjudged }: ViolationCounts, colors: Colors): string {
-  const more = unjudged > 0 ? ` ${unjudged} answers were not judged: there were too many at once.` : ''
+  const more = unjudged > 0 ? ` ${unjudged} answers were not checked, because there were too many at once.` : ''
   return `Against the contract: ${colors.red(`${documented} documented`)}, ${decided} decided.${more}`
 }
 
-/** A miss as a terminal shows it, and what to do about it. */
+/** A miss as shown in a terminal, and what to do about it. */
 export const missText = (miss: Miss, { red, dim }: Colors): string => textOf(miss, { title: red, faint: dim, harmless })
 
 /** Advice on misses in `standin exec`. Names the folder by its full path, as it may not be the intended one, and says if it is empty. */
@@ -106,7 +106,7 @@ export function missAdvice({ config, dir }: LoadedConfig, command: readonly stri
     // Ready to copy: words with spaces or shell characters are quoted.
     ...command.map(word => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word))),
   ]
-  const emulate = recordings.onMiss === 'fail' ? '\n  Or have answers made up: --on-miss emulate.' : ''
+  const emulate = recordings.onMiss === 'fail' ? '\n  Or emulate missing answers: --on-miss emulate.' : ''
   return cyan(`→ ${harmless(state)}. Record what is missing:\n    ${harmless(record.join(' '))}${emulate}`)
 }
 

@@ -24,7 +24,7 @@ import { load } from './load.js'
 const schema = command({ flags: {}, run: () => repliesJsonSchema() })
 
 /** The JSON Schema of rule files. */
-export const repliesJsonSchema = () => jsonSchemaOf(rulesSchema, 'Rules of what the emulated model says')
+export const repliesJsonSchema = () => jsonSchemaOf(rulesSchema, 'Rules for the replies of the emulated model')
 
 /** Lints the rules; any finding makes the exit code 1. */
 const check = command({
@@ -38,17 +38,17 @@ const check = command({
       config.models.map(({ id }) => id),
     )
     if (findings.length === 0)
-      return `The rules are good. There ${rules.length === 1 ? 'is 1' : `are ${rules.length}`}.\n`
+      return `The rules are valid. There ${rules.length === 1 ? 'is 1' : `are ${rules.length}`}.\n`
     process.exitCode = 1
     return findings.map(({ place, sentence }) => `${wordProblem({ origin: place, sentence })}\n`).join('')
   },
 })
 
 const requestFlags = {
-  model: text('ID', 'The model that is asked (the first one)'),
+  model: text('ID', 'The requested model (the first one)'),
   system: text('TEXT', 'A system message before the prompt'),
-  tools: text('NAMES', 'Tools that are offered: a,b'),
-  stream: yes('Ask for a stream'),
+  tools: text('NAMES', 'Tools of the request: a,b'),
+  stream: yes('Request a stream'),
   request: text('FILE', 'A file with a chat request as JSON, - for standard input'),
   body: text('TEXT', 'The body of a request such as "POST /builder/projects", in place of a prompt'),
 }
@@ -120,7 +120,7 @@ const shown = (said: Generation): readonly string[] => indented(linesOf(said))
 
 const indented = (lines: readonly string[]) => lines.map(line => `  ${line.replaceAll('\n', '\n  ')}`)
 
-/** The request that the flags and the prompt describe. Throws a UsageError for flags that do not fit. */
+/** Builds the request from the flags and the prompt. Throws a UsageError for flags that do not go together. */
 function requestFrom({ words: prompt, flags }: CommandLine<typeof requestFlags>, firstModel: string): ChatRequest {
   const { model, system, request: file, stream } = flags
   const tools = flags.tools?.split(',')
@@ -142,7 +142,7 @@ function requestFrom({ words: prompt, flags }: CommandLine<typeof requestFlags>,
   }
   const checked = checkForm(chatRequest, described, { firstOnly: true, whole: 'The request' })
   if ('value' in checked) return checked.value
-  throw new UsageError(`This is no chat request: ${checked.mistakes[0]?.sentence}`)
+  throw new UsageError(`This is not a chat request: ${checked.mistakes[0]?.sentence}`)
 }
 
 function jsonIn(file: string): object {

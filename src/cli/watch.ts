@@ -1,4 +1,4 @@
-/** Calls back when a file that a platform was made from has changed. */
+/** Watches the files from which a platform was configured, and calls back when one changes. */
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import path from 'node:path'
 import { findReplyFiles } from '../replies/index.js'
@@ -17,8 +17,9 @@ export interface WatchedFiles {
 const SETTLE_MS = 60
 
 /**
- * Watches until the returned function is called. It watches folders and then compares files, so creating, deleting and replacing
- * files are all noticed, from the first moment on. (A library that watches single files lost changes while it started.)
+ * Watches until the returned function is called. It watches folders and compares files, so it notices files that are
+ * created, deleted or replaced, from the first moment on. (A library that watches single files lost changes while it
+ * started.)
  */
 export function watchFiles(
   { configFile, more = [], replies, readAtMs }: WatchedFiles,
@@ -52,7 +53,7 @@ export function watchFiles(
   }
 
   watchers.follow()
-  // An error here also makes reading fail, and is reported there.
+  // An error here also makes reading fail, and is reported then.
   look().catch(changed)
   return () => {
     over = true
@@ -66,7 +67,10 @@ interface Place {
   readonly recursive: boolean
 }
 
-/** Watches folders, or the nearest that is there of each. `follow` is for when some may have come or gone. */
+/**
+ * Watches folders, or the nearest existing parent of each. `follow` must be called when folders may have appeared or
+ * disappeared.
+ */
 function createWatchers(places: readonly Place[], changed: () => void) {
   const watchers = new Map<string, FSWatcher>()
 
@@ -76,7 +80,7 @@ function createWatchers(places: readonly Place[], changed: () => void) {
       return watch(nearest, { recursive: recursive && nearest === folder }, changed).on('error', changed)
     } catch (error) {
       // For example, the system has no more watches available.
-      console.error(`Edits in ${nearest} are not noticed (${(error as NodeJS.ErrnoException).code}).`)
+      console.error(`Edits in ${nearest} will not be noticed (${(error as NodeJS.ErrnoException).code}).`)
       return undefined
     }
   }

@@ -1,4 +1,7 @@
-/** Schemas of chat completions, whole and as chunks of a stream (OpenAI's; the platform's document does not show them). */
+/**
+ * Schemas of chat completions, whole and as chunks of a stream. They are OpenAI's, since the platform's document does
+ * not show them.
+ */
 import * as v from 'valibot'
 import { open, word } from '../check/check.js'
 
@@ -65,7 +68,7 @@ export const completionAnswer = open({
   system_fingerprint: maybe(text),
 })
 
-/** OpenAI's `chat.completion.chunk`: one event of a stream. The one with the usage has no choices. */
+/** OpenAI's `chat.completion.chunk`: one event of a stream. The event with the usage has no choices. */
 export const chunkAnswer = open({
   id: text,
   object: only('chat.completion.chunk'),
@@ -102,12 +105,12 @@ export const chunkAnswer = open({
   system_fingerprint: maybe(text),
 })
 
-/** Ours: an error in the middle of a stream, in OpenAI's form or, as on some platforms, as text. */
+/** Our own definition: an error in the middle of a stream, in OpenAI's format or, as on some platforms, as text. */
 export const errorEventAnswer = open({
   error: v.union([open({ message: text, type: maybe(text) }), text], 'an object with a message, or text'),
 })
 
-/** A completion as it is made here. */
+/** A completion that was made here. */
 export type Completion = AnswerBody<v.InferInput<typeof completionAnswer>>
 export type CompletionChoice = Completion['choices'][number]
 export type CompletionMessage = CompletionChoice['message']
@@ -115,7 +118,7 @@ export type CompletionUsage = NonNullable<Completion['usage']>
 export type Logprobs = NonNullable<CompletionChoice['logprobs']>
 export type TokenLogprob = NonNullable<Logprobs['content']>[number]
 
-/** An answer with the fields that a form names, at any depth, and no others. */
+/** An answer with only the fields that its form names, at any depth. */
 export type AnswerBody<T> = T extends readonly (infer Item)[]
   ? readonly AnswerBody<Item>[]
   : T extends object

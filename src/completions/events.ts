@@ -1,9 +1,12 @@
-/** Takes a stream of server-sent events apart, byte for byte, wherever the network cut it (HTML standard, "Server-sent events"). */
+/**
+ * Splits a stream of server-sent events byte for byte, wherever the network cut it (HTML standard, "Server-sent
+ * events").
+ */
 
 interface EventSplitter {
-  /** The events that are complete with these bytes, each with the blank line that ends it. */
+  /** Returns the events that these bytes complete, each with the blank line that ends it. */
   push(bytes: Buffer): readonly Buffer[]
-  /** What came after the last blank line. */
+  /** The bytes after the last blank line. */
   rest(): Buffer
 }
 
@@ -11,13 +14,13 @@ const LF = 10
 const CR = 13
 const nothing: Buffer = Buffer.alloc(0)
 
-/** An event that grows beyond this is handed on as it is: what splits must not collect without bound. */
+/** A longer event is passed on unsplit, since nothing may be collected without limit. */
 const LONGEST_BYTES = 1_048_576
 
-/** Lines end in LF or CRLF. The third kind, a lone CR, is not looked for: it could be half a CRLF until more comes. */
+/** Lines end in LF or CRLF. A lone CR is not supported: it could be half of a CRLF. */
 export function createEventSplitter(): EventSplitter {
   let held: Buffer = nothing
-  /** Where the line that is being read begins. */
+  /** Where the current line begins. */
   let line = 0
 
   return {
@@ -45,7 +48,7 @@ export function createEventSplitter(): EventSplitter {
   }
 }
 
-/** The events of a whole body, byte for byte; the last one perhaps without its blank line. */
+/** The events of a whole body, byte for byte. The last one may lack its blank line. */
 export function eventsIn(body: Buffer): readonly Buffer[] {
   const splitter = createEventSplitter()
   const events = splitter.push(body)
@@ -53,7 +56,7 @@ export function eventsIn(body: Buffer): readonly Buffer[] {
   return rest.length === 0 ? events : [...events, rest]
 }
 
-/** The lines of a body, byte for byte, each with its end. */
+/** The lines of a body, byte for byte, including line ends. */
 export function linesIn(body: Buffer): readonly Buffer[] {
   const lines: Buffer[] = []
   for (let start = 0; start < body.length; ) {
@@ -64,14 +67,14 @@ export function linesIn(body: Buffer): readonly Buffer[] {
   return lines
 }
 
-/** What the events of a whole body say; comments say nothing. */
+/** The data of all events in a body. Comments have none. */
 export const dataIn = (body: Buffer): readonly string[] => eventsIn(body).flatMap(event => dataOf(event) ?? [])
 
-/** Whether the content type is that of a stream: of events, or of one JSON document on each line. */
+/** Whether the content type is that of a stream: server-sent events, or one JSON document per line. */
 export const isStreamType = (contentType: string) =>
   /^(text\/event-stream|application\/(x-)?ndjson)\b/i.test(contentType)
 
-/** What an event says: the values of its data lines; `undefined` where it has none, as a comment. */
+/** The data of an event; `undefined` if it has none, like a comment. */
 export function dataOf(event: Buffer): string | undefined {
   const values = event
     .toString('utf8')
@@ -81,9 +84,9 @@ export function dataOf(event: Buffer): string | undefined {
   return values.length === 0 ? undefined : values.join('\n')
 }
 
-/** The event with the last of its data lines ending in the middle. */
+/** Returns the event with its last data line cut in half. */
 export function halvedEvent(event: Buffer): Buffer {
-  // A character for each byte, so that places in the text are places in the bytes.
+  // One character per byte, so that positions in the text are positions in the bytes.
   const last = [...event.toString('latin1').matchAll(/^data: ?(.*)$/gm)].at(-1)
   if (!last) return event
   const end = last.index + last[0].length
@@ -91,7 +94,7 @@ export function halvedEvent(event: Buffer): Buffer {
   return Buffer.concat([event.subarray(0, letterAt(event, middle)), event.subarray(end)])
 }
 
-/** Where the letter begins that the byte at `place` is part of: UTF-8 marks all bytes but the first. */
+/** The beginning of the character that contains the byte at `place`: UTF-8 marks all bytes but the first. */
 export function letterAt(bytes: Buffer, place: number): number {
   let start = place
   while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--

@@ -48,7 +48,7 @@ export type VendorCompletion = v.InferOutput<typeof completion>
 export type VendorChoice = VendorCompletion['choices'][number]
 export type VendorChunk = v.InferOutput<typeof chunk>
 
-/** A JSON value of a known form, else `undefined`. */
+/** Parses a JSON value of a known form; `undefined` if it has another form. */
 const reading =
   <S extends v.GenericSchema>(schema: S) =>
   (value: unknown): v.InferOutput<S> | undefined => {
@@ -68,10 +68,10 @@ type Rule = (sum: unknown, said: unknown) => unknown
 const isFields = (value: unknown): value is JsonFields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The last value counts. Null and an empty text are ignored: vendors repeat the keys of a call like that. */
+/** The last value wins. Null and empty texts are ignored, since vendors repeat the keys of a call with them. */
 const latest: Rule = (sum, said) => (said === null || said === '' ? (sum ?? said) : said)
 
-/** Texts and lists grow. */
+/** Texts and lists are appended. */
 const grown: Rule = (sum, said) => {
   if (typeof sum === 'string' && typeof said === 'string') return sum + said
   if (!Array.isArray(sum) || !Array.isArray(said)) return latest(sum, said)
@@ -80,7 +80,7 @@ const grown: Rule = (sum, said) => {
   return sum
 }
 
-/** Objects grow field by field: named fields by their rules, all others by `others`. */
+/** Objects are merged field by field: named fields by their rules, all others by `others`. */
 function fieldwise(named: Readonly<Record<string, Rule>>, others: Rule): Rule {
   const rules = new Map(Object.entries(named))
   return (sum, said) => {
@@ -106,7 +106,7 @@ const callsSum: Rule = (sum, said) => {
   return all
 }
 
-/** The call that a piece belongs to. If a vendor does not number calls, a new id begins one. */
+/** The call that a piece belongs to. If a vendor does not number calls, a new id begins a new one. */
 function placeOf({ index, id }: JsonFields, all: readonly JsonFields[]): number {
   if (index === undefined && !id) return Math.max(all.length - 1, 0)
   const place = all.findIndex(call => (index === undefined ? call.id === id : call.index === index))
@@ -141,7 +141,10 @@ export function createSum() {
         choices.set(index, choiceSum(choices.get(index), { ...piece, index }))
       }
     },
-    /** The completion so far. Without usage if the chunks have none: the vendor's tokens cannot be counted here. */
+    /**
+     * Returns the completion so far. It has no usage if the chunks have none, since the vendor's tokens cannot be
+     * counted here.
+     */
     completion(): VendorCompletion {
       // Padding (`obfuscation`) is in chunks only, to hide their length.
       const { id, object: _, created, model, usage, obfuscation: __, ...others } = around as JsonFields
@@ -185,7 +188,7 @@ const wholeCalls = (calls: NonNullable<VendorMessage['tool_calls']>) =>
       ...others,
     }))
 
-/** The content of a message, in whichever fields its vendor puts it. */
+/** The content of a message, from whichever fields its vendor uses. */
 export interface Content {
   readonly text: string
   readonly reasoning: string
@@ -198,7 +201,7 @@ export interface ContentCall {
   /** OpenAI's custom tools take a text instead of JSON. */
   readonly kind: 'function' | 'custom'
   readonly name: string
-  /** JSON, or the text of a custom tool; of a stream, what has arrived so far. */
+  /** JSON, or the text of a custom tool; for a stream, what has arrived so far. */
   readonly arguments: string
 }
 

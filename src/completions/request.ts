@@ -1,4 +1,4 @@
-/** A chat completion request: the fields of OpenAI's clients, checked where the platform needs them, and read once. */
+/** Parses a chat completion request. Fields are OpenAI's, and are checked only as far as the platform needs them. */
 import * as v from 'valibot'
 import { check, number, open, where, word } from '../check/check.js'
 import { emptyBody, invalidRequest, notJson } from '../core/errors.js'
@@ -38,7 +38,7 @@ export const roles = ['system', 'user', 'assistant', 'tool', 'developer', 'funct
 
 const called = open({ name: maybe(text), arguments: maybe(text) })
 
-/** A call that the model made in an earlier turn, as the client repeats it. Checked loosely, as models do. */
+/** A call that the model made in an earlier turn, as the client repeats it. Checked as loosely as models do. */
 const toolCall = open({
   id: maybe(text),
   type: maybe(text),
@@ -56,7 +56,7 @@ const anyMessage = open({
   function_call: maybe(called),
 })
 
-/** OpenAI's clients send null, or nothing, as the content of an assistant's tool calls and of a function's result. */
+/** OpenAI's clients send null or no content with an assistant's tool calls and a function's result. */
 const mayBeNull = new Set<string>(['assistant', 'function'])
 
 const message = v.pipe(
@@ -83,7 +83,7 @@ const anyRequest = open({
   top_p: maybe(number(0, 1)),
   n: maybe(count(1, 128)),
   stop: maybe(v.union([text, listOf(text, 'texts')], 'text or an array of texts')),
-  // OpenAI refuses 0, and the platform's document shows no bounds: the option requests decides.
+  // OpenAI refuses 0, and the platform's document shows no bounds, so the option `requests` decides.
   max_tokens: maybe(count(0)),
   max_completion_tokens: maybe(count(0)),
   frequency_penalty: maybe(number(-2, 2)),
@@ -106,7 +106,7 @@ const anyRequest = open({
 /** The fields of a request that are checked. */
 export const chatFields: readonly string[] = Object.keys(anyRequest.entries)
 
-/** A request that passed the check. */
+/** A valid request. */
 export type ChatRequest = v.InferOutput<typeof anyRequest>
 
 export const chatRequest = v.pipe(
@@ -127,7 +127,7 @@ export const chatRequest = v.pipe(
 
 export type ChatMessage = ChatRequest['messages'][number]
 
-/** The text of a message: the text parts, each on a line of its own. */
+/** The text of a message: its text parts, one per line. */
 export function textOf({ content }: ChatMessage): string {
   if (typeof content === 'string') return content
   return content?.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n') ?? ''
@@ -136,7 +136,7 @@ export function textOf({ content }: ChatMessage): string {
 /** The path of chat completions. */
 export const CHAT = '/v1/chat/completions'
 
-/** The chat request of an exchange. Throws a 400 that names the first mistake in its body. */
+/** Returns the chat request of an exchange. Throws a 400 that names the first mistake in its body. */
 export function chatIn(exchange: Pick<Exchange, 'body' | 'chat' | 'isUsualChat'>): ChatRequest {
   const { body, chat } = exchange
   if (chat !== undefined) return chat as ChatRequest
@@ -156,15 +156,15 @@ function checked(value: unknown): ChatRequest {
 }
 
 /**
- * Whether a value is an ordinary request: a model, messages of plain text, and the usual settings. Neither the schema nor OpenAI objects
- * to such a request, so both checks are skipped, which takes a tenth of the time. For others they decide.
+ * Whether a value is an ordinary request: a model, plain text messages, and the usual settings. Neither the schema nor
+ * OpenAI refuses such a request, so both checks are skipped, which takes a tenth of the time. All others are checked.
  */
 export function isUsual(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   const { model, messages } = value as { readonly model?: unknown; readonly messages?: unknown }
   if (typeof model !== 'string' || model === '' || !Array.isArray(messages) || messages.length === 0) return false
   for (const field in value) if (!isUsualField(field, (value as Record<string, unknown>)[field], model)) return false
-  // By index: an iterator would take longer than the check.
+  // By index, because an iterator would take longer than the check.
   for (let at = 0; at < messages.length; at++) if (!isUsualMessage(messages[at])) return false
   return true
 }
@@ -181,7 +181,7 @@ function isUsualField(field: string, value: unknown, model: string): boolean {
     case 'top_p':
       return typeof value === 'number' && value >= 0 && value <= 1
     case 'max_tokens':
-      // Reasoning models take it under another name.
+      // Reasoning models use another name for it.
       return Number.isInteger(value) && (value as number) > 0 && !/^(o|gpt-5)/.test(model)
     case 'seed':
       return Number.isInteger(value)

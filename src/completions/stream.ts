@@ -6,7 +6,7 @@ import { chunkIn, createSum, hasDelta, type VendorChunk, type VendorCompletion }
 
 export const isDone = (data: string) => data.trim() === '[DONE]'
 
-/** The chunk in an event, if there is one. */
+/** Returns the chunk in an event, if there is one. */
 export function chunkOf(event: Buffer): VendorChunk | undefined {
   const data = dataOf(event)
   return data === undefined ? undefined : chunkIn(jsonOf(data))
@@ -14,7 +14,7 @@ export function chunkOf(event: Buffer): VendorChunk | undefined {
 
 /** What a stream sent before it ended or failed. */
 interface StreamReading {
-  /** `undefined` where it is not a chat completion. */
+  /** `undefined` if it is not a chat completion. */
   readonly completion: VendorCompletion | undefined
   /** Whether it is complete: `[DONE]`, no error, and nothing but chunks. */
   readonly isEntire: boolean

@@ -7,13 +7,13 @@ const text = v.string('text')
 const name = v.pipe(text, v.nonEmpty('text that is not empty'))
 const named = open({ name })
 
-/** Any content; it is neither checked here nor copied. */
+/** Any content. It is neither checked nor copied. */
 const anObject = withWritten(
   v.custom<object>(value => typeof value === 'object' && value !== null && !Array.isArray(value), 'an object'),
   { type: 'object' },
 )
 
-/** For these types, an object has a part under the name of its type. */
+/** With these types, an object has a part named after its type. */
 const withOwnPart = <S extends v.GenericSchema<unknown, { readonly type: string }>>(
   schema: S,
   types: readonly string[],
@@ -70,7 +70,7 @@ export const functionCall = v.union([text, named], 'text or an object')
 export const responseFormat = withOwnPart(
   open({
     type: word(['text', 'json_object', 'json_schema']),
-    // Some platforms accept a schema beside the type json_object.
+    // Some platforms accept a schema along with the type json_object.
     schema: maybe(anObject),
     json_schema: maybe(open({ name, schema: maybe(anObject), strict: maybe(v.boolean('true or false')) })),
   }),
@@ -85,9 +85,9 @@ interface Offer {
   readonly function_call?: v.InferOutput<typeof functionCall> | null | undefined
 }
 
-/** What a request says about calling tools. */
+/** What a request allows or demands about tool calls. */
 interface Demand {
-  /** Whether the model may call, must not, or has to. */
+  /** Whether the model may, must not, or must call tools. */
   readonly calls: 'allowed' | 'ruled out' | 'required'
   /** The tools that it may call, if not all. */
   readonly names?: readonly string[] | undefined
@@ -106,14 +106,14 @@ export function demandOf({ tool_choice: choice, function_call: legacy }: Offer):
   return { calls: 'allowed' }
 }
 
-/** Whether a request names one tool that must be called; `allowed_tools` names those that may be. */
+/** Whether a request names one tool that must be called. `allowed_tools` only names those that may be. */
 export const namesOneCall = ({ tool_choice: choice, function_call: legacy }: Offer): boolean =>
   isNamed(choice) || isNamed(legacy)
 
 const isNamed = (choice: Offer['tool_choice'] | Offer['function_call']) =>
   typeof choice === 'object' && choice !== null && !('allowed_tools' in choice && choice.allowed_tools)
 
-/** Checks that a tool that must be called is offered. */
+/** Checks that a tool that must be called is also offered. */
 export const callsWhatIsOffered = <R extends Offer>() =>
   v.rawCheck<R>(({ dataset, addIssue }) => {
     if (!dataset.typed || !(dataset.value.tool_choice || dataset.value.function_call)) return

@@ -1,18 +1,18 @@
-/** Writes a whole completion as the chunks of a stream. */
+/** Splits a whole completion into the chunks of a stream. */
 
 import { letterAt } from './events.js'
 import type { JsonFields, VendorCall, VendorChoice } from './reader.js'
 
-/** How the texts begin that are sent in pieces; thoughts are not mentioned before there are any. */
+/** The first values of texts that are sent in pieces. Reasoning is left out until there is some. */
 const beginnings = { reasoning_content: undefined, reasoning: undefined, content: '', refusal: null }
 const spoken = ['reasoning_content', 'reasoning', 'content', 'refusal'] as const
 
-/** Cuts a text as the tokens of a model would come. */
+/** Splits a text like a model's tokens. */
 type Cut = (text: string) => readonly string[]
 
 /**
- * The choices of the events: the role, thoughts, words, calls, the end. What else a vendor says stands in the first or the last. Where there are
- * logprobs, texts are cut where their tokens end.
+ * The events of one choice: role, reasoning, text, calls, end. Other fields of a vendor are in the first or the last
+ * event. If there are logprobs, texts are cut at the ends of tokens.
  */
 export function stepsOf(
   { index, message, logprobs, finish_reason = null, ...others }: VendorChoice,
@@ -28,7 +28,7 @@ export function stepsOf(
   const first = {
     ...told,
     ...Object.fromEntries(texts.map(name => [name, beginnings[name]])),
-    // Null, or a list of none.
+    // Null, or an empty list.
     ...(!tool_calls?.length && { tool_calls }),
     ...(!function_call && { function_call }),
   }
@@ -43,7 +43,7 @@ export function stepsOf(
   ]
 }
 
-/** First what is called, then its input in pieces. */
+/** First the name of the call, then its input in pieces. */
 function callDeltas(
   { index: _, function: called, custom, ...others }: VendorCall,
   index: number,
@@ -73,11 +73,11 @@ interface SurePiece {
 const lists = ['content', 'refusal'] as const
 const isList = (name: string): name is (typeof lists)[number] => lists.includes(name as 'content')
 
-/** Logprobs without the tokens of these texts, which follow piece by piece. */
+/** The logprobs without the tokens of these texts, which follow piece by piece. */
 const logprobsBefore = (logprobs: VendorLogprobs, texts: readonly string[]): JsonFields | null =>
   logprobs ? { ...logprobs, ...emptied(logprobs, texts) } : null
 
-/** The pieces of the text of this name. */
+/** The pieces of the text with this name. */
 function surePieces(name: string, text: string, logprobs: VendorLogprobs, cut: Cut): readonly SurePiece[] {
   const tokens = isList(name) ? logprobs?.[name] : undefined
   if (!logprobs || !tokens?.length) return cut(text).map(text => ({ text, logprobs: null }))
@@ -85,7 +85,7 @@ function surePieces(name: string, text: string, logprobs: VendorLogprobs, cut: C
   return tokenPieces(text, tokens).map(({ text, tokens }) => ({ text, logprobs: { ...others, [name]: tokens } }))
 }
 
-/** Those of these lists that exist, emptied. */
+/** Those of these lists that exist, as empty lists. */
 const emptied = (logprobs: JsonFields, names: readonly string[]): JsonFields =>
   Object.fromEntries(names.filter(name => isList(name) && name in logprobs).map(name => [name, logprobs[name] && []]))
 
@@ -98,7 +98,10 @@ interface TokenPiece {
   readonly tokens: readonly unknown[]
 }
 
-/** A text cut where its tokens end. Letters that several tokens share stay whole, and so does a text that is not made of them. */
+/**
+ * Cuts a text at the ends of its tokens. Characters that consist of several tokens stay whole, and so does a text that
+ * does not match its tokens.
+ */
 function tokenPieces(text: string, tokens: readonly unknown[]): readonly TokenPiece[] {
   const bytes = Buffer.from(text)
   const parts = tokens.map(bytesOf)
@@ -116,7 +119,7 @@ function tokenPieces(text: string, tokens: readonly unknown[]): readonly TokenPi
   return pieces
 }
 
-/** A token that is only a part of a letter cannot be sent as text, so its bytes count. */
+/** A token that is part of a character cannot be sent as text, so its bytes are used. */
 function bytesOf(told: unknown): Buffer {
   const { token, bytes } = (told ?? {}) as { readonly token?: unknown; readonly bytes?: unknown }
   return Array.isArray(bytes) ? Buffer.from(bytes) : Buffer.from(typeof token === 'string' ? token : '')

@@ -1,4 +1,7 @@
-/** The options of the auth backend, named as Supabase Auth names its settings, and the users, sessions and keys that a configuration starts with. */
+/**
+ * The options of the auth backend, with Supabase Auth's names, and the users, sessions and keys that exist from the
+ * start.
+ */
 import * as v from 'valibot'
 import { closed, where, word } from '../check/check.js'
 import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
@@ -125,8 +128,8 @@ const user = v.pipe(
     email: v.optional(
       v.pipe(
         text,
-        v.check(isEmail, 'an e-mail address'),
-        v.maxBytes(LONGEST_EMAIL_BYTES, `an e-mail address of at most ${LONGEST_EMAIL_BYTES} bytes`),
+        v.check(isEmail, 'an email address'),
+        v.maxBytes(LONGEST_EMAIL_BYTES, `an email address of at most ${LONGEST_EMAIL_BYTES} bytes`),
       ),
     ),
     phone: v.optional(v.pipe(text, v.regex(/^\+?[1-9]\d{1,14}$/, 'a phone number such as +4791234567'))),
@@ -140,7 +143,7 @@ const user = v.pipe(
   }),
   where(
     'email',
-    'an e-mail address, unless there is a phone',
+    'an email address, unless there is a phone',
     ({ email, phone }) => email !== undefined || phone !== undefined,
   ),
 )
@@ -154,21 +157,18 @@ const apiKey = closed({
   revoked: v.optional(v.boolean('true or false'), false),
 })
 
-/** Users and API keys as they are configured. */
+/** Users and API keys in the configuration. */
 export const userOptions = option(
   v.pipe(
     list(user, 'users'),
     v.check(
       users => differentWhereThere(users.map(({ email }) => email?.toLowerCase())),
-      'a list in which every email stands once',
+      'a list without duplicate emails',
     ),
-    v.check(
-      users => differentWhereThere(users.map(({ id }) => id?.toLowerCase())),
-      'a list in which every id stands once',
-    ),
+    v.check(users => differentWhereThere(users.map(({ id }) => id?.toLowerCase())), 'a list without duplicate ids'),
     v.check(
       users => differentWhereThere(users.map(({ phone }) => phone?.replace('+', ''))),
-      'a list in which every phone stands once',
+      'a list without duplicate phones',
     ),
   ),
   [developmentUser],
@@ -178,11 +178,8 @@ export const userOptions = option(
 export const apiKeyOptions = option(
   v.pipe(
     list(apiKey, 'API keys'),
-    v.check(keys => different(keys, ({ key }) => key), 'a list in which every key stands once'),
-    v.check(
-      keys => differentWhereThere(keys.map(({ id }) => id?.toLowerCase())),
-      'a list in which every id stands once',
-    ),
+    v.check(keys => different(keys, ({ key }) => key), 'a list without duplicate keys'),
+    v.check(keys => differentWhereThere(keys.map(({ id }) => id?.toLowerCase())), 'a list without duplicate ids'),
   ),
   [{ name: 'development', key: developmentApiKey }],
   'API keys that exist from the start. A key may have id, user (the email of one of users), expiresAt (a time) and revoked (true).',

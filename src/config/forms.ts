@@ -1,16 +1,16 @@
-/** The forms that options take: with a default and a meaning, secret or not, one by one or in groups. */
+/** The building blocks of options: with a default and a description, secret or not, single or grouped. */
 import * as v from 'valibot'
 import { closed, described } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
 
-/** An option with its default and the sentence that explains it. */
+/** An option with its default and description. */
 export const option = <const S extends v.GenericSchema>(schema: S, initial: v.InferInput<S>, meaning: string) =>
   v.optional(described(schema, meaning), initial as never)
 
-/** An option that is masked wherever it is shown. */
+/** An option that is masked when it is shown. */
 export const secret = <const S extends v.GenericSchema>(schema: S) => v.pipe(schema, v.metadata({ secret: true }))
 
-/** Options under one name. The name alone, with all of its options commented out, is null to YAML: nothing is set. */
+/** Options under one name. If all of them are commented out, the name alone is null in YAML: nothing is set. */
 export const group = <const E extends v.ObjectEntries>(entries: E, meaning: string) =>
   v.nullish(v.pipe(closed(entries), v.description(meaning)), {} as never)
 
@@ -24,13 +24,13 @@ export const list = <S extends v.GenericSchema>(item: S, of: string) => v.array(
 
 export const anAddress = 'an http or https address without a password'
 
-/** Without a password, since the banner shows it, and without a query, which would go onto every request. */
+/** Without a password, since the banner shows it, and without a query, which would be added to every request. */
 export const httpUrl = v.pipe(
   text,
   v.check(address => /^https?:\/\/[^@?#]*$/i.test(address) && URL.canParse(address), anAddress),
 )
 
-/** What may stand behind "Bearer " in a header. */
+/** A credential that is allowed after "Bearer " in a header. */
 export const credential = v.pipe(text, v.regex(/^[\x21-\x7e]*$/, 'a key without spaces or line ends'))
 
 export const time = v.pipe(text, v.check(isMoment, 'a time such as 2030-01-31T12:00:00Z'))

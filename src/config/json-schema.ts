@@ -1,7 +1,7 @@
-/** The JSON Schema of a file's schema, for editors. Loaded only when it is asked for. */
+/** Creates JSON Schemas of our file formats for editors. Loaded on demand. */
 import type * as v from 'valibot'
 
-/** As much of a JSON Schema as is looked at here. */
+/** The parts of a JSON Schema that are used here. */
 interface JsonSchema {
   readonly type?: unknown
   readonly enum?: unknown
@@ -15,13 +15,13 @@ interface JsonSchema {
 
 interface Options {
   readonly variables?: boolean
-  /** What to write in place of a schema that stands elsewhere: a reference to it. */
+  /** Returns a reference to write in place of a schema that is defined elsewhere. */
   readonly elsewhere?: (schema: v.GenericSchema) => object | undefined
 }
 
 /**
- * Makes the JSON Schema (draft 2020-12) of the form in which people write: defaults stay, nothing with a default is required.
- * With `variables` a text with `${NAME}` in it passes for every value.
+ * Creates the JSON Schema (draft 2020-12) of the form in which users write the file: defaults are kept, and options
+ * with a default are not required. With `variables`, any value may be a text that contains `${NAME}`.
  */
 export async function jsonSchemaOf(
   schema: v.GenericSchema,
@@ -33,7 +33,7 @@ export async function jsonSchemaOf(
     typeMode: 'input',
     errorMode: 'ignore',
     target: 'draft-2020-12',
-    // What is secret is our own affair; validators refuse words that they do not know.
+    // Whether an option is secret is internal, and validators reject keywords that they do not know.
     ignoreActions: ['metadata'],
     overrideSchema: ({ valibotSchema }) => elsewhere(valibotSchema as v.GenericSchema) ?? writtenIn(valibotSchema),
     overrideAction: ({ valibotAction, jsonSchema }) => {
@@ -47,7 +47,7 @@ export async function jsonSchemaOf(
 /** What a check of our own means, as it says itself (`withWritten` of check/check.ts). */
 const writtenIn = (own: object) => (own as { readonly written?: object }).written
 
-/** What stands for an environment variable may stand in the place of any value. */
+/** An environment variable, which may replace any value. */
 const variable: JsonSchema & { readonly pattern: string } = { type: 'string', pattern: '\\$\\{' }
 const kinds = new Set<unknown>(['integer', 'number', 'boolean', 'array'])
 

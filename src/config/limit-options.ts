@@ -1,4 +1,4 @@
-/** Limits: the options, and the same where they are changed while it runs. */
+/** Limits: the options, and the form in which they are changed at run time. */
 import * as v from 'valibot'
 import { closed, described } from '../check/check.js'
 import type { RandomFault } from '../core/fault.js'
@@ -26,10 +26,10 @@ export const limitOptions = group(
     concurrentStreams: v.optional(limits.concurrentStreams, 0),
     maxPromptTokens: v.optional(limits.maxPromptTokens, 0),
   },
-  'What is too much.',
+  'Limits of requests, tokens and streams.',
 )
 
-/** What the control API takes to change limits; what is left out is as the configuration says. */
+/** What the control API accepts to change limits. Anything left out is as configured. */
 export const limitsChange = closed({
   bodyBytes: v.optional(limits.bodyBytes),
   requestsPerMinute: v.optional(limits.requestsPerMinute),
@@ -40,12 +40,12 @@ export const limitsChange = closed({
 
 export type LimitsChange = v.InferOutput<typeof limitsChange>
 
-/** The usual pace of streams, and those of models that have one of their own. */
+/** The default pace of streams, and those of models with their own. */
 export interface PaceSettings extends Pace {
   readonly models: Readonly<Record<string, PaceInput>>
 }
 
-/** What can be changed while it runs, and what is in force then. */
+/** The settings that can be changed at run time, with their current values. */
 export interface LimitsInForce {
   readonly bodyBytes: number
   readonly requestsPerMinute: number
@@ -54,15 +54,15 @@ export interface LimitsInForce {
   readonly maxPromptTokens: number
 }
 
-/** What can be changed. */
+/** A setting that can be changed. */
 export interface Changeable {
   readonly pace: PaceSettings
   readonly limits: LimitsInForce
-  /** Faults by chance. */
+  /** Random faults. */
   readonly random: readonly RandomFault[]
 }
 
-/** One of them: as it is, as the configuration has it, and whether it was changed since. */
+/** A setting: its current value, its configured value, and whether it was changed. */
 export interface Setting<Settings> {
   readonly inForce: Settings
   readonly configured: Settings

@@ -1,4 +1,7 @@
-/** Puts the configuration together: flags beat the environment, the environment beats the file, the file beats the defaults. */
+/**
+ * Loads the configuration: flags override the environment, the environment overrides the file, the file overrides the
+ * defaults.
+ */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
@@ -12,7 +15,7 @@ import { type Config, configSchema, defaultReplies } from './schema.js'
 
 export const configFileName = 'platform.config.yaml'
 
-/** A value given outside of the file, with the name under which it was given: `--port`. */
+/** A value from outside the file, with the name that it was given under: `--port`. */
 export interface Override {
   readonly path: readonly string[]
   readonly value: unknown
@@ -20,22 +23,22 @@ export interface Override {
 }
 
 export interface ConfigSources {
-  /** Where relative names begin, and where `platform.config.yaml` is looked for. */
+  /** The folder for relative paths, and the place of `platform.config.yaml`. */
   readonly cwd: string
-  /** A file that must be there; `false` for none. Left out, `platform.config.yaml` is read if there is one. */
+  /** A file that must exist, or `false` for none. By default `platform.config.yaml` is read if it exists. */
   readonly file?: string | false | undefined
   readonly flags?: readonly Override[]
-  /** The environment; `.env` beside the configuration stands behind it. Leave out to read neither. */
+  /** The environment, which takes precedence over `.env` next to the configuration. If left out, neither is read. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
 export interface LoadedConfig {
   readonly config: Config
-  /** The file that was read, if there was one. */
+  /** The file that was read, if any. */
   readonly file: string | undefined
-  /** Names inside the configuration are relative to this folder. */
+  /** Paths in the configuration are relative to this folder. */
   readonly dir: string
-  /** Where the value of an option came from: `default`, `platform.config.yaml:3`, `STANDIN_PORT`, `--port`. */
+  /** Where an option was set: `default`, `platform.config.yaml:3`, `STANDIN_PORT`, `--port`. */
   originOf(option: Path): string
 }
 
@@ -89,7 +92,7 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
 
 const byLine = (a: Problem, b: Problem) => (a.line ?? 0) - (b.line ?? 0)
 
-/** What is wrong although each option by itself is right. */
+/** Mistakes in the combination of options that are each valid. */
 function contradictions({ mode, modes, auth, upstream, recordings, users, apiKeys }: Config): readonly Mistake[] {
   const known = new Set(users.map(({ email }) => email?.toLowerCase()))
   const strangers = apiKeys.flatMap(({ user }, i) => {
@@ -105,7 +108,7 @@ function contradictions({ mode, modes, auth, upstream, recordings, users, apiKey
   ]
 }
 
-/** Everything that asks the live platform, in the words of the error for a configuration that does not name it. */
+/** Returns an error for each setting that needs the live platform, if the configuration does not name it. */
 export function askingLive({
   mode,
   modes,
@@ -125,7 +128,7 @@ export function askingLive({
   ]
 }
 
-/** Which files the rules of replies are in. Only the default pattern may find nothing. */
+/** The files with reply rules. Only the default pattern may match nothing. */
 export function replyFilesOf({ config: { replies }, dir }: LoadedConfig) {
   const patterns = [replies]
     .flat()
@@ -133,7 +136,7 @@ export function replyFilesOf({ config: { replies }, dir }: LoadedConfig) {
   return { patterns, dir, required: replies !== defaultReplies }
 }
 
-/** What a folder stands for. */
+/** The pattern that a folder stands for. */
 const IN_FOLDER = '*.{yaml,yml}'
 
 const isFolder = (name: string) => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true
@@ -152,7 +155,7 @@ function readDotEnv(dir: string): Record<string, string | undefined> {
   return existsSync(file) && !isFolder(file) ? parseEnv(readFile(file, '.env')) : {}
 }
 
-/** What the file says, with the texts from variables in the types that their options take. */
+/** The options in the file. Texts from variables are converted to the types of their options. */
 function optionsIn(yaml: YamlFile | undefined, name: string): Record<string, unknown> {
   if (yaml && yaml.problems.length > 0) throw new ProblemsError(yaml.problems)
   const value = yaml?.value ?? {}
@@ -166,10 +169,12 @@ function optionsIn(yaml: YamlFile | undefined, name: string): Record<string, unk
 
 const prefix = 'STANDIN_'
 
-/** `STANDIN_PORT` and its like. A name that begins so and means nothing is a problem: it would be accepted and ignored. */
+/**
+ * Reads `STANDIN_PORT` and the like. An unknown name with this prefix is a mistake, since it would be ignored silently.
+ */
 function fromEnvironment(variables: Readonly<Record<string, string | undefined>>) {
   const own = Object.entries(variables).filter(([name, text]) => name.startsWith(prefix) && text !== undefined)
-  // Walking through all options takes a while, and most starts need none of them here.
+  // Walking through all options takes time, and most starts do not need it.
   const options = new Map(own.length === 0 ? [] : allOptions().map(option => [option.variable, option]))
   const overrides: Override[] = []
   const problems: Problem[] = []
@@ -185,10 +190,10 @@ function fromEnvironment(variables: Readonly<Record<string, string | undefined>>
   return { overrides, problems }
 }
 
-/** Sets a value deep inside; a value on the way that is no object is left for the check to complain about. */
+/** Sets a nested value. If a value on the way is no object, it is left for the check to report. */
 function put(into: Record<string, unknown>, [key, ...rest]: Path, value: unknown): void {
   if (key === undefined) return
-  // Own keys only, and as keys: "__proto__" is one that is not known, and must not reach every object there is.
+  // Own keys only: "__proto__" is just an unknown key, and must not reach the prototype.
   if (rest.length === 0 || !Object.hasOwn(into, key)) {
     const first = rest.length === 0 ? value : {}
     Object.defineProperty(into, key, { value: first, enumerable: true, writable: true, configurable: true })
@@ -201,10 +206,13 @@ function put(into: Record<string, unknown>, [key, ...rest]: Path, value: unknown
 const reference = /\$(\$\{)|\$\{([^}]*)\}/g
 const form = /^([A-Za-z_]\w*)(?::-(.*))?$/s
 
-// Not what stands there: it may be a part of a password.
+// Does not quote the text, which may be part of a password.
 const notAVariable = `What stands between \${ and } here is not the name of a variable. Write \${NAME} or \${NAME:-default}.`
 
-/** Makes a function that fills in the references of a text. It throws an Error that names what is missing or badly written. */
+/**
+ * Creates a function that fills in the references in a text. It throws an Error that names what is missing or
+ * malformed.
+ */
 export function withVariables(variables: Readonly<Record<string, string | undefined>>) {
   return (text: string): string =>
     text.replace(reference, (_whole, escaped: string | undefined, inner: string | undefined) => {
@@ -212,7 +220,7 @@ export function withVariables(variables: Readonly<Record<string, string | undefi
       const [, name = '', fallback] = form.exec(inner ?? '') ?? []
       if (name === '') throw new Error(notAVariable)
       const value = variables[name]
-      // As in a shell, the default also steps in for a variable that is set to nothing.
+      // As in a shell, the default also replaces an empty variable.
       if (fallback !== undefined) return value || fallback
       if (value === undefined)
         throw new Error(`The environment variable ${name} is not set. Set it, or write \${${name}:-default}.`)

@@ -1,4 +1,4 @@
-/** What of the configuration can be changed while it runs: the mode, the pace of streams, limits, and faults by chance. */
+/** Operations that change the configuration at run time: the mode, the pace of streams, limits, and random faults. */
 import type * as v from 'valibot'
 import { type Of, operation, type Schema } from '../api/operation.js'
 import { listOf, mapOf, maybe, number, object, oneOf, text, whole, yesOrNo } from '../api/shapes.js'
@@ -18,9 +18,9 @@ export interface ModeSwitch {
   current(): ModesInForce
   /** Throws a ProblemsError for a mode that cannot work. */
   change(mode: Mode, modes: ModesInForce['modes']): void
-  /** What the configuration says. */
+  /** Returns the configured values. */
   configured(): ModesInForce
-  /** Why a mode cannot work for all endpoints, in sentences; nothing when it can. */
+  /** Why a mode cannot work for all endpoints, in sentences; `undefined` if it can. */
   impossible(mode: Mode): readonly string[] | undefined
 }
 
@@ -39,7 +39,7 @@ export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch 
     }
     return current()
   }
-  /** Picked one by one: what is handed in may know more. */
+  /** Picks the properties one by one, because the argument may have more. */
   const picked = ({ mode, modes }: ModesInForce) => ({ mode, modes })
   const current = () => picked(steered.current())
   const shared = { returns: modesInForce, answer: 'The mode, and the modes of single endpoints.' } as const
@@ -56,18 +56,18 @@ export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch 
     }),
     restoreMode: operation({
       at: 'DELETE /mode',
-      does: 'Goes back to the mode of the configuration.',
+      does: 'Restores the configured mode.',
       ...shared,
       run: () => change(steered.configured()),
     }),
     listModes: operation({
       at: 'GET /mode/choices',
-      does: 'Lists the modes, and what the configuration says.',
+      does: 'Lists the modes, and the configured one.',
       returns: object({
         data: listOf(object({ mode: oneOf(modes), reason: maybe(text) })),
         configured: modesInForce,
       }),
-      answer: 'Each mode, with the reason where it cannot work here.',
+      answer: 'The modes, each with a reason if it cannot work here.',
       run() {
         const data = modes.map(mode => {
           const sentences = steered.impossible(mode)
@@ -79,16 +79,16 @@ export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch 
   }
 }
 
-/** What can be changed while it runs. */
+/** Settings that can be changed at run time. */
 export interface Steering {
   standing<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]>
-  /** `undefined` goes back to the configuration. Throws a ProblemsError for a model that does not exist. */
+  /** `undefined` restores the configured value. Throws a ProblemsError for a model that does not exist. */
   change(changes: {
     readonly pace?: PaceChange | undefined
     readonly limits?: LimitsChange | undefined
     readonly random?: readonly RandomFault[] | undefined
   }): void
-  /** What each credential has used of its limits in its minute. */
+  /** What each credential has used of its limits in the current minute. */
   usage(): Promise<readonly Of<typeof usage>[]>
 }
 
@@ -109,13 +109,13 @@ const limits = {
   maxPromptTokens: whole,
 }
 
-/** What a credential has used in its minute, with a name for it that is no secret. */
+/** The usage of a credential in the current minute, with a name for it that is not secret. */
 const usage = object({
-  /** `apiKey`, `user`, `anon`, `service`, or `stranger`: one that only the live platform can judge. */
+  /** `apiKey`, `user`, `anon`, `service`, or `stranger`, for one that only the live platform can check. */
   kind: text,
-  /** Of the key, or of the user. */
+  /** The id of the key or of the user. */
   id: maybe(text),
-  /** What its owner calls the key, or the address of the user. */
+  /** The name of the key, or the address of the user. */
   name: maybe(text),
   /** The first characters of the key. */
   start: maybe(text),
@@ -128,19 +128,19 @@ const usage = object({
 
 interface Changed<P extends `/${string}`, B extends Schema, R extends Schema> {
   readonly path: P
-  /** The object of a sentence: "the pace of streams". */
+  /** For use in a sentence: "the pace of streams". */
   readonly what: string
   readonly body: B
   readonly returns: R
   show(): Of<R> | Promise<Of<R>>
-  /** Throws a ProblemsError for what cannot be. `undefined` goes back to the configuration. */
+  /** Throws a ProblemsError for invalid values. `undefined` restores the configured value. */
   change(to: v.InferOutput<B> | undefined): void
 }
 
-/** The three operations on what can be changed: GET shows it, PUT changes it, DELETE goes back to the configuration. */
+/** The three operations of a setting: GET returns it, PUT changes it, DELETE restores the configured value. */
 function changeable<const P extends `/${string}`, B extends Schema, R extends Schema>(changed: Changed<P, B, R>) {
   const { path, what, body, returns, show, change } = changed
-  const answer = 'What is in force, what the configuration says, and whether it was changed since.'
+  const answer = 'The current value, the configured value, and whether it was changed.'
   // The types of `run` do not resolve while R is open.
   const run = (given: { readonly body?: v.InferOutput<B> }) => {
     change(given.body)

@@ -1,4 +1,4 @@
-/** Finds single options in the schema: what stands at a path, what each is called in the environment, what is secret. */
+/** Finds options in the schema by path, with their names in the environment, and whether they are secret. */
 import * as v from 'valibot'
 import type { Path } from '../check/check.js'
 import { configSchema } from './schema.js'
@@ -11,7 +11,7 @@ type Schema = v.GenericSchema & {
   readonly options?: readonly Schema[]
 }
 
-/** One option that can be set by itself. */
+/** An option that can be set by itself. */
 export interface Option {
   readonly path: readonly string[]
   readonly meaning: string
@@ -32,7 +32,7 @@ const inside = (schema: Schema): Schema => (schema.wrapped ? inside(schema.wrapp
 const variableOf = (path: readonly string[]) =>
   ['standin', ...path].map(name => name.replace(/(?<=[a-z])[A-Z]/g, '_$&').toUpperCase()).join('_')
 
-/** Every group and every option, in the order of the schema. */
+/** All groups and options, in the order of the schema. */
 export function* walkOptions(schema = root, path: readonly string[] = []): Generator<Option | Group> {
   for (const [name, entry] of Object.entries(schema.entries ?? {})) {
     const here = [...path, name]
@@ -47,10 +47,10 @@ export function* walkOptions(schema = root, path: readonly string[] = []): Gener
 
 export const isOption = (found: Option | Group): found is Option => 'variable' in found
 
-/** The options alone. */
+/** Only the options. */
 export const allOptions = (): readonly Option[] => [...walkOptions()].filter(isOption)
 
-/** The schema of what may stand at `path`, or `undefined` where nothing may. */
+/** Returns the schema of the value at `path`, or `undefined` if no value is allowed there. */
 export function schemaAt(path: Path, from: v.GenericSchema = root): v.GenericSchema | undefined {
   const schema = inside(from as Schema)
   const [step, ...rest] = path
@@ -61,14 +61,17 @@ export function schemaAt(path: Path, from: v.GenericSchema = root): v.GenericSch
   return next ? schemaAt(rest, next) : undefined
 }
 
-/** Whether what stands at `path` must never be shown. */
+/** Whether the value at `path` must never be shown. */
 export function isSecret(path: Path): boolean {
   const schema = schemaAt(path)
   const metadata: { secret?: boolean } = schema ? v.getMetadata(schema as never) : {}
   return metadata.secret === true
 }
 
-/** Whether what stands at `path` is secret, or should hold something secret: then it may be the secret itself in the wrong place. */
+/**
+ * Whether the value at `path` is secret, or is a group that contains secrets. In that case it may be a secret in the
+ * wrong place.
+ */
 export function mayHoldSecret(path: Path): boolean {
   const schema = schemaAt(path)
   return schema !== undefined && hasSecret(schema as Schema)
@@ -82,12 +85,14 @@ function hasSecret(schema: Schema): boolean {
   return secret || [...Object.values(inner.entries ?? {}), inner.item ?? [], choices].flat().some(hasSecret)
 }
 
-/** What stands at `path` below `from`; `undefined` where nothing does. */
+/** Returns the value at `path` below `from`; `undefined` if there is none. */
 export function valueAt(from: unknown, path: Path): unknown {
   return path.reduce<unknown>((at, key) => (at as Record<string | number, unknown> | undefined)?.[key], from)
 }
 
-/** Text from outside (the environment, a flag) as the type that the option at `path` takes; left as text where nothing fits. */
+/**
+ * Converts a text from the environment or a flag to the type of the option at `path`. Returns the text if no type fits.
+ */
 export function fromText(path: Path, text: string): unknown {
   const schema = schemaAt(path)
   const list = text.split(',').map(item => item.trim())

@@ -1,4 +1,4 @@
-/** Shows the configuration: the effective values with where each came from, or the reference file with every default. */
+/** Prints the configuration: the current values with their origins, or the reference file with all defaults. */
 import { inlineYaml } from '../check/yaml.js'
 import type { LoadedConfig } from './load.js'
 import { isOption, isSecret, type Option, valueAt, walkOptions } from './options.js'
@@ -6,7 +6,7 @@ import { isOption, isSecret, type Option, valueAt, walkOptions } from './options
 const indent = (path: readonly string[]) => '  '.repeat(path.length - 1)
 const nameOf = (path: readonly string[]) => path.at(-1) ?? ''
 
-/** The effective configuration as YAML; behind each option stands where its value came from. Secrets are masked. */
+/** Prints the current configuration as YAML, with the origin of each value in a comment. Secrets are masked. */
 export function printConfig({ config, originOf }: LoadedConfig): string {
   const lines = [...walkOptions()].map(found => {
     const start = `${indent(found.path)}${nameOf(found.path)}:`
@@ -16,17 +16,17 @@ export function printConfig({ config, originOf }: LoadedConfig): string {
   return `${lines.join('\n')}\n`
 }
 
-/** `value` with everything secret in it replaced; an empty secret is shown as empty, since nothing is hidden there. */
+/** Returns `value` with all secrets masked. An empty secret stays empty, since there is nothing to hide. */
 function masked(value: unknown, path: readonly (string | number)[]): unknown {
   if (isSecret(path)) return value === '' ? '' : '********'
-  // A password in an address is one as well.
+  // A password in a URL is secret as well.
   if (typeof value === 'string') return value.replace(/\/\/[^/@\s]*@/, '//…@')
   if (Array.isArray(value)) return value.map((item, i) => masked(item, [...path, i]))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, masked(item, [...path, key])]))
 }
 
-/** The text of `platform.config.yaml`: every option at its default under a line of meaning. */
+/** The text of `platform.config.yaml`: all options with their defaults, each below its description. */
 export function configReference(schemaAddress: string): string {
   const blocks = [...walkOptions()].map(found => {
     const pad = indent(found.path)

@@ -1,4 +1,6 @@
-/** The options of recordings: where they are, what is kept, what is kept out, what counts as the same, and how they are played. */
+/**
+ * The options of recordings: where they are stored, what is recorded, redacted and compared, and how they are replayed.
+ */
 import * as v from 'valibot'
 import { closed, number, optional, word } from '../check/check.js'
 import { filled, flag, group, integer, list, option, text } from './forms.js'
@@ -17,7 +19,7 @@ const expression = v.pipe(text, v.check(isExpression, anExpression))
 
 const aPlace =
   'the path of a field, such as metadata.requestId or messages[*].name, or a regular expression between slashes'
-/** `$` and dots alone lead nowhere. */
+/** `$` and dots alone are no path. */
 const path = v.pipe(
   filled,
   v.check(
@@ -34,15 +36,15 @@ const ignoredPart = v.pipe(
   closed({
     path: optional(path, 'A field of the body: metadata.requestId, messages[*].name, tools.**.description.'),
     query: optional(filled, 'A parameter of the query.'),
-    pattern: optional(expression, 'Only what fits this in it; without path and query: in any text.'),
+    pattern: optional(expression, 'Only what matches this; without path and query: in any text.'),
   }),
   v.check(
     ({ path, query, pattern }) => [path, query, pattern].some(part => part !== undefined),
-    'says nothing: it needs one of path and query, or a pattern.',
+    'is empty: it needs a path, a query or a pattern.',
   ),
   v.check(
     ({ path, query }) => path === undefined || query === undefined,
-    'says path and query, each of which is ignored for itself: make two entries of it.',
+    'has both path and query, which are ignored separately: write two entries.',
   ),
 )
 
@@ -53,8 +55,8 @@ const secretPattern = v.union(
     expression,
     closed({
       name: optional(
-        v.pipe(text, v.regex(/^[a-z][a-z0-9-]*$/, 'small letters, digits and dashes')),
-        'What its placeholder is called.',
+        v.pipe(text, v.regex(/^[a-z][a-z0-9-]*$/, 'lower-case letters, digits and dashes')),
+        'The name of its placeholder.',
       ),
       pattern: v.pipe(expression, v.description('What is secret.')),
     }),
@@ -68,29 +70,25 @@ export const recordingOptions = group(
     save: option(
       word(['all', 'onlyNew']),
       'all',
-      'What mode record keeps: all (replacing existing recordings) or onlyNew (requests that have no recording yet).',
+      'What mode record saves: all (replacing existing recordings) or onlyNew (requests that have no recording yet).',
     ),
     onMiss: option(
       word(['fail', 'emulate', 'record']),
       'fail',
       'What replay does without a recording: fail (a 424 that names the nearest one), emulate, or record (ask the live platform and record it).',
     ),
-    // biome-ignore lint/suspicious/noThenProperty: the word of reply rules for the same, and options are never awaited.
+    // biome-ignore lint/suspicious/noThenProperty: the name of the same option in reply rules; options are never awaited
     then: option(
       word(['repeat-last', 'cycle', 'miss']),
       'repeat-last',
       'What follows the last recording of a request that was recorded several times: repeat-last, cycle or miss.',
     ),
-    incomplete: flag(false, 'Whether recordings of answers that broke off are played, up to that point.'),
-    speed: option(
-      number(0, 1000),
-      1,
-      'How fast recordings are played: 1 as recorded, 10 ten times as fast, 0 at once.',
-    ),
+    incomplete: flag(false, 'Whether recordings of answers that broke off are replayed, up to that point.'),
+    speed: option(number(0, 1000), 1, 'Speed of replay: 1 as recorded, 10 ten times as fast, 0 without pauses.'),
     ignore: option(
       list(ignored, 'paths and expressions'),
       [],
-      'What does not count when requests are compared: paths such as metadata.requestId, expressions such as /\\d{4}-\\d\\d-\\d\\d/.',
+      'What is ignored when requests are compared: paths such as metadata.requestId, expressions such as /\\d{4}-\\d\\d-\\d\\d/.',
     ),
     redact: group(
       {
@@ -103,26 +101,26 @@ export const recordingOptions = group(
           'What else is secret: expressions such as /cus_\\w+/.',
         ),
       },
-      'What never reaches the disk, beyond credentials, JWTs and keys.',
+      'What is never written to disk, besides credentials, JWTs and keys.',
     ),
     maxAge: option(
-      v.pipe(text, v.regex(/^$|^[1-9]\d{0,5}(m|h|d)$/, 'a number with m, h or d behind it, such as 30d')),
+      v.pipe(text, v.regex(/^$|^[1-9]\d{0,5}(m|h|d)$/, 'a number followed by m, h or d, such as 30d')),
       '',
       'How old a recording may be: 30d, 12h, 15m; empty for any age.',
     ),
     stale: option(
       word(['warn', 'fail']),
       'warn',
-      'What happens with an older recording: warn plays it, fail makes it a miss.',
+      'What happens with an older recording: warn replays it, fail makes it a miss.',
     ),
     maxBytes: option(integer(1024, 2 ** 30), 16_777_216, 'Largest body that is recorded, in bytes.'),
   },
-  'What the live platform said, kept on disk.',
+  'Answers of the live platform, saved to disk.',
 )
 
 const MINUTE_MS = 60_000
 const unitsMs: Readonly<Record<string, number>> = { m: MINUTE_MS, h: 60 * MINUTE_MS, d: 1440 * MINUTE_MS }
 
-/** Milliseconds of `30d`, `12h` or `15m`; 0 of an empty text. */
+/** Converts `30d`, `12h` or `15m` to milliseconds; an empty text to 0. */
 export const ageMsOf = (written: string): number =>
   Number.parseInt(written || '0', 10) * (unitsMs[written.slice(-1)] ?? 0)

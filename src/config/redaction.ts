@@ -1,11 +1,11 @@
-/** What the configuration says is secret, as rules for taking secrets out. */
+/** Turns the configuration into rules for redacting secrets. */
 import { developmentSecret } from '../core/secrets.js'
 import type { RedactionRules } from '../redact/index.js'
 import type { Config } from './schema.js'
 
 type Redact = Config['recordings']['redact']
 
-/** Public keys of development are listed as well: whatever a caller shows has no place in a recording. */
+/** Includes the public development keys: whatever credential a caller sends does not belong into a recording. */
 export function redactionRules({
   recordings: { redact },
   upstream,
@@ -20,7 +20,7 @@ export function redactionRules({
     { name: 'publishable-key', value: auth.publishableKey },
     { name: 'secret-key', value: auth.secretKey },
     { name: 'control-token', value: controlToken },
-    // The secret itself is never shown, and the development one is public.
+    // The secret itself is never shown. The development one is public.
     { name: 'jwt-secret', value: auth.jwtSecret === developmentSecret ? '' : auth.jwtSecret },
   ]
   return {
@@ -37,7 +37,7 @@ function patternOf(written: Redact['patterns'][number]): RedactionRules['pattern
   return { name, pattern: expressionIn(pattern) }
 }
 
-/** Of a text such as `/cus_\w+/i`, which the check of the options has let pass. */
+/** Parses a text such as `/cus_\w+/i`, which the schema has already checked. */
 function expressionIn(written: string): RegExp {
   const end = written.lastIndexOf('/')
   return new RegExp(written.slice(1, end), written.slice(end + 1))

@@ -1,4 +1,7 @@
-/** Every option: its name, its default, its meaning. Check, reference file, editor completion and environment names follow from it. */
+/**
+ * All options: name, default and description. Validation, the reference file, editor completion and environment names
+ * are derived from this.
+ */
 import * as v from 'valibot'
 import { closed, described, map, open, word } from '../check/check.js'
 import { credentialKinds, modes } from '../core/exchange.js'
@@ -30,11 +33,13 @@ const access = v.union(
   `anyone, or a list of ${credentialKinds.join(', ')}`,
 )
 
-/** Faults by chance. */
+/** Random faults. */
 const randomFaults = list(randomFaultSchema, 'faults')
 
-/** What the control API takes to change them. */
-export const randomFaultsChange = closed({ random: described(randomFaults, 'All of them, in place of those before.') })
+/** What the control API accepts to change them. */
+export const randomFaultsChange = closed({
+  random: described(randomFaults, 'All random faults. They replace the previous ones.'),
+})
 
 const model = open({
   id: filled,
@@ -52,13 +57,13 @@ const model = open({
   ),
 })
 
-/** Apps and browser extensions have origins that `URL` knows nothing of, such as `chrome-extension://…`. */
+/** Apps and browser extensions have origins that `URL` does not support, such as `chrome-extension://…`. */
 const isAppOrigin = (written: string) => /^(?!(https?|wss?|ftp|file):)[a-z][a-z\d+.-]*:\/\/[^\s/?#@,]+$/.test(written)
 const isOrigin = (written: string) =>
   written === '*' || isAppOrigin(written) || (URL.canParse(written) && new URL(written).origin === written)
 const origin = v.pipe(
   text,
-  v.check(isOrigin, 'an origin such as http://localhost:3000, in small letters and without a slash at its end'),
+  v.check(isOrigin, 'an origin such as http://localhost:3000, in lower case and without a trailing slash'),
 )
 
 const endpointPattern = v.pipe(
@@ -70,40 +75,40 @@ export const modesByEndpoint = v.pipe(
   map(endpointPattern, word(modes), 'a map from endpoints to modes'),
   v.check(
     entries => !Object.keys(entries).slice(0, -1).includes('*'),
-    'a map in which "*" stands last: it hides what stands behind it',
+    'a map in which "*" comes last, because it hides the entries after it',
   ),
 )
 
-/** What the control API takes to change the mode. */
+/** What the control API accepts to change the mode. */
 export const modeSwitch = closed({ mode: word(modes), modes: v.optional(modesByEndpoint) })
 
 const errorForms = ['documented', 'untouched'] as const
 
-/** The base URL of OpenAI's clients ends in /v1; the paths that are added here begin with it. */
+/** The base URL of OpenAI's clients ends in /v1, but the paths that are appended here begin with it. */
 const addedPath = /\/v1(\/(chat\/completions|models))?\/*$/i
 const baseAddress = v.pipe(
   httpUrl,
   v.check(
-    // The path alone: a host may be called v1.
+    // Only the path, since a host may be called v1.
     address => !addedPath.test(new URL(address).pathname),
     ({ input }) => `is "${input}", and Standin adds /v1 itself: ${withoutV1(input.replace(addedPath, ''))}`,
   ),
 )
 
-/** Below /api/v1 there is either the platform's index or all of an OpenAI-compatible API. */
+/** Below /api/v1 there is either the platform's index or a whole OpenAI-compatible API. */
 const withoutV1 = (base: string) =>
   base.endsWith('/api')
     ? `write "${base.slice(0, -'/api'.length)}", or "${base}" if its models are at /api/v1/models.`
     : `write "${base}".`
 
-/** Where rules are looked for by default. */
+/** The default location of rules. */
 export const defaultReplies = 'fixtures/replies/*.yaml'
 
 export const configSchema = closed({
   host: option(
     filled,
     '127.0.0.1',
-    'Address to listen on. Any address other than a loopback one lets other machines in.',
+    'Address to listen on. Other machines can reach any address that is not a loopback one.',
   ),
   port: option(integer(0, 65535), 4100, 'Port to listen on; 0 means any free port.'),
   controlToken: option(
@@ -114,7 +119,7 @@ export const configSchema = closed({
   mode: option(
     word(modes),
     'emulate',
-    'Where answers come from: emulate (made here), proxy (the live platform), record (the same, and kept) or replay (recordings).',
+    'Where answers come from: emulate (made here), proxy (the live platform), record (the live platform, and saved) or replay (recordings).',
   ),
   modes: option(
     modesByEndpoint,
@@ -130,7 +135,7 @@ export const configSchema = closed({
     v.pipe(
       list(model, 'models'),
       v.nonEmpty('a list with at least one model'),
-      v.check(models => different(models, ({ id }) => id), 'a list in which every id stands once'),
+      v.check(models => different(models, ({ id }) => id), 'a list without duplicate ids'),
     ),
     [
       { id: 'gpt-4o-mini', owned_by: 'openai' },
@@ -189,7 +194,7 @@ export const configSchema = closed({
       models: option(access, ['apiKey', 'user'], 'Who may GET /v1/models.'),
       chat: option(access, ['apiKey', 'user'], 'Who may POST /v1/chat/completions.'),
     },
-    'Which kinds of credential open which endpoint.',
+    'Which kinds of credential each endpoint accepts.',
   ),
   index: group(
     {
@@ -232,7 +237,7 @@ export const configSchema = closed({
       ),
       errors: option(
         v.picklist(errorForms, ({ input }) =>
-          input === 'normalise' ? 'says normalise, which is called documented now.' : `one of ${errorForms.join(', ')}`,
+          input === 'normalise' ? 'says normalise, which is now called documented.' : `one of ${errorForms.join(', ')}`,
         ),
         'documented',
         'How errors of the live platform and of recordings are delivered: with the documented body { error }, made from their text (documented), or as they came (untouched).',
@@ -259,14 +264,14 @@ export const configSchema = closed({
         'Whether answers of the live platform and of recordings are checked against the contract, after they were sent.',
       ),
     },
-    'What answers have to be.',
+    'Checks of answers against the contract.',
   ),
   journal: group(
     {
       maxEntries: option(
         integer(1, 1_000_000),
         2000,
-        'How many exchanges are kept; in a flood of requests, a quarter of that for each second.',
+        'How many exchanges are kept; under heavy load, a quarter of that per second.',
       ),
       maxBytes: option(integer(0, 2 ** 31), 33_554_432, 'How many bytes of their bodies are kept.'),
       dashboard: flag(
@@ -274,14 +279,14 @@ export const configSchema = closed({
         'Whether requests that the dashboard itself makes, such as signing in and listing models, are logged and kept. What you send from its playground always is.',
       ),
     },
-    'What is remembered of requests and answers, in memory.',
+    'The journal of requests and answers, in memory.',
   ),
   cors: group(
     {
       origins: option(
         v.union([word(['auto', '*']), list(origin, 'origins')], 'auto, "*" or a list of origins'),
         'auto',
-        'Whose pages may call: auto (any page, but only pages of this machine where the live platform is asked or users are administered), a list such as [https://app.example.com], or "*" (any page, also with the live key).',
+        'Which web pages may call: auto (any page, but only pages of this machine where requests reach the live platform or manage users), a list such as [https://app.example.com], or "*" (any page, also with the live key).',
       ),
     },
     'Calls from web pages of other origins.',
@@ -292,10 +297,10 @@ export const configSchema = closed({
       random: option(
         randomFaults,
         [],
-        'Faults by chance, drawn from the seed: a list such as [{ chance: 0.05, status: 503, path: /v1/* }].',
+        'Random faults, drawn from the seed: a list such as [{ chance: 0.05, status: 503, path: /v1/* }].',
       ),
     },
-    'What is to go wrong.',
+    'Faults to inject.',
   ),
   limits: limitOptions,
   state: option(
@@ -307,5 +312,5 @@ export const configSchema = closed({
 
 /** All options with their values. */
 export type Config = v.InferOutput<typeof configSchema>
-/** Options as they are written: all of them optional. */
+/** Options as users write them: all are optional. */
 export type ConfigInput = v.InferInput<typeof configSchema>

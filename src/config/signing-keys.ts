@@ -1,4 +1,4 @@
-/** Reads a file of signing keys: private JWKs in an array, as Supabase Auth takes them (GOTRUE_JWT_KEYS). */
+/** Reads a file of signing keys: an array of private JWKs, in the format of Supabase Auth (GOTRUE_JWT_KEYS). */
 import { createPrivateKey, createPublicKey, type JsonWebKey, sign, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -12,7 +12,7 @@ import type { LoadedConfig } from './load.js'
 const text = v.string('text')
 const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
 
-/** The private half of each kind of key. */
+/** The private part of each kind of key. */
 const privateParts = { EC: 'd', RSA: 'd', OKP: 'd', oct: 'k' } as const
 const algorithms = {
   EC: ['ES256', 'ES384', 'ES512'],
@@ -38,8 +38,12 @@ const key = v.pipe(
     'an algorithm of its kty: ES256, ES384, ES512 (EC), RS256, RS384, RS512 (RSA), EdDSA (OKP) or HS256 (oct)',
     ({ kty, alg }) => isOf(kty, alg),
   ),
-  where('d', 'there: it is the private half of the key', ({ kty, d }) => privateParts[kty] !== 'd' || d !== undefined),
-  where('k', 'there: it is the secret', ({ kty, k }) => privateParts[kty] !== 'k' || k !== undefined),
+  where(
+    'd',
+    'present: it is the private part of the key',
+    ({ kty, d }) => privateParts[kty] !== 'd' || d !== undefined,
+  ),
+  where('k', 'present: it is the secret', ({ kty, k }) => privateParts[kty] !== 'k' || k !== undefined),
 )
 
 const signs = ({ key_ops }: { key_ops?: readonly string[] | undefined }) => key_ops?.includes('sign') ?? false
@@ -47,17 +51,17 @@ const signs = ({ key_ops }: { key_ops?: readonly string[] | undefined }) => key_
 const keys = v.pipe(
   v.array(key, 'an array of private JWKs'),
   v.nonEmpty('an array with at least one private JWK'),
-  v.check(keys => new Set(keys.map(({ kid }) => kid)).size === keys.length, 'an array in which every kid stands once'),
+  v.check(keys => new Set(keys.map(({ kid }) => kid)).size === keys.length, 'an array without duplicate kids'),
   v.check(keys => keys.filter(signs).length === 1, 'an array in which exactly one key has sign in its key_ops'),
 )
 
 export type ConfiguredKeys = v.InferOutput<typeof keys>
 
-/** The keys that a configuration names; `undefined` when it names none. Throws as `readSigningKeys` does. */
+/** The configured keys; `undefined` if there are none. Throws as `readSigningKeys` does. */
 export const signingKeysOf = ({ config: { auth }, dir }: LoadedConfig): ConfiguredKeys | undefined =>
   auth.signingKeys === '' ? undefined : readSigningKeys(auth.signingKeys, dir)
 
-/** The keys of `file`, which is named relative to `dir`. Throws a ProblemsError that never shows what is in a key. */
+/** Reads the keys in `file`, which is relative to `dir`. Throws a ProblemsError that never quotes parts of a key. */
 export function readSigningKeys(file: string, dir: string): ConfiguredKeys {
   const yaml = read(path.resolve(dir, file), file)
   const checked = check(keys, yaml.value, { whole: 'The file', secret: isSecretPart })
@@ -67,11 +71,11 @@ export function readSigningKeys(file: string, dir: string): ConfiguredKeys {
   return checked.value
 }
 
-/** What is wrong with keys of the right form: each signs something here, and its public half must recognise it. */
+/** Checks that keys of the right form work: each one signs something, and its public part must verify it. */
 function unusable(keys: ConfiguredKeys): readonly Mistake[] {
   return keys.flatMap((key, i) => {
     if (isUsable(key)) return []
-    return [{ path: [i], sentence: `[${i}] is not a usable ${key.alg} key: its parts do not fit together.` }]
+    return [{ path: [i], sentence: `[${i}] is not a usable ${key.alg} key: its parts do not match.` }]
   })
 }
 
@@ -96,7 +100,7 @@ function isUsable(key: ConfiguredKeys[number]): boolean {
   }
 }
 
-/** Everything but what names a key. */
+/** Everything except what identifies a key. */
 const isSecretPart = (path: Path) => !['kty', 'kid', 'alg', 'key_ops'].includes(String(path[1]))
 
 function read(file: string, name: string) {
@@ -106,7 +110,7 @@ function read(file: string, name: string) {
   } catch (error) {
     throw new ProblemsError([unreadable(name, error)])
   }
-  // JSON is YAML as well, and so each mistake has its line.
+  // JSON is also YAML, so each mistake gets its line.
   const yaml = readYaml(text, name)
   const problem = text.trim() === '' ? undefined : placeOfMistake(text)
   if (problem) throw new ProblemsError([{ origin: name, ...problem, sentence: 'This is not valid JSON.' }])

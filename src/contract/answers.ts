@@ -1,4 +1,7 @@
-/** The answers of the platform other than chat completions, as the contract, the OpenAPI document and the check of live answers see them. */
+/**
+ * The platform's answers other than chat completions, as schemas for the contract, the OpenAPI document and the check
+ * of live answers.
+ */
 import * as v from 'valibot'
 import { open } from '../check/check.js'
 import type { AnswerBody } from '../completions/completion.js'
@@ -14,13 +17,13 @@ export const healthAnswer = open({
   version: v.pipe(text, v.regex(/^\d+\.\d+\.\d+$/, 'three numbers with dots between them')),
 })
 
-/** Documented ("API index response"); its elements are not. */
+/** Documented ("API index response"), except for the elements. */
 export const indexAnswer = open({
   status: only('ok'),
   endpoints: v.array(v.unknown(), 'an array'),
 })
 
-/** Ours: what the elements of the index are. */
+/** Our own definition: the elements of the index. */
 export const listedEndpoint = open({
   method: text,
   path: v.pipe(text, v.startsWith('/', 'a path')),
@@ -36,10 +39,10 @@ export const listedIndexAnswer = open({
 /** Documented ("Error object"): always a text, never OpenAI's object. */
 export const errorAnswer = open({ error: text })
 
-/** Documented: with the path as it was asked for. */
+/** Documented: with the requested path. */
 export const notFoundAnswer = open({ error: text, path: v.pipe(text, v.startsWith('/', 'a path')) })
 
-/** OpenAI's form of the listing. */
+/** The listing in OpenAI's format. */
 export const modelsAnswer = open({
   object: only('list'),
   data: listOf(

@@ -1,4 +1,4 @@
-/** The answers of a target by their shapes: kept in a file that is committed, and compared with those of another target. */
+/** The shapes of a target's answers: stored in a file that is committed, and compared with those of another target. */
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Finding } from '../check/finding.js'
@@ -11,17 +11,17 @@ import { judge } from './judge.js'
 import { type AnswerShape, answerShapeIn, shapeOfAnswer } from './shape.js'
 import type { Target } from './target.js'
 
-/** An answer as it is compared with that of another target. */
+/** An answer, as compared with that of another target. */
 interface ComparedAnswer {
   readonly shape: AnswerShape
-  /** How it does not fit the schema. */
+  /** How it violates the schema. */
   readonly misfit: string | undefined
 }
 
-/** By the names of their calls. */
+/** By the name of the call. */
 type Answers = ReadonlyMap<string, ComparedAnswer>
 
-/** What passes (429, and failures of the target) is left out. */
+/** Leaves out temporary answers: a 429, and failures of the target. */
 export async function answersOf(target: Target): Promise<Answers> {
   const found = new Map<string, ComparedAnswer>()
   for (const [name, heard] of await target.heard()) {
@@ -34,7 +34,7 @@ export async function answersOf(target: Target): Promise<Answers> {
   return found
 }
 
-/** Where it is not as the contract has it. The auth backend's answers have no schema. */
+/** Returns how the answer violates the contract. The auth backend's answers have no schema. */
 function misfitOf(name: string, { status, headers, text }: Answered): string | undefined {
   const [, method = '', endpoint = ''] = /^(\S+) ([^\s?]+)/.exec(name) ?? []
   if (endpoint.startsWith('/auth/v1/')) return undefined
@@ -49,17 +49,17 @@ function misfitOf(name: string, { status, headers, text }: Answered): string | u
   return finding?.sentence
 }
 
-/** How the answers of two targets differ. */
+/** A difference between the answers of two targets. */
 export interface AnswerDifference {
-  /** The calls for which exactly this is true. */
+  /** The calls that show exactly this difference. */
   readonly calls: readonly string[]
   readonly drifts: readonly Finding[]
-  /** Which of the two fits the schema. */
+  /** Which of the two answers fits the schema. */
   readonly schema: string
 }
 
 export interface Comparison {
-  /** How many calls were answered by both. */
+  /** The number of calls that both have answered. */
   readonly compared: number
   readonly differences: readonly AnswerDifference[]
 }
@@ -75,7 +75,7 @@ export function compareAnswers(standin: Answers, live: Answers): Comparison {
     const drifts = compare(ours.shape, theirs.shape, 'stand-in')
     if (drifts.length === 0) continue
     const schema = schemaSays(ours.misfit, theirs.misfit)
-    // One cause may show in a dozen calls.
+    // One cause may show up in a dozen calls.
     const name = JSON.stringify([drifts, schema])
     found.set(name, { calls: [...(found.get(name)?.calls ?? []), call], drifts, schema })
   }
@@ -88,15 +88,15 @@ function schemaSays(ours: string | undefined, theirs: string | undefined): strin
   return theirs === undefined ? `the stand-in's answer does not fit it: ${ours}` : `neither fits it: ${theirs}`
 }
 
-/** What the live platform answered when it was last asked. */
+/** What the live platform answered the last time it was asked. */
 export interface Baseline {
   readonly at: Date
-  /** Its address. */
+  /** Its URL. */
   readonly target: string
   readonly answers: Answers
 }
 
-/** Rejects with a StartError when it cannot be written. */
+/** Rejects with a StartError if the file cannot be written. */
 export async function writeBaseline(file: string, { at, target, answers }: Baseline): Promise<void> {
   const sorted = [...answers].sort(([a], [b]) => (a < b ? -1 : 1))
   const entries = sorted.map(([call, { shape, misfit }]) => ({ call, misfit, ...shape }))
@@ -108,7 +108,10 @@ export async function writeBaseline(file: string, { at, target, answers }: Basel
   }
 }
 
-/** Undefined where there is no such file. Rejects with a ProblemsError for one that `writeBaseline` has not written. */
+/**
+ * Returns `undefined` if there is no such file. Rejects with a ProblemsError for a file that `writeBaseline` has not
+ * written.
+ */
 export async function readBaseline(file: string): Promise<Baseline | undefined> {
   let text: string
   try {

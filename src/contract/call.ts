@@ -1,6 +1,6 @@
-/** What a target is asked, with which credentials, and what comes back. */
+/** A call to a target: the request, its credentials, and the answer. */
 
-/** What opens a target. What is not given is not checked. */
+/** The credentials for a target. Clauses that need a missing one are not checked. */
 export interface TargetCredentials {
   readonly apiKey?: string | undefined
   readonly anonKey?: string | undefined
@@ -12,15 +12,15 @@ export interface TargetCredentials {
 export interface Call {
   readonly to: 'platform' | 'auth'
   readonly method: string
-  /** With its query, below the base address. */
+  /** With the query, relative to the base URL. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** Whether its body and that of its answer are kept from reports. */
+  /** Whether its body and that of its answer are left out of reports. */
   readonly isPrivate?: true
 }
 
-/** An answer, whole. */
+/** A complete answer. */
 export interface Answered {
   readonly kind: 'answered'
   readonly status: number
@@ -28,21 +28,21 @@ export interface Answered {
   readonly text: string
 }
 
-/** What came: an answer, or the reason why there is none. */
+/** An answer, or the reason why there is none. */
 export type CallResult = Answered | { readonly kind: 'unanswered'; readonly why: string }
 
-/** Sends a call. Rejects with an Error that says why no answer came. */
+/** Sends a call. Rejects with an Error that says why there was no answer. */
 export type Send = (call: Call, signal: AbortSignal) => Promise<Answered>
 
-/** Thrown where a call is not made, and why not: then nothing was checked, and nothing is broken. */
+/** Thrown if a call is not made, with the reason. Nothing was checked then, so nothing is broken. */
 export class Unasked extends Error {
   override readonly name = 'Unasked'
 }
 
-/** A model that no platform lists. */
+/** A model that no platform has. */
 export const UNKNOWN_MODEL = 'there-is-no-such-model'
 
-/** One request and its answer, without secrets, to be shown. */
+/** A request and its answer without secrets, for display. */
 export interface ShownCall {
   readonly asked: string
   readonly answered: string
@@ -50,7 +50,7 @@ export interface ShownCall {
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** The year 2286: they are refused for their signature, or not at all. */
+/** Expires in 2286, so that a refusal can only be about the signature. */
 const claims = {
   role: 'authenticated',
   aud: 'authenticated',
@@ -62,7 +62,7 @@ interface Opened {
   readonly credentials: TargetCredentials
 }
 
-/** The anon key with another signature, where that is a JWT; what it claims is true, and who says so is not. */
+/** The anon key, if it is a JWT, with a wrong signature. Its claims are true. */
 export function forgedToken({ credentials: { anonKey = '' } }: Opened): string {
   const [header, payload, signature, ...more] = anonKey.split('.')
   if (!header || !payload || !signature || more.length > 0) {
@@ -72,7 +72,10 @@ export function forgedToken({ credentials: { anonKey = '' } }: Opened): string {
   return [header, payload, other + signature.slice(1)].join('.')
 }
 
-/** Of a user, with the header and the issuer of the anon key: a target that looks at claims alone lets it in where an anon key is not enough. */
+/**
+ * A user token with the header and issuer of the anon key. A target that only looks at claims lets it in even where an
+ * anon key is not enough.
+ */
 export function forgedUserToken({ credentials: { anonKey = '' } }: Opened): string {
   const [header, payload = ''] = anonKey.split('.')
   const { iss } = claimsIn(payload)
@@ -89,5 +92,5 @@ function claimsIn(payload: string): { readonly iss?: unknown } {
   }
 }
 
-/** Says that it needs no signature. */
+/** A token that claims to need no signature. */
 export const unsignedToken = () => `${part({ alg: 'none', typ: 'JWT' })}.${part(claims)}.`

@@ -1,11 +1,11 @@
-/** The calls that clauses make. Several clauses look at the same one. */
+/** The calls that clauses make. Several clauses share some of them. */
 
 import { type Call, forgedToken, forgedUserToken, UNKNOWN_MODEL, Unasked, unsignedToken } from './call.js'
 import type { CallFor, DocumentedEndpoint } from './clause.js'
 import { jsonIn } from './looks.js'
 import type { Target } from './target.js'
 
-/** Fixed, so that a recording of these calls answers them again. */
+/** Fixed, so that a recording of these calls can answer them again. */
 const UNKNOWN = 'there-is-no-such-path'
 const UNKNOWN_KEY = 'sk-no-such-key-00000000000000000000'
 
@@ -17,7 +17,7 @@ function given(credential: string | undefined, name: string): string {
   return credential
 }
 
-/** A GET with whatever stands in the Authorization header; nothing is no such header. */
+/** A GET with this Authorization header, or with none. */
 export const get = (path: string, authorization?: string): Call => ({
   ...{ to: 'platform', method: 'GET', path },
   headers: { accept: 'application/json', ...(authorization !== undefined && { authorization }) },
@@ -28,7 +28,7 @@ const bearer = (credential: string) => `Bearer ${credential}`
 export const index: CallFor = target => get('/api/v1', bearer(anonKeyOf(target)))
 export const models: CallFor = target => get('/v1/models', bearer(apiKeyOf(target)))
 
-/** With a credential where it is not answered without one: whether it needs one is not documented. */
+/** Sends a credential if the endpoint refuses requests without one. Whether it needs one is not documented. */
 export const health: CallFor = async target => {
   const open = get('/health')
   const heard = await target.ask(open)
@@ -48,7 +48,7 @@ export const withAnonKey =
   target =>
     get(path, bearer(anonKeyOf(target)))
 
-/** Where both keys are the same string, one of them opens what the other one does: that is no breach. */
+/** Not checked if both keys are the same string: then one rightly opens what the other does. */
 export const withKeyOfItsOwn =
   (callFor: CallFor): CallFor =>
   target => {
@@ -62,13 +62,13 @@ export const withUserToken =
   async target =>
     get(path, bearer(await userTokenOf(target)))
 
-/** Without a credential, or with one that opens nothing. */
+/** Without a credential, or with an invalid one. */
 export const strange = (path: string, isMissing: boolean): CallFor =>
   path === '/v1/chat/completions'
     ? async target => post(await chatBody(target).catch(bodyForStrangers), isMissing ? undefined : bearer(UNKNOWN_KEY))
     : () => get(path, isMissing ? undefined : bearer(UNKNOWN_KEY))
 
-/** A chat request with whatever stands in the Authorization header; it costs one token where that is let in. */
+/** A chat request with this Authorization header. If it is accepted, it costs one token. */
 const chatAs =
   (authorizationOf: (target: Target) => string): CallFor =>
   async target => {
@@ -76,13 +76,13 @@ const chatAs =
     return post({ ...(await chatBody(target).catch(bodyForStrangers)), ...shortest }, authorization)
   }
 
-/** Without a known model the request can still be refused for its credential. */
+/** Without a known model, the request can still be refused because of its credential. */
 function bodyForStrangers(error: unknown) {
   if (!(error instanceof Unasked)) throw error
   return { model: UNKNOWN_MODEL, messages: [{ role: 'user', content: 'Say hi.' }], stream: false }
 }
 
-/** Paths that do not exist, asked with what opens their neighbours. */
+/** Unknown paths, requested with the credentials of their neighbours. */
 export const unknownPaths = {
   language: withApiKey(`/v1/${UNKNOWN}`),
   platform: withAnonKey(`/api/v1/${UNKNOWN}`),
@@ -90,18 +90,18 @@ export const unknownPaths = {
     const credential = apiKey || anonKey
     return get(`/${UNKNOWN}`, credential && bearer(credential))
   },
-  /** Where a gateway that goes by the beginning of a path answers as for the path above. */
+  /** Some gateways match only the beginning of a path and answer as for the path above. */
   below: ({ credentials: { apiKey, anonKey } }) => {
     const credential = apiKey || anonKey
     return get(`/health/${UNKNOWN}`, credential && bearer(credential))
   },
-  /** Frameworks that have a page for an unknown path asked with GET may have none for one asked with POST. */
+  /** Frameworks that have a 404 page for GET may have none for POST. */
   posted: target => ({ ...post({}, bearer(apiKeyOf(target))), path: `/v1/${UNKNOWN}` }),
 } satisfies Readonly<Record<string, CallFor>>
 
 export const unknownPathWithoutCredential: CallFor = () => get(`/${UNKNOWN}?asked=1`)
 
-/** The ids that the listing returns. */
+/** The ids in the model list. */
 export async function listedModels(target: Target): Promise<readonly string[]> {
   const heard = await target.ask(await models(target))
   const { data } = ((heard.kind === 'answered' && jsonIn(heard.text).value) || {}) as { readonly data?: unknown }
@@ -114,10 +114,10 @@ async function modelOf(target: Target): Promise<string> {
   return model
 }
 
-/** A listed model, as far from the usual one as can be. */
+/** A listed model that is as far from the usual one as possible. */
 export const lastListedModel: CallFor = async target => chat({ model: (await listedModels(target)).at(-1) })(target)
 
-/** The shortest request there is: one message, and of the reply one token. */
+/** The shortest possible request: one message, and one token of reply. */
 const chatBody = async (target: Target): Promise<Readonly<Record<string, unknown>>> => ({
   model: await modelOf(target),
   messages: [{ role: 'user', content: 'Say hi.' }],
@@ -132,7 +132,7 @@ const post = (body: unknown, authorization?: string, contentType = 'application/
   body: typeof body === 'string' ? body : JSON.stringify(body),
 })
 
-/** `max_tokens` keeps it cheap, and is not documented: where the target does not take it, it is left out from then on. */
+/** `max_tokens` keeps it cheap but is not documented. If the target refuses it, it is left out from then on. */
 export const chat =
   (more: Readonly<Record<string, unknown>> = {}): CallFor =>
   async target => {
@@ -143,10 +143,10 @@ export const chat =
     return post({ ...body, ...(isTaken && shortest), ...more }, key)
   }
 
-/** The whole answer is what the document asks for with `stream: false`; what comes without a word of it is left open. */
+/** The document promises a whole answer for `stream: false`. It does not say what happens if `stream` is absent. */
 export const chatWithoutStream = chat({ stream: undefined })
 
-/** What clauses about credentials ask. */
+/** The calls of clauses about credentials. */
 export const documentedEndpoints = {
   index: documentedEndpoint('EP-2', '/api/v1', index),
   models: documentedEndpoint('EP-4', '/v1/models', models),
@@ -157,11 +157,11 @@ function documentedEndpoint(clause: string, path: string, rightly: CallFor): Doc
   return { clause, path, rightly, bare: strange(path, true) }
 }
 
-/** With `max_tokens`, whatever comes of it. */
+/** With `max_tokens`, whether or not the target accepts it. */
 export const shortestChat: CallFor = async target =>
   post({ ...(await chatBody(target)), ...shortest }, bearer(apiKeyOf(target)))
 
-/** A request that should be refused; if it is not, it costs one token. */
+/** A request that should be refused. If it is not, it costs one token. */
 export const wrongChat =
   (wrong: Readonly<Record<string, unknown>>): CallFor =>
   async target =>
@@ -177,7 +177,7 @@ const chatBodyOf = chatBody
 
 export const localPage = 'http://localhost:3000'
 
-/** What a browser asks before a page may call. */
+/** The preflight of a browser. */
 export const preflight: CallFor = () => ({
   ...{ to: 'platform', method: 'OPTIONS', path: '/v1/chat/completions' },
   headers: {
@@ -187,7 +187,7 @@ export const preflight: CallFor = () => ({
   },
 })
 
-/** The one call to the auth backend. */
+/** The only call to the auth backend. */
 export const signIn: CallFor = target => {
   const { email, password } = target.credentials
   if (!email || !password) throw new Unasked('no email and password are given')
@@ -223,7 +223,7 @@ export const intruders = {
   schemeAloneAtModels: () => get(MODELS, 'Bearer'),
 } satisfies Readonly<Record<string, CallFor>>
 
-/** One byte more than 4 MB: spaces, which mean nothing in JSON. */
+/** One byte over 4 MB of spaces, which have no meaning in JSON. */
 export const tooLarge = rawChat(async target => {
   if (!target.isNear) throw new Unasked('it sends 4 MB, and does so on this machine only')
   return JSON.stringify(await chatBodyOf(target)).padEnd(4_194_305)
@@ -234,11 +234,11 @@ export const notSaidToBeJson = rawChat(chatBodyOf, 'text/plain')
 export const unknownModel = wrongChat({ model: UNKNOWN_MODEL })
 export const wrongMethod = withApiKey('/v1/chat/completions')
 
-/** A message that is right but for this. */
+/** A message with one mistake. */
 export const saidWrong = (message: object): CallFor =>
   wrongChat({ messages: [{ role: 'user', content: 'Say hi.', ...message }] })
 
-/** One of each kind: frameworks refuse them in different places, and each in its own words. */
+/** One of each kind: frameworks refuse them in different places, each with its own error. */
 export const mistaken: readonly CallFor[] = [
   ...[unknownModel, wrongChat({ messages: undefined }), wrongMethod, notJson, notSaidToBeJson],
   ...[wrongChat({ temperature: 'warm' }), saidWrong({ role: 1 }), tooLarge],

@@ -1,9 +1,9 @@
-/** A clause of the contract: one rule, where it comes from, how a target is checked for it, and the verdict. */
+/** A clause of the contract: one rule, where it comes from, how it is checked, and the verdict. */
 import { glob } from '../core/paths.js'
 import { type Answered, type Call, type CallResult, type ShownCall, Unasked } from './call.js'
 import type { Target } from './target.js'
 
-/** The headings of the platform's document, and a place for what it has no word for. */
+/** The headings of the platform's document, and a section for what it does not mention. */
 export const sections = [
   'What the service does',
   'Resources and their fields',
@@ -17,21 +17,23 @@ export const sections = [
 
 export type Section = (typeof sections)[number]
 
-/** A clause as it is written down. */
+/** A clause as it is defined. */
 export interface ClauseForm {
-  /** Never changes. A D before its number says that it is a decision of Standin, where the document says nothing. */
+  /** Never changes. A D before the number marks a decision of Standin where the document says nothing. */
   readonly id: string
   readonly section: Section
-  /** The sentences and rows of the document that it is from, to the letter; of a decision, those that leave it open. */
+  /**
+   * The sentences and rows of the document from which it follows, verbatim. For a decision, those that leave it open.
+   */
   readonly quotes: readonly string[]
   readonly what: string
-  /** Clauses that must hold, or there is nothing to look at. */
+  /** Clauses that must hold first, or there is nothing to check. */
   readonly needs?: readonly string[]
   readonly check: Check
 }
 
 export interface Clause extends ClauseForm {
-  /** Whether the document says so, or Standin does where the document says nothing. */
+  /** Whether the document says so, or Standin decided it because the document says nothing. */
   readonly source: 'documented' | 'decided'
 }
 
@@ -40,14 +42,14 @@ export type Check = (target: Target) => Promise<ClauseVerdict>
 
 export type CallFor = (target: Target) => Call | Promise<Call>
 
-/** What is looked for in an answer. */
+/** What to check in an answer. */
 export interface Look {
   readonly expected: string
-  /** What was found instead; `undefined` where it is as expected. */
+  /** Returns what was found instead; `undefined` if the answer is as expected. */
   readonly differs: (answered: Answered, target: Target, call: Call) => string | undefined | Promise<string | undefined>
 }
 
-/** Makes one call, and looks at its answer until something is wrong with it. Skipped where that is a 429. */
+/** Makes one call and checks its answer until something is wrong. Skipped after a 429. */
 export const asking =
   (callFor: CallFor, ...looks: readonly Look[]): Check =>
   async target => {
@@ -56,20 +58,20 @@ export const asking =
     return isLimited(heard) ? skipped(LIMITED) : looked(target, call, looks)
   }
 
-/** A documented endpoint, as a clause about its callers needs it. */
+/** A documented endpoint, as needed by clauses about callers. */
 export interface DocumentedEndpoint {
-  /** The clause that says that it is there. */
+  /** The clause that says that it exists. */
   readonly clause: string
   readonly path: string
-  /** With the credential that opens it. */
+  /** With a valid credential. */
   readonly rightly: CallFor
   /** Without any credential. */
   readonly bare: CallFor
 }
 
 /**
- * The same for a clause about credentials. An endpoint that is not there says nothing about them: that is one breach, of the clause that says
- * that it is there. Without the credential for that, the first clause that asks without any reports it.
+ * The same for a clause about credentials. If the endpoint does not exist, only the clause about its existence is
+ * broken. If the credential for that one is missing, the first clause that calls without a credential reports it.
  */
 export const askingAt =
   ({ clause, rightly, bare }: DocumentedEndpoint, callFor: CallFor, ...looks: readonly Look[]): Check =>
@@ -100,7 +102,7 @@ async function looked(target: Target, call: Call, looks: readonly Look[]): Promi
   return held
 }
 
-/** Makes several calls, and looks at those answers that `fits`. Skipped where there are none. */
+/** Makes several calls and checks those answers that `fits`. Skipped if there are none. */
 export const askingEach =
   (
     callsFor: readonly CallFor[],
@@ -121,7 +123,7 @@ export const askingEach =
     return verdict
   }
 
-/** Nothing where the call needs what is not given. */
+/** Returns `undefined` if the call needs something that was not given. */
 async function possible(target: Target, callFor: CallFor): Promise<Call | undefined> {
   try {
     return await callFor(target)
@@ -138,7 +140,7 @@ export interface Broken {
   readonly shown: ShownCall
 }
 
-/** The verdict when nothing was found out, with the reason. */
+/** The verdict if nothing could be found out, with the reason. */
 export interface Skipped {
   readonly kind: 'skipped'
   readonly why: string
@@ -150,16 +152,16 @@ export const held: ClauseVerdict = { kind: 'held' }
 
 export const skipped = (why: string): Skipped => ({ kind: 'skipped', why })
 
-/** The outcome of one clause. */
+/** The result for one clause. */
 export interface ClauseResult {
   readonly clause: Clause
   readonly verdict: ClauseVerdict
 }
 
-/** Gives the verdict on any clause of the table. */
+/** Returns the verdict on any clause of the table. */
 export type Judge = (clause: Clause) => Promise<ClauseVerdict>
 
-/** Remembers its verdicts. */
+/** Caches its verdicts. */
 export function createJudge(target: Target, table: readonly Clause[]): Judge {
   const byId = new Map(table.map(clause => [clause.id, clause]))
   const known = new Map<string, Promise<ClauseVerdict>>()
@@ -187,7 +189,7 @@ export function createJudge(target: Target, table: readonly Clause[]): Judge {
 
 interface RunOptions {
   readonly target: Target
-  /** All of them, for those that others need. */
+  /** All clauses, for those that others need. */
   readonly table: readonly Clause[]
   readonly wanted: readonly Clause[]
   readonly begun?: (clause: Clause) => void
@@ -207,7 +209,10 @@ export async function judgeAll({ target, table, wanted, begun, ended }: RunOptio
   return findings
 }
 
-/** `only` is a list with commas; `*` stands for anything, and letters are equal in both cases. Everything where it is not given. */
+/**
+ * Selects clauses. `only` is a comma-separated list; `*` matches anything, and case is ignored. By default all are
+ * selected.
+ */
 export function wantedOf(table: readonly Clause[], only = '*'): readonly Clause[] {
   const patterns = only
     .split(',')

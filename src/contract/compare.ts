@@ -1,8 +1,11 @@
-/** Compares the shapes of two answers, field by field, and says how bad each difference is. */
+/** Compares the shapes of two answers field by field, and rates each difference. */
 import type { Finding, Severity } from '../check/finding.js'
 import type { AnswerShape, Field, Kind, Shape, StreamShape } from './shape.js'
 
-/** All that differs; `name` is what sentences call the first. The bodies of a success and of an error have nothing in common to compare. */
+/**
+ * Returns all differences. `name` is what sentences call the first answer. The bodies of a success and of an error are
+ * not compared.
+ */
 export function compare(recorded: AnswerShape, live: AnswerShape, name = 'recorded'): readonly Finding[] {
   const findings = differences(recorded, live)
   if (name === 'recorded') return findings
@@ -31,7 +34,7 @@ function compareStatus(recorded: number, live: number): readonly Finding[] {
 
 function severityOfStatus(recorded: number, live: number): Severity {
   if (classOf(recorded) === classOf(live)) return 'warning'
-  // Limits and failures pass: that they are over is no change of the platform.
+  // Rate limits and server errors are temporary: that they are gone is no change of the platform.
   const wasPassing = recorded === 429 || recorded >= 500
   return wasPassing && live < 400 ? 'warning' : 'critical'
 }
@@ -92,7 +95,8 @@ interface Kinds {
 
 function severityOfKinds({ gone, come, recorded, live }: Kinds): Severity {
   if (isOnlyNull(recorded)) return 'warning'
-  // With an object or an array everything inside it is gone; a single value that may be null is what most clients expect.
+  // Of an object or array, everything inside is gone. A single value that may be null is something that most clients
+  // can handle.
   if (isOnlyNull(live)) return gone.some(kind => kind === 'object' || kind === 'array') ? 'critical' : 'warning'
   if (come.some(kind => kind !== 'null')) return 'critical'
   if (gone.includes('null') || come.includes('null')) return 'warning'
@@ -101,7 +105,7 @@ function severityOfKinds({ gone, come, recorded, live }: Kinds): Severity {
 
 const isOnlyNull = (kinds: readonly Kind[]) => kinds.length === 1 && kinds[0] === 'null'
 
-// The model's own choice, which is another one from time to time, like prose.
+// Like prose, these depend on the model and vary from one answer to the next.
 const endings = new Set(['stop', 'length'])
 
 function compareWords({ words: recorded = [] }: Shape, { words: live = [] }: Shape, path: string): readonly Finding[] {
@@ -114,7 +118,7 @@ function compareWords({ words: recorded = [] }: Shape, { words: live = [] }: Sha
 }
 
 function compareFields(recorded: Shape, live: Shape, path: string): readonly Finding[] {
-  // Where no object is left, that has been reported already.
+  // If no object is left, that has been reported already.
   if (!recorded.kinds.includes('object') || !live.kinds.includes('object')) return []
   const [known, now] = [byName(recorded), byName(live)]
   const kept = [...known].flatMap(([name, field]) => compareField(field, now.get(name), at(path, name)))
@@ -132,7 +136,7 @@ function compareField(recorded: Field, live: Field | undefined, path: string): r
   return [finding('info', path, 'recorded always there, live now and then'), ...inside]
 }
 
-/** An error where there was none is no addition. */
+/** An `error` field that did not exist before is not just an addition. */
 function newField({ name, shape }: Field, path: string): Finding {
   const isError = name === 'error' && !isOnlyNull(shape.kinds)
   return finding(isError ? 'critical' : 'warning', path, `recorded nothing, live ${listed(shape.kinds)}`)
@@ -148,7 +152,7 @@ const less = <T>(from: readonly T[], these: readonly T[]): readonly T[] => from.
 
 const listed = (words: readonly string[]) => words.join(' or ')
 
-/** `choices[].message`, and `["odd name"]` where dots would mislead. */
+/** For example `choices[].message`, and `["odd name"]` for names that contain dots. */
 function at(path: string, name: string): string {
   if (!/^[^\s.[\]"]+$/.test(name)) return `${path}[${JSON.stringify(name)}]`
   return path === '' ? name : `${path}.${name}`
@@ -167,7 +171,7 @@ function compareStreams(recorded: StreamShape, live: StreamShape): readonly Find
   ]
 }
 
-/** A finish_reason that stays null to the end is more than a null: clients wait for it. */
+/** A finish_reason that stays null to the end is worse than a null, since clients wait for it. */
 function compareFinish(recorded: StreamShape, live: StreamShape, frames: readonly Finding[]): readonly Finding[] {
   const isLost = recorded.parts.includes('finish') && !live.parts.includes('finish')
   if (!isLost) return frames
@@ -180,7 +184,7 @@ function compareContent({ parts: recorded }: StreamShape, { parts: live }: Strea
   return [{ severity: 'critical', path: 'choices[].delta.content', sentence: 'recorded with words, live without any' }]
 }
 
-/** Only of the parts that both have: the frames say which parts there are. */
+/** Compares only the parts that both have. The frames show which parts there are. */
 function compareOrder(recorded: StreamShape, live: StreamShape): readonly Finding[] {
   const was = recorded.parts.filter(part => live.parts.includes(part)).join(', ')
   const is = live.parts.filter(part => recorded.parts.includes(part)).join(', ')

@@ -1,4 +1,4 @@
-/** The contract: the platform's document as clauses, to be checked in tests. What the package exports as `standin/contract`. */
+/** The contract: the platform's document as clauses that tests can check. Exported as `standin/contract`. */
 
 export type { Answered, Call, CallResult, Send, ShownCall, TargetCredentials } from './call.js'
 export type { Broken, Clause, ClauseVerdict, Section, Skipped } from './clause.js'

@@ -1,4 +1,6 @@
-/** Checks an answer against the contract: against platform-api.md, and against what was decided where that says nothing. */
+/**
+ * Checks an answer against the contract: against platform-api.md, and against our decisions where that says nothing.
+ */
 import { check, spoken } from '../check/check.js'
 import type { Violation } from '../check/finding.js'
 import { chunkAnswer, completionAnswer, errorEventAnswer } from '../completions/completion.js'
@@ -10,26 +12,26 @@ import { jsonOf } from '../core/json.js'
 import type { Sliced } from '../core/work.js'
 import { errorAnswer, healthAnswer, indexAnswer, modelsAnswer, notFoundAnswer } from './answers.js'
 
-/** An answer to be judged: that of the live platform, or a recording of it. */
+/** An answer to check: a live one, or a recording. */
 interface JudgedAnswer {
-  /** `POST /v1/chat/completions`; nothing where the path is not documented. */
+  /** For example `POST /v1/chat/completions`; `undefined` if the path is not documented. */
   readonly endpoint: string | undefined
   readonly method: string
-  /** As it was asked for. */
+  /** As requested. */
   readonly path: string
   readonly status: number
   readonly contentType: string
   readonly body: Buffer
   /** Whether the body is complete. */
   readonly isWhole: boolean
-  /** What was asked of a chat completion; nothing where the request cannot be read. */
+  /** The relevant options of a chat request; `undefined` if the request cannot be read. */
   readonly asked: { readonly stream: boolean; readonly usage: boolean } | undefined
 }
 
-/** Nothing where the answer is ours, was changed by a fault, or cannot be read. */
+/** Returns `undefined` if the answer is our own, was changed by a fault, or cannot be read. */
 export function judgedAnswer(exchange: Exchange): JudgedAnswer | undefined {
   const { method, path, endpoint, outcome } = exchange
-  // What the platform sent is judged, not what became of it here.
+  // The platform's original answer is checked, not the one that we sent.
   const said = outcome?.upstream ?? outcome?.said
   if (!outcome || !said || !endpoint || outcome.error !== undefined || outcome.fault) return undefined
   const { headers, bytes, isAll } = partsOf(said)
@@ -53,10 +55,10 @@ function partsOf(said: Reply | UpstreamResponse) {
   return { headers, bytes: replyBytes(said), isAll: true }
 }
 
-/** Larger bodies are not judged. */
+/** Larger bodies are not checked. */
 const MOST_BYTES = 16 * 1024 * 1024
 
-/** Nothing where it cannot be read: the beginning of a compressed body, for one. */
+/** Returns `undefined` if the body cannot be decompressed, for example because it is incomplete. */
 function decompressed(body: Buffer, coding: string | undefined): Buffer | undefined {
   try {
     return decoded(body, coding, MOST_BYTES)
@@ -65,41 +67,46 @@ function decompressed(body: Buffer, coding: string | undefined): Buffer | undefi
   }
 }
 
-/** Without a check: forwarded requests are not checked either. */
+/** Not validated, since forwarded requests are not either. */
 function askedIn(body: Buffer | undefined): JudgedAnswer['asked'] {
   const asked = body && (jsonOf(body) as { stream?: unknown; stream_options?: { include_usage?: unknown } } | null)
   return asked ? { stream: asked.stream === true, usage: asked.stream_options?.include_usage === true } : undefined
 }
 
-/** Makes a finding with who says that it must be otherwise. */
+/** Creates a finding and notes which source it violates. */
 type Report = (path: string, sentence: string) => Violation
 
-/** What platform-api.md says in this section. */
+/** A violation of this section of platform-api.md. */
 const documented =
   (section: string): Report =>
   (path, sentence) => ({ path, sentence, severity: 'critical', source: 'documented', section })
 
-/** A finding where platform-api.md leaves it open. */
+/** A violation of our own decision where platform-api.md leaves it open. */
 const decided: Report = (path, sentence) => ({ path, sentence, severity: 'warning', source: 'decided' })
 
 type Schema = Parameters<typeof check>[0]
 
-/** At most this many findings of one answer are reported: a list of a thousand models without a field repeats itself a thousand times. */
+/**
+ * At most this many findings of one answer are reported: a list of a thousand models without a field would repeat
+ * itself a thousand times.
+ */
 const MOST_FINDINGS = 20
 
-/** Everything in which `value` does not fit `schema`. Nothing of it is quoted, for it may be secret. */
+/** Returns all mistakes of `value`. The value is not quoted, since it may be secret. */
 function misfits(schema: Schema, value: unknown, report: Report): readonly Violation[] {
   const checked = check(schema, value, { whole: 'The answer', secret: () => true })
   if ('value' in checked) return []
   return checked.mistakes.slice(0, MOST_FINDINGS).map(({ path, sentence }) => report(spoken(path), sentence))
 }
 
-/** Nothing where all is well. Whatever the answer says, it does not throw. Pauses after each event of a stream. */
+/**
+ * Returns the violations of an answer. Never throws, whatever the answer contains. Pauses after each event of a stream.
+ */
 export function* judge(answer: JudgedAnswer): Sliced<readonly Violation[]> {
   const { status, method, endpoint } = answer
   const isHead = method === 'HEAD'
   if (status >= 400) return isHead ? [] : judgeError(answer)
-  // The client asked not to be sent what it already has.
+  // The client already has this answer.
   if (status === 304) return []
   if (status >= 300) return [decided('', `The status ${status} is not one that the platform is known to answer with.`)]
   if (endpoint === undefined || isHead) return []
@@ -109,12 +116,12 @@ export function* judge(answer: JudgedAnswer): Sliced<readonly Violation[]> {
   return endpoint === `POST ${CHAT}` ? yield* judgeChat(answer) : []
 }
 
-/** What the answer of an endpoint has to be. */
+/** The required form of an endpoint's answer. */
 interface Form {
   readonly schema: Schema
-  /** Where platform-api.md says that it is JSON. */
+  /** The section of platform-api.md that says that it is JSON. */
   readonly section: string
-  /** Who says what is in it. */
+  /** The source that defines its content. */
   readonly report: Report
 }
 
@@ -137,7 +144,7 @@ function judgeError({ status, body, contentType, path, isWhole }: JudgedAnswer):
   const wrong = misfits(status === 404 ? notFoundAnswer : errorAnswer, value, report)
   if (status !== 404 || wrong.length > 0) return [...type, ...wrong]
   const { path: named = '' } = value as { readonly path?: string }
-  // The live platform may be below a path of its own, and frameworks differ in whether they decode a path.
+  // The live platform may be below a path of its own, and frameworks differ in whether they decode paths.
   if ([path, pathDecoded(path)].some(one => named.split('?', 1)[0]?.endsWith(one))) return type
   return [...type, report('path', 'path must be the path that was asked for.')]
 }
@@ -158,7 +165,7 @@ function* judgeChat(answer: JudgedAnswer): Sliced<readonly Violation[]> {
     if (isEvents) return yield* judgeStream(answer)
     return [decided('', 'With stream the answer must be text/event-stream, and its content type is not.')]
   }
-  // Where the request is not known, the answer is judged as what it says that it is.
+  // If the request is unknown, the answer is checked as what it claims to be.
   return !asked && isEvents ? [] : judgeJson(answer, completionForm)
 }
 
@@ -172,18 +179,18 @@ function pathDecoded(path: string): string {
   }
 }
 
-/** As much of a chunk as is compared with others. */
+/** The part of a chunk that is compared with other chunks. */
 interface Chunk {
   readonly id?: unknown
   readonly choices?: readonly { readonly index?: unknown; readonly finish_reason?: unknown }[]
   readonly usage?: unknown
 }
 
-/** Each event by itself, and all of them together. */
+/** Checks each event, and all of them together. */
 function* judgeStream({ body, isWhole, asked }: JudgedAnswer): Sliced<readonly Violation[]> {
   const splitter = createEventSplitter()
   const complete = splitter.push(body)
-  // Clients take a last event without its blank line as well.
+  // Clients accept a last event without its blank line.
   const events = isWhole ? [...complete, splitter.rest()] : complete
   const texts = events.flatMap(event => dataOf(event) ?? [])
   const done = texts.indexOf('[DONE]')
@@ -205,11 +212,11 @@ function* judgeStream({ body, isWhole, asked }: JudgedAnswer): Sliced<readonly V
   ].slice(0, MOST_FINDINGS)
 }
 
-/** Some send `error: null` with every chunk. */
+/** Some platforms send `error: null` with every chunk. */
 const isError = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'error' in value && value.error !== null
 
-/** What Azure sends about the prompt before the first chunk: no choices, and all else empty. */
+/** Azure's results about the prompt, sent before the first chunk: no choices, and everything else empty. */
 function isAboutPrompt(value: unknown): boolean {
   const { object, choices, prompt_filter_results } = (value ?? {}) as Readonly<Record<string, unknown>>
   return object === '' && prompt_filter_results !== undefined && Array.isArray(choices) && choices.length === 0
@@ -229,14 +236,14 @@ function ofEvent(value: unknown, i: number): readonly Violation[] {
 
 function ofEnd(texts: readonly string[], done: number, values: readonly unknown[]): readonly Violation[] {
   const last = values.at(-1)
-  // An error ends a stream as well.
+  // An error also ends a stream.
   if (done < 0 && isError(last)) return []
   if (done < 0) return [decided('', 'The stream must end with data: [DONE].')]
   const more = done < texts.length - 1 ? [decided('', 'Nothing may stand behind data: [DONE].')] : []
   return [...more, ...ofChoices(values)]
 }
 
-/** Each choice says why it stops. */
+/** Every choice must have a finish_reason. */
 function ofChoices(values: readonly unknown[]): readonly Violation[] {
   if (values.some(isError)) return []
   const choices = chunksIn(values).flatMap(({ choices }) => (Array.isArray(choices) ? choices : []))

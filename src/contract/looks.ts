@@ -1,4 +1,4 @@
-/** What clauses look for in answers. */
+/** The checks that clauses make on answers. */
 
 import { check, type Path } from '../check/check.js'
 import { chunkAnswer } from '../completions/completion.js'
@@ -6,7 +6,7 @@ import { dataIn } from '../completions/events.js'
 import { type Answered, Unasked } from './call.js'
 import type { Look } from './clause.js'
 
-/** One of contract/answers.ts. */
+/** A schema of contract/answers.ts. */
 type Schema = Parameters<typeof check>[0]
 
 export const status = (wanted: number): Look => ({
@@ -14,13 +14,13 @@ export const status = (wanted: number): Look => ({
   differs: ({ status }) => (status === wanted ? undefined : `status ${status}`),
 })
 
-/** Refused, in whichever way but for the one that is about credentials. */
+/** Any refusal except one about credentials. */
 export const refused: Look = {
   expected: 'a status from 400 to 499 other than 401',
   differs: ({ status }) => (status >= 400 && status < 500 && status !== 401 ? undefined : `status ${status}`),
 }
 
-/** One JSON object, with the content type of JSON. */
+/** A JSON object with the content type of JSON. */
 export const jsonObject: Look = {
   expected: 'one JSON object, with Content-Type: application/json',
   differs({ headers, text }) {
@@ -32,7 +32,7 @@ export const jsonObject: Look = {
   },
 }
 
-/** A list of whatever form that says something: its fields are not documented. */
+/** A list of any form that contains some text. Its fields are not documented. */
 export const someName: Look = {
   expected: 'a list that names at least one model',
   differs: ({ text }) => (hasListedText(jsonIn(text).value, false) ? undefined : 'no name in any list of it'),
@@ -44,19 +44,19 @@ function hasListedText(value: unknown, isListed: boolean): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(item => hasListedText(item, isListed))
 }
 
-/** The body as a whole fits a schema of contract/answers.ts. */
+/** The whole body fits a schema of contract/answers.ts. */
 export const fitting = (schema: Schema, expected: string): Look => ({
   expected,
   differs: ({ text }) => mistakesIn(schema, text),
 })
 
-/** One field of the body is what the schema says of it. */
+/** One field of the body fits the schema. */
 export const field = (name: string, schema: Schema, expected: string): Look => ({
   expected,
   differs: ({ text }) => mistakesIn(schema, text, path => path.length === 0 || path[0] === name),
 })
 
-/** The error says this. Where it is in another form there are no words to look at; that form is what ERR-5 is about. */
+/** The error mentions this word. Errors in another form are not checked, since ERR-5 is about the form. */
 export const naming = (word: string): Look => ({
   expected: `an error that names ${word}`,
   differs(answered) {
@@ -66,7 +66,7 @@ export const naming = (word: string): Look => ({
   },
 })
 
-/** The body has these fields and no others. */
+/** The body has exactly these fields. */
 export const onlyFields = (...names: readonly string[]): Look => ({
   expected: `a body with ${names.join(' and ')}, and nothing else`,
   differs({ text }) {
@@ -87,13 +87,13 @@ function mistakesIn(schema: Schema, text: string, concerns: (path: Path) => bool
   return mistakesOf(schema, value, concerns)
 }
 
-/** The first thing that is wrong with a value, in a sentence. */
+/** Returns the first mistake in a value as a sentence. */
 export function mistakesOf(schema: Schema, value: unknown, concerns: (path: Path) => boolean = () => true) {
   const result = check(schema, value, { whole: 'The body' })
   return 'mistakes' in result ? result.mistakes.find(({ path }) => concerns(path))?.sentence : undefined
 }
 
-/** A body as JSON, or the reason why it is not JSON. */
+/** Parses a body as JSON, or returns why that fails. */
 export function jsonIn(text: string): { readonly value?: unknown; readonly why?: string } {
   try {
     return { value: JSON.parse(text) }
@@ -117,7 +117,7 @@ export const chunks: Look = {
   differs: ({ text }) => chunkMistake(text),
 }
 
-/** What is wrong with the first event that is no chunk. */
+/** Returns what is wrong with the first event that is not a chunk. */
 function chunkMistake(text: string): string | undefined {
   const events = dataIn(Buffer.from(text)).filter(data => data !== DONE)
   if (events.length === 0) return 'no event'

@@ -1,4 +1,4 @@
-/** What answers of the live platform and of recordings had against the contract, over HTTP. */
+/** The operation that lists contract violations in answers of the live platform and of recordings. */
 import { operation } from '../api/operation.js'
 import { listOf, object } from '../api/shapes.js'
 import { type Violating, type ViolationCounts, violating, violationCounts } from '../check/finding.js'
@@ -7,7 +7,7 @@ interface Parts {
   readonly violations: {
     counts(): ViolationCounts
     list(): readonly Violating[]
-    /** Resolves when everything that has been answered is judged. */
+    /** Resolves when all answers so far have been checked. */
     settle(): Promise<void>
   }
 }
@@ -15,10 +15,10 @@ interface Parts {
 export const violationOperations = ({ violations }: Parts) => ({
   listViolations: operation({
     at: 'GET /violations',
-    does: 'Lists what live and recorded answers broke of the contract.',
+    does: 'Lists how live and recorded answers violated the contract.',
     returns: object({ counts: violationCounts, data: listOf(violating) }),
     answer:
-      'How many violations there are, and the last exchanges that had some, the newest first, with their ids in the journal.',
+      'The number of violations, and the latest exchanges that had some, newest first, with their ids in the journal.',
     async run() {
       await violations.settle()
       return { counts: violations.counts(), data: violations.list() }

@@ -1,4 +1,7 @@
-/** The shape of answers: all that a client relies on, and nothing of what they say. Plain data in a fixed order, so that it can be kept in a file. */
+/**
+ * The shape of answers: everything that clients rely on, and none of the content. Plain data in a fixed order, so that
+ * it can be stored in a file.
+ */
 import * as v from 'valibot'
 import { check } from '../check/check.js'
 import { dataIn, isStreamType } from '../completions/events.js'
@@ -7,14 +10,14 @@ import { jsonOf } from '../core/json.js'
 const kinds = ['null', 'boolean', 'number', 'string', 'array', 'object'] as const
 export type Kind = (typeof kinds)[number]
 
-/** What one or several JSON values have in common, and in what they differ. */
+/** What one or several JSON values have in common, and how they differ. */
 export interface Shape {
   readonly kinds: readonly Kind[]
-  /** Of those that are objects. A list, by name: an answer may have a field `__proto__`. */
+  /** The fields of those that are objects. A list with names, since an answer may have a field `__proto__`. */
   readonly fields?: readonly Field[] | undefined
-  /** All items of those that are arrays, as one; absent where none has any. */
+  /** The merged items of those that are arrays; absent if none has any. */
   readonly item?: Shape | undefined
-  /** What it says, where that is a word of the interface and not prose. */
+  /** The values, if they are keywords of the interface and not prose. */
   readonly words?: readonly string[] | undefined
 }
 
@@ -25,7 +28,7 @@ export interface Field {
   readonly shape: Shape
 }
 
-/** What a stream of a chat completion is made of. */
+/** The parts of a chat completion stream. */
 const parts = ['role', 'content', 'tool calls', 'finish', 'usage'] as const
 type Part = (typeof parts)[number]
 
@@ -40,20 +43,20 @@ const shape: v.GenericSchema<Shape> = v.object({
 
 const streamShape = v.object({
   kind: v.literal('stream'),
-  /** All frames as one; absent where none came. */
+  /** All frames merged; absent if there were none. */
   frame: v.optional(shape),
-  /** In the order in which each came first. */
+  /** In the order of their first appearance. */
   parts: v.array(v.picklist(parts)),
-  /** Whether `[DONE]` came. */
+  /** Whether `[DONE]` was sent. */
   done: v.boolean(),
 })
 export type StreamShape = v.InferOutput<typeof streamShape>
 
 const answerShape = v.object({
   status: v.pipe(v.number(), v.integer()),
-  /** Without its parameters, in small letters; empty where there is none. */
+  /** Without parameters, in lower case; may be empty. */
   contentType: v.string(),
-  /** The names of those that clients act on. */
+  /** The names of headers that clients act on. */
   headers: v.array(v.string()),
   body: v.variant('kind', [
     v.object({ kind: v.literal('nothing') }),
@@ -64,7 +67,7 @@ const answerShape = v.object({
 })
 export type AnswerShape = v.InferOutput<typeof answerShape>
 
-/** Undefined where it is no such shape. */
+/** Returns `undefined` if the value is not a shape. */
 export function answerShapeIn(value: unknown): AnswerShape | undefined {
   const result = check(answerShape, value, { firstOnly: true })
   return 'value' in result ? result.value : undefined
@@ -72,14 +75,14 @@ export function answerShapeIn(value: unknown): AnswerShape | undefined {
 
 interface AnswerParts {
   readonly status: number
-  /** Names in small letters. */
+  /** Names in lower case. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Buffer
 }
 
 const clientsActOn = /^(retry-after|x-ratelimit-.+|ratelimit(-.+)?|www-authenticate|location)$/
 
-/** Never throws: a body that is not what its type says is a text. */
+/** Never throws: a body that does not match its content type is treated as text. */
 export function shapeOfAnswer({ status, headers, body }: AnswerParts): AnswerShape {
   const names = headers.map(([name]) => name).filter(name => clientsActOn.test(name))
   const [, contentType = ''] = headers.find(([name]) => name === 'content-type') ?? []
@@ -98,16 +101,16 @@ function shapeOfBody(body: Buffer, contentType: string): AnswerShape['body'] {
   return value === undefined ? { kind: 'text' } : { kind: 'JSON', shape: shapeOf(value) }
 }
 
-/** Fields whose values are words of the interface. */
+/** Fields whose values are keywords of the interface. */
 const wordFields = new Set(['object', 'type', 'role', 'status', 'finish_reason'])
 
-/** Words are short, in small letters; anything else in such a field is not looked at, and never shown. */
+/** Keywords are short and lower-case. Other values in these fields are ignored and never shown. */
 const isWord = (text: string) => text.length <= 40 && /^[a-z]+([._-][a-z]+)*$/.test(text)
 
-/** What is nested deeper is not looked at: a hostile answer must not end the comparison. */
+/** Deeper nesting is ignored, so that a hostile answer cannot break the comparison. */
 const DEEPEST = 100
 
-/** The shape of one JSON value. `name` is that of its field. */
+/** Returns the shape of one JSON value. `name` is the name of its field. */
 export function shapeOf(value: unknown, name = '', depth = 0): Shape {
   const kind = kindOf(value)
   if (kind === 'string' && wordFields.has(name) && isWord(String(value))) {
@@ -115,7 +118,7 @@ export function shapeOf(value: unknown, name = '', depth = 0): Shape {
   }
   if (depth === DEEPEST) return { kinds: [kind] }
   if (Array.isArray(value)) {
-    // An array hands its name on: the words of `type: [object, null]` are words, too.
+    // An array passes its name on: the words in `type: [object, null]` are keywords, too.
     return shapeWith([kind], { item: mergeAll(value.map(item => shapeOf(item, name, depth + 1))) })
   }
   if (kind !== 'object') return { kinds: [kind] }
@@ -143,7 +146,7 @@ function shapeWith(kinds: readonly Kind[], { fields = [], item, words = [] }: Om
   }
 }
 
-/** The shape of what has either. */
+/** Merges two shapes. */
 export function merge(a: Shape, b: Shape): Shape {
   const bothAreObjects = a.kinds.includes('object') && b.kinds.includes('object')
   const others = new Map(b.fields?.map(field => [field.name, field]))
@@ -165,11 +168,11 @@ export function merge(a: Shape, b: Shape): Shape {
   })
 }
 
-/** The shape of what has any of them; undefined where there are none. */
+/** Merges all shapes; `undefined` if there are none. */
 const mergeAll = (shapes: readonly Shape[]): Shape | undefined =>
   shapes.length === 0 ? undefined : shapes.reduce(merge)
 
-/** Of events, or of one document on each line. */
+/** The shape of a stream of events, or of one document per line. */
 function shapeOfStream(body: Buffer, isEvents: boolean): StreamShape {
   const texts = isEvents ? dataIn(body) : body.toString('utf8').split('\n')
   const frames = texts.filter(text => text.trim() !== '' && text !== '[DONE]').map(jsonOrText)
@@ -182,7 +185,7 @@ function shapeOfStream(body: Buffer, isEvents: boolean): StreamShape {
   }
 }
 
-/** A frame that is not JSON is a text like any other. */
+/** A frame that is not JSON is treated as text. */
 function jsonOrText(text: string): unknown {
   const value = jsonOf(text)
   return value === undefined ? text : value
@@ -208,7 +211,7 @@ function partsOfChoice({ delta, finish_reason }: FrameChoice): readonly Part[] {
   const { role, content, tool_calls } = delta ?? {}
   const found: readonly (readonly [boolean, Part])[] = [
     [typeof role === 'string', 'role'],
-    // Many platforms put an empty text beside the role.
+    // Many platforms send an empty text along with the role.
     [typeof content === 'string' && content !== '', 'content'],
     [Array.isArray(tool_calls), 'tool calls'],
     [typeof finish_reason === 'string', 'finish'],

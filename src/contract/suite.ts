@@ -1,4 +1,4 @@
-/** The contract as tests, for whichever runner: vitest, jest, node:test. */
+/** The contract as tests for any runner: vitest, jest, node:test. */
 
 import { once } from 'node:events'
 import http, { type RequestListener, Server } from 'node:http'
@@ -7,33 +7,33 @@ import { type Broken, type Clause, type ClauseVerdict, createJudge, type Judge, 
 import { clauses } from './clauses/index.js'
 import { createTarget, type TargetOptions } from './target.js'
 
-/** What is judged: something with an address, or a handler that is given one. */
+/** What is checked: a server with a URL, or a handler, which is given one. */
 export type SuiteTarget = TargetOptions | (Omit<TargetOptions, 'url'> & { readonly handler: TargetHandler })
 
 export interface SuiteOptions {
-  /** A function is called when the first test runs: by then whatever it starts is there. */
+  /** A function is called when the first test runs. Whatever it needs must have started by then. */
   readonly target: SuiteTarget | (() => SuiteTarget | Promise<SuiteTarget>)
   /** Ids, sections, `documented` or `decided`, with `*`: `'AUTH-*,HEALTH-1'`. */
   readonly only?: string
-  /** Whether what Standin has decided must hold as well. */
+  /** Whether Standin's own decisions must hold as well. */
   readonly strict?: boolean
 }
 
 /** One clause, to be run by a test runner. */
 export interface ContractTest {
-  /** `EP-1 GET /health below the base address answers with status 200.` */
+  /** For example `EP-1 GET /health below the base address answers with status 200.` */
   readonly name: string
   readonly clause: Clause
-  /** The outcome. */
+  /** Returns the verdict. */
   judge(): Promise<ClauseVerdict>
   /**
-   * Gives nothing when the clause holds, and a sentence when nothing was found out, or when it is a decision that the target does not share
-   * and `strict` is off. Rejects with a ContractError when it is broken.
+   * Resolves to `undefined` if the clause holds. Resolves to a sentence if nothing could be found out, or if it is a
+   * decision that the target does not share and `strict` is off. Rejects with a ContractError if the clause is broken.
    */
   run(): Promise<string | undefined>
 }
 
-/** A target does not keep a clause. */
+/** Thrown if a target breaks a clause. */
 export class ContractError extends Error {
   override readonly name = 'ContractError'
   readonly expected: string
@@ -55,10 +55,10 @@ export class ContractError extends Error {
   }
 }
 
-/** The clauses as a plain list. They share their answers, so that each thing is asked once. */
+/** Returns the clauses as a list. They share their answers, so that each call is made once. */
 export function contractTests({ target, only, strict = false }: SuiteOptions): readonly ContractTest[] {
   const wanted = wantedOf(clauses, only)
-  if (wanted.length === 0) throw new RangeError(`No clause is meant by ${JSON.stringify(only)}.`)
+  if (wanted.length === 0) throw new RangeError(`No clause matches ${JSON.stringify(only)}.`)
   let opened: Promise<Judge> | undefined
   const judgeOf = () => {
     opened ??= open(target)
@@ -87,7 +87,7 @@ async function open(target: SuiteOptions['target']): Promise<Judge> {
   return createJudge(createTarget({ ...options, url }), clauses)
 }
 
-/** What a runner hands to a test; jest hands it nothing. */
+/** What a runner passes to a test. Jest passes nothing. */
 interface TestContext {
   skip?(why?: string): unknown
 }
@@ -95,7 +95,7 @@ interface TestContext {
 type DefineTest = (name: string, run: (context?: TestContext) => Promise<void>) => unknown
 type Describe = (name: string, define: () => void) => unknown
 
-/** The `test` and `describe` of the runner: those of vitest, jest or node:test. */
+/** The `test` and `describe` of the runner: vitest, jest or node:test. */
 export interface TestFunctions {
   readonly test: DefineTest
   readonly describe: Describe
@@ -111,7 +111,7 @@ export interface TestFunctions {
  * contractSuite({ target: { url, apiKey, anonKey }, test, describe })
  * ```
  *
- * A test is skipped, with its reason, where nothing could be found out. Throws a RangeError when no clause is meant.
+ * A test is skipped, with a reason, if nothing could be found out. Throws a RangeError if no clause matches.
  */
 export function contractSuite({ test, describe, ...options }: SuiteOptions & TestFunctions): void {
   const tests = contractTests(options)
@@ -124,7 +124,7 @@ export function contractSuite({ test, describe, ...options }: SuiteOptions & Tes
   }
 }
 
-/** Its function names no parameter: jest would wait for it to call one. */
+/** The function has no parameter, or jest would wait for it to call one. */
 const define = (test: DefineTest, name: string, run: ContractTest['run']) =>
   test(name, async (...[context]: [TestContext?]) => {
     const why = await run()
@@ -133,10 +133,13 @@ const define = (test: DefineTest, name: string, run: ContractTest['run']) =>
     console.warn(`${name} ${why}`)
   })
 
-/** An express app is one, too. */
+/** Express apps are also request listeners. */
 export type TargetHandler = Server | RequestListener
 
-/** The address under which it answers. It keeps no process alive, and a server that listens already is left as it is. */
+/**
+ * Returns the URL of the handler. The server does not keep the process alive. One that is already listening is left
+ * alone.
+ */
 export async function addressOf(handler: TargetHandler): Promise<string> {
   const server = handler instanceof Server ? handler : http.createServer(handler)
   if (!server.listening) {

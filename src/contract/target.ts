@@ -1,4 +1,4 @@
-/** The platform that the contract judges: asked as seldom as possible, and never more often than the budget allows. */
+/** The platform that is checked. It is called as rarely as possible, and never more often than the budget allows. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { fetchFrom } from '../core/http.js'
 import { isLoopback } from '../core/origins.js'
@@ -20,19 +20,19 @@ import {
 export interface TargetOptions extends TargetCredentials {
   /** The `base_url` of the platform, without `/v1`. */
   readonly url: string
-  /** What an app hands to `createClient`: without `/auth/v1`. The same as `url` unless set. */
+  /** The URL that an app passes to `createClient`, without `/auth/v1`. Defaults to `url`. */
   readonly authUrl?: string | undefined
-  /** The model that is asked: the first one of the listing unless set. */
+  /** The model to request. Defaults to the first one in the listing. */
   readonly model?: string | undefined
-  /** At most this many calls are made (60). */
+  /** The maximum number of calls (60). */
   readonly maxCalls?: number | undefined
-  /** How long one answer may take, to its end (30 seconds). */
+  /** The timeout for a complete answer (30 seconds). */
   readonly timeoutMs?: number | undefined
-  /** Whether certificates are accepted that no known authority has signed. */
+  /** Whether certificates of unknown authorities are accepted. */
   readonly insecure?: boolean | undefined
-  /** Sends the calls in place of node's fetch. */
+  /** Sends the calls, instead of node's fetch. */
   readonly send?: Send | undefined
-  /** Ends what is under way; nothing further is asked. */
+  /** Aborts calls that are under way and prevents further ones. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -42,28 +42,28 @@ export interface Target {
   readonly model: string | undefined
   /** Whether it is on this machine, where large requests cost nothing. */
   readonly isNear: boolean
-  /** How many calls were made so far. */
+  /** The number of calls so far. */
   calls(): number
-  /** Why it cannot be reached, where it has not answered a single call. */
+  /** Why it cannot be reached, if it has not answered a single call. */
   unreachable(): string | undefined
-  /** Asks once and remembers. Rejects with an Unasked when the budget is used up. */
+  /** Makes a call once and caches the result. Rejects with an Unasked when the budget is used up. */
   ask(call: Call): Promise<CallResult>
   shown(call: Call, heard: CallResult): ShownCall
-  /** What was heard, by names that are the same for every target. */
+  /** All results so far, by names that are the same for every target. */
   heard(): Promise<ReadonlyMap<string, CallResult>>
-  /** A text of the target's without secrets, and without what could steer a terminal. */
+  /** Returns a text from the target without secrets and without terminal control characters. */
   clean(text: string): string
 }
 
 export const USUAL_MAX_CALLS = 60
 const USUAL_TIMEOUT_MS = 30_000
 
-/** A target that has answered none of its first calls is taken to be down. */
+/** A target that has not answered any of its first calls counts as down. */
 const MOST_UNANSWERED = 3
 
-/** How often one call is made that is answered with 429. */
+/** The maximum number of attempts for a call that gets a 429. */
 const MOST_TRIES = 3
-/** A longer Retry-After is not waited for. */
+/** We do not wait for a longer Retry-After. */
 const LONGEST_WAIT_S = 20
 
 export function createTarget(options: TargetOptions): Target {
@@ -90,7 +90,7 @@ export function createTarget(options: TargetOptions): Target {
       const found = new Map<string, CallResult>()
       for (const { call, heard: hearing } of [...remembered.values()].flat()) {
         const name = nameOf(call, credentials)
-        // What was not asked in the end was never heard.
+        // A call that was not made in the end has no result.
         const heard = await hearing.catch(() => undefined)
         if (heard && !found.has(name)) found.set(name, heard)
       }
@@ -100,7 +100,7 @@ export function createTarget(options: TargetOptions): Target {
   }
 }
 
-/** Sends calls within the budget, and again after a 429 that says when. */
+/** Sends calls within the budget, and repeats them after a 429 that says when. */
 function createSending({
   url,
   maxCalls = USUAL_MAX_CALLS,
@@ -145,7 +145,7 @@ function createSending({
   }
 }
 
-/** The seconds that a 429 asks for; nothing where waiting is not asked for, or for too long. */
+/** Returns the seconds that a 429 asks to wait; `undefined` if it names none, or too many. */
 function waitWanted({ status, headers }: Answered): number | undefined {
   const written = headers.get('retry-after') ?? ''
   if (status !== 429 || !/^\d+$/.test(written) || Number(written) > LONGEST_WAIT_S) return undefined
@@ -157,14 +157,14 @@ const withoutSlash = (url: string) => url.replace(/\/+$/, '')
 const isNear = (url: string) => URL.canParse(url) && isLoopback(new URL(url).hostname)
 
 interface SendOptions {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string
   readonly authUrl: string
-  /** Whether certificates are accepted that no known authority has signed. */
+  /** Whether certificates of unknown authorities are accepted. */
   readonly insecure: boolean
 }
 
-/** No answer that the contract looks at comes near it. */
+/** Answers that the contract checks are far smaller. */
 const MOST_BYTES = 4_000_000
 
 export function sendOverHttp({ url, authUrl, insecure }: SendOptions): Send {
@@ -197,7 +197,7 @@ async function textOf({ body }: Response): Promise<Answered['text']> {
   return text + decoder.decode()
 }
 
-/** What fetch failed with is the cause of what it throws. */
+/** The real reason for a failed fetch is the cause of its error. */
 function reasonOf(error: unknown): string {
   const { name, message, cause } = error as Error & { readonly cause?: NodeJS.ErrnoException }
   if (name === 'TimeoutError') return 'it took too long'
@@ -207,7 +207,7 @@ function reasonOf(error: unknown): string {
 /** At most this many characters of a body are shown. */
 const LONGEST = 400
 
-/** `clean` takes secrets out of a text, and what could steer a terminal. */
+/** `clean` removes secrets and terminal control characters from a text. */
 function createShow({ apiKey, anonKey, password }: TargetCredentials) {
   const known = Object.entries({ 'api-key': apiKey, 'anon-key': anonKey, password }).flatMap(([name, value]) =>
     value ? [{ name, value }] : [],
@@ -227,8 +227,8 @@ function createShow({ apiKey, anonKey, password }: TargetCredentials) {
   }
 }
 
-/** All but the ends of lines: what could steer a terminal, wherever a report is read. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Control characters other than line ends and tabs, which could manipulate the terminal in which a report is read. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this regex looks for them
 const control = /(?!\r?\n|\t)[\u0000-\u001f\u007f-\u009f]/g
 
 const asEscape = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
@@ -244,7 +244,7 @@ function answerText(heard: CallResult, isPrivate: boolean): string {
   return [[String(status), ...facts].join(', '), ...(body === '' ? [] : [body])].join('\n')
 }
 
-/** In the words of the document. */
+/** Describes a credential in the document's terms. */
 function credentialIn(authorization: string | undefined, { apiKey, anonKey }: TargetCredentials): string {
   if (authorization === undefined) return 'no credential'
   if (apiKey && authorization === `Bearer ${apiKey}`) return 'Authorization: Bearer <API_KEY>'
@@ -263,7 +263,7 @@ function credentialIn(authorization: string | undefined, { apiKey, anonKey }: Ta
 
 const isUnsigned = (authorization: string) => authorization === `Bearer ${unsignedToken()}`
 
-/** The same for every target: without what is the target's own. */
+/** The name of a call without anything specific to the target, so that it is the same for every target. */
 export function nameOf({ method, path, headers, body, isPrivate }: Call, credentials: TargetCredentials): string {
   const line = `${method} ${path} (${credentialIn(headers.authorization, credentials)})`
   return body === undefined || isPrivate ? line : `${line} ${cut(withoutModel(body.trim()))}`

@@ -1,33 +1,33 @@
-/** Judges the answers of the live platform and of recordings once they have left; nothing is loaded before there is one. */
+/** Checks live and recorded answers after they were sent. Nothing is loaded before the first one. */
 import type { Violating, ViolationCounts } from '../check/finding.js'
 import type { Exchange } from '../core/exchange.js'
 import { inSlices, onceLoaded } from '../core/work.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 
 export interface Violations {
-  /** Takes an exchange whose answer has left. */
+  /** Takes an exchange whose answer has been sent. */
   take(exchange: Exchange, id: number): void
-  /** What was found so far in this process. */
+  /** The counts so far in this process. */
   counts(): ViolationCounts
-  /** The last exchanges with violations, the newest first. */
+  /** The latest exchanges with violations, newest first. */
   list(): readonly Violating[]
-  /** Headers of an answer that is about to leave, as node's flat array. */
+  /** Headers for an answer that is about to be sent, as node's flat array. */
   headers(): readonly string[]
   onViolating(listener: (violating: Violating) => void): void
   forget(): void
-  /** Resolves when everything that was taken is judged. */
+  /** Resolves when everything that was taken has been checked. */
   settle(): Promise<void>
 }
 
 /** At most this many are listed. */
 const MOST_LISTED = 1000
-/** At most this many wait to be judged: answering requests comes first. */
+/** At most this many wait to be checked, since answering requests comes first. */
 const MOST_WAITING = 1000
 
 const HEADER = 'x-standin-violations'
 const none: readonly string[] = []
 
-/** `redact` takes out what is secret: fields may be called anything, and so may a path that only the live platform knows. */
+/** `redact` removes secrets, since field names and paths on the live platform may be anything. */
 export function createViolations(report: (error: unknown) => void, redact: () => Redact): Violations {
   const listeners: ((violating: Violating) => void)[] = []
   const load = onceLoaded(() => import('./judge.js'))
@@ -40,7 +40,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
 
   async function look(exchange: Exchange, id: string): Promise<void> {
     const { judgedAnswer, judge } = await load()
-    // One in a turn, so that requests are answered in between.
+    // One per turn, so that requests are answered in between.
     await new Promise(setImmediate)
     const answer = judgedAnswer(exchange)
     const found = answer ? await inSlices(judge(answer)) : []
@@ -71,8 +71,8 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
     },
     counts: () => ({ documented, decided, unjudged }),
     list: () => listed,
-    // Of all answers before this one: a head leaves before its body is known, and a number that now meant this answer and now another
-    // could not be relied on. A client that looks at the last answer it gets knows of all others.
+    // The count covers all answers before this one: the head is sent before the body is known, and a count that
+    // sometimes included it would be unreliable. A client that looks at its last answer knows about all others.
     headers: () => (documented + decided > 0 ? [HEADER, String(documented + decided)] : none),
     onViolating: listener => void listeners.push(listener),
     forget() {

@@ -1,4 +1,4 @@
-/** The caller, as data and in words; what of a refused credential may be shown; and filters on these facts. */
+/** The caller, as data and in words; what may be shown of a refused credential; and filters on these facts. */
 import { glob } from './paths.js'
 
 /** The kinds of credential that the platform knows (platform-api.md, "Authentication", rules 1, 4 and 5). */
@@ -11,14 +11,14 @@ export type Caller =
   | { readonly kind: 'anon' }
   | { readonly kind: 'service' }
   | { readonly kind: 'user'; readonly id: string; readonly email?: string }
-  /** `email` is its owner's. */
+  /** `email` is the owner's. */
   | { readonly kind: 'apiKey'; readonly name: string; readonly id: string; readonly email?: string }
-  /** A caller whose credential only the live platform can judge. */
+  /** A caller whose credential only the live platform can check. */
   | { readonly kind: 'stranger'; readonly id: string }
-  /** A credential that opens nothing. Without any the caller is anonymous. */
+  /** A caller whose credential was refused. Without any credential, a caller is anonymous. */
   | { readonly kind: 'refused'; readonly tried: Tried }
 
-/** What a caller can be, in the order in which it is listed. */
+/** All kinds of caller, in the order in which they are listed. */
 export const callerKinds = [
   'anonymous',
   'refused',
@@ -28,29 +28,29 @@ export const callerKinds = [
 
 export const anonymous: Caller = { kind: 'anonymous' }
 
-/** A signed-in user; `email` is what a token or a backend says of it, which may be nothing. */
+/** A signed-in user. `email` comes from a token or a backend, and may be missing. */
 export const userCaller = (id: string, email: unknown): Caller =>
   typeof email === 'string' && email !== '' ? { kind: 'user', id, email } : { kind: 'user', id }
 
 /** Why an API key is refused. */
 export const keyFaults = ['unknown', 'mistyped', 'revoked', 'expired', 'ownerless'] as const
 
-/** Why a token is refused: by its form and signature, by its times, or by what its session and user have come to. */
+/** Why a token is refused: because of its form and signature, its times, or its session and user. */
 export const tokenFaults = [
   ...(['malformed', 'unreadable', 'algorithm', 'unknown-key', 'signature', 'expired', 'not-yet', 'times'] as const),
   'claims',
   ...(['role', 'session', 'user', 'live'] as const),
 ] as const
 
-/** Why an Authorization header is refused before anyone looks at what it holds. */
+/** Why an Authorization header is refused before its credential is checked. */
 export const headerFaults = ['empty', 'scheme', 'malformed', 'doubled'] as const
 
 export type KeyFault = (typeof keyFaults)[number]
 
 export type Tried =
-  /** `start` is the first characters of what was sent, `name` that of a key which is known. */
+  /** `start` contains the first characters that were sent, `name` is the name of a known key. */
   | { readonly kind: 'apiKey'; readonly reason: KeyFault; readonly start: string; readonly name?: string }
-  /** `email` only where the signature vouches for it. */
+  /** `email` is only present if the signature is valid. */
   | { readonly kind: 'token'; readonly reason: (typeof tokenFaults)[number]; readonly email?: string }
   | { readonly kind: 'header'; readonly reason: (typeof headerFaults)[number] }
 
@@ -77,7 +77,7 @@ const headerWords: Readonly<Record<(typeof headerFaults)[number], string>> = {
   doubled: 'two credentials',
 }
 
-/** The same wherever people read it; nothing for callers who were not asked for one. */
+/** The same text wherever people read it; empty for callers that need no credential. */
 export function callerInWords(caller: Caller): string {
   switch (caller.kind) {
     case 'anonymous':
@@ -96,7 +96,7 @@ export function callerInWords(caller: Caller): string {
   }
 }
 
-/** `revoked key my laptop (sk-local-TXEo…)`, `expired token (ada@example.com)`. */
+/** For example `revoked key my laptop (sk-local-TXEo…)` or `expired token (ada@example.com)`. */
 function triedInWords(tried: Tried): string {
   switch (tried.kind) {
     case 'apiKey': {
@@ -111,13 +111,13 @@ function triedInWords(tried: Tried): string {
   }
 }
 
-/** The words of a query that a list can judge by itself; journal/filter.ts says what each means. */
+/** The query parameters that can be checked on the short form of an exchange. journal/filter.ts describes each. */
 export const factWords = [
   ...(['method', 'path', 'endpoint', 'status', 'mode', 'model', 'caller', 'credential', 'source'] as const),
   ...(['scope', 'search', 'complete', 'problems'] as const),
 ] as const
 
-/** Judges what is known of an exchange in short: the same for the journal, the tests, `standin tail` and the dashboard. */
+/** A filter on the short form of an exchange: the same for the journal, tests, `standin tail` and the dashboard. */
 export interface FactFilter extends Partial<Readonly<Record<Exclude<(typeof factWords)[number], Flag>, unknown>>> {
   readonly complete?: boolean | undefined
   readonly problems?: boolean | undefined
@@ -132,7 +132,7 @@ export interface Facts {
   readonly status: number | null
   readonly mode: string | null
   readonly model: string | null
-  /** The beginning of what was asked. */
+  /** The beginning of the prompt. */
   readonly prompt: string | null
   readonly caller: Caller
   readonly source: string | null
@@ -142,7 +142,7 @@ export interface Facts {
   readonly missed: boolean
 }
 
-/** A test for exchanges; parts that are left out, or undefined, hold for all. */
+/** Creates a test for exchanges. Parts that are missing or undefined match everything. */
 export function factTest(filter: FactFilter): (facts: Facts) => boolean {
   const { complete, problems } = filter
   const tests: ((facts: Facts) => boolean)[] = Object.entries(fitting).flatMap(([word, test]) => {
@@ -188,11 +188,11 @@ function part(fact: Fact) {
   }
 }
 
-/** A user is found by the requests with their API keys as well. */
+/** A user is also found by requests with their API keys. */
 const withOwner = (caller: Caller) =>
   caller.kind === 'apiKey' && caller.email ? `${callerInWords(caller)} of ${caller.email}` : callerInWords(caller)
 
-/** What is looked for without saying where. */
+/** The texts that a general search looks at. */
 function inShort({ method, path, status, source, model, prompt, error, caller }: Facts): string {
   return [`${method} ${path}`, status, source, model, prompt, error, withOwner(caller)].join('\n')
 }

@@ -1,35 +1,38 @@
-/** The time that everything which expires goes by: the real one, until it is set, moved or frozen. */
+/** The clock by which things expire: the real time, until it is set, moved or frozen. */
 
-/** How a clock stands. */
+/** The state of a clock. */
 export interface ClockState {
-  /** What it shows, as ISO 8601 text in UTC. */
+  /** The time of the clock, as ISO 8601 text in UTC. */
   readonly now: string
-  /** Whether it stands still. */
+  /** Whether it is stopped. */
   readonly frozen: boolean
-  /** How far it is ahead of the real time; negative behind it. */
+  /** How far it is ahead of the real time; negative if it is behind. */
   readonly offsetMs: number
 }
 
-/** A clock that tests may turn. Times are milliseconds since 1970. */
+/** A clock that tests can set. Times are milliseconds since 1970. */
 export interface Clock {
   now(): number
-  /** Puts it to a moment, from which it runs on, or stays there if it is frozen. Throws a RangeError beyond 1970 to 9000. */
+  /**
+   * Sets the clock. It continues to run from there, or stays there if it is frozen. Throws a RangeError for times
+   * outside of 1970 to 9000.
+   */
   set(ms: number): void
-  /** Moves it on, or back where `ms` is negative. Throws as `set` does. */
+  /** Moves the clock forward, or backward if `ms` is negative. Throws as `set` does. */
   advance(ms: number): void
-  /** Has it stand still. */
+  /** Stops the clock. */
   freeze(): void
-  /** Has it run on from where it stands. */
+  /** Lets it run again from the time at which it stopped. */
   run(): void
-  /** Makes it the real time again, running. */
+  /** Returns to the real time, running. */
   reset(): void
   state(): ClockState
 }
 
-/** Years of four digits, with room for the longest ban behind them: moments are compared as text. */
+/** Years of four digits, since times are compared as text, with room for the longest ban. */
 const LATEST_MS = Date.UTC(9000, 0, 1)
 
-/** Whether a clock can show this time. */
+/** Whether the clock can be set to this time. */
 export const isOnClock = (ms: number) => ms >= 0 && ms <= LATEST_MS
 
 function requireOnClock(ms: number): void {
@@ -74,8 +77,8 @@ export function createClock(real: () => number = Date.now): Clock {
   }
 }
 
-/** Milliseconds since the process began. It goes on where a test has replaced the clock. */
+/** Milliseconds since the process began. Unaffected when a test replaces the clock. */
 export const passedMs: () => number = performance.now.bind(performance)
 
-/** At most this many pieces of a stream are timed: more say nothing new about its rhythm. */
+/** At most this many pieces of a stream are timed. More would say nothing new about its rhythm. */
 export const MOST_PIECES_TIMED = 1000

@@ -1,10 +1,10 @@
 /**
- * Everything that can go wrong with a request, as a table: status, code, sentence, and what the log advises. Worded here and nowhere else;
- * what the auth backend says is in supabase/errors.ts.
+ * All errors of requests, as a table: status, code, message, and advice for the log. Defined only here, except for the
+ * auth backend's errors in supabase/errors.ts.
  */
 import type { CredentialKind, Tried } from './caller.js'
 
-/** A failure on its way to the client. `code` names it for the log and for code; the client gets `message`. */
+/** An error to send to the client. `code` identifies it in the log and in code; the client gets `message`. */
 export class PlatformError extends Error {
   override readonly name = 'PlatformError'
 
@@ -15,11 +15,11 @@ export class PlatformError extends Error {
     /** Further response headers, as node's flat array of names and values. */
     readonly headers: readonly string[] = [],
     readonly more: {
-      /** For the log alone, never for the client. */
+      /** Only for the log, never for the client. */
       readonly hint?: string
       /** Further members of the body on the auth backend. */
       readonly details?: object
-      /** The credential that it refuses. */
+      /** The credential that was refused. */
       readonly tried?: Tried | undefined
     } = {},
   ) {
@@ -27,23 +27,23 @@ export class PlatformError extends Error {
   }
 }
 
-/** What to do about a failure; it may depend on the path that was asked for. */
+/** What to do about an error. May depend on the requested path. */
 export type Advice = string | ((path: string) => string)
 
 const advices = new Map<string, Advice>()
 
-/** What the log advises about an error with this code; nothing where the error says it all. */
+/** The log's advice on errors with this code; `undefined` if the message is enough. */
 export const adviceOn = (code: string): Advice | undefined => advices.get(code)
 
 interface Row<Facts extends readonly unknown[]> {
   /** Further response headers. */
   readonly headers?: (...facts: Facts) => readonly string[]
-  /** For the log alone. */
+  /** Only for the log. */
   readonly hint?: string
   readonly advice?: Advice
 }
 
-/** One row of the table: gives back what makes such an error of the facts that its sentence names. */
+/** Defines a row of the table. Returns a function that creates such an error from the facts in its message. */
 export function failure<Facts extends readonly unknown[] = []>(
   status: number,
   code: string,
@@ -57,10 +57,10 @@ export function failure<Facts extends readonly unknown[] = []>(
   }
 }
 
-/** RFC 9110 §15.5.2 asks for the challenge beside a 401. */
+/** RFC 9110 §15.5.2 requires the challenge with a 401. */
 const challenge = ['www-authenticate', 'Bearer']
 
-/** A row for a credential that opens nothing: what makes the error takes what was tried, and a hint for this one. */
+/** Defines a row for a refused credential. Returns a function that takes the credential and a hint. */
 function unauthorized(code: string, message: string, { hint, advice }: Omit<Row<[]>, 'headers'> = {}) {
   if (advice !== undefined) advices.set(code, advice)
   return (tried?: Tried, ownHint = hint) =>
@@ -70,11 +70,11 @@ function unauthorized(code: string, message: string, { hint, advice }: Omit<Row<
 const sendOneAsPrinted = (path: string) =>
   `Send the header "Authorization: Bearer KEY" with the ${path.startsWith('/api/') ? 'SUPABASE_ANON_KEY' : 'OPENAI_API_KEY'} that the start prints, or a token of standin token.`
 const makeNewKey = 'Make a new key with standin key create or on the dashboard.'
-/** Also for what the auth backend refuses. */
+/** Also used for errors of the auth backend. */
 export const signInAgain = 'Sign in again, or take one of standin token.'
 const takeTokenFromHere = 'Take a token of this backend: sign in, or standin token.'
 
-// The document's own (platform-api.md, "Errors"): 404 with the path, 401.
+// Documented errors (platform-api.md, "Errors"): 404 with the path, and 401.
 
 export const notFound = failure(404, 'not_found', 'Not found.')
 
@@ -121,7 +121,7 @@ export const doubledCredential = unauthorized(
 
 const byAnother = 'made by a Standin with another state, such as that of another folder'
 
-/** What the log says of a good credential where the state has nothing that belongs to it, and what to do. */
+/** Hints for a valid credential to which nothing in the state belongs. */
 export const fromAnotherState = {
   key: `Its checksum is right, but this state has no such key: it was probably ${byAnother}. Make a key here with standin key create, or start Standin with that state.`,
   session: `This state has no such session: it has ended, or it was ${byAnother}.`,
@@ -134,7 +134,7 @@ const sendKnownKey =
 
 export const unknownApiKey = unauthorized('unknown_api_key', keyNotKnown, { advice: sendKnownKey })
 
-/** To the client the same as a key that is not known; the log says that it was mistyped. */
+/** The client gets the same message as for an unknown key. The log says that the key was mistyped. */
 export const mistypedApiKey = unauthorized('mistyped_api_key', keyNotKnown, {
   hint: 'Its checksum does not fit: part of it was lost or mistyped.',
   advice: sendKnownKey,
@@ -154,14 +154,14 @@ export const expiredToken = unauthorized('expired_token', 'The token has expired
   advice: `${signInAgain} A clock that was moved makes tokens expire, too.`,
 })
 
-/** Where the state has no such user any more, the hint is another one. */
+/** If the state has no such user any more, there is another hint. */
 export const endedSession = unauthorized(
   'ended_session',
   'The session of this token has ended. Sign in again for a fresh one.',
   { hint: fromAnotherState.session, advice: signInAgain },
 )
 
-/** The hint names what the live backend answered. */
+/** The hint contains the answer of the live backend. */
 export const refusedByLive = unauthorized('refused_by_live', 'The live auth backend refuses the token.', {
   advice: 'Sign in at the live auth backend again: its tokens are the ones that count here.',
 })
@@ -221,7 +221,7 @@ export const wrongKind = failure(
   { headers: () => challenge, advice: sendOneAsPrinted },
 )
 
-// Not in the document; our choice is design §2: the usual status, and always `{ error }`.
+// Not documented. Our choice (design §2): the usual status, and always `{ error }`.
 
 export const methodNotAllowed = failure(
   405,
@@ -281,13 +281,13 @@ export const rulesTakeTooLong = (why: string) => invalidRequest(`The rules canno
 
 export const invalidRequest = failure(400, 'invalid_request', (sentence: string) => sentence)
 
-/** In OpenAI's words, where the option requests is strict. */
+/** Has OpenAI's message, for `requests: strict`. */
 export const refusedAsByOpenai = ({ code, message }: { readonly code: string; readonly message: string }) =>
   new PlatformError(400, code, message, [], {
     hint: 'OpenAI refuses this, and requests is strict; with warn it is answered and reported here.',
   })
 
-/** A 424, which clients do not try again: trying again would change nothing. */
+/** A 424, because clients do not retry it: a retry would give the same result. */
 export const noRuleMatches = failure(
   424,
   'no_rule_matches',
@@ -297,14 +297,14 @@ export const noRuleMatches = failure(
   },
 )
 
-/** An app that has the platform as one of its handlers has read the body by itself. */
+/** For an app that uses the platform as a handler and has already read the body. */
 export const bodyIsGone = failure(
   500,
   'body_is_gone',
   'The body was read before the request came to platform.handler. Mount it before the middleware that reads bodies.',
 )
 
-/** A mounted platform cannot know who else reaches the server that it is mounted in. */
+/** A mounted platform cannot know who else can reach the server that it is mounted in. */
 export const loopbackOnly = failure(
   403,
   'loopback_only',
@@ -321,7 +321,7 @@ export const noFileDescriptors = failure(
 
 export const hasStopped = failure(503, 'has_stopped', 'The platform has been stopped.')
 
-/** A 424 as well. `why` is a sentence that names the nearest recording, or says that there is none. */
+/** Also a 424. `why` is a sentence that names the most similar recording, or says that there is none. */
 export const noRecording = failure(
   424,
   'no_recording',
@@ -330,14 +330,14 @@ export const noRecording = failure(
   { advice: 'Ask it once with standin record, or start with --on-miss emulate to have it made up.' },
 )
 
-/** `why` is what the maker of values says of the schema in `field`. */
+/** `why` is the reason why no value can be generated for the schema in `field`. */
 export const unfitSchema = failure(
   400,
   'unfit_schema',
   (field: string, why: string) => `${field} cannot be answered: ${why}.`,
 )
 
-// Limits of one credential; the headers say when to come again.
+// Limits of one credential. The headers say when to try again.
 
 const overLimit = <Facts extends readonly unknown[]>(
   code: string,
@@ -404,7 +404,7 @@ export const headersTooLarge = failure(431, 'headers_too_large', 'The request he
 
 export const requestTooSlow = failure(408, 'request_too_slow', 'The request took too long to arrive.')
 
-/** A word such as `standin:slwo` in a prompt; `near` is the sentence that names the one that was meant. */
+/** For a word such as `standin:slwo` in a prompt. `near` is a sentence that suggests the intended word. */
 export const unknownMagic = failure(
   400,
   'unknown_magic',
@@ -446,13 +446,13 @@ export const foreignHost = failure(
 
 export const foreignOrigin = failure(403, 'foreign_origin', 'Pages of another origin may not read this.')
 
-/** What a request says that shows where it comes from: the origin of a page, or the name that it calls this machine. */
+/** What shows that a request comes from a foreign place: the page's origin, or the host name that was used. */
 export interface Stranger {
   readonly kind: 'origin' | 'host'
   readonly name: string
 }
 
-/** Goes into the log alone: a page does not learn how to get in. */
+/** Only for the log: a page must not learn how to get access. */
 function howToLetIn({ kind, name }: Stranger): string {
   const shown = JSON.stringify(kind === 'host' ? `http://${name.slice(0, 100)}` : name.slice(0, 100))
   if (name === 'null')
@@ -496,7 +496,7 @@ export const usersAreLive = failure(
   'auth.mode is proxy: users and their tokens are those of the live backend.',
 )
 
-// The control API, where others can reach the address.
+// The control API at an address that other machines can reach.
 
 const howToControl =
   'Add the header "Authorization: Bearer <control token>": it is the option controlToken, or the one that was printed at the start. With an auth.jwtSecret of your own the service key opens it as well.'
@@ -526,7 +526,7 @@ export const publicServiceKey = failure(
 export const noSuchExchange = failure(
   404,
   'no_such_exchange',
-  /** `lastId` is the last one so far, where that is known. */
+  /** `lastId` is the latest id so far, if known. */
   (id: string, lastId?: string) =>
     Number(id) > 0 && Number(id) <= Number(lastId ?? 0)
       ? `Exchange ${id} is no longer kept. The journal keeps only the latest ones, and under heavy load only some (options journal.maxEntries and journal.maxBytes).`
@@ -559,7 +559,7 @@ export const noSuchRecording = failure(
 
 export const recordingsUnreadable = failure(409, 'recordings_unreadable', (sentence: string) => sentence)
 
-/** `why` is the rest of a sentence. */
+/** `why` continues the sentence. */
 export const cannotBeRecorded = failure(
   409,
   'cannot_be_recorded',
@@ -618,7 +618,7 @@ export const noSuchFault = failure(
   'no_such_fault',
   (id: string) => `No fault with the id ${JSON.stringify(id.slice(0, 40))} waits for a request.`,
 )
-/** `why` is the rest of a sentence. */
+/** `why` continues the sentence. */
 export const notForARule = failure(
   409,
   'not_for_a_rule',
@@ -634,7 +634,7 @@ export const pageNotBuilt = failure(
   'The page of the dashboard is not built yet. Run "npm run build" once.',
 )
 
-/** In auth.mode proxy; the live backend has admins of its own. */
+/** For auth.mode proxy. The live backend has its own admins. */
 export const adminStaysHere = failure(
   403,
   'admin_stays_here',
@@ -663,9 +663,9 @@ export const upstreamTimeout = failure(
   (afterMs: number) => `The live platform did not answer within ${afterMs} ms.`,
 )
 
-// Faults: what was asked to go wrong.
+// Faults.
 
-/** The message for a status where no text was chosen. */
+/** The default message for each status. */
 const faultMessages: Readonly<Record<number, string>> = {
   400: 'The request cannot be understood.',
   401: 'The credential is not accepted.',
@@ -687,11 +687,11 @@ const faultMessages: Readonly<Record<number, string>> = {
 interface ErrorFault {
   readonly status: number
   readonly message?: string | undefined
-  /** Seconds. */
+  /** In seconds. */
   readonly retryAfter?: number | undefined
 }
 
-/** The error that a fault with a status asks for; `code` is what the auth backend calls it. */
+/** The error for a fault with a status. `code` is the auth backend's code. */
 export const faultError = ({ status, message, retryAfter }: ErrorFault, code: string, hint: string) =>
   new PlatformError(
     status,
@@ -704,10 +704,13 @@ export const faultError = ({ status, message, retryAfter }: ErrorFault, code: st
     { hint },
   )
 
-/** The event of a stream that ends in an error. */
+/** The error event at the end of a stream. */
 export const brokenStream = 'Something went wrong on the server while the answer was on its way.'
 
-/** An error as an event of a stream, in OpenAI's form: the AI SDK shows no other, and the platform's document covers HTTP errors only. */
+/**
+ * An error as an event of a stream, in OpenAI's format, since the AI SDK shows no other and the platform's document
+ * covers HTTP errors only.
+ */
 export const errorEvent = (message: string) => ({ error: { message, type: 'server_error', param: null, code: null } })
 
 export const faultsByHeaderOff = failure(
@@ -717,7 +720,7 @@ export const faultsByHeaderOff = failure(
     `Header ${header}: faults by header are switched off here. Leave it out, or set the option faults.header to true.`,
 )
 
-/** The place where the state is kept is away, full or damaged. `sentence` names it without credentials. */
+/** The place where the state is stored is unavailable, full or damaged. `sentence` names it without credentials. */
 export const stateUnavailable = failure(503, 'state_unavailable', (sentence: string) => sentence)
 
 export const isStateUnavailable = (error: unknown) =>
@@ -729,7 +732,7 @@ export const internalError = failure(
   'Something went wrong inside Standin. See its output for details.',
 )
 
-/** `a`, `a or b`, `a, b or c`. */
+/** Joins names: `a`, `a or b`, `a, b or c`. */
 export function alternatives(names: readonly string[]): string {
   const last = names.at(-1) ?? 'nothing'
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} or ${last}`

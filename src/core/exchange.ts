@@ -1,4 +1,7 @@
-/** The words of the product: one noun for each thing that travels along the line, and what the OpenAPI document says of an endpoint. */
+/**
+ * The vocabulary of the product: one type for each thing on the request line, and the description of an endpoint for
+ * the OpenAPI document.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { check } from '../check/check.js'
 import type { ClosestRecording, Violation } from '../check/finding.js'
@@ -12,13 +15,13 @@ export { anonymous, type Caller, type CredentialKind, callerKinds, credentialKin
 export const modes = ['emulate', 'proxy', 'record', 'replay'] as const
 export type Mode = (typeof modes)[number]
 
-/** Whether answers of this mode come from the live platform. */
+/** Whether answers in this mode come from the live platform. */
 export const asksLive = (mode: Mode) => mode === 'proxy' || mode === 'record'
 
-/** Whether this mode has to do with recordings. */
+/** Whether this mode uses recordings. */
 export const usesRecordings = (mode: Mode) => mode === 'record' || mode === 'replay'
 
-/** Who may call: anyone at all, or holders of one of these kinds of credential. */
+/** Who may call: anyone, or callers with one of these kinds of credential. */
 export type Access = 'anyone' | readonly CredentialKind[]
 
 /** Which credentials open what is below a documented prefix (platform-api.md, "Authentication", rules 4 and 5). */
@@ -34,7 +37,7 @@ export const accessBelow = (path: string): Access | undefined =>
 /** What is asked: one method on one path. It turns an exchange into a reply, and throws a PlatformError when it cannot. */
 export interface Endpoint {
   readonly method: string
-  /** A part in braces, such as `{id}`, stands for any one part. */
+  /** A segment in braces, such as `{id}`, matches any one segment. */
   readonly path: string
   readonly access: Access
   /** Whether a body is read before `reply` is called. */
@@ -43,44 +46,44 @@ export interface Endpoint {
   readonly isByRule?: true
   /** Whether it stands for a path that is not documented, and that only the live platform or a recording may know; its body may be of any kind. */
   readonly isElsewhere?: true
-  /** What the document says of it in this mode; worked out when the document is asked for. */
+  /** The endpoint's description for the OpenAPI document in this mode, computed on request. */
   says?(mode: Mode): Promise<EndpointDescription>
   reply(exchange: Exchange): Reply | Promise<Reply>
 }
 
-/** One request until its answer has left. Fills up from left to right along the line. */
+/** One request until its answer has been sent. The stages of the line fill in its fields. */
 export interface Exchange {
   readonly method: string
-  /** The pathname as requested: not decoded, without the query. */
+  /** The requested path: undecoded, and without the query. */
   readonly path: string
-  /** What stands behind the `?`, not decoded; empty where nothing does. */
+  /** The part after the `?`, undecoded; may be empty. */
   readonly query: string
   readonly headers: IncomingHttpHeaders
-  /** The Authorization header; on the auth backend as the gateway in front of it hands it on. */
+  /** The Authorization header. On the auth backend, the one that the gateway passes on. */
   authorization: string | undefined
-  /** When the request's headers were there, by `passedMs` of core/clock.ts. */
+  /** When the request's headers had arrived, by `passedMs` of core/clock.ts. */
   readonly startedMs: number
   /** When it was over, by the same; set by the journal. */
   endedMs?: number | undefined
   caller: Caller
-  /** Which of several tests that share a server asks; empty for a request in none. */
+  /** The endpoint, once it is known. */
   scope: string
-  /** What is asked, once that is known. */
+  /** The mode of the answer, once it is decided. */
   endpoint: Endpoint | undefined
-  /** Where the answer comes from, once that is decided. */
+  /** The original body; `undefined` until it has been read. */
   mode: Mode | undefined
-  /** The body exactly as it came; `undefined` until it was read. */
+  /** Set if only the beginning of the body was read: its full size, as declared or as far as it arrived. */
   body: Buffer | undefined
-  /** Set where only the beginning of the body was read: its size, as announced or as far as it came. */
+  /** The parsed chat request. completions/request.ts knows its fields. */
   bodyCutFromBytes?: number
-  /** What the body asks of a model, once it was read; completions/request.ts knows what is in it. */
+  /** Whether the chat request is of the usual kind, in which neither the schema nor OpenAI finds mistakes. */
   chat?: { readonly model: string; readonly messages: readonly { readonly content?: unknown }[] } | undefined
-  /** Whether it is of the kind that neither the schema nor OpenAI finds anything wrong with. */
+  /** OpenAI's error for a request that it is known to refuse with a 400, although it was answered here. */
   isUsualChat?: boolean | undefined
   /** What OpenAI says to the request, where it is known to refuse it with a 400 and it was answered all the same. */
   openaiRefuses?: string | undefined
   outcome: Outcome | undefined
-  /** The recording that comes nearest, where none answered it. */
+  /** How the answer violates the contract, once that was checked. */
   nearest?: ClosestRecording | undefined
   /** What its answer has against the contract, once that was judged. */
   violations?: readonly Violation[]
@@ -100,15 +103,15 @@ export type NamedForm = readonly [name: string, form: DocumentedSchema | JsonSch
 /** One kind of event of a stream. */
 export interface EventDescription {
   readonly what: string
-  /** What stands behind `event:`, where there is such a line. */
+  /** The value of `data:`: JSON of this form, or a literal text. */
   readonly name?: string
   /** What stands behind `data:`: JSON of this form, or the text itself. */
   readonly data: NamedForm | DocumentedSchema | string
 }
 
-/** Where platform-api.md says it. What has none is a decision of ours. */
+/** The title of the section. */
 interface Cited {
-  /** The section, by its title. */
+  /** The fields that the section names. `messages[].role` is a field of each element. */
   readonly section?: string
   /** The fields that it names there; `messages[].role` is one of each element. */
   readonly fields?: readonly string[]
@@ -117,17 +120,17 @@ interface Cited {
 /** What the document says of one answer. */
 export interface AnswerDescription extends Cited {
   readonly what: string
-  /** The form of a JSON body; without it there is no body, or one of another `type`. */
+  /** The same for a named form. */
   readonly schema?: JsonSchema | DocumentedSchema
-  /** The same for a form that has a name. */
-  readonly form?: NamedForm
   /** The content type of a body that is not JSON. */
+  readonly form?: NamedForm
+  /** The events of a stream. */
   readonly type?: string
   /** The events of a stream. */
   readonly events?: readonly EventDescription[]
 }
 
-/** What the document says of one method on one path. */
+/** The operation id, for generated clients. */
 export interface EndpointDescription extends Cited {
   /** Its name, for clients that are made from the document. */
   readonly id: string
@@ -138,13 +141,13 @@ export interface EndpointDescription extends Cited {
   /** What headers mean, by their names. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: DocumentedSchema | JsonSchema | undefined
-  /** Whether the body may be left out. */
+  /** The accepted kinds of credential, if the endpoint itself checks them. */
   readonly isBodyOptional?: true
-  /** The kinds of credential that open it, where the endpoint finds that out by itself. */
+  /** Further conditions on the body, as JSON Schema, that are not part of its own schema. */
   readonly access?: readonly string[]
-  /** Further conditions on the body that its own schema does not know, as JSON Schema. */
-  readonly narrowed?: JsonSchema
   /** By status. */
+  readonly narrowed?: JsonSchema
+  /** Errors in addition to those that all endpoints have, by status. */
   readonly answers: Readonly<Record<number, AnswerDescription | readonly AnswerDescription[]>>
   /** Errors beyond those that others have as well, by status. */
   readonly errors?: Readonly<Record<number, string>>
@@ -158,9 +161,9 @@ export interface Reply {
   readonly kind: 'reply'
   readonly status: number
   readonly contentType: string
-  /** A text goes out with its length; bytes are a stream that is complete already, and go out as streams do, without. */
+  /** Called when a body of bytes has been sent. The bytes may then be reused. */
   readonly body: string | Buffer | Paced
-  /** Called when a body of bytes has left: its maker may then use them again. */
+  /** Produces the same bytes again, for readers that need them after they were reused. */
   readonly sent?: (() => void) | undefined
   /** Such bytes with `HEAD_ROOM` bytes of room before them and the end of a chunk behind them (core/http.ts), so that head and body can leave as one. */
   readonly framed?: Buffer | undefined
@@ -169,13 +172,13 @@ export interface Reply {
   /** Further headers, as node's flat array of names and values. */
   readonly headers?: readonly string[] | undefined
   readonly answeredBy?: AnsweredBy | undefined
-  /** What is known of it beyond that, for the log; worked out when it is read. */
+  /** The fault to apply. */
   readonly remark?: (() => string | undefined) | undefined
-  /** The fault on its way. */
+  /** Whether it is a replayed recording. It then has only the live platform's headers. */
   readonly fault?: Fault | undefined
-  /** Whether it is played from a recording: then its headers are those of the live platform alone. */
+  /** The recorded answer, if it was an error that was changed to fit the document. */
   readonly isRecorded?: true
-  /** What the recording has, where that is an error that had to be made to fit the document. */
+  /** What it costs of a token limit. */
   readonly upstream?: UpstreamResponse | undefined
   /** What it costs of a limit on tokens. */
   readonly tokens?: { readonly prompt: number; readonly completion: number } | undefined
@@ -192,23 +195,23 @@ export const jsonReply = (value: unknown): Reply => ({
   body: JSON.stringify(value),
 })
 
-/** A body that leaves piece by piece. Its pieces are shared by many exchanges; what differs is the frame around each. */
+/** Sent with the first piece. */
 export interface Paced {
-  /** Goes out with the first piece. */
+  /** Sent before each piece. */
   readonly head: string
   /** Stands before each piece. */
   readonly before: string
   readonly pieces: readonly string[]
-  /** Stands behind each piece. */
+  /** Sent with the last piece. */
   readonly after: string
   /** Goes out with the last piece. */
   readonly tail: string
   readonly pace: Pace
-  /** How long the prompt was; what a pace with `promptTokensPerSecond` reads before it begins. */
+  /** The seed for the variation of pauses. */
   readonly promptTokens?: number
-  /** What the variation of the pauses is drawn from. */
+  /** When each piece is due after the start, instead of the pace: a recorded rhythm. */
   readonly seed?: number
-  /** When each piece is due after the start, in place of the pace: a recorded rhythm. */
+  /** Whether each character is one byte, as in ASCII. Pieces can then be sent without counting their bytes. */
   readonly atMs?: readonly number[]
   /** Whether each character is one byte, as in ASCII: then they go out as they are, without counting bytes for every piece. */
   readonly bytewise?: boolean
@@ -217,25 +220,28 @@ export interface Paced {
 /** Carry the request to the live platform. */
 export interface Forward {
   readonly kind: 'forward'
-  /** The fault of the answer on its way back. */
+  /** The file of the recording that is being made of the answer. */
   readonly fault?: Fault | undefined
-  /** The recording that is made of the answer. */
+  /** Observes the live platform's answer as it arrives. */
   readonly recordedAs?: string | undefined
   /** Sees what the live platform says, as it comes. */
   readonly witness?: ResponseObserver | undefined
 }
 
-/** Sees an answer go by, and must not hold it up. It is called in this order; `end` always, and last. */
+/** The original status and headers, as node's flat array of names and values, without hop-by-hop headers. */
 export interface ResponseObserver {
-  /** The status and the headers as they came, as node's flat array of names and values, without those between neighbours. */
-  head(status: number, headers: readonly string[]): void
   /** Bytes of the body, as the network delivered them. */
+  head(status: number, headers: readonly string[]): void
+  /**
+   * True if the live platform's answer is complete; false if it broke off, the client disconnected, or there was no
+   * answer.
+   */
   bytes(bytes: Buffer): void
   /** True when the answer of the live platform is complete; false when it or the client broke off, or there never was an answer. */
   end(complete: boolean): void
 }
 
-/** What gave an answer. */
+/** `title` is the rule's name for people: `rule "weather"`. `reply` says which of several `replies` was used. */
 export type AnsweredBy =
   /** `title` is what people call it: `rule "weather"`; `reply` says which of its `replies`, where it has several. */
   | {
@@ -245,7 +251,7 @@ export type AnsweredBy =
       readonly reply?: number
       readonly replies?: number
     }
-  /** No rule: made up from the request and the seed. */
+  /** Magic words in the prompt. */
   | { readonly kind: 'canned'; readonly form: 'reply' | 'JSON' | 'tool call' }
   /** Magic words in the prompt. */
   | { readonly kind: 'magic'; readonly words: readonly string[] }
@@ -256,9 +262,9 @@ export type AnsweredBy =
 /** A fault on its way with an answer. */
 export interface FaultDone {
   readonly fault: Fault
-  /** What asked for it: a header, a call, an option, or a rule whose answer it replaced. */
+  /** False if the answer was too short for it. */
   readonly by: string | AnsweredBy | undefined
-  /** False where the answer was too short for it. */
+  /** Whether it changed the body. `said` is then the unchanged answer. */
   readonly happened: boolean
   /** Whether it has changed the body: then `said` is what would have left. */
   readonly isSpoilt: boolean
@@ -267,38 +273,38 @@ export interface FaultDone {
 /** An answer of the live platform, as far as it is kept to be looked at. */
 export interface UpstreamResponse {
   readonly kind: 'heard'
-  /** As node's flat array. */
-  readonly headers: readonly string[]
   /** The beginning of the body. */
+  readonly headers: readonly string[]
+  /** The size of the whole body. */
   readonly beginning: Buffer[]
   /** All of the body. */
   bytes: number
 }
 
-/** What was actually sent. */
+/** 0 if a fault prevented an answer. */
 export interface Outcome {
   /** 0 where a fault saw to it that none left. */
   readonly status: number
   readonly answeredBy: AnsweredBy | undefined
-  /** The fault that was in its way. */
+  /** The error message that the client got. */
   readonly fault?: FaultDone
-  /** What went wrong, in the words that the client got. */
+  /** The code of that error, such as `no_rule_matches`. */
   readonly error: string | undefined
-  /** How that error is called in code: `no_rule_matches`. */
+  /** A hint that only the log shows. */
   readonly code?: string | undefined
-  /** What only the log says of it. */
+  /** Further information for the log, computed when it is read. */
   readonly hint?: string | undefined
-  /** What else is known of it, for the log; worked out when it is read. */
-  readonly remark?: (() => string | undefined) | undefined
   /** The header x-request-id of an answer that was made here. */
+  readonly remark?: (() => string | undefined) | undefined
+  /** The answer: our own reply, or the part of the live platform's answer that is kept. */
   readonly requestId?: string | undefined
-  /** What was answered: a reply of ours, or as much of the live platform's as is kept. */
+  /** The live platform's answer, if it was an error that was changed to fit the document. */
   readonly said?: Reply | UpstreamResponse | undefined
-  /** What the live platform answered, where that was an error that had to be made to fit the document. */
+  /** When the head was sent, by `passedMs` of core/clock.ts. */
   readonly upstream?: UpstreamResponse | undefined
-  /** When the head left, by `passedMs` of core/clock.ts. */
+  /** When pieces of a stream were sent, in milliseconds after the head; the first thousand. */
   readonly beganMs?: number
-  /** When pieces of a stream left, after the head, in milliseconds; the first thousand. */
+  /** False while the answer is being sent, and from then on if the client disconnected or the stream was cut. */
   readonly piecesAtMs?: number[] | undefined
   /** False while the answer is on its way, and for good when the client left or the stream was cut. */
   complete: boolean

@@ -1,4 +1,4 @@
-/** A failure asked for: its form, the same in a rule, in the configuration, in a call and in a header. */
+/** Faults: how a failure is described in a rule, in the configuration, in a call and in a header. */
 import * as v from 'valibot'
 import { closed, described, map, number, optional, word } from '../check/check.js'
 
@@ -10,7 +10,7 @@ const yes = v.literal(true, 'true')
 
 const status = 'an HTTP status from 400 to 599'
 
-/** The keys of a fault. A chunk is one event of a stream, the first one with the role included, `[DONE]` not. */
+/** The keys of a fault. A chunk is one event of a stream, including the first one with the role, but not `[DONE]`. */
 export const faultEntries = {
   status: optional(
     v.pipe(v.number(status), v.integer(status), v.minValue(400, status), v.maxValue(599, status)),
@@ -48,11 +48,11 @@ export const faultEntries = {
 export type FaultKey = keyof typeof faultEntries
 type Entries = { readonly [K in FaultKey]?: unknown }
 
-/** What can go wrong only in a stream. */
+/** Faults that only apply to streams. */
 const ofStreams = ['cutAfterChunks', 'stallAfterChunks', 'malformedChunk', 'done', 'errorAfterChunks'] as const
-/** What ends an answer before its end. */
+/** Faults that end an answer early. */
 const endings = ['cutAfterChunks', 'cutAfterBytes', 'errorAfterChunks', 'truncate', 'reset'] as const
-/** What goes wrong; the other keys say more about one of these. */
+/** The faults themselves. The other keys only add details. */
 export const effects: readonly FaultKey[] = [
   'status',
   'delayMs',
@@ -60,14 +60,14 @@ export const effects: readonly FaultKey[] = [
   'contentType',
   ...new Set([...ofStreams, ...endings]),
 ]
-/** Keys that mean something only beside one of others. */
+/** Keys that are only valid together with one of others. */
 export const companions: readonly (readonly [FaultKey, readonly FaultKey[]])[] = [
   ['message', ['status', 'errorAfterChunks']],
   ['retryAfter', ['status']],
   ['stallMs', ['stallAfterChunks']],
 ]
 
-/** What of a fault could never happen because of its other keys: its key, and the rest of a sentence. */
+/** Parts of a fault that could never happen because of its other keys: the key, and the rest of a sentence. */
 function* contradictions(fault: Entries): Generator<readonly [FaultKey, string]> {
   const there = (keys: readonly FaultKey[]) => keys.filter(key => fault[key] !== undefined)
   const together = (key: FaultKey, other: string) => [key, `is not possible together with ${other}.`] as const
@@ -85,7 +85,7 @@ function* contradictions(fault: Entries): Generator<readonly [FaultKey, string]>
   if (fault.done !== undefined && ending !== undefined && ending !== 'truncate') yield together('done', ending)
 }
 
-/** Asks of a fault that something goes wrong with it, and that all of it can. */
+/** Requires that a fault has an effect, and that all of its parts can happen. */
 const consistent = <F extends Entries>() =>
   v.rawCheck<F>(({ dataset, addIssue }) => {
     if (!dataset.typed) return
@@ -100,14 +100,14 @@ const consistent = <F extends Entries>() =>
     addIssue({ message, input: fault[key], path })
   })
 
-/** A fault as its author writes it. */
+/** A fault as users write it. */
 export const faultSchema = v.pipe(closed(faultEntries), consistent())
 export type Fault = v.InferOutput<typeof faultSchema>
 
 /** Matched by `glob` of core/paths.ts. */
 const pathGlob = v.pipe(v.string('a path'), v.regex(/^[/*]/, 'a path such as /v1/*'))
 
-/** A fault that hits requests by chance. */
+/** A fault that hits requests at random. */
 export const randomFaultSchema = v.pipe(
   closed({
     ...faultEntries,
@@ -129,7 +129,7 @@ export const faultCallSchema = closed({
     'The paths of the requests that fail; * matches anything. Without it, all paths of the platform.',
   ),
   method: optional(method, 'The method of the requests that fail; any without it.'),
-  // What compares them with requests says what is wrong with them.
+  // Validated by the code that compiles the conditions.
   when: optional(
     map(v.string(), v.unknown(), 'a map of conditions'),
     'Conditions as in rules: only chat completions that match them fail.',

@@ -1,13 +1,16 @@
-/** What node's HTTP leaves open: compressed bodies, the bytes of a reply, headers in flat arrays, and servers whose certificate is not trusted. */
+/**
+ * Gaps in node's HTTP: compressed bodies, the bytes of a reply, headers in flat arrays, and servers with untrusted
+ * certificates.
+ */
 import type { Transform } from 'node:stream'
 import type { Paced, Reply } from './exchange.js'
 
 type Decompress = (body: Buffer, options: { readonly maxOutputLength: number }) => Buffer
 
-// Asked for when there is something compressed: the journal is there from the start, and hardly ever needs it.
+// Loaded when something is compressed. The journal exists from the start and hardly ever needs it.
 const zlib = () => process.getBuiltinModule('node:zlib')
 
-/** What node has from 22.15 on. */
+/** Available in node from 22.15 on. */
 interface Zstd {
   readonly zstdDecompressSync?: Decompress
   readonly createZstdDecompress?: () => Transform
@@ -18,10 +21,10 @@ interface Decoder {
   readonly stream: () => Transform
 }
 
-/** What is called deflate comes with a header and without one (RFC 9110 §8.4.1.2). */
+/** "deflate" is used with and without a zlib header (RFC 9110 §8.4.1.2). */
 const hasHeader = (first: Buffer | undefined) => ((first?.[0] ?? 0) & 0x0f) === 8
 
-/** Nothing for a coding that cannot be read here. `first` are the first bytes of the body. */
+/** Returns `undefined` for an unsupported coding. `first` are the first bytes of the body. */
 function decoderFor(coding: string, first: Buffer | undefined): Decoder | undefined {
   const all = zlib() as ReturnType<typeof zlib> & Zstd
   switch (coding) {
@@ -49,7 +52,7 @@ function requiredDecoder(coding: string, first: Buffer | undefined): Decoder {
   return decoder
 }
 
-/** The codings of a Content-Encoding header, the last one that was applied first. */
+/** The codings of a Content-Encoding header, in the order in which they must be removed. */
 const codingsIn = (encoding: string | undefined): readonly string[] =>
   (encoding ?? '')
     .toLowerCase()
@@ -58,22 +61,26 @@ const codingsIn = (encoding: string | undefined): readonly string[] =>
     .filter(name => name !== '' && name !== 'identity')
     .reverse()
 
-/** `encoding` is what its Content-Encoding says. Throws where it cannot be decoded, or would be longer than `mostBytes`. */
+/**
+ * Decompresses a body. `encoding` is the value of its Content-Encoding. Throws if it cannot be decompressed, or would
+ * be longer than `mostBytes`.
+ */
 export const decoded = (body: Buffer, encoding: string | undefined, mostBytes: number): Buffer =>
   codingsIn(encoding).reduce(
     (bytes, coding) => requiredDecoder(coding, bytes).whole(bytes, { maxOutputLength: mostBytes }),
     body,
   )
 
-/** Bytes, and when they came. */
+/** Bytes, and when they arrived. */
 interface Chunk {
   readonly atMs: number
   readonly bytes: Buffer
 }
 
 /**
- * The chunks without their `encoding` (the header's value), each with the bytes that could be read from it. Rejects with an Error that says
- * why when they cannot be read, or are more than `mostBytes`. What broke off is read as far as it goes.
+ * Decompresses chunks. `encoding` is the value of Content-Encoding. Each chunk gets the bytes that became readable with
+ * it. Rejects with an Error that says why if they cannot be decompressed, or are more than `mostBytes`. An incomplete
+ * body is read as far as possible.
  */
 export async function decodedChunks(
   chunks: readonly Chunk[],
@@ -112,7 +119,7 @@ async function unpacked(chunks: readonly Chunk[], coding: string, mostBytes: num
   return found
 }
 
-/** The body of a reply as the bytes that leave, to be looked at afterwards. */
+/** The body of a reply as bytes, for inspection after it was sent. */
 export function replyBytes({ body, again }: Pick<Reply, 'body' | 'again'>): Buffer {
   if (typeof body === 'string') return Buffer.from(body)
   if (Buffer.isBuffer(body)) return again?.() ?? body
@@ -122,18 +129,18 @@ export function replyBytes({ body, again }: Pick<Reply, 'body' | 'again'>): Buff
 const textOf = ({ head, before, pieces, after, tail }: Paced) =>
   head + pieces.map(piece => before + piece + after).join('') + tail
 
-/** The first value of the header with this name, which is in small letters. */
+/** The first value of the header with this name, which must be lower-case. */
 export const headerIn = (headers: readonly string[], wanted: string): string | undefined =>
   headers.find((_value, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === wanted)
 
-/** Node's own fetch, or one for `upstream.insecure`; its requests have a text for a body or none. */
+/** Node's own fetch, or one for `upstream.insecure`, which supports only text bodies. */
 export const fetchFrom = ({ insecure }: { readonly insecure: boolean }): typeof fetch => (insecure ? trusting : fetch)
 
-/** Node's fetch has no option to trust a certificate; its requests do. */
+/** Node's fetch has no option to trust a certificate, but its requests do. */
 const trusting: typeof fetch = async (input, init = {}) => {
   const url = new URL(input instanceof Request ? input.url : input)
   if (url.protocol !== 'https:') return fetch(input, init)
-  // Few ever need it, and it takes a while to load.
+  // Rarely needed, and slow to load.
   const [{ request: open }, { Readable }] = await Promise.all([import('node:https'), import('node:stream')])
   const { method = 'GET', body, signal } = init
   return new Promise((resolve, reject) => {

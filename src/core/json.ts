@@ -1,20 +1,20 @@
-/** JSON from outside: limits on its depth and size, numbers with many digits, and where its strings end. */
+/** JSON from outside: limits on depth and size, numbers with many digits, and the ends of strings. */
 import { randomUUID } from 'node:crypto'
 import { tooDeep, tooManyValues } from './errors.js'
 
-/** A little more than the metadata of a user may have, and far less than a stack bears. */
+/** A little more than the metadata of a user may have, and far less than the stack can hold. */
 export const MOST_LEVELS = 1100
 
 /**
- * Texts, commas and brackets: 8,500 messages, say. Reading and checking that many takes some 40 ms; the largest honest requests have a few
- * thousand, up to 25,000 with 128 tools of large schemas.
+ * Texts, commas and brackets: about 8,500 messages. Parsing and checking that many takes about 40 ms. The largest real
+ * requests have a few thousand, and up to 25,000 with 128 tools with large schemas.
  */
 export const MOST_VALUES = 60_000
 
-/** More than a thousand rules in one call. Making that many ready takes some 50 ms. */
+/** Over a thousand rules in one call, which take about 50 ms to compile. */
 export const MOST_VALUES_OF_RULES = 20_000
 
-/** Whether objects and arrays stand inside one another more than `levels` times. */
+/** Whether objects and arrays are nested deeper than `levels`. */
 export const isTooDeep = (value: unknown, levels = MOST_LEVELS): boolean =>
   typeof value === 'object' &&
   value !== null &&
@@ -23,8 +23,8 @@ export const isTooDeep = (value: unknown, levels = MOST_LEVELS): boolean =>
 const [QUOTE, BACKSLASH] = [0x22, 0x5c]
 
 /**
- * Throws a 400 for JSON of too many levels, or of too many values. Looks at bytes, before anything is parsed, and at none of a body
- * that is too short for either. What is no JSON passes, for the parser to refuse.
+ * Throws a 400 for JSON with too many levels or values. Looks at the bytes before anything is parsed, and skips bodies
+ * that are too short for either. Invalid JSON passes; the parser will refuse it.
  */
 export function requireModestJson(body: Buffer, mostValues = MOST_VALUES): void {
   if (body.length <= MOST_LEVELS) return
@@ -52,7 +52,10 @@ export function requireModestJson(body: Buffer, mostValues = MOST_VALUES): void 
   }
 }
 
-/** Where the string ends whose first character is at `start`: at a quote without an odd number of backslashes before it. Of a text that is cut, its length. */
+/**
+ * Finds the end of the string whose first character is at `start`: the next quote without an odd number of backslashes
+ * before it. If the text is cut, returns its length.
+ */
 export function closingQuote(json: string | Buffer, start: number): number {
   for (let quote = nextQuote(json, start); quote >= 0; quote = nextQuote(json, quote + 1)) {
     let first = quote
@@ -68,15 +71,15 @@ const nextQuote = (json: string | Buffer, from: number) =>
 const isBackslash = (json: string | Buffer, i: number) =>
   (typeof json === 'string' ? json.charCodeAt(i) : json[i]) === BACKSLASH
 
-/** Stands in front of the digits of a number that travels as a text. A client cannot guess it. */
+/** Prefix for the digits of a number that is carried as a text. Clients cannot guess it. */
 const MARK = `${randomUUID()} `
 
 const longNumber = /\d{16}/
-/** A number as it stands in JSON. */
+/** A number in JSON. */
 const number = /-?\d[\d.eE+-]*/y
 const marked = new RegExp(`"${MARK}(-?\\d+)"`, 'g')
 
-/** Throws a SyntaxError for what is not JSON. */
+/** Parses JSON, and keeps long whole numbers as BigInts. Throws a SyntaxError for invalid JSON. */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text)
   if (!longNumber.test(text)) return value
@@ -87,7 +90,7 @@ export function parseExact(text: string): unknown {
   )
 }
 
-/** One expression for all of it would run out of stack at a text of a million escapes. */
+/** A single expression for the whole text would overflow the stack with a million escapes. */
 function marking(text: string): string {
   const parts: string[] = []
   let done = 0
@@ -109,23 +112,26 @@ function marking(text: string): string {
 
 const isBeyondNumbers = (part: string) => /^-?\d{16,}$/.test(part) && !Number.isSafeInteger(Number(part))
 
-/** As JSON.stringify, with BigInts written as numbers. */
+/** Like JSON.stringify, but writes BigInts as numbers. */
 export function stringifyExact(value: unknown, space?: number): string {
   try {
     return JSON.stringify(value, null, space)
   } catch (error) {
-    // Only BigInts, which are rare, are worth the second way.
+    // Only BigInts need the second way, and they are rare.
     if (!(error instanceof TypeError)) throw error
     const text = JSON.stringify(value, (_key, inside) => (typeof inside === 'bigint' ? MARK + inside : inside), space)
     return text.replace(marked, '$1')
   }
 }
 
-/** The text of a JSON body. RFC 8259 §8.1 lets a reader ignore a byte order mark, and some editors put one in front of a file that curl then sends. */
+/**
+ * The text of a JSON body. RFC 8259 §8.1 allows readers to ignore a byte order mark, which some editors add to files
+ * that curl then sends.
+ */
 export const jsonText = (body: Buffer): string =>
   body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.toString('utf8', 3) : body.toString('utf8')
 
-/** The value of a JSON text or body; `undefined` for what is not JSON. */
+/** Parses a JSON text or body; `undefined` if it is invalid. */
 export function jsonOf(json: string | Buffer): unknown {
   try {
     return JSON.parse(typeof json === 'string' ? json : jsonText(json))
@@ -136,7 +142,7 @@ export function jsonOf(json: string | Buffer): unknown {
 
 export const isJson = (text: string): boolean => jsonOf(text) !== undefined
 
-/** Regular expressions as files write them. */
+/** Replaces regular expressions by their form in files. */
 export function withoutExpressions(value: unknown): unknown {
   if (value instanceof RegExp) return String(value)
   if (Array.isArray(value)) return value.map(withoutExpressions)

@@ -1,40 +1,45 @@
-/** Which hosts are this machine, and which web pages are the user's own: only those may use a live key or an admin's. */
+/**
+ * Decides which hosts are this machine, and which web pages belong to the user. Only those may use a live or admin key.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import { foreignAdmin, foreignToLive, type Stranger } from './errors.js'
 
-/** The option cors.origins: `auto` is any page for what is made here, and only the user's own for what goes to the live platform. */
+/**
+ * The option cors.origins. `auto` allows any page for emulated answers, and only the user's own pages for the live
+ * platform.
+ */
 export type OriginsOption = 'auto' | '*' | readonly string[]
 
-/** Every page, or those of these origins. */
+/** All pages, or those with certain origins. */
 export type Pages = '*' | ((origin: string) => boolean)
 
 export interface Origins {
-  /** Whose pages may read what is answered here. */
+  /** The pages that may read emulated answers. */
   readonly local: Pages
-  /** Whose pages may call what goes to the live platform. */
+  /** The pages that may make requests to the live platform. */
   readonly live: Pages
   /**
-   * Throws a 403 for what a foreign page may have sent, before anything of it reaches the live platform. A link on another site
-   * (`mayBeLinked`) carries no key, and leads to some paths on purpose.
+   * Throws a 403 for requests that may come from a foreign page, before anything reaches the live platform. A link on
+   * another site (`mayBeLinked`) carries no key, and some paths are meant to be linked.
    */
   requireOwn(headers: IncomingHttpHeaders, mayBeLinked?: boolean): void
-  /** The same for a request with the rights of an admin. Servers in containers may use the names that containers have. */
+  /** The same for requests with admin rights. Servers in containers may use container host names. */
   requireOwnAdmin(headers: IncomingHttpHeaders): void
 }
 
 const address = /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/
-/** Names that no website can have: those without a dot, and those under a domain that is reserved for private use. */
+/** Names that no website can have: those without a dot, and those under a domain reserved for private use. */
 const isInternal = (name: string) => !name.includes('.') || name.endsWith('.internal')
 const wildcards = new Set(['0.0.0.0', '::'])
 
 export const isOpen = (origins: OriginsOption) => origins === '*' || origins.includes('*')
 
 const nameOf = (host: string) => host.replace(/:\d*$/, '').toLowerCase()
-/** The host of an origin with its port; nothing for `null` and for what is no origin. */
+/** The host and port of an origin; `undefined` for `null` and other values that are no origin. */
 const hostOf = (origin: string) => /^[a-z][a-z\d+.-]*:\/\/([^\s/?#@\\,]+)$/i.exec(origin)?.[1]
 const originOf = (referer = '') => /^[a-z][a-z\d+.-]*:\/\/[^/?#]+/i.exec(referer)?.[0] ?? 'null'
 
-/** `host` is the address that was asked to be listened on. */
+/** `host` is the address that the server was asked to listen on. */
 export function createOrigins({ host, origins }: { host: string; origins: OriginsOption }): Origins {
   const open = isOpen(origins)
   const listed = new Set(typeof origins === 'string' ? [] : origins)
@@ -48,9 +53,9 @@ export function createOrigins({ host, origins }: { host: string; origins: Origin
 
   function strangerIn(headers: IncomingHttpHeaders, mayBeLinked: boolean): Stranger | undefined {
     if (open) return undefined
-    // Only clients that are no browsers send no Host at all.
+    // Only clients that are not browsers send no Host.
     const isOwnHost = headers.host === undefined || isOwnName(nameOf(headers.host))
-    // A browser names no origin for pictures, frames and links, but says that they are on another site.
+    // For images, frames and links a browser sends no Origin, but does say that they are cross-site.
     const isLinked = headers.origin === undefined && headers['sec-fetch-site'] === 'cross-site' && !mayBeLinked
     const page = isLinked ? originOf(headers.referer) : headers.origin
     const isOwn = page === undefined || isOwnPage(page) || (isOwnHost && hostOf(page) === headers.host)
@@ -76,9 +81,10 @@ export function createOrigins({ host, origins }: { host: string; origins: Origin
 
 const LOOPBACK_ADDRESS = /^(127(\.\d{1,3}){3}|::1|::ffff:(127(\.\d{1,3}){3}|7f[\da-f]{2}:[\da-f]{1,4}))$/
 
-/** A name, or an address with or without the brackets that it has in a URL. */
+/** Accepts a name, or an address with or without the brackets of a URL. */
 export function isLoopback(host: string): boolean {
   const bare = host.startsWith('[') ? host.slice(1, -1) : host
-  // Names that lead to this machine whatever a DNS server says. No pattern finds their end: a long header must not cost a search.
+  // Names that resolve to this machine whatever a DNS server says. The suffix is checked without a search, so that a
+  // long header costs nothing.
   return bare === 'localhost' || LOOPBACK_ADDRESS.test(bare) || (bare.endsWith('.localhost') && /^[\w.-]+$/.test(bare))
 }

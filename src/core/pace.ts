@@ -1,22 +1,27 @@
-/** The rhythm of a stream: what it is, and its options, the same in the configuration, in a rule and in a header. */
+/** The pace of a stream, and its options, which are the same in the configuration, in a rule and in a header. */
 import * as v from 'valibot'
 import { closed, described, map, number, optional, word } from '../check/check.js'
 
 /** How the pauses between the pieces of a stream vary around their mean. */
 export const distributions = ['fixed', 'uniform', 'lognormal'] as const
 
-/** The rhythm of a stream. */
+/** The pace of a stream. */
 export interface Pace {
   /** Pause before the first piece. */
   readonly firstTokenMs: number
-  /** Pieces per second after the first one; 0 is as fast as possible. */
+  /** Pieces per second after the first one; 0 means as fast as possible. */
   readonly tokensPerSecond: number
-  /** How far pauses vary: 0.2 is a fifth up or down (uniform), or the sigma of the logarithm (lognormal). */
+  /**
+   * How much pauses vary: 0.2 means up to a fifth longer or shorter (uniform), or is the sigma of the logarithm
+   * (lognormal).
+   */
   readonly jitter: number
   readonly distribution: (typeof distributions)[number]
-  /** Prompt tokens that are read each second before the first piece; 0 means at once. */
+  /** Prompt tokens that are read per second before the first piece; 0 means at once. */
   readonly promptTokensPerSecond: number
-  /** This many streams keep their pace; when more play at once, each gets slower as if they shared it. 0 is without bound. */
+  /**
+   * This many streams keep their pace. If more play at once, each gets slower, as if they shared it. 0 means no limit.
+   */
   readonly fullSpeedStreams: number
 }
 
@@ -32,7 +37,7 @@ export const unpaced: Pace = {
 
 const whole = v.pipe(number(0, 1_000_000), v.integer('a whole number'))
 
-/** The options of a pace, without their defaults. */
+/** The options of a pace, without defaults. */
 export const paceOptions = {
   firstTokenMs: described(
     number(0, 600_000, 'milliseconds'),
@@ -54,10 +59,10 @@ export const paceOptions = {
   ),
 } as const
 
-/** A pace of which some may be left out. */
+/** A partial pace. */
 export type PaceInput = { readonly [K in keyof Pace]?: Pace[K] | undefined }
 
-/** Checks a pace of which some may be left out, wherever one is written. */
+/** Validates a partial pace. */
 export const paceInput = closed({
   firstTokenMs: v.optional(paceOptions.firstTokenMs),
   tokensPerSecond: v.optional(paceOptions.tokensPerSecond),
@@ -67,7 +72,7 @@ export const paceInput = closed({
   fullSpeedStreams: v.optional(paceOptions.fullSpeedStreams),
 })
 
-/** What the control API takes to change the pace; what is left out is as the configuration says. */
+/** What the control API accepts to change the pace. Anything left out is as configured. */
 export const paceChange = closed({
   ...paceInput.entries,
   models: optional(
@@ -78,11 +83,11 @@ export const paceChange = closed({
 
 export type PaceChange = v.InferOutput<typeof paceChange>
 
-/** Whether a stream of this pace pauses at all; one that does not may leave in one piece. */
+/** Whether a stream with this pace pauses at all. Otherwise it can be sent in one piece. */
 export const isPaced = ({ firstTokenMs, tokensPerSecond, promptTokensPerSecond }: Pace) =>
   firstTokenMs > 0 || tokensPerSecond > 0 || promptTokensPerSecond > 0
 
-/** `usual` with what `own` says otherwise. */
+/** `usual` with the settings in `own` replaced. */
 export function paceFrom(own: PaceInput | null | undefined, usual: Pace): Pace {
   if (!own) return usual
   const said = Object.entries(own).filter(([, value]) => value !== undefined)

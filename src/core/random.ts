@@ -1,6 +1,9 @@
-/** Randomness: numbers that follow from a seed, and ids that no other start of the platform gives out. */
+/** Randomness: numbers that follow from a seed, and ids that are unique across starts. */
 
-/** Tommy Ettinger's Mulberry32: from 0 to 1, without 1, evenly. Cheap to seed, which matters where every stream has its own. */
+/**
+ * Tommy Ettinger's Mulberry32: evenly distributed from 0 up to, but not including, 1. Cheap to seed, which matters
+ * because each stream has its own.
+ */
 export function mulberry32(seed: number): () => number {
   let state = seed | 0
   return () => {
@@ -11,9 +14,12 @@ export function mulberry32(seed: number): () => number {
   }
 }
 
-/** Makes ids of `prefix`, letters and digits: `random` of them the same for this start (a multiple of four), then eight that count. */
+/**
+ * Creates ids from `prefix` and letters and digits: `random` of them (a multiple of four) are fixed for this start,
+ * then eight count up.
+ */
 export function createIds(prefix: string, random: number): () => string {
-  // Not imported: the dashboard's page uses the numbers, and a browser has no such module.
+  // Not imported, since the dashboard's page uses this file, and browsers do not have the module.
   const { randomBytes } = process.getBuiltinModule('node:crypto')
   const begin =
     prefix +

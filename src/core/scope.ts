@@ -1,9 +1,9 @@
-/** Scopes keep tests apart that share one server: which scope a request belongs to, and what is kept for each. */
+/** Scopes separate tests that share one server: which scope a request belongs to, and what is kept for each. */
 import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
 import type { Exchange } from './exchange.js'
 
-/** The header of a request that names its scope. */
+/** The request header that names its scope. */
 export const SCOPE_HEADER = 'x-standin-scope'
 
 /** Names a scope in a query. */
@@ -12,9 +12,9 @@ export const scopeQuery = closed({ scope: optional(v.string('text'), 'The scope;
 export interface Scopes {
   /** Whether any API key belongs to a scope. */
   areBound(): boolean
-  /** The scope that the request's header has named, or the one of its API key; the empty one where neither does. */
+  /** The scope from the request's header, or that of its API key; empty if there is neither. */
   of(exchange: Pick<Exchange, 'scope' | 'caller'>): string
-  /** From now on requests with this API key belong to `scope`. */
+  /** Assigns requests with this API key to `scope`. */
   bind(keyId: string, scope: string): void
 }
 
@@ -36,27 +36,27 @@ export function createScopes(onBound: () => void = () => {}): Scopes {
 
 export interface ByScope<T> {
   readonly size: number
-  /** What is kept for a scope, if anything is. */
+  /** The value for a scope, if there is one. */
   find(scope: string): T | undefined
-  /** The same; where nothing is kept yet it is made. */
+  /** The value for a scope, created if there is none. */
   get(scope: string): T
-  /** Forgets one scope, or all if none is given. */
+  /** Removes the value of one scope, or of all if none is given. */
   forget(scope?: string): void
   all(): Iterable<T>
   keys(): Iterable<string>
 }
 
-/** Far more than tests run side by side. */
+/** Far more than tests run in parallel. */
 const MOST = 1000
 
-/** Keeps something for each scope; the least recently used ones are forgotten. */
+/** Keeps a value for each scope. The least recently used ones are dropped. */
 export function createByScope<T>(make: (scope: string) => T, most = MOST): ByScope<T> {
-  /** The one that was used last stands last. */
+  /** The most recently used one is last. */
   const kept = new Map<string, T>()
   let last: { readonly scope: string; readonly value: T } | undefined
 
   function find(scope: string): T | undefined {
-    // Often it is the scope of the call before, and then nothing has to be moved.
+    // Often it is the scope of the previous call, and nothing has to be moved.
     if (last?.scope === scope) return last.value
     const value = kept.get(scope)
     return value === undefined ? undefined : use(scope, value)

@@ -1,34 +1,39 @@
-/** Secrets: random ones are kept as digests, passwords as hashes of known kinds and cost, and those of development are public. */
+/**
+ * Secrets: random ones are stored as digests, passwords as hashes of known kinds and cost, and the development secrets
+ * are public.
+ */
 import { hash } from 'node:crypto'
 
-/** Under what a secret is kept and found: SHA-256, hex. Enough for random secrets, and quick to look up. */
+/** The digest under which a secret is stored and found: SHA-256, hex. Sufficient for random secrets, and fast. */
 export const digestOf = (secret: string) => hash('sha256', secret, 'hex')
 
-// The numbers in a hash are an admin's: without a bound, one sign-in could take hours or all of the memory.
+// The parameters in a hash are chosen by an admin. Without limits, one sign-in could take hours or all of the memory.
 
-/** Each step doubles the work: 14 takes some two seconds. */
+/** Each step doubles the work. 14 takes about two seconds. */
 const MOST_BCRYPT_COST = 14
-/** What one check of argon2 or scrypt may fill at a time, and on the whole; the whole takes some three seconds. */
+/**
+ * The memory that one check of argon2 or scrypt may use at a time, and in total. The total takes about three seconds.
+ */
 const MOST_MEMORY_KIB = 256 * 1024
 const MOST_WORK_KIB = 1024 * 1024
 const LONGEST = 1000
 
-/** In the PHC string format, as Standin makes them. */
+/** Standin's own hashes, in the PHC string format. */
 export const ownHash = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w+/]{22})\$([\w+/]{43})$/
 const bcryptHash = /^\$2[aby]\$(\d\d)\$[./\dA-Za-z]{53}$/
 const argon2Hash = /^\$argon2id?\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$[\dA-Za-z+/]{11,}\$[\dA-Za-z+/]{6,}$/
-/** Hashes of passwords: which kinds are kept, and how much work checking one may be. */
+/** Password hashes: the supported kinds, and how expensive their check may be. */
 export const firebaseHash =
   /^\$fbscrypt\$v=1,n=(\d+),r=(\d+),p=(\d+)(?:,ss=([\w+/=-]*))?,sk=([\w+/=-]+)\$([\w+/=-]+)\$([\w+/=-]+)$/
 
-/** Why a hash that an admin brings along is not taken, as a sentence; `undefined` where it is. */
+/** Returns why an imported hash is not accepted, as a sentence; `undefined` if it is. */
 export function problemOfImported(hash: string): string | undefined {
   return ownHash.test(hash) ? unknownKind : problemOfHash(hash)
 }
 
 const unknownKind = 'The password hash is not a bcrypt, argon2 or Firebase scrypt hash'
 
-/** Why a hash cannot be checked, or its check would cost too much; `undefined` where all is well. */
+/** Returns why a hash cannot be checked, or is too expensive to check; `undefined` if it is fine. */
 export function problemOfHash(hash: string): string | undefined {
   if (hash.length > LONGEST) return unknownKind
   const [, cost] = bcryptHash.exec(hash) ?? []
@@ -40,7 +45,7 @@ export function problemOfHash(hash: string): string | undefined {
   }
   const [, ln, r, p] = (ownHash.exec(hash) ?? firebaseHash.exec(hash) ?? []).map(Number)
   if (ln === undefined || r === undefined || p === undefined) return unknownKind
-  // scrypt fills 128 bytes for each of 2^ln blocks of r.
+  // scrypt uses 128 bytes for each of 2^ln blocks of size r.
   const memory = (2 ** ln * r) / 8
   return ln >= 1 && r >= 1 && p >= 1 ? problemOfWork('scrypt', memory, memory * p) : impossible('scrypt')
 }
@@ -62,14 +67,14 @@ function problemOfWork(kind: string, memoryKib: number, workKib: number): string
 }
 
 /*
- * The fixed secrets of development: the same strings on every machine, so that docs and `.env` files just work.
- * They are public. What they open is a stand-in on the developer's own machine, and nothing else.
+ * The fixed development secrets: the same on every machine, so that docs and `.env` files just work. They are public.
+ * They only give access to a stand-in on the developer's own machine.
  */
 
-/** Signs the anon and the service key, HS256. */
+/** Signs the anon and the service key with HS256. */
 export const developmentSecret = 'standin-development-secret-that-everybody-may-know'
 
-/** Whether a secret stands in public documents: this one, and those of Supabase's own examples. */
+/** Whether a secret is publicly documented: this one, and those in Supabase's own examples. */
 export const isPublicSecret = (secret: string) =>
   [
     developmentSecret,
@@ -80,14 +85,14 @@ export const isPublicSecret = (secret: string) =>
 /** The API key that exists from the start. Its last six characters are a checksum of the 32 before them. */
 export const developmentApiKey = 'sk-local-StandinDevelopmentKeyDoNotDeploy41E9kt'
 
-/** The opaque keys that stand for the anon and the service key at the gateway, in Supabase's form. */
+/** The opaque keys that stand for the anon and the service key at the gateway, in Supabase's format. */
 export const developmentPublishableKey = 'sb_publishable_StandinDevelopmentPub0_tx4Q3FHD'
 export const developmentSecretKey = 'sb_secret_StandinDevelopmentSec0_d9E0atI4'
 
-/** The user who exists from the start. */
+/** The user that exists from the start. */
 export const developmentUser = { email: 'developer@example.com', password: 'developer' }
 
-/** Signs user tokens, ES256; the JWKS publishes its public half. */
+/** Signs user tokens with ES256. The JWKS contains its public part. */
 export const developmentSigningKey = {
   kty: 'EC',
   crv: 'P-256',

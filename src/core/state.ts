@@ -1,18 +1,20 @@
-/** What is kept of users, sessions and keys, and how it is read and written. The names of columns are those of Supabase Auth. */
+/**
+ * The state: users, sessions and keys, and how they are read and written. The column names are those of Supabase Auth.
+ */
 import * as v from 'valibot'
 import { closed, word } from '../check/check.js'
 import { problemOfHash } from './secrets.js'
 
-/** A moment as ISO 8601 text in UTC: sorts as time does, and goes onto the wire as it is. */
+/** A time as ISO 8601 text in UTC: sorts chronologically, and is sent to clients unchanged. */
 export type Moment = string
 
 /** A JSON object, as the app wrote it. */
 export type Json = Readonly<Record<string, unknown>>
 
-/** Half of a surrogate pair has no UTF-8. NUL is where SQLite ends a text, and PostgreSQL takes none. */
+/** A lone surrogate has no UTF-8. SQLite ends a text at NUL, and PostgreSQL refuses it. */
 export const isKeepable = (text: string): boolean => !(text.includes('\0') || /\p{Surrogate}/u.test(text))
 
-/** Real metadata is never deeper; the auth backend takes less. */
+/** Real metadata is never deeper. The auth backend accepts less. */
 const DEEPEST = 1000
 
 const words = (what: string) => v.pipe(v.string(what), v.check(isKeepable, `${what} of whole characters, without NUL`))
@@ -20,7 +22,7 @@ const text = words('a text')
 const textOrNull = v.nullable(words('a text or null'))
 const yesOrNo = v.boolean('true or false')
 
-// Compared as text, so that one form is the only one.
+// Times are compared as text, so only one format is allowed.
 const isMoment = (written: string) => {
   const ms = Date.parse(written)
   return !Number.isNaN(ms) && new Date(ms).toISOString() === written
@@ -47,10 +49,10 @@ const passwordHash = v.nullable(
   ),
 )
 
-/** A way in which a user is known (an e-mail address, a phone number). */
+/** A way in which a user can sign in (an email address, a phone number). */
 const identity = closed({
   identity_id: text,
-  /** What the provider calls the user; for e-mail and phone that is the user's own id. */
+  /** The provider's id for the user; for email and phone, the user's own id. */
   id: text,
   user_id: text,
   identity_data: json,
@@ -61,20 +63,23 @@ const identity = closed({
   email: v.exactOptional(text),
 })
 
-/** How a user proved who they are, and when (seconds since 1970, as tokens have it). */
+/** How and when a user authenticated (in seconds since 1970, as in tokens). */
 const proof = closed({ method: text, timestamp: v.number('a number of seconds') })
 
-/** Every table with what a row of it is. Types, documents and the forms in which columns are kept follow from this; state/migrations.ts makes the columns. */
+/**
+ * All tables with the schemas of their rows. Types, documents and the storage forms of columns are derived from this;
+ * state/migrations.ts creates the columns.
+ */
 export const rowSchemas = {
   users: closed({
     id: text,
     aud: text,
     role: text,
-    /** In small letters; unique. */
+    /** In lower case; unique. */
     email: textOrNull,
-    /** Digits alone; unique. */
+    /** Digits only; unique. */
     phone: textOrNull,
-    /** The hash of the password; null for those who have none. */
+    /** The hash of the password; null for users without one. */
     encrypted_password: passwordHash,
     email_confirmed_at: momentOrNull,
     phone_confirmed_at: momentOrNull,
@@ -95,7 +100,7 @@ export const rowSchemas = {
     is_anonymous: yesOrNo,
     banned_until: momentOrNull,
     deleted_at: momentOrNull,
-    /** A digest of the configured user that this row was made from; null for users of the app's own making. */
+    /** A digest of the configured user from which this row was made; null for users created by the app. */
     seed: textOrNull,
     created_at: moment,
     updated_at: moment,
@@ -114,17 +119,20 @@ export const rowSchemas = {
     user_id: text,
     /** SHA-256 of the token that this one replaced. */
     parent: textOrNull,
-    /** What the token was derived from besides its parent; null for the first of a session, and for those of earlier versions. */
+    /**
+     * The salt from which the token was derived, along with its parent; null for the first token of a session, and for
+     * those of earlier versions.
+     */
     salt: v.optional(textOrNull, null),
     revoked: yesOrNo,
     created_at: moment,
     updated_at: moment,
   }),
   one_time_tokens: closed({
-    /** The user's id and the type, with a space between: a user has one token of each type. */
+    /** The user's id and the type, separated by a space: a user has one token of each type. */
     id: text,
     user_id: text,
-    /** What it is good for; the names are Supabase's. */
+    /** The purpose of the token, with Supabase's names. */
     token_type: word([
       'confirmation_token',
       'recovery_token',
@@ -133,11 +141,11 @@ export const rowSchemas = {
       'phone_change_token',
       'reauthentication_token',
     ]),
-    /** SHA-256 of what the link carries, hex. */
+    /** SHA-256 of the hash in the link, hex. */
     token_hash: text,
     created_at: moment,
   }),
-  /** Half of a sign-in with PKCE (RFC 7636), waiting for the other half. */
+  /** A PKCE sign-in (RFC 7636) that waits for the app to return. */
   flow_states: closed({
     id: text,
     user_id: textOrNull,
@@ -151,32 +159,32 @@ export const rowSchemas = {
   }),
   api_keys: closed({
     id: text,
-    /** Whose it is; null for a configured key without an owner. */
+    /** The owner; null for a configured key without one. */
     user_id: textOrNull,
     name: text,
-    /** SHA-256 of the secret, hex; unique. The secret itself is kept nowhere. */
+    /** SHA-256 of the secret, hex; unique. The secret itself is not stored. */
     digest: text,
-    /** The first characters of the secret, to recognize keys by. */
+    /** The first characters of the secret, to recognize keys. */
     start: text,
-    /** Whether the configuration made it. */
+    /** Whether the configuration created it. */
     seeded: yesOrNo,
     created_at: moment,
     last_used_at: momentOrNull,
     expires_at: momentOrNull,
     revoked_at: momentOrNull,
   }),
-  /** Mails and text messages that a live backend would have sent. */
+  /** Emails and text messages that a live backend would have sent. */
   messages: closed({
     id: text,
     user_id: textOrNull,
     channel: word(['email', 'sms']),
     recipient: text,
-    /** What it is about: signup, recovery, magiclink, invite, email_change, reauthentication, sms, phone_change. */
+    /** The kind of message: signup, recovery, magiclink, invite, email_change, reauthentication, sms, phone_change. */
     kind: text,
     subject: text,
-    /** The code to type in; null where there is none. */
+    /** The code to enter; null if there is none. */
     code: textOrNull,
-    /** The link to follow; null where there is none. */
+    /** The link to open; null if there is none. */
     link: textOrNull,
     created_at: moment,
   }),
@@ -191,7 +199,7 @@ type Row<N extends TableName> = {
     : Values<N>[C]
 }
 
-// Interfaces, so that messages of the compiler name them.
+// Interfaces, so that compiler messages show their names.
 export interface UserRow extends Row<'users'> {}
 export interface SessionRow extends Row<'sessions'> {}
 export interface RefreshTokenRow extends Row<'refresh_tokens'> {}
@@ -214,7 +222,7 @@ export type Identity = UserRow['identities'][number]
 export type Proof = SessionRow['amr'][number]
 export type OneTimeTokenType = OneTimeTokenRow['token_type']
 
-/** Columns that can be asked for by their value. */
+/** Columns that can be queried by value. */
 export type Where<Row> = { readonly [C in keyof Row as Row[C] extends string | boolean | null ? C : never]?: Row[C] }
 
 export interface Page {
@@ -223,43 +231,43 @@ export interface Page {
 }
 
 export interface Table<Row> {
-  /** The row with this primary key: `id`, or `token` of a refresh token. */
+  /** The row with this primary key: `id`, or the `token` of a refresh token. */
   get(key: string): Promise<Row | undefined>
-  /** The rows that have all of these values, the newest first; rows of one moment in the order of their keys. */
+  /** The rows with all of these values, newest first; rows of the same time in the order of their keys. */
   find(where: Where<Row>, page?: Page): Promise<readonly Row[]>
   count(where: Where<Row>): Promise<number>
-  /** Rejects with a TakenError when the key or a unique value is there already. */
+  /** Rejects with a TakenError if the key or a unique value already exists. */
   insert(row: Row): Promise<void>
-  /** Changes some columns of one row; does nothing when the row is not there. Rejects as `insert` does. */
+  /** Changes some columns of one row; does nothing if the row does not exist. Rejects as `insert` does. */
   update(key: string, changes: Partial<Row>): Promise<void>
-  /** Removes the rows that have all of these values; gives back how many there were. Rows that belong to them stay. */
+  /** Removes the rows with all of these values and returns their number. Rows that refer to them stay. */
   remove(where: Where<Row>): Promise<number>
 }
 
 export type Tables = { readonly [N in TableName]: Table<Rows[N]> }
 
-/** A value that may be there only once is there already. */
+/** A unique value already exists. */
 export class TakenError extends Error {
   override readonly name = 'TakenError'
 }
 
 export interface State {
-  /** Looks without changing anything. */
+  /** Reads without changing anything. */
   read<T>(work: (tables: Tables) => Promise<T>): Promise<T>
   /**
-   * Changes something. Writers wait for one another, those of other processes on the same state included; what `work` does is
-   * there as a whole or not at all (it rejected), and is kept for good when the promise resolves.
+   * Changes something. Writers wait for one another, including those of other processes with the same state. The
+   * changes of `work` are applied completely, or not at all if it rejects, and are durable when the promise resolves.
    */
   write<T>(work: (tables: Tables) => Promise<T>): Promise<T>
   /**
-   * Calls `listener` when something that gave access may do so no longer: a session, a user or a key was removed, banned or
-   * revoked, here (before the `write` that did it resolves) or by another process on the same state (within a second).
+   * Calls `listener` when access may have ended: a session, user or key was removed, banned or revoked, here (before
+   * the `write` resolves) or by another process with the same state (within a second).
    */
   onRevoked(listener: () => void): void
   close(): Promise<void>
 }
 
-/** Whether a user may still act: not deleted, not banned at this moment (milliseconds since 1970). */
+/** Whether a user may still act: neither deleted nor banned at this time (milliseconds since 1970). */
 export const mayAct = (user: UserRow | undefined, nowMs: number): boolean =>
   user !== undefined && user.deleted_at === null && !isBanned(user, nowMs)
 

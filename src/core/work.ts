@@ -1,4 +1,7 @@
-/** Ways to do work without holding up the event loop: in slices, a few things at a time, once, within a time limit, and in worker threads. */
+/**
+ * Ways to work without blocking the event loop: in slices, a few things at a time, once, within a time limit, and in
+ * worker threads.
+ */
 import { closeSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { availableParallelism, devNull } from 'node:os'
@@ -6,13 +9,19 @@ import { type Context, createContext, Script } from 'node:vm'
 import type { Worker } from 'node:worker_threads'
 import { noFileDescriptors } from './errors.js'
 
-/** Work that pauses at each `yield`, and returns what it made. Pausing costs next to nothing, so it may be done for every line of a file. */
+/**
+ * Work that pauses at each `yield` and returns its result. Pausing is very cheap, so it may be done for every line of a
+ * file.
+ */
 export type Sliced<T> = Generator<void, T, void>
 
-/** Well below the pause between two pieces of a stream. */
+/** Far less than the pause between two pieces of a stream. */
 const SLICE_MS = 2
 
-/** Does the work, and lets others have their turn after every few milliseconds of it. Short work is done before this returns. */
+/**
+ * Does the work in slices of a few milliseconds, so that other work gets its turn. Short work is done before this
+ * returns.
+ */
 export async function inSlices<T>(work: Sliced<T>): Promise<T> {
   for (;;) {
     const endMs = performance.now() + SLICE_MS
@@ -32,10 +41,10 @@ export function atOnce<T>(work: Sliced<T>): T {
   }
 }
 
-/** More are not worked on at once: each may hold a file open. */
+/** At most this many items at once, because each may hold a file open. */
 const AT_ONCE = 32
 
-/** What `work` makes of each, in the order of the items. */
+/** Returns the results of `work` in the order of the items. */
 export async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
   const results: R[] = []
   const waiting = items.entries()
@@ -46,7 +55,7 @@ export async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promi
   return results
 }
 
-/** Puts work off until it is first asked for, and does it once. Work that rejects is done again for the next caller. */
+/** Does the work at the first call, and only once. If it rejects, the next call tries again. */
 export function once<T>(work: () => T): () => T {
   let done: { readonly value: T } | undefined
   return () => {
@@ -63,12 +72,12 @@ export function once<T>(work: () => T): () => T {
   }
 }
 
-/** At most this many files are read at the same time for one import. */
+/** One import reads at most this many files at the same time. */
 const DESCRIPTORS = 16
 
 /**
- * The same of work that imports something. Node never reads a module again that it could not read once, so nothing is imported while files
- * cannot be opened: that rejects, and the next caller tries again.
+ * The same for work that imports modules. Node never retries a module that it could not read, so nothing is imported
+ * while no files can be opened: this rejects then, and the next call tries again.
  */
 export const onceLoaded = <T>(load: () => Promise<T>): (() => Promise<T>) =>
   once(async () => {
@@ -92,14 +101,15 @@ const script = new Script('work()')
 const box: { work: () => unknown } = { work: () => undefined }
 let context: Context | undefined
 
-/** Work was ended because it took longer, or more memory, than it may. */
+/** Work was ended because it used too much time or memory. */
 export class TookTooLong extends Error {
   override readonly name = 'TookTooLong'
 }
 
 /**
- * What `work` gives back. Throws a TookTooLong after `mostMs`. Node's watchdog is the one thing that ends a regular expression in the
- * middle; it works for functions of this side as well. It costs some 50 µs, and cannot be used inside itself.
+ * Returns the result of `work`. Throws a TookTooLong after `mostMs`. Node's watchdog is the only thing that can
+ * interrupt a regular expression, and it also works for functions of this realm. It costs about 50 µs, and cannot be
+ * nested.
  */
 export function bounded<T>(work: () => T, mostMs: number): T {
   context ??= createContext(box)
@@ -114,12 +124,12 @@ export function bounded<T>(work: () => T, mostMs: number): T {
   }
 }
 
-/** How a worker is asked for one job, and what it says: first that it has begun, then how that went. */
+/** The messages to and from a worker: a job request; then that the job has begun, and its result. */
 export interface JobRequest {
   readonly job: string
   readonly input: unknown
 }
-/** Runs what may take long beside the event loop: in a few worker threads that start when first needed. */
+/** Runs long work outside of the event loop, in a few worker threads that start when they are needed. */
 export type JobMessage = 'begun' | { readonly output: unknown } | { readonly error: unknown }
 
 interface Job extends JobRequest {
@@ -128,11 +138,11 @@ interface Job extends JobRequest {
   readonly reject: (error: unknown) => void
 }
 
-/** At least two, so that one slow job does not hold up the quick ones behind it. */
+/** At least two, so that one slow job does not hold up quick ones. */
 const MOST_WORKERS = Math.max(2, Math.min(4, availableParallelism() - 1))
-/** An idle worker costs some 10 MB. */
+/** An idle worker uses about 10 MB. */
 const IDLE_MS = 10_000
-/** More than any honest job needs; without it one could take all of the process's memory. */
+/** More than any real job needs. Without a limit, one job could use all of the process's memory. */
 const MOST_MEMORY_MB = 512
 
 const waiting: Job[] = []
@@ -140,8 +150,8 @@ const idle: Thread[] = []
 let threads = 0
 
 /**
- * What the `job` of src/worker.ts makes of `input`; both are copied. Rejects with a TookTooLong when it has run for `mostMs`, which
- * does not include waiting for a worker; else with what the job has thrown.
+ * Returns the result of the `job` of src/worker.ts for `input`; both are copied. Rejects with a TookTooLong after
+ * `mostMs`, not counting the wait for a worker, or with the error that the job threw.
  */
 export function inWorker<Output>(job: string, input: unknown, mostMs: number): Promise<Output> {
   return new Promise((resolve, reject) => {
@@ -150,7 +160,7 @@ export function inWorker<Output>(job: string, input: unknown, mostMs: number): P
   })
 }
 
-/** Ends the workers that have nothing to do. */
+/** Ends idle workers. */
 export async function endIdleWorkers(): Promise<void> {
   await Promise.all(idle.splice(0).map(thread => thread.end()))
 }

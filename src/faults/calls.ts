@@ -8,7 +8,7 @@ import { type Fault, type FaultCall, type FaultCallInput, faultCallSchema } from
 import { glob, isAuth } from '../core/paths.js'
 import { createByScope } from '../core/scope.js'
 
-/** A call whose fault still waits for requests. */
+/** A fault that is waiting for requests. */
 export interface WaitingFault extends Omit<FaultCall, 'times'> {
   readonly id: string
   /** How many more requests it will hit. */
@@ -16,17 +16,23 @@ export interface WaitingFault extends Omit<FaultCall, 'times'> {
 }
 
 export interface FaultCalls {
-  /** Puts a fault at the end of the line; throws a 409 where that is as long as it may be. It is meant only for requests that fit `conditions`, which are what its `when` says. */
+  /**
+   * Adds a fault to the end of the queue; throws a 409 if the queue is full. Applies only to requests that match
+   * `conditions`, the compiled form of `when`.
+   */
   add(call: FaultCall, conditions?: Fits): { readonly id: string }
-  /** The first fault in line that is meant for this request; `comesAbout` decides by its chance, and only what does is counted. */
+  /**
+   * Returns the first waiting fault that applies to this request. `comesAbout` decides by its chance, and only faults
+   * that happen are counted.
+   */
   take(exchange: Exchange, comesAbout: (fault: Fault, entry: string) => boolean): Fault | undefined
-  /** Whether any fault waits. */
+  /** Whether any fault is waiting. */
   areWaiting(): boolean
   /** The waiting faults in order: of a scope, or all. */
   waiting(scope?: string): readonly WaitingFault[]
-  /** Removes those of a scope, or all. */
+  /** Removes the faults of a scope, or all. */
   clear(scope?: string): void
-  /** Removes the one with this id. Returns whether there was one. */
+  /** Removes the fault with this id. Returns whether it existed. */
   remove(id: string): boolean
 }
 
@@ -35,16 +41,16 @@ type Fits = (exchange: Exchange) => boolean
 interface Waiting {
   readonly call: FaultCall
   readonly id: string
-  /** Its name for the random draw: its place among the calls of its scope. */
+  /** Its name for the random draw: its number among the calls of its scope. */
   readonly entry: string
   readonly fits: Fits
   left: number
 }
 
-/** Each request searches the queue. */
+/** A limit, because each request searches the queue. */
 const MOST = 10_000
 
-/** `onSwitched` is called when the first one begins to wait, and when none waits any more. */
+/** `onSwitched` is called when the first fault begins to wait, and when none is waiting any more. */
 export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST): FaultCalls {
   let line: readonly Waiting[] = []
   function put(next: readonly Waiting[]): void {
@@ -58,7 +64,7 @@ export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST)
     add(call, conditions) {
       if (line.length >= most) throw tooManyFaults(most)
       const id = `fault-${++count}`
-      // A count, not a random id: its draws must be the same in every run, whatever other scopes do.
+      // A count instead of a random id, so that draws are the same in every run, whatever other scopes do.
       const entry = `fault-${++counts.get(call.scope ?? '').calls}`
       put([...line, { call, id, entry, fits: fitting(call, conditions), left: call.times }])
       return { id }
@@ -85,13 +91,13 @@ export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST)
   }
 }
 
-/** Whether a call was made for a scope; a call for all requests has the empty scope. */
+/** Whether a call was made for a scope. A call for all requests has the empty scope. */
 const isOf =
   (scope: string | undefined) =>
   ({ call }: Waiting) =>
     scope === undefined || (call.scope ?? '') === scope
 
-/** Without a path it means the platform's own endpoints. */
+/** Without a path, the fault applies to the platform's own endpoints. */
 function fitting({ path, method, scope = '' }: FaultCall, conditions: Fits = () => true): Fits {
   const pattern = path === undefined ? undefined : glob(path)
   return exchange =>
@@ -101,38 +107,42 @@ function fitting({ path, method, scope = '' }: FaultCall, conditions: Fits = () 
     conditions(exchange)
 }
 
-/** Checks a call that was written in code. Throws a ProblemsError that names the mistakes. */
+/** Validates a call made from code. Throws a ProblemsError that names the mistakes. */
 export function faultCallFromCode(call: FaultCallInput): FaultCall {
   const checked = check(faultCallSchema, call, { whole: 'the call' })
   if ('value' in checked) return checked.value
   throw new ProblemsError(checked.mistakes.map(({ sentence }) => ({ origin: 'failNext', sentence })))
 }
 
-/** Draws by chance, the same for the same seed and requests in whatever order those come. */
+/** Draws random numbers that are the same for the same seed and requests, in whatever order requests arrive. */
 export interface Chances {
   /**
-   * A number from 0 up to, but not including 1. It depends on `seed`, on what is drawn for (`entry`), on the request and on how often
-   * that request has come: a retry draws again.
+   * Returns a number from 0 up to, but not including, 1. It depends on `seed`, on the purpose (`entry`), on the
+   * request, and on how often the request was repeated: a retry draws again.
    */
   draw(exchange: Exchange, seed: number, entry: string): number
-  /** From now on the requests of a scope count from the beginning; those of all if none is given. */
+  /** Restarts counting for the requests of a scope, or of all scopes if none is given. */
   forget(scope?: string): void
 }
 
-/** Counts the last `remembered` different requests; one that comes again after that many others counts from the beginning. */
+/**
+ * Counts the last `remembered` different requests. One that is repeated only after that many others starts again from
+ * zero.
+ */
 export function createChances(remembered = 10_000): Chances {
   const timesOf = new Map<string, number>()
   const nameOf = new WeakMap<Exchange, string>()
 
-  /** The request and which time it is; whatever is drawn for one exchange, it counts once. */
+  /** Identifies the request and its repetition. Each exchange counts once, however many numbers are drawn for it. */
   function named(exchange: Exchange): string {
     const known = nameOf.get(exchange)
     if (known !== undefined) return known
     const request = digestOf(exchange)
-    // Each scope draws what it would draw alone.
+    // A scope draws the same numbers as it would alone.
     const key = `${request} ${exchange.scope}`
     const times = timesOf.get(key) ?? 0
-    // Inserted again, so that the one that has not come for longest stands first. By hand: this is loaded at every start, and lru-cache is not.
+    // Inserted again, so that the least recently used one comes first. Written by hand, because this is loaded at every
+    // start, and lru-cache is not.
     timesOf.delete(key)
     timesOf.set(key, times + 1)
     if (timesOf.size > remembered) timesOf.delete(timesOf.keys().next().value ?? '')
@@ -156,5 +166,5 @@ function digestOf({ method, path, query, body }: Exchange): string {
   return digest.digest('base64')
 }
 
-/** 48 bits are enough, and a number holds them exactly. */
+/** 48 bits are enough, and a number represents them exactly. */
 const fractionOf = (hex: string) => Number.parseInt(hex.slice(0, 12), 16) / 2 ** 48

@@ -7,12 +7,12 @@ import { type FaultCall, faultCallSchema } from '../core/fault.js'
 const waitingFault = object({ id: text, ...faultCallSchema.entries })
 
 export interface WaitingFaults {
-  /** Those that wait, the first in line first: those of a scope, or all without one. */
+  /** The waiting faults of a scope, or of all scopes, in order. */
   waiting(scope?: string): readonly (FaultCall & { readonly id: string })[]
-  /** Rejects with a ProblemsError for conditions that do not exist. */
+  /** Rejects with a ProblemsError for unknown conditions. */
   add(call: FaultCall): Promise<{ readonly id: string }>
   clear(scope?: string): void
-  /** Gives back whether it waited. */
+  /** Returns whether it was waiting. */
   remove(id: string): boolean
 }
 
@@ -22,7 +22,7 @@ export const faultOperations = ({ faults }: { readonly faults: WaitingFaults }) 
     does: 'Lists the faults that wait for requests, in order.',
     query: scopeQuery,
     returns: dataOf(waitingFault),
-    answer: 'The faults; `times` is how many requests each is still for.',
+    answer: 'The faults; `times` is the number of requests that each will still hit.',
     run: ({ scope }) => ({ data: faults.waiting(scope) }),
   }),
   addFault: operation({
@@ -31,8 +31,8 @@ export const faultOperations = ({ faults }: { readonly faults: WaitingFaults }) 
     body: faultCallSchema,
     returns: object({ id: text }),
     status: 201,
-    answer: 'It waits in line.',
-    errors: { 409: 'Too many wait already.' },
+    answer: 'The fault is waiting.',
+    errors: { 409: 'Too many faults are waiting.' },
     run({ body, scope }) {
       const own = body.scope ?? scope
       return faults.add(own === undefined ? body : { ...body, scope: own })
@@ -48,7 +48,7 @@ export const faultOperations = ({ faults }: { readonly faults: WaitingFaults }) 
   removeFault: operation({
     at: 'DELETE /faults/{id}',
     does: 'Removes one waiting fault.',
-    answer: 'It waits no longer.',
+    answer: 'The fault was removed.',
     run({ id }) {
       if (!faults.remove(id)) throw noSuchFault(id)
     },

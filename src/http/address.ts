@@ -1,26 +1,28 @@
-/** Addresses of this machine: how a server here is reached, which address is its own, and why one cannot be had. */
+/**
+ * Addresses of this machine: how to reach a server here, whether an address is its own, and why listening on one fails.
+ */
 import { StartError } from '../check/problem.js'
 import { isLoopback } from '../core/origins.js'
 
-/** How to reach a server that listens on `host` from this machine. */
+/** The host to use in a URL that reaches, from this machine, a server listening on `host`. */
 export function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Whether a request to `address` would arrive at the server that listens on `host` and `port` here. */
+/** Whether a request to `address` would reach the server that listens on `host` and `port` on this machine. */
 export function isOwnAddress(address: string, host: string, port: number): boolean {
   const url = new URL(address)
   const ownName = isLoopback(url.hostname) || ['0.0.0.0', '[::]', host].includes(url.hostname)
   return ownName && Number(url.port || 80) === port
 }
 
-/** The error to report for an address that cannot be had; other errors as they are. */
+/** Turns the error of a failed `listen` into one that says what to do. Other errors are returned unchanged. */
 export function startError(error: NodeJS.ErrnoException, host: string, port: number): Error {
   switch (error.code) {
     case 'EADDRINUSE':
       return new StartError(
-        `Port ${port} is already in use. Stop what uses it, or start with --port 0 for any free port.`,
+        `Port ${port} is already in use. Stop the process that uses it, or start with --port 0 for any free port.`,
       )
     case 'EACCES':
       return new StartError(`Port ${port} may not be used by this user. Start with --port and a number from 1024.`)

@@ -1,4 +1,4 @@
-/** What is not on the line: Standin's own paths, on express. Loaded by the first request for one of them. */
+/** The express app for Standin's own paths. It is loaded by the first request for one of them. */
 import express, { type ErrorRequestHandler } from 'express'
 import { internalError, notFound, PlatformError } from '../core/errors.js'
 import { CONTROL, DASHBOARD } from '../core/paths.js'
@@ -8,16 +8,16 @@ import { errorReply } from './error-bodies.js'
 
 interface Parts {
   readonly prototypes: Prototypes
-  /** The address that was asked to be listened on; its name is one of our own. */
+  /** The host that the server was asked to listen on. It counts as one of our own names. */
   readonly host: string
-  /** The control API, which knows by itself whom to refuse. */
+  /** The control API, which decides for itself which callers to refuse. */
   readonly control: express.Router
-  /** The pages under /dashboard. */
+  /** The pages below /dashboard. */
   readonly dashboard: express.Router
   readonly report: (error: unknown) => void
 }
 
-/** Makes the express app behind the line. */
+/** Creates the express app that serves Standin's own paths. */
 export function createApp({ prototypes, host, control, dashboard, report }: Parts): App {
   const app = express()
   app.disable('x-powered-by')
@@ -38,8 +38,8 @@ export function createApp({ prototypes, host, control, dashboard, report }: Part
 }
 
 /**
- * Express gives each request and response its own prototypes with setPrototypeOf, which costs V8 its fast paths, here and on
- * the line. Ours take express's as their parents once, and express then finds what it wants to set already in place.
+ * Express gives each request and response its own prototypes with setPrototypeOf, which costs V8 its fast paths, here
+ * and on the line. We make express's prototypes the parents of ours once, so express finds them already in place.
  */
 function adopt(app: express.Express, { request, response }: Prototypes): void {
   Object.setPrototypeOf(request, app.request)
@@ -48,7 +48,7 @@ function adopt(app: express.Express, { request, response }: Prototypes): void {
   app.response = response as express.Response
 }
 
-/** Four parameters are how express knows an error handler. */
+/** Express recognises an error handler by its four parameters. */
 const toErrorBody =
   (report: (error: unknown) => void): ErrorRequestHandler =>
   (cause, request, response, _next) => {

@@ -1,4 +1,4 @@
-/** The auth backend's paths, below /auth/v1: answered here, or carried to the live one. */
+/** The paths below /auth/v1: answered by our own auth backend, or forwarded to the live one. */
 import { notFound } from '../core/errors.js'
 import { anonymous } from '../core/exchange.js'
 import type { Routes } from '../platform-api/index.js'
@@ -10,12 +10,12 @@ import { everyMethod, type Live, type Surface } from './stage.js'
 
 /** Supabase's own limit. */
 export const AUTH_BODY_BYTES = 1_048_576
-/** The live auth backend has its own opinion; this is so that a client cannot fill the memory. */
+/** The live auth backend enforces its own limit. This one only keeps a client from filling the memory. */
 const LIVE_AUTH_BODY_BYTES = 10 * AUTH_BODY_BYTES
 
 const common = {
   errorReply: authErrorReply,
-  // Supabase's server reads a body as JSON whatever its headers say.
+  // Supabase's server parses a body as JSON whatever its headers say.
   requiresJson: false,
   hasRequestIds: false,
   failsBeforehand: true,
@@ -23,13 +23,15 @@ const common = {
 } as const
 
 interface Backend {
-  /** Loaded when a client signs in, or when there is time. */
+  /** Loaded at the first sign-in, or earlier when the process is idle. */
   readonly routes: () => Promise<Routes>
   readonly gateway: Gateway
   readonly cors: Cors
 }
 
-/** The backend is this one. Its endpoints identify the caller; the gateway in front of them wants to see a key first. */
+/**
+ * For the emulated backend. Its endpoints identify the caller; the gateway in front of them requires an API key first.
+ */
 export const localAuthSurface = ({ routes, gateway, cors }: Backend): Surface => ({
   ...common,
   cors,
@@ -49,7 +51,7 @@ export const localAuthSurface = ({ routes, gateway, cors }: Backend): Surface =>
   },
 })
 
-/** The backend is the live one, which alone knows its paths and its users. */
+/** For the live backend. Only that one knows its paths and its users. */
 export const liveAuthSurface = (live: Pick<Live, 'cors' | 'origins' | 'proxy'>): Surface => ({
   ...common,
   cors: live.cors,

@@ -1,17 +1,17 @@
-/** Reads a request's body, counting as it comes. */
+/** Reads a request's body and enforces the size limit while it arrives. */
 import { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { bodyTooLarge, encodedContent, notJsonContent, type PlatformError } from '../core/errors.js'
 import { type Adopted, BODY } from './foreign.js'
 
-/** Anything that says it is JSON; RFC 6839 gives "+json" to formats that are JSON underneath. */
+/** JSON media types. RFC 6839 gives "+json" to formats that are JSON underneath. */
 const json = /^(application|text)\/([\w.-]+\+)?json[ \t]*(;|$)/i
 
-/** Whether the body can be JSON by what its Content-Type says. A missing one is read as JSON. */
+/** Whether the Content-Type allows the body to be JSON. A missing one is read as JSON. */
 export const isJson = ({ headers: { 'content-type': type } }: IncomingMessage): boolean =>
   type === undefined || json.test(type)
 
-/** Throws a 415 when the body cannot be JSON by what its headers say. */
+/** Throws a 415 when the Content-Type says that the body is not JSON. */
 export function requireJson(request: IncomingMessage): void {
   const { headers } = request
   const { 'content-type': type, 'content-encoding': encoding } = headers
@@ -93,8 +93,9 @@ export function leaveUnread(request: IncomingMessage): void {
 const nothing = () => {}
 
 /**
- * Reads the body and calls back once: with it, with a 413 as soon as it grows beyond the limit, or with `undefined` when
- * the client left before the end. What comes after a 413 is thrown away unread, so that the client gets to its answer.
+ * Reads the body and calls back once: with the body, with a 413 as soon as it exceeds the limit, or with `undefined`
+ * when the client disconnects early. After a 413 the rest is discarded unread, so that the client can read the
+ * response.
  */
 export function readBody(
   request: IncomingMessage,
@@ -119,14 +120,14 @@ export function readBody(
 
   function take(chunk: Buffer | null | undefined): void {
     if (isOver) return
-    // With an announced length the last byte is the end; a body that stops short of it is an error.
+    // With a declared length, the last byte is the end, and a body that stops short of it is an error.
     if (!chunk) {
       isOver = chunk === undefined || Number.isNaN(announced)
       if (isOver) done(chunk === null ? Buffer.concat(chunks ?? []) : undefined)
       return
     }
     size += chunk.length
-    // The last byte is there: node would say so only in a later turn.
+    // The last byte has arrived. Node would emit `end` only in a later turn.
     isOver = size > limitBytes || size === announced
     if (isTaken && size === announced) request.isRead = true
     if (size > limitBytes) return done(bodyTooLarge(limitBytes))
@@ -137,12 +138,12 @@ export function readBody(
   }
 }
 
-/** As much as the journal shows of a body. */
+/** The journal shows no more of a body than this. */
 const BEGINNING_BYTES = 65_536
-/** A client that sends its body slower than this gets its refusal first. */
+/** A client that takes longer than this to send its body is refused before it has finished. */
 const BEGINNING_MS = 1000
 
-/** Whether a body may still be coming that has not been looked at: `readableFlowing` is null until then. */
+/** Whether the body is still unread and may still be arriving: `readableFlowing` is null until someone reads. */
 export const isUnread = (request: IncomingMessage): boolean =>
   request.readableFlowing === null &&
   !(isOwn(request) && request.taker) &&
@@ -150,9 +151,9 @@ export const isUnread = (request: IncomingMessage): boolean =>
   (Number(request.headers['content-length'] ?? 0) > 0 || request.headers['transfer-encoding'] !== undefined)
 
 /**
- * Reads the beginning of the body of a request that is refused, for the journal, and calls back once: when it is all there, when it is as much as
- * the journal shows, when it takes too long, or when the client left. `cutFromBytes` is the size of a body that is not all there.
- * What comes later is thrown away, so that the connection can be used again.
+ * Reads the beginning of a refused request's body for the journal. Calls back once: when the body is complete, when it
+ * has reached the size that the journal shows, when it takes too long, or when the client disconnects. `cutFromBytes`
+ * is the full size of a body that was cut. The rest is discarded, so that the connection can be used again.
  */
 export function readBeginning(
   request: IncomingMessage,
@@ -168,7 +169,7 @@ export function readBeginning(
     clearTimeout(timer)
     done(beginning, isWhole && size <= BEGINNING_BYTES ? undefined : announced || size)
   }
-  // What the network has delivered by then is read first, however busy the process was.
+  // Reads what the network has delivered by then first, even when the process was busy.
   const timer = setTimeout(() => setImmediate(finish, false), BEGINNING_MS)
   request.on('data', (chunk: Buffer) => {
     if (!chunks) return

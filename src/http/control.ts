@@ -1,4 +1,4 @@
-/** The control API under /__standin: who may call its operations, and what holds for all of its answers. */
+/** The control API under /__standin: who may call its operations, and which headers all of its responses carry. */
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import { notFound } from '../core/errors.js'
 import { isLoopback } from '../core/origins.js'
@@ -8,7 +8,10 @@ import { type ControlParts, controlOperations } from './operations.js'
 import { createOperationsRouter } from './operations-router.js'
 
 interface Guarded extends ControlKeys {
-  /** The address that was asked to be listened on; where others can reach it, they have to show a credential. */
+  /**
+   * The host that the server was asked to listen on. If other machines can reach it, callers must send the control
+   * token.
+   */
   readonly host: string
 }
 
@@ -37,7 +40,7 @@ export function createControl(parts: ControlParts & Guarded): Router {
   return router
 }
 
-/** Nothing is cached on the way or shown to other pages. */
+/** Forbids caching, and loading by pages of other origins. */
 function protect(_request: Request, response: Response, next: NextFunction): void {
   response.set({
     'cache-control': 'no-store',

@@ -5,18 +5,18 @@ import type { Reply } from '../core/exchange.js'
 import type { Pages } from '../core/origins.js'
 
 export interface Cors {
-  /** What goes on every answer to what is no page, as node's flat array. */
+  /** Headers for responses to clients that are not web pages, as node's flat array. */
   readonly forNoOrigin: readonly string[]
-  /** What goes on every answer, as node's flat array. */
+  /** The CORS headers of a response, as node's flat array. */
   headersFor(origin: string | undefined): readonly string[]
-  /** The answer to a preflight; it needs no credential, since browsers send none with it. */
+  /** The response to a preflight. It needs no credential, since browsers send none with it. */
   preflight(headers: IncomingHttpHeaders, methods: readonly string[]): Reply
 }
 
 const forAll = ['access-control-allow-origin', '*', 'access-control-expose-headers', '*']
 const forNone = ['vary', 'Origin']
 
-/** Unless every page may call, the origin that asks is named back. */
+/** Unless every page is allowed, the response names the origin that asked. */
 export const createCors = (isAllowed: Pages): Cors => ({
   preflight,
   forNoOrigin: isAllowed === '*' ? forAll : forNone,
@@ -27,7 +27,10 @@ export const createCors = (isAllowed: Pages): Cors => ({
   },
 })
 
-/** What Supabase shows to pages. By name, since a page that sends cookies along may not be shown `*` (Fetch standard, "CORS protocol and credentials"). */
+/**
+ * The headers that Supabase exposes to pages. They are listed by name, because a page that sends cookies may not be
+ * given `*` (Fetch standard, "CORS protocol and credentials").
+ */
 export const createAuthCors = (isAllowed: Pages): Cors => ({
   preflight,
   forNoOrigin: forNone,
@@ -47,7 +50,7 @@ function preflight(headers: IncomingHttpHeaders, methods: readonly string[]): Re
   const answers = [
     ...['access-control-allow-methods', methods.join(', ')],
     ...(asked === undefined ? [] : ['access-control-allow-headers', asked]),
-    // A page from the internet that calls a server on this machine: Chromium asks for this consent.
+    // Chromium asks for this consent before a page from the internet may call a server on this machine.
     ...('access-control-request-private-network' in headers ? ['access-control-allow-private-network', 'true'] : []),
     ...['access-control-max-age', '600'],
   ]
@@ -58,12 +61,13 @@ function preflight(headers: IncomingHttpHeaders, methods: readonly string[]): Re
 export const isPreflight = (headers: IncomingHttpHeaders) =>
   headers.origin !== undefined && headers['access-control-request-method'] !== undefined
 
-/** An IP address cannot be rebound through DNS, and neither can localhost. */
+/** IP addresses and localhost cannot be rebound through DNS. */
 const safeHost = /^(localhost|[\w-]+\.localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:.]+\])(:\d+)?$/i
 
 /**
- * Throws a 403 unless the request names this server by address (or by `ownHost`) and comes from no page or from one of ours.
- * A trusted caller, such as a container that shows the control token, may call it by another name; a page may not.
+ * Throws a 403 unless the request names this server by address (or by `ownHost`) and comes from one of our own pages or
+ * from no page. A trusted caller, such as a container that sends the control token, may use another host name; a page
+ * may not.
  */
 export function refuseForeign({ host = '', origin }: IncomingHttpHeaders, ownHost: string, isTrusted = false): void {
   const name = host.replace(/:\d+$/, '')

@@ -1,4 +1,4 @@
-/** Where every request comes in: onto the line, or to express behind it; and how many are under way. */
+/** Where every request enters: onto the line or to express. Counts the requests that are under way. */
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
 import { passedMs } from '../core/clock.js'
 import { hasStopped } from '../core/errors.js'
@@ -14,7 +14,7 @@ export interface Prototypes {
   readonly response: ServerResponse
 }
 
-/** Answers what is not on the line: express, without express itself. */
+/** Answers requests that are not for the line. This is express, typed without importing it. */
 export type App = (request: IncomingMessage, response: ServerResponse) => void
 
 interface Ways {
@@ -22,25 +22,25 @@ interface Ways {
   readonly rest: (request: IncomingMessage, response: ServerResponse, prototypes: Prototypes) => void
 }
 
-/** Requests on the line, and a gate that keeps new ones waiting while something is being made ready for them. */
+/** Counts the requests on the line, and can hold new ones back while something is made ready for them. */
 export interface Traffic {
-  /** How many have come and have not been answered yet, but for those that were disowned. */
+  /** The number of requests without a response yet, apart from disowned ones. */
   underWay(): number
-  /** How many have come at all. */
+  /** The number of requests received so far. */
   begun(): number
-  /** Resolves when none is under way, at once where none is. */
+  /** Resolves when no request is under way; immediately if none is. */
   quiet(): Promise<void>
-  /** Those that are under way count no longer: a test that left them behind may never end them. */
+  /** Stops counting the requests that are under way. A test may have left them behind, and they may never end. */
   disown(): void
   /**
-   * Requests that come from now on wait until `work` is over, however it ends. Gives back what `work` gives; rejects once the platform has
+   * Holds back new requests until `work` has settled. Resolves to the result of `work`; rejects once the platform has
    * been stopped.
    */
   hold<T>(work: () => Promise<T>): Promise<T>
 }
 
 export interface Entrance {
-  /** What a server of our own makes its requests and responses from. */
+  /** The classes from which our own server creates its requests and responses. */
   readonly classes: Pick<
     ServerOptions<typeof IncomingMessage, typeof ServerResponse<IncomingMessage>>,
     'IncomingMessage' | 'ServerResponse'
@@ -48,13 +48,13 @@ export interface Entrance {
   readonly answer: (request: IncomingMessage, response: ServerResponse) => void
 }
 
-/** The traffic, as the entrance and the line report it. */
+/** The traffic, with the methods by which the entrance and the line report it. */
 export interface TrafficCount extends Traffic {
   readonly counts: { underWay: number; begun: number }
   readonly gate: ReturnType<typeof createGate>
-  /** Takes each exchange of the line when it is over. */
+  /** Called with each exchange of the line when it is over. */
   left(exchange: Pick<Exchange, 'startedMs'>): void
-  /** From now on nothing is held. */
+  /** Stops holding requests back, for good. */
   close(): void
 }
 
@@ -81,7 +81,7 @@ export function createEntrance({ line, rest }: Ways, { counts, gate }: TrafficCo
   }
 }
 
-/** Keeps requests waiting for as long as anything holds it. */
+/** Holds requests back for as long as at least one `hold` is active. */
 function createGate() {
   let isClosed = false
   let holds: readonly Promise<unknown>[] = []
@@ -112,7 +112,7 @@ function createGate() {
   return gate
 }
 
-/** Counts requests that are over. */
+/** Counts requests that have ended. */
 function createCount(counts: { underWay: number; readonly begun: number }) {
   let disowned = 0
   let disownedAtMs = 0
@@ -138,7 +138,7 @@ function createCount(counts: { underWay: number; readonly begun: number }) {
       tellQuiet()
     },
     left({ startedMs }: Pick<Exchange, 'startedMs'>) {
-      // A request that was held back while the others were disowned began after that.
+      // A request that was held back while the others were disowned started after that.
       if (disowned > 0 && (startedMs < disownedAtMs || counts.underWay === 0)) disowned--
       else counts.underWay--
       if (counts.underWay === 0 && waiting.length > 0) tellQuiet()
@@ -146,7 +146,7 @@ function createCount(counts: { underWay: number; readonly begun: number }) {
   }
 }
 
-/** The path of a request target, as it was sent. A client may also send the whole address (RFC 9112 §3.2.2). */
+/** The path of a request target, as it was sent. A client may also send an absolute URL (RFC 9112 §3.2.2). */
 export function pathOf(target: string): string {
   const local = target.startsWith('/') ? target : target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?]*/i, '')
   const query = local.indexOf('?')

@@ -1,4 +1,4 @@
-/** The shapes of error bodies: the platform's `{ error }`, with `path` where the document says so, and the auth backend's. */
+/** The error bodies: the platform's `{ error }`, with `path` where its document says so, and the auth backend's. */
 import type { PlatformError } from '../core/errors.js'
 import type { Exchange, TextReply } from '../core/exchange.js'
 import { isAuth } from '../core/paths.js'
@@ -6,12 +6,12 @@ import { authErrorReply } from '../supabase/error-reply.js'
 
 type Asked = Pick<Exchange, 'path' | 'headers'>
 
-/** The reply with `error` for a client whose request did not come as far as the line. */
+/** The reply to a request that failed before it reached the line. */
 export function errorReply(error: PlatformError, asked: Asked): TextReply {
   return isAuth(asked.path) ? authErrorReply(error, asked) : platformErrorReply(error, asked)
 }
 
-/** In the platform's form. */
+/** The reply in the platform's format. */
 export function platformErrorReply({ status, code, message, headers }: PlatformError, { path }: Asked): TextReply {
   const body = JSON.stringify(code === 'not_found' ? { error: message, path } : { error: message })
   return { kind: 'reply', status, contentType: 'application/json', body, headers }

@@ -1,4 +1,4 @@
-/** Lets a fault take its course with one answer: delays it, keeps it back, replaces it, or spoils its body on the way. */
+/** Applies a fault to one response: delays it, withholds it, replaces it, or damages its body on the way. */
 import type { ServerResponse } from 'node:http'
 import { faultError, type PlatformError } from '../core/errors.js'
 import { type Exchange, faultDoneInWords } from '../core/exchange.js'
@@ -7,17 +7,17 @@ import type { ChosenFault } from '../faults/index.js'
 import { reset, type Spoilt, spoil } from './spoil.js'
 
 interface Course {
-  /** What a fault with this status is called in code. */
+  /** The error code for a fault with this status. */
   codeOf(status: number): string
-  /** Gives the answer as if nothing were wrong; the response spoils it. */
+  /** Sends the normal answer. The response itself then damages it. */
   goOn(): void
-  /** Gives this error in place of the answer. */
+  /** Sends this error instead of the answer. */
   refuse(error: PlatformError): void
-  /** Called when nothing more can be sent, whichever side ended it. The exchange then says what was sent. */
+  /** Called when nothing more can be sent, whichever side ended the response. The exchange then says what was sent. */
   ended(): void
 }
 
-/** Takes a response of which nothing has left yet, and nothing is destroyed. */
+/** Applies the fault to a response that has sent nothing yet and has not been destroyed. */
 export function strike(response: ServerResponse, exchange: Exchange, { fault, by }: ChosenFault, course: Course): void {
   let spoilt: Spoilt | undefined
   let complete = false
@@ -61,5 +61,5 @@ export function strike(response: ServerResponse, exchange: Exchange, { fault, by
 
 const isOnlyForBody = ({ status, delayMs }: Fault) => status === undefined && delayMs === undefined
 
-/** An answer to HEAD has no body that could be spoilt. */
+/** The response to HEAD has no body to damage. */
 const headOnly = ({ contentType }: Fault): Fault => ({ contentType })

@@ -13,13 +13,13 @@ interface ErrorAnswer {
   readonly status: number
   /** Node's flat array. */
   readonly headers: readonly string[]
-  /** Compressed where it came compressed. */
+  /** Still compressed if it arrived compressed. */
   readonly body: Buffer
-  /** Whether `body` is all of it. */
+  /** Whether `body` is complete. */
   readonly isWhole: boolean
 }
 
-/** What is delivered in its place. */
+/** What is sent instead. */
 export interface Fitted {
   /** Node's flat array. */
   readonly headers: readonly string[]
@@ -28,17 +28,17 @@ export interface Fitted {
 
 type Asked = Pick<Exchange, 'method' | 'path'>
 
-/** No more of an error is held in memory to be looked at. */
+/** Larger errors are not held in memory to be inspected. */
 export const MOST_ERROR_BYTES = 262_144
-/** Nor of what was compressed. */
+/** The limit for an error after decompression. */
 const MOST_PLAIN_BYTES = 1_048_576
-/** A page or a text may go on; an error message is short. */
+/** Pages and texts may be long; an error message is short. */
 const MOST_LETTERS = 500
 
-/** Nothing where the answer is as documented: then it passes byte for byte. */
+/** Returns `undefined` for an answer that is as documented. It is then passed on unchanged. */
 export function fitted({ status, headers, body, isWhole }: ErrorAnswer, { method, path }: Asked): Fitted | undefined {
   const type = headerIn(headers, 'content-type') ?? ''
-  // A body that was not asked for can only be judged by its type, and the length of ours is not known.
+  // The response to HEAD has no body: it is judged by its type, and the length of ours is unknown.
   if (method === 'HEAD') return isJson(type) ? undefined : { headers: ofJson(headers), body: Buffer.alloc(0) }
   const text = textIn(body, type, headerIn(headers, 'content-encoding'))
   const value = isWhole ? jsonOf(text) : undefined
@@ -46,7 +46,7 @@ export function fitted({ status, headers, body, isWhole }: ErrorAnswer, { method
   if (isError && (status !== 404 || typeof value.path === 'string')) {
     return isJson(type) ? undefined : { headers: withJsonType(headers), body }
   }
-  // Only the path is missing: what else it says stays as it is, to the letter.
+  // Only the path is missing. Everything else in the body stays as it is.
   const fitting =
     isError && !('path' in value)
       ? text.trimEnd().replace(/\}$/, `,"path":${JSON.stringify(path)}}`)
@@ -55,7 +55,10 @@ export function fitted({ status, headers, body, isWhole }: ErrorAnswer, { method
   return { headers: [...ofJson(headers), 'content-length', String(bytes.length)], body: bytes }
 }
 
-/** What is delivered of a recording whose status is no success. Throws a 502 where the answer itself would have been one. */
+/**
+ * The reply to send for a recording, with errors made to fit the document. Throws a 502 where the proxy would have
+ * answered with one.
+ */
 export function deliverable(reply: Reply, asked: Asked, errors: 'documented' | 'untouched'): Reply {
   if (!isStatus(reply.status)) throw upstreamUnreadable(`status ${reply.status}`)
   if (errors !== 'documented' || reply.status < 400) return reply
@@ -65,7 +68,7 @@ export function deliverable(reply: Reply, asked: Asked, errors: 'documented' | '
 
 function fittedReply(reply: Reply, asked: Asked): Reply {
   const { status, contentType, headers: more = [], fault } = reply
-  // As it ends in the proxy.
+  // As the proxy does.
   if (fault) throw upstreamUnreachable('its answer broke off')
   const headers = [...(contentType === '' ? [] : ['content-type', contentType]), ...more]
   const said = replyBytes(reply)
@@ -81,13 +84,13 @@ function fittedReply(reply: Reply, asked: Asked): Reply {
   }
 }
 
-/** Whether it is the status of an answer: RFC 9110 §15 ends at 599, and fetch refuses anything beyond. */
+/** Whether a number is the status of a final response: RFC 9110 §15 ends at 599, and fetch refuses anything above. */
 export const isStatus = (status: number) => status >= 200 && status <= 599
 
-/** At most this much of a body is kept to be looked at. */
+/** At most this much of a body is kept for inspection. */
 export const KEPT_BYTES = 65_536
 
-/** What the log says of a live error: its message as the client got it. */
+/** The message of a live error as the client got it, for the log. */
 export function messageIn(body: Buffer | string): string | undefined {
   if (body.length > KEPT_BYTES) return undefined
   const value = jsonOf(body.toString())
@@ -95,16 +98,16 @@ export function messageIn(body: Buffer | string): string | undefined {
   return message === '' ? undefined : message.slice(0, MOST_LETTERS)
 }
 
-/** What the live platform sent, as the journal keeps it. */
+/** What the live platform sent, in the form that the journal keeps. */
 export const asSaid = (headers: readonly string[], body: Buffer, bytes = body.length): UpstreamResponse => ({
   ...{ kind: 'heard', headers, bytes },
-  // A copy: what the network delivers is a small part of a large buffer, which would be kept whole.
+  // A copy: the bytes are a small part of a large network buffer, which would otherwise stay in memory.
   beginning: body.length === 0 ? [] : [Buffer.from(body.subarray(0, KEPT_BYTES))],
 })
 
 const isJson = (contentType: string) => /^application\/([\w.-]+\+)?json\b/i.test(contentType)
 
-/** Those that describe a body, which is another one now. */
+/** Headers that describe the body, which is being replaced. */
 const ofBody =
   /^(content-(type|length|encoding|language|location|disposition|range|md5|digest)|transfer-encoding|etag|last-modified|accept-ranges|(repr-)?digest)$/i
 
@@ -118,7 +121,7 @@ const withJsonType = (headers: readonly string[]) => [
   ...['content-type', 'application/json'],
 ]
 
-/** Empty where it cannot be read. */
+/** Returns an empty string if the body cannot be read as text. */
 function textIn(body: Buffer, type: string, encoding: string | undefined): string {
   if (body.length === 0) return ''
   try {
@@ -133,7 +136,7 @@ function textIn(body: Buffer, type: string, encoding: string | undefined): strin
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What the platform gives as the reason; nothing where it gives none. */
+/** The platform's reason for the error; `undefined` if it gives none. */
 function reasonIn(text: string, type: string, value: unknown): string | undefined {
   if (value !== undefined) return wordsIn(value)
   if (/^text\/event-stream\b/i.test(type)) {
@@ -146,10 +149,10 @@ function reasonIn(text: string, type: string, value: unknown): string | undefine
   return shortened(text)
 }
 
-/** Where error bodies have their message, from the likeliest on; in some it is one level deeper. */
+/** The fields in which error bodies put their message, most likely first. In some bodies it is one level deeper. */
 const places = ['error', 'message', 'detail', 'title', 'msg', 'errors'] as const
 const MOST_LEVELS = 4
-/** Some report each invalid field by itself. */
+/** Some platforms report each invalid field separately. */
 const MOST_ITEMS = 10
 
 function wordsIn(value: unknown, level = 0): string | undefined {
@@ -172,16 +175,16 @@ function wordsIn(value: unknown, level = 0): string | undefined {
   return undefined
 }
 
-/** Bytes that are no text at all say nothing. */
+/** Returns `undefined` for bytes that are not text. */
 function shortened(text: string): string | undefined {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what no text has
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: text has no control characters
   if (/[\0-\x08]/.test(text.slice(0, MOST_LETTERS))) return undefined
   const short = text
     .slice(0, 8 * MOST_LETTERS)
     .replace(/\s+/g, ' ')
     .trim()
   if (short === '') return undefined
-  // Not half of a letter that takes two places.
+  // Does not cut a surrogate pair in half.
   return short.length <= MOST_LETTERS
     ? short
     : `${short

@@ -1,19 +1,24 @@
-/** Requests and responses of a foreign server, made fit for the line. */
+/** Adapts the requests and responses of a foreign server to the line. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { bodyIsGone, type PlatformError } from '../core/errors.js'
 
 const FOREIGN = Symbol('foreign')
-/** Where the body of a request is kept that was read before it came here, or why it cannot be had. */
+/**
+ * The key under which the body is kept that another middleware has already read, or the reason why it is unavailable.
+ */
 export const BODY = Symbol('body')
 export type Adopted = IncomingMessage & { readonly [BODY]?: Buffer | PlatformError }
 
-/** Takes note of a body that was read before, and of what may stand between a response and its socket. */
+/** Marks a request whose body was already read, and a response whose methods may have been replaced by middleware. */
 export function adopt(request: IncomingMessage, response: ServerResponse): void {
   if (request.readableDidRead) Object.assign(request, { [BODY]: bodyReadBefore(request) })
   Object.assign(response, { [FOREIGN]: true, writeHead: oneByOne(response) })
 }
 
-/** Whether a response may be written to by its own methods only: what compresses or counts replaces them. */
+/**
+ * Whether a response may only be written through its own methods, because middleware that compresses or counts replaces
+ * them.
+ */
 export const isForeign = (response: ServerResponse) => FOREIGN in response
 
 function bodyReadBefore(request: IncomingMessage): Buffer | PlatformError {
@@ -21,7 +26,7 @@ function bodyReadBefore(request: IncomingMessage): Buffer | PlatformError {
   if (Buffer.isBuffer(body)) return body
   if (typeof body === 'string') return Buffer.from(body)
   const type = request.headers['content-type'] ?? 'application/json'
-  // What express.json() has made of it; any other form could not be put together as it was.
+  // The value that express.json() parsed. No other parsed form can be turned back into the original bytes.
   if (body !== undefined && /[/+]json\b/i.test(type)) return Buffer.from(JSON.stringify(body))
   return bodyIsGone()
 }
@@ -29,8 +34,8 @@ function bodyReadBefore(request: IncomingMessage): Buffer | PlatformError {
 type WriteHead = (status: number, ...rest: readonly (string | readonly string[])[]) => unknown
 
 /**
- * Sets headers one by one in place of node's flat array, which not every middleware that looks at headers knows how to read. Those that
- * an app has set for all of its answers stay, unless the answer says otherwise.
+ * Sets headers one by one instead of as node's flat array, which not every middleware can read. Headers that an app
+ * sets on all of its responses are kept, unless the answer sets them too.
  */
 function oneByOne(response: ServerResponse): WriteHead {
   const writeHead: (status: number, reason?: string) => unknown = response.writeHead.bind(response)

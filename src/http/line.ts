@@ -1,4 +1,7 @@
-/** The life of a request on one page: accept -> enter -> authorize -> read -> answer -> send | carry over -> journal, and the stages in between. */
+/**
+ * The life of a request: accept -> enter -> authorize -> read -> answer -> send or forward -> journal, and the optional
+ * stages in between.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { passedMs } from '../core/clock.js'
 import { internalError, notFound, notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
@@ -29,17 +32,16 @@ import { sendPaced, sendWhole } from './send.js'
 import type { Ends, Options, Stage, Step, Surface, Visit } from './stage.js'
 import { type HeavyPrompt, limitChat, limitRequests, ownPagesOnly, strikeAfter, strikeBefore } from './stages.js'
 
-/** What the line is put together from. Where something is switched off, its stage is not on the line. */
+/** The parts from which the line is built. A feature that is switched off has no stage on the line. */
 export interface LineParts {
   readonly platform: Surface
   /** The auth backend below /auth/v1. */
   readonly auth: Surface
   readonly scopes: Scopes
-  /** What one credential may use, where that is limited. */
+  /** The limits of each credential, if there are any. */
   readonly limits?: Limits | undefined
-  /** The tokens of a prompt that takes long to count; `undefined` where it does not. */
+  /** Counts the tokens of a prompt that takes long to count; returns `undefined` for others. */
   readonly heavyPrompt: HeavyPrompt
-  /** The faults to apply. */
   readonly faults: Faults
   /** The headers that name the contract on answers that are not made here, as node's flat array. */
   readonly contractHeaders?: (() => readonly string[]) | undefined
@@ -47,21 +49,21 @@ export interface LineParts {
 
 interface Fixed {
   readonly pacer: Pacer
-  /** Takes each exchange when it is over. */
+  /** Adds an exchange to the journal when it is over. */
   readonly add: (exchange: Exchange) => void
-  /** Called with it afterwards, whatever has become of that. */
+  /** Called after `add`, even if that threw. */
   readonly left: (exchange: Exchange) => void
-  /** Called with errors that are ours, not the client's. */
+  /** Called with errors that are our own fault, not the client's. */
   readonly report: (error: unknown) => void
 }
 
 export interface Line {
   readonly accept: (request: IncomingMessage, response: ServerResponse, path: string) => void
-  /** Puts the line together again, after something was switched on or off; requests that are under way keep theirs. */
+  /** Rebuilds the line after something was switched on or off. Requests that are under way stay on the old one. */
   renew(): void
 }
 
-/** Makes the line. It answers every request that it is given, whatever happens, and journals it last. */
+/** Creates the line. It answers every request, whatever happens, and journals it last. */
 export function createLine(current: () => LineParts, fixed: Fixed): Line {
   let line = composed(current(), fixed)
   return {
@@ -86,7 +88,7 @@ export function createLine(current: () => LineParts, fixed: Fixed): Line {
   }
 }
 
-/** Puts together the stages that are switched on. */
+/** Chains the stages that are switched on. */
 function composed(parts: LineParts, fixed: Fixed) {
   const { platform, auth, scopes, limits, faults, heavyPrompt } = parts
   const ends = new Ending(fixed, parts.contractHeaders)
@@ -106,7 +108,7 @@ function composed(parts: LineParts, fixed: Fixed) {
   return { platform, auth, ends, first: stepsWith(false), withFault: stepsWith(true) }
 }
 
-/** Finds the endpoint and the caller, and whether that caller may. */
+/** Finds the endpoint and the caller, and checks that the caller has access. */
 const entering =
   (scopes: Scopes | undefined): Stage =>
   (next, { when, deliver, end }) => {
@@ -163,11 +165,13 @@ const reading: Stage =
     })
   }
 
-/** What goes to a path that only the live platform knows may be of any kind, and is parsed for recordings alone. */
+/**
+ * Bodies for paths that only the live platform knows may be of any type. They are parsed only in order to record them.
+ */
 const isRecordable = ({ request, exchange, surface: { modeOf } }: Visit) =>
   modeOf !== undefined && usesRecordings(modeOf(exchange)) && isJson(request)
 
-/** An answer with a fault goes on to `strike`. */
+/** Makes the answer. One with a fault goes on to `strike`. */
 const answering =
   (strike: Step): Stage =>
   (next, { when }) => {
@@ -183,7 +187,7 @@ const answering =
     }
   }
 
-/** How a visit can end. Its functions are handed on by themselves, so each keeps its `this`. */
+/** The ways in which a visit can end. Its functions are passed around on their own, so each is bound to its `this`. */
 class Ending implements Ends {
   constructor(
     private readonly fixed: Fixed,
@@ -200,7 +204,7 @@ class Ending implements Ends {
     try {
       add(exchange)
     } catch (error) {
-      // The answer has left, and the next request on the connection must not be affected.
+      // The response has been sent, and the next request on the connection must not be affected.
       report(error)
     }
     left(exchange)
@@ -223,10 +227,10 @@ class Ending implements Ends {
     const error = cause instanceof PlatformError ? cause : internalError()
     if (error !== cause) this.fixed.report(cause)
     if (error.more.tried) exchange.caller = { kind: 'refused', tried: error.more.tried }
-    // It was journaled when the connection closed, and what is in the journal does not change.
+    // It was journaled when the connection closed, and journal entries do not change afterwards.
     if (isStruck && response.destroyed) return
     if (response.headersSent) {
-      // Too late to say anything: cutting the stream is how the client notices.
+      // It is too late for an error body. The client notices the error when its stream is cut.
       response.destroy()
       return this.end(visit)
     }
@@ -251,12 +255,12 @@ class Ending implements Ends {
     const journey: Journey = {
       ...{ request, response, exchange, recordedAs },
       ours: () => [...(pass?.headers() ?? []), ...this.contractOf(exchange)],
-      // To break the chunks of an answer it has to be readable.
+      // A fault that splits the chunks needs an uncompressed body.
       isPlain: isStruck,
       witness: witness && watched(witness, response, this.fixed.report),
       done: error => (error === undefined ? this.end(visit) : this.fail(visit, error)),
     }
-    if (!surface.live) throw new Error(`Nothing live is behind ${exchange.path}.`)
+    if (!surface.live) throw new Error(`There is no live platform behind ${exchange.path}.`)
     surface.live
       .proxy()
       .then(proxy => proxy.forward(journey))
@@ -275,7 +279,7 @@ class Ending implements Ends {
   private reply(visit: Visit, reply: Reply, error?: PlatformError): void {
     const { request, response, exchange, surface, pass, live } = visit
     const { body, contentType, tokens } = reply
-    // A recording has its own.
+    // A recording has its own request id.
     const requestId = surface.hasRequestIds && !reply.isRecorded ? nextRequestId() : undefined
     const { origin } = request.headers
     const { cors: allowed } = live ?? surface
@@ -287,7 +291,7 @@ class Ending implements Ends {
     const isWhole = typeof body === 'string' || Buffer.isBuffer(body)
     const piecesAtMs = isWhole ? undefined : []
     const outcome = newOutcome(reply, error, requestId, piecesAtMs)
-    // Attached before the first byte leaves, so that a stream that is cut is in the journal as well.
+    // Set before the first byte is sent, so that a stream that is cut is in the journal as well.
     exchange.outcome = outcome
     if (isWhole) {
       sendWhole(response, head, reply, body)
@@ -329,13 +333,16 @@ const anyMethod: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS']
 function optionsReply({ request, exchange, surface, live }: Visit, { methods: own }: Options): Reply {
   // RFC 9110 §9.3.7: "*" asks about the server as a whole.
   const methods = exchange.path === '*' ? anyMethod : own
-  // A page must be able to read the 404 of a path that is not there, so its preflight passes too.
+  // A page must be able to read the 404 of an unknown path, so its preflight succeeds too.
   if (isPreflight(request.headers)) return (live ?? surface).cors.preflight(request.headers, methods ?? anyMethod)
   if (!methods) throw notFound()
   return { kind: 'reply', status: 204, contentType: '', body: '', headers: ['allow', methods.join(', ')] }
 }
 
-/** RFC 9112 §3.2: two Host headers arrive here joined by a comma. RFC 9110 §10.1.1: node has met the one expectation that there is. */
+/**
+ * RFC 9112 §3.2: node joins two Host headers with a comma. RFC 9110 §10.1.1: the only defined expectation is handled by
+ * node itself.
+ */
 function requireOneHost({ headers: { host, expect }, httpVersion }: IncomingMessage): void {
   if (host === undefined ? httpVersion === '1.1' : host.includes(',')) throw notOneHost()
   if (expect !== undefined && !/^100-continue$/i.test(expect)) throw unmetExpectation()
@@ -365,8 +372,9 @@ function newExchange({ method = '', url = '', headers }: IncomingMessage, path: 
 }
 
 /**
- * A witness of the answer that `response` is to carry. What it throws is reported; it then hears no more than that it is over, and
- * incomplete. Its `end` is called once: when the response is closed at the latest, even if no answer was carried.
+ * Wraps the observer of a response. Errors that it throws are reported; it then only gets an `end` that says the
+ * response is incomplete. `end` is called exactly once, at the latest when the response closes, even if there was no
+ * answer.
  */
 export function watched(
   witness: ResponseObserver,

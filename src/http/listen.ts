@@ -9,29 +9,29 @@ import { errorReply } from './error-bodies.js'
 import { KEEP_ALIVE_MS } from './send.js'
 
 export interface Listener {
-  /** The port that was taken. */
+  /** The port that the server listens on. */
   readonly port: number
-  /** Takes no more connections, gives what is open `graceMs` to end, then cuts it. Resolves when all is closed. */
+  /** Stops accepting connections, waits up to `graceMs` for open ones, then cuts them. Resolves when all are closed. */
   stop(graceMs: number): Promise<void>
 }
 
 interface Where {
   readonly host: string
-  /** 0 takes any free one. */
+  /** 0 means any free port. */
   readonly port: number
-  /** Called with a sentence about requests that never reach the line, because node cannot read them. */
+  /** Called with a sentence about requests that never reach the line because node cannot parse them. */
   readonly warn?: (sentence: string) => void
 }
 
-/** Listens on `host` and `port`. Rejects with a StartError when that cannot be. */
+/** Listens on `host` and `port`. Rejects with a StartError if that fails. */
 export async function listen({ classes, answer }: Entrance, { host, port, warn = () => {} }: Where): Promise<Listener> {
   const note = createNotes(warn)
   const server = createServer(
     {
       ...classes,
-      // Two Authorization headers must not silently become one.
+      // Otherwise node would silently keep only one of two Authorization headers.
       joinDuplicateHeaders: true,
-      // The line says so itself, in the platform's words.
+      // The line checks this itself, with the platform's error body.
       requireHostHeader: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
@@ -41,11 +41,11 @@ export async function listen({ classes, answer }: Entrance, { host, port, warn =
     const status = refuse(cause, socket)
     if (isTls(cause))
       note('tls', `A client speaks TLS on port ${socket.localPort}, which is plain HTTP. Use http://, not https://.`)
-    // A client that ends its side in the middle of a request has usually just left.
+    // A client that closes its side in the middle of a request has usually just disconnected.
     else if (status && cause.code !== 'HPE_INVALID_EOF_STATE')
       note(cause.code ?? '', `A request got a ${status} because it cannot be read: ${cause.reason ?? cause.message}.`)
   })
-  // Node would refuse unknown expectations by itself; the line does it in the platform's words.
+  // Node would refuse unknown expectations itself; the line does it with the platform's error body.
   server.on('checkExpectation', answer)
 
   await new Promise<void>((resolve, reject) => {
@@ -61,31 +61,32 @@ export async function listen({ classes, answer }: Entrance, { host, port, warn =
     stop: graceMs =>
       new Promise(resolve => {
         const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
-        // A connection that was busy when the server closed becomes idle with its answer, and would then stay open.
+        // A connection that was busy when the server closed becomes idle after its response, and would then stay open.
         const sweep = setInterval(() => server.closeIdleConnections(), 20)
         server.close(() => {
           clearTimeout(deadline)
           clearInterval(sweep)
-          // A response learns that it was cut in the last phase of this turn; after that the exchange is in the journal.
+          // Responses are told about a cut connection in the last phase of this turn. After that the exchange is in the
+          // journal.
           setTimeout(resolve, 0)
         })
       }),
   }
 }
 
-/** What node's parser says, with the bytes that it was given. */
+/** A parser error of node, with the bytes that caused it. */
 interface Unreadable extends NodeJS.ErrnoException {
   readonly reason?: string
   readonly rawPacket?: Buffer
 }
 
-/** RFC 8446 §5.1: a record with a handshake begins with 22 and 3. */
+/** RFC 8446 §5.1: a handshake record begins with the bytes 22 and 3. */
 const isTls = ({ rawPacket }: Unreadable) => rawPacket?.[0] === 22 && rawPacket[1] === 3
 
-/** The same is not repeated any sooner. */
+/** The same warning is repeated only after this time. */
 const AGAIN_MS = 60_000
 
-/** Says the first of a kind at once, and with a later one how many came in between. */
+/** Logs the first warning of a kind at once, and later ones with the number of those left out in between. */
 function createNotes(warn: (sentence: string) => void) {
   const kinds = new Map<string, { readonly atMs: number; unsaid: number }>()
   return (kind: string, sentence: string) => {
@@ -97,9 +98,12 @@ function createNotes(warn: (sentence: string) => void) {
   }
 }
 
-/** What node's parser could not read gets an error body as well, unless an answer is already on its way. Gives back its status. */
+/**
+ * Answers a request that node's parser could not read with an error body, unless a response has already begun. Returns
+ * its status.
+ */
 function refuse(cause: Unreadable, socket: Socket): number | undefined {
-  // Node's own name for the response that a socket is busy with; its default handler looks at the same.
+  // Node's own name for the response in progress on a socket. Its default handler checks the same property.
   const { _httpMessage: answering } = socket as { _httpMessage?: ServerResponse }
   if (!socket.writable || cause.code === 'ECONNRESET' || answering?.headersSent) {
     socket.destroy()

@@ -1,8 +1,8 @@
-/** Which mode holds for a request: that of its endpoint where it has one of its own. */
+/** Determines the mode of a request: that of its endpoint if it has one, otherwise the general mode. */
 import { asksLive, type Mode } from '../core/exchange.js'
 import { glob } from '../core/paths.js'
 
-/** Patterns such as `GET /v1/*` with their modes; the first that fits holds. */
+/** Patterns such as `GET /v1/*` with their modes. The first match wins. */
 export type ModesByEndpoint = Readonly<Record<string, Mode>>
 
 export type ModeOf = (request: { readonly method: string; readonly path: string }) => Mode
@@ -11,7 +11,9 @@ export type ModeOf = (request: { readonly method: string; readonly path: string 
 export const mayGoLive = (mode: Mode, onMiss: 'fail' | 'emulate' | 'record') =>
   asksLive(mode) || (mode === 'replay' && onMiss === 'record')
 
-/** `mode` holds where no pattern fits. HEAD goes with GET. */
+/**
+ * Returns the function that finds the mode of a request. `mode` applies where no pattern matches. HEAD counts as GET.
+ */
 export function modesFrom(mode: Mode, modes: ModesByEndpoint): ModeOf {
   const entries = Object.entries(modes).map(([written, mode]) => {
     const [path = '', method] = written.split(' ').reverse()

@@ -1,4 +1,4 @@
-/** The platform as a request handler, for servers that were opened elsewhere. */
+/** The platform as a request handler for an existing server. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasStopped, loopbackOnly, type PlatformError } from '../core/errors.js'
 import { isLoopback } from '../core/origins.js'
@@ -8,14 +8,14 @@ import { errorReply } from './error-bodies.js'
 import { adopt } from './foreign.js'
 
 /**
- * Answers every request that it is given, and never hands one on. It fits `http.createServer`, `app.use` of express and supertest.
- * Below a prefix (`app.use('/ai', …)`) paths begin behind that prefix, in error bodies as well.
+ * Answers every request and never calls `next`. Works with `http.createServer`, express's `app.use`, and supertest.
+ * Below a prefix (`app.use('/ai', …)`), paths start after that prefix, in error bodies as well.
  */
 export type Handler = (request: IncomingMessage, response: ServerResponse, next?: unknown) => void
 
 export interface Mount {
   readonly handler: Handler
-  /** Stops answering, gives what is open `graceMs` to end, then cuts it. */
+  /** Stops answering, waits up to `graceMs` for open requests, then cuts them. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -52,11 +52,11 @@ export function createMount({ answer }: Pick<Entrance, 'answer'>): Mount {
   }
 }
 
-/** A foreign server may listen where others reach it, and asks for no control token. */
+/** A foreign server may listen where other machines can reach it, and does not ask for a control token. */
 const isAtHome = ({ socket: { localAddress } }: IncomingMessage) =>
   localAddress === undefined || isLoopback(localAddress)
 
-/** Answers with an error without asking any further. */
+/** Answers with an error without running anything else. */
 export function refuse({ url = '', headers }: IncomingMessage, response: ServerResponse, error: PlatformError): void {
   const { status, contentType, body } = errorReply(error, { path: url, headers })
   response.setHeader('content-type', contentType)

@@ -1,4 +1,4 @@
-/** Answers operations over HTTP: their routes, who may call them, what is checked on the way in, and how answers leave. */
+/** Serves operations over HTTP: routes, access, validation of input, and the form of the responses. */
 import { type NextFunction, type Request, type Response, Router } from 'express'
 import {
   type Audience,
@@ -26,10 +26,10 @@ import { requireModestJson, stringifyExact } from '../core/json.js'
 import { SCOPE_HEADER } from '../core/scope.js'
 import { readBody, requireJson } from './body.js'
 
-/** Lets a caller pass, or rejects with a PlatformError. Resolves to the user where it has to be one. */
+/** Lets a caller in, or rejects with a PlatformError. Resolves to the user where the operation requires one. */
 export type Admit = (request: Request, access: Audience) => Promise<User | undefined>
 
-/** Most bodies do not come near it. */
+/** Most bodies are far smaller. */
 export const BODY_LIMIT_BYTES = 65_536
 
 export function createOperationsRouter(operations: Operations, admit: Admit): Router {
@@ -48,7 +48,7 @@ export function createOperationsRouter(operations: Operations, admit: Admit): Ro
   return router
 }
 
-/** A path that names everything comes before one with a part that stands for anything. */
+/** Sorts fixed paths before paths with parameters. */
 function byPath(operations: Operations): readonly (readonly [path: string, own: readonly Operation[]])[] {
   const paths = new Map<string, Operation[]>()
   for (const one of Object.values(operations)) {
@@ -95,7 +95,7 @@ function send(response: Response, { status, returns }: Operation, answer: unknow
     .send(stringifyExact(answer))
 }
 
-/** Throws a 400 that names the first parameter that is not known, or wrong. */
+/** Throws a 400 that names the first parameter that is unknown or invalid. */
 function queryIn(request: Request, schema: Schema): unknown {
   const { entries } = schema as unknown as { readonly entries: Readonly<Record<string, Schema>> }
   const read = Object.entries(request.query).map(([name, written]) => {
@@ -105,21 +105,21 @@ function queryIn(request: Request, schema: Schema): unknown {
   return checked(schema, Object.fromEntries(read), 'The query')
 }
 
-/** Everything arrives as text: what the schema takes is what was meant. */
+/** Query values arrive as text: converts them to the type that the schema expects. */
 function readAs(schema: Schema, written: unknown): unknown {
   if (typeof written !== 'string') return written
   const number = /^-?\d+(\.\d+)?$/.test(written) ? Number(written) : written
   return [written, number, booleans.get(written)].find(reading => 'value' in check(schema, reading)) ?? written
 }
 
-/** A name that stands alone, as in `?follow`, is a yes. */
+/** A name without a value, as in `?follow`, means true. */
 const booleans = new Map([
   ['', true],
   ['true', true],
   ['false', false],
 ])
 
-/** Rejects with a PlatformError that names the first thing that is wrong. */
+/** Rejects with a PlatformError that names the first mistake. */
 async function bodyIn(request: Request, { body, takes, isBodyOptional, reads = {} }: Operation): Promise<unknown> {
   const { bytes: limitBytes = BODY_LIMIT_BYTES, parse = usual } = reads
   const schema = takes ?? body
@@ -128,7 +128,7 @@ async function bodyIn(request: Request, { body, takes, isBodyOptional, reads = {
   requireJson(request)
   const bytes = await new Promise<Buffer | PlatformError | undefined>(done => readBody(request, limitBytes, done))
   if (bytes instanceof PlatformError) throw bytes
-  // The client has left.
+  // The client has disconnected.
   if (!bytes) throw unreadableRequest()
   if (bytes.length === 0 && !isBodyOptional) throw emptyBody()
   const written = bytes.length === 0 ? {} : await parsed(bytes, parse)
@@ -154,10 +154,10 @@ async function parsed(body: Buffer, parse: (body: Buffer) => unknown): Promise<u
 function checked(schema: Schema, value: unknown, whole: string): unknown {
   const result = check(schema, value, { firstOnly: true, whole })
   if ('value' in result) return result.value
-  throw invalidRequest(result.mistakes[0]?.sentence ?? `${whole} is not of the form that is asked for.`)
+  throw invalidRequest(result.mistakes[0]?.sentence ?? `${whole} does not have the required form.`)
 }
 
-/** Malformed ids are treated as unknown. Four parameters are how express knows an error handler. */
+/** Malformed ids are treated as unknown. Express recognises an error handler by its four parameters. */
 function unreadablePath(error: unknown, _request: Request, _response: Response, _next: NextFunction): never {
   throw error instanceof URIError ? notFound() : error
 }

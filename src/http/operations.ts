@@ -1,4 +1,4 @@
-/** Every operation of the control API: those of the parts, and what belongs to the platform as a whole. */
+/** All operations of the control API: those of the parts, and those for the platform as a whole. */
 import * as v from 'valibot'
 import { type Of, operation } from '../api/operation.js'
 import { number, object, objectOf, oneOf, optional, scopeQuery, text, yesOrNo } from '../api/shapes.js'
@@ -18,7 +18,7 @@ import { stateOperations } from '../state/operations.js'
 import { outboxOperations, sessionOperations, tokenOperations, userOperations } from '../supabase/operations.js'
 
 interface PlatformParts {
-  /** What anyone may know who reaches the address: no keys. */
+  /** What anyone who reaches the address may see: no keys. */
   readonly readiness: () => { readonly mode: Mode; readonly url: string; readonly version: string }
   readonly reset: (options: {
     readonly scope?: string | undefined
@@ -27,16 +27,16 @@ interface PlatformParts {
   readonly clock: Clock
   /** The keys that the banner prints. */
   readonly credentials: () => Promise<Credentials>
-  /** OpenAPI, of the configuration in force; made when it is asked for. */
+  /** The OpenAPI document of the current configuration, made on request. */
   readonly document: () => Promise<object>
 }
 
 const credentials = object({ anonKey: text, serviceKey: text, apiKey: text, publishableKey: text, secretKey: text })
 type Credentials = Of<typeof credentials>
 
-const aMoment = 'a moment from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
+const aMoment = 'a time from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
 
-/** NaN for what is no moment. */
+/** NaN if it is not a valid time. */
 function msOf(written: string | number): number {
   if (typeof written === 'number') return Number.isInteger(written) ? written : Number.NaN
   return isMoment(written) ? Date.parse(written) : Number.NaN
@@ -50,23 +50,23 @@ const moment = v.pipe(
 
 const milliseconds = 'a whole number of milliseconds'
 
-/** Done in this order. */
+/** Applied in this order. */
 const clockRequest = object({
-  now: optional(moment, 'What the clock is to show: an ISO 8601 moment, or milliseconds since 1970.'),
+  now: optional(moment, 'The time to set: an ISO 8601 time, or milliseconds since 1970.'),
   advanceMs: optional(
     v.pipe(v.number(milliseconds), v.safeInteger(milliseconds)),
-    'How far it is moved on; negative for back.',
+    'How far to move the clock forward; negative for backward.',
   ),
-  frozen: optional(yesOrNo, 'Whether it stands still.'),
-  reset: optional(v.literal(true, 'true, or left out'), 'Makes it the real time again, running.'),
+  frozen: optional(yesOrNo, 'Whether the clock is stopped.'),
+  reset: optional(v.literal(true, 'true, or left out'), 'Sets the clock to the real time again and lets it run.'),
 })
 
-/** All of what is asked, or nothing of it. */
+/** Applies all of the changes, or none. */
 function turn(clock: Clock, { now, advanceMs, frozen, reset }: v.InferOutput<typeof clockRequest>): void {
   if (advanceMs !== undefined && !isOnClock((now ?? clock.now()) + advanceMs)) {
-    throw invalidRequest(`advanceMs must lead to a moment from 1970 to 9000, and ${advanceMs} does not.`)
+    throw invalidRequest(`advanceMs must lead to a time from 1970 to 9000; ${advanceMs} does not.`)
   }
-  // Stopped before it is set, so that it shows the time it was set to and no millisecond more.
+  // Frozen before it is set, so that it shows exactly the time it was set to.
   if (frozen === true) clock.freeze()
   if (now !== undefined) clock.set(now)
   if (advanceMs !== undefined) clock.advance(advanceMs)
@@ -75,7 +75,7 @@ function turn(clock: Clock, { now, advanceMs, frozen, reset }: v.InferOutput<typ
 }
 
 const clockState = object({ now: text, frozen: yesOrNo, offsetMs: number })
-const clockAnswer = 'What it shows, whether it stands still, and how far it is ahead of the real time.'
+const clockAnswer = 'The time of the clock, whether it is stopped, and how far it is ahead of the real time.'
 
 const platformOperations = ({ readiness, reset, clock, credentials: current, document }: PlatformParts) => ({
   getReady: operation({
@@ -88,7 +88,7 @@ const platformOperations = ({ readiness, reset, clock, credentials: current, doc
   }),
   reset: operation({
     at: 'POST /reset',
-    does: 'Goes back to the start: for a scope its rules, what rules remember, faults, turns of recordings and journal; without a scope also pace, limits, faults by chance, mode and clock, and, where the state is in memory, users, sessions, keys and messages.',
+    does: 'Resets the platform. With a scope: its rules, what rules remember, its faults, replay positions and journal. Without one, also pace, limits, faults by chance, mode and clock, and, if the state is in memory, users, sessions, keys and messages.',
     query: scopeQuery,
     body: object({
       ...scopeQuery.entries,
@@ -118,7 +118,7 @@ const platformOperations = ({ readiness, reset, clock, credentials: current, doc
   }),
   getCredentials: operation({
     at: 'GET /credentials',
-    does: 'Returns the keys that the start prints.',
+    does: 'Returns the keys that the banner prints.',
     returns: credentials,
     answer:
       'The anon and the service key, the first configured API key that works, and the keys of newer Supabase clients; empty where there is none.',
@@ -128,7 +128,7 @@ const platformOperations = ({ readiness, reset, clock, credentials: current, doc
     at: 'GET /openapi.json',
     does: 'Returns this OpenAPI document.',
     returns: objectOf(),
-    answer: 'A document of OpenAPI 3.1.',
+    answer: 'An OpenAPI 3.1 document.',
     run: document,
   }),
 })
@@ -171,5 +171,5 @@ export const controlOperations = (parts: ControlParts) => ({
   ...tokenOperations(parts),
 })
 
-/** What the dashboard's page and tests call. */
+/** The operations that the dashboard and tests call. */
 export type ControlOperations = ReturnType<typeof controlOperations>

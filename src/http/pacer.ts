@@ -1,57 +1,65 @@
-/** Plays paced bodies in their rhythm: one shared wheel turns for all streams, and stands still when there are none. */
+/** Plays paced bodies: one shared timer wheel serves all streams and stops when there are none. */
 import type { Paced } from '../core/exchange.js'
 import type { Pace } from '../core/pace.js'
 import { mulberry32 } from '../core/random.js'
 
-/** Where a stream goes. */
+/** Where a stream is written. */
 export interface Sink {
   write(text: string): void
   end(text: string): void
-  /** Whether the reader is behind: nothing is written until it has caught up. */
+  /** Whether the reader is behind. Nothing is written until it has caught up. */
   isFull(): boolean
 }
 
 export interface Pacer {
-  /** Starts a stream; what it gives back stops it and lets go of everything of it. Stopping twice does nothing. */
+  /**
+   * Starts a stream. Returns a function that stops it and frees everything it holds; calling that twice does nothing.
+   */
   play(paced: Paced, sink: Sink): () => void
 }
 
 interface Stream {
-  /** What is played and where to; nothing when it has ended, though its slot may hold the stream a little longer. */
+  /** The body and its sink; both `undefined` once it has ended, though its slot may hold the stream a little longer. */
   paced: Paced | undefined
   sink: Sink | undefined
-  /** The time it goes by where it shares its speed; otherwise it goes by the clock. */
+  /** The shared time of streams that share a speed; `undefined` for a stream that follows the clock. */
   readonly shared: SharedTime | undefined
-  /** On the clock it goes by. */
+  /** In the time that the stream follows. */
   readonly startMs: number
-  /** From its start to the first piece. */
+  /** From the start to the first piece. */
   readonly firstMs: number
-  /** From a piece to the next, as a rule. */
+  /** The usual time between two pieces. */
   readonly stepMs: number
-  /** Draws by how much a pause differs from the rule, where it does. */
+  /** Draws the factor by which a pause varies; `undefined` if pauses do not vary. */
   readonly vary: (() => number) | undefined
-  /** Pieces that have left. */
+  /** The number of pieces sent. */
   sent: number
-  /** When the next piece is due, after the start. */
+  /** When the next piece is due, counted from the start. */
   nextMs: number
 }
 
-/** Fine enough that a stream ends some 3 ms late under thousands of others, where 5 ms make it 6; finer ticks gain nothing more. */
+/**
+ * Fine enough that a stream ends about 3 ms late among thousands of others; with 5 ms it would be 6. Finer ticks gain
+ * nothing.
+ */
 const TICK_MS = 2
 
-/** One turn of the wheel is SLOTS ticks; what is due later passes by and is put back. */
+/** One turn of the wheel is SLOTS ticks. Entries that are due in a later turn are put back. */
 const SLOTS = 1024
 
-/** How soon a reader that is behind is looked at again. */
+/** How soon a stream whose reader is behind is checked again. */
 const BEHIND_MS = 5
 
-/** How soon a stream that has been slowed down is looked at again: by then it may have become faster. */
+/** How soon a slowed-down stream is checked again, since it may have become faster by then. */
 const SHARING_MS = 50
 
-/** What adding up fractions of milliseconds may get wrong; without it a piece would miss its tick by nothing. */
+/**
+ * Tolerance for rounding errors when fractions of milliseconds are added up. Without it a piece could miss its tick by
+ * a hair.
+ */
 const ROUNDING_MS = 1e-6
 
-/** A wheel that moves every `tickMs`. Deadlines count from a stream's own start, so lateness never adds up. */
+/** A wheel that moves every `tickMs`. Deadlines count from a stream's own start, so delays never add up. */
 class Wheel implements Pacer {
   private readonly slots: Stream[][] = Array.from({ length: SLOTS }, () => [])
   private readonly sharedTimes = new Map<number, SharedTime>()
@@ -80,7 +88,7 @@ class Wheel implements Pacer {
   private begin(paced: Paced, sink: Sink, now: number): Stream {
     const { pace, promptTokens = 0, seed = 0 } = paced
     const { firstTokenMs, tokensPerSecond, promptTokensPerSecond, fullSpeedStreams } = pace
-    // The others have had the speed of their number so far.
+    // Until now the other streams have run at the speed for the old number.
     this.readAllShared(now)
     const shared = fullSpeedStreams === 0 ? undefined : this.joinShared(fullSpeedStreams, now)
     const vary = variation(pace, seed)
@@ -110,12 +118,12 @@ class Wheel implements Pacer {
       this.slots[slot] = []
       const wheel = this.timer
       for (const stream of due) this.advance(stream, now)
-      // The last stream has ended and another begun meanwhile: that one is on a new wheel.
+      // Meanwhile the last stream has ended and a new one has begun, on a new wheel.
       if (this.timer !== wheel) return
     }
   }
 
-  /** Writes everything that is due by now, in one go, and waits for the next piece. */
+  /** Writes everything that is due now in one go, and waits for the next piece. */
   private advance(stream: Stream, now: number) {
     const { paced, sink, shared } = stream
     if (!paced || !sink) return
@@ -123,7 +131,7 @@ class Wheel implements Pacer {
     const elapsedMs = (shared ? readShared(shared, now, this.playing) : now) - stream.startMs + ROUNDING_MS
     if (stream.nextMs <= elapsedMs) {
       const text = (stream.sent === 0 ? paced.head : '') + duePieces(stream, paced, elapsedMs)
-      // A stream without any pieces still has a head and a tail, due when its first piece would have been.
+      // A stream without pieces still has a head and a tail. They are due when the first piece would have been.
       if (stream.sent === paced.pieces.length) {
         this.finish(stream)
         return sink.end(text + paced.tail)
@@ -160,7 +168,7 @@ class Wheel implements Pacer {
     return time
   }
 
-  /** Before their number changes, so that each stretch of time counts at the speed that it had. */
+  /** Called before the number of streams changes, so that each stretch of time counts at the speed it had. */
   private readAllShared(now: number) {
     for (const time of this.sharedTimes.values()) readShared(time, now, this.playing)
   }
@@ -169,7 +177,7 @@ class Wheel implements Pacer {
 export const createPacer = ({ tickMs = TICK_MS, nowMs = () => performance.now() } = {}): Pacer =>
   new Wheel(tickMs, nowMs)
 
-/** The pieces that are due after `elapsedMs`, with their frames; the next one gets its time. */
+/** Returns the pieces that are due after `elapsedMs`, with their frames, and sets the time of the next one. */
 function duePieces(stream: Stream, { before, pieces, after, atMs }: Paced, elapsedMs: number): string {
   let text = ''
   while (stream.nextMs <= elapsedMs && stream.sent < pieces.length) {
@@ -179,7 +187,8 @@ function duePieces(stream: Stream, { before, pieces, after, atMs }: Paced, elaps
       stream.nextMs = atMs[stream.sent] ?? stream.nextMs
       continue
     }
-    // Counted from the start, or drawn pause after pause: either way what came too late does not move what is to come.
+    // Counted from the start, or by drawing pause after pause: either way a late piece does not delay the following
+    // ones.
     stream.nextMs = stream.vary
       ? stream.nextMs + stream.stepMs * stream.vary()
       : stream.firstMs + stream.sent * stream.stepMs
@@ -187,21 +196,21 @@ function duePieces(stream: Stream, { before, pieces, after, atMs }: Paced, elaps
   return text
 }
 
-/** The time of all streams with one `fullSpeedStreams`. */
+/** The common time of all streams with one `fullSpeedStreams`. */
 interface SharedTime {
   readonly fullSpeedStreams: number
-  /** How many streams go by it. */
+  /** The number of streams that follow it. */
   streams: number
   /** When it was last read, on the real clock. */
   readMs: number
-  /** What had passed of it then. */
+  /** What it showed then. */
   passedMs: number
 }
 
-/** How many milliseconds one of its milliseconds takes while `playing` streams play. */
+/** How many real milliseconds one of its milliseconds takes while `playing` streams play. */
 const stretch = ({ fullSpeedStreams }: SharedTime, playing: number) => Math.max(1, playing / fullSpeedStreams)
 
-/** Lets it pass until `nowMs`, in which `playing` streams were playing all the time; gives back what has passed of it. */
+/** Advances it to `nowMs`, given that `playing` streams have played since the last reading. Returns the new value. */
 function readShared(time: SharedTime, nowMs: number, playing: number): number {
   if (nowMs > time.readMs) {
     time.passedMs += (nowMs - time.readMs) / stretch(time, playing)
@@ -211,8 +220,8 @@ function readShared(time: SharedTime, nowMs: number, playing: number): number {
 }
 
 /**
- * Makes what draws the factor of one pause after another, 1 on average and the same from the same seed; `undefined` for a pace whose
- * pauses are all alike.
+ * Creates a function that draws the factor of each pause: 1 on average, and the same sequence for the same seed.
+ * Returns `undefined` for a pace whose pauses are all the same.
  */
 export function variation({ jitter, distribution }: Pace, seed: number): (() => number) | undefined {
   if (jitter === 0 || distribution === 'fixed') return undefined
@@ -222,5 +231,5 @@ export function variation({ jitter, distribution }: Pace, seed: number): (() => 
   return () => Math.exp(jitter * normal(random) - jitter ** 2 / 2)
 }
 
-/** Box and Muller's: two even numbers make one of the standard normal distribution. */
+/** Box and Muller's method: turns two uniform numbers into one of the standard normal distribution. */
 const normal = (random: () => number) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())

@@ -1,21 +1,21 @@
-/** Reads what an HTML page says to people: enough to find the reason in the error page of a gateway. */
+/** Reads the visible text of an HTML page: enough to find the reason in a gateway's error page. */
 
-/** Part of a page's text, and the element around it that matters here. */
+/** A part of a page's text, and the nearest relevant element around it. */
 interface Part {
   readonly text: string
   readonly tag: string
-  /** Two elements with the same tag have different numbers. */
+  /** Distinguishes two elements with the same tag. */
   readonly element: number
 }
 
-/** What stands in these is not for readers. */
+/** Elements whose content is not visible. */
 const unread = new Set(['script', 'style', 'svg', 'template', 'noscript'])
-/** Titles that say nothing: the text of the page says more. */
+/** Titles without information. The text of the page says more. */
 const meaningless = /^(error|untitled|document)?$/i
-/** The reason stands at the beginning. It also bounds the work. */
+/** The reason is near the beginning. This also limits the work. */
 const MOST_LETTERS = 65_536
 
-/** The title, else the first heading, else the visible text. */
+/** Returns the title, else the first heading, else the visible text. */
 export function pageText(html: string): string {
   const parts = partsOf(html.slice(0, MOST_LETTERS))
   const heading = parts.find(({ tag, text }) => /^h[1-3]$/.test(tag) && text.trim() !== '')
@@ -27,7 +27,7 @@ export function pageText(html: string): string {
   return found ?? tidy(parts.filter(({ tag }) => tag !== 'title'))
 }
 
-/** Reads each character once: a regular expression over the whole page could take seconds. */
+/** Reads each character once. A regular expression over the whole page could take seconds. */
 function partsOf(html: string): readonly Part[] {
   const parts: Part[] = []
   let tag = ''
@@ -48,7 +48,7 @@ function partsOf(html: string): readonly Part[] {
       }
     }
     isComment = false
-    // A "<" that begins no tag is text.
+    // A "<" that does not begin a tag is text.
     const text = end < 0 ? piece : piece.slice(end + mark.length)
     if (text !== '' && !unread.has(tag)) parts.push({ text, tag, element: tag === '' ? 0 : element })
   }

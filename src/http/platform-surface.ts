@@ -17,27 +17,27 @@ export type FaultByRule = (exchange: Exchange) => Promise<Fault | undefined> | u
 
 interface Local {
   readonly routes: Routes
-  /** Throws a 401, or rejects with one. */
+  /** Throws or rejects with a 401. */
   readonly identify: (authorization: string | undefined, exchange: Exchange) => ReturnType<Identify>
   readonly bodyLimitBytes: number
   readonly cors: Cors
 }
 
-/** What the platform needs where not everything is emulated. */
+/** What the platform needs if not everything is emulated. */
 export interface Mixed {
   readonly modeOf: ModeOf
   readonly faultByRule?: FaultByRule | undefined
-  /** What was recorded and what to record; asked only in the modes that have to do with it. */
+  /** The recordings to replay and to write. Only called in modes that use them. */
   readonly recordings: () => Promise<Recordings>
-  /** Whether errors with another body than the documented one are made to fit. */
+  /** Whether live errors with an undocumented body are changed to the documented form. */
   readonly errors: 'documented' | 'untouched'
   /** What replay does with a request that has no recording. */
   readonly onMiss: 'fail' | 'emulate' | 'record'
-  /** Which callers may go to the live platform. */
+  /** Which pages may reach the live platform. */
   readonly origins: Pick<Origins, 'requireOwn'>
   readonly liveCors: Cors
   readonly proxy: () => Promise<Upstream>
-  /** Called for each request that goes to the live platform. */
+  /** Called for each request that is forwarded to the live platform. */
   readonly passed: () => void
 }
 
@@ -68,7 +68,7 @@ export function platformSurface(local: Local, mixed?: Mixed): Surface {
 
 type Own = Pick<Surface, 'enter' | 'options' | 'answer'>
 
-/** Everything is made here. */
+/** Everything is emulated. */
 const emulated = ({ routes, identify }: Local): Own => ({
   options: ({ path }) => ({ methods: routes.methodsOf(path) }),
   enter(exchange) {
@@ -87,17 +87,17 @@ function made(exchange: Exchange): Reply | Promise<Reply> {
   return exchange.endpoint.reply(exchange)
 }
 
-/** Some answers come from the live platform, or from recordings. */
+/** Some answers come from the live platform or from recordings. */
 function mixedSurface(local: Local, mixed: Mixed): Own & Pick<Surface, 'modeOf' | 'live'> {
   const { routes } = local
   const { modeOf, onMiss, origins, proxy, liveCors } = mixed
   const own = emulated(local)
 
-  /** Whether it is for the live platform, or a recording, to know the path. */
+  /** Whether only the live platform, or a recording, can know the path. */
   const isElsewhere = (exchange: Exchange) =>
     !routes.has(exchange.path) && exchange.path !== '*' && modeOf(exchange) !== 'emulate'
 
-  /** Without a good credential a client learns no more than that the path is not documented. */
+  /** Without a valid credential a client only learns that the path is not documented. */
   async function enterElsewhere(exchange: Exchange): Promise<Caller> {
     const endpoint = elsewhere(exchange.method, exchange.path)
     try {
@@ -117,7 +117,7 @@ function mixedSurface(local: Local, mixed: Mixed): Own & Pick<Surface, 'modeOf' 
       origins,
       proxy,
       mayBeLinked: () => false,
-      /** A preflight goes where the request would that it asks about. */
+      /** A preflight goes to the same place as the request that it announces. */
       mayReach({ method, path, headers }) {
         const asked = method === 'OPTIONS' ? headers['access-control-request-method'] : undefined
         return mayGoLive(modeOf({ method: asked ?? method, path }), onMiss)
@@ -173,7 +173,7 @@ async function replay(mixed: Mixed, exchange: Exchange): Promise<Answer> {
     case 'record':
       return record(mixed, exchange)
     case 'fail':
-      // A path that is neither documented nor recorded counts as not existing.
+      // A path that is neither documented nor recorded counts as unknown.
       if (exchange.endpoint?.isElsewhere && !found.isKnownPath) throw notFound()
       throw noRecording(exchange, found.why)
   }

@@ -1,4 +1,6 @@
-/** Carries requests to the live platform and its answers back. The only entry point to the package `http-proxy-middleware`. */
+/**
+ * Forwards requests to the live platform and returns its answers. The only file that imports `http-proxy-middleware`.
+ */
 import {
   type ClientRequest,
   Agent as HttpAgent,
@@ -19,7 +21,7 @@ import { type Journey, type Manners, Passage } from './proxy/passage.js'
 export { authCredentials, callersOwn, platformCredentials } from './proxy/credentials.js'
 
 export interface Upstream {
-  /** Carries one request over. */
+  /** Forwards one request. */
   forward(journey: Journey): void
 }
 
@@ -30,13 +32,13 @@ export interface ProxyOptions extends Manners {
   readonly insecure: boolean
 }
 
-/** How long a connection to the live platform is kept for the next request. */
+/** How long an idle connection to the live platform is kept for the next request. */
 const IDLE_CONNECTION_MS = 10_000
 
-/** Sends the request of a passage, once everything about it is known. */
+/** Sends the request of a passage once everything about it is known. */
 type Client = (passage: Passage) => void
 
-/** The live side: where it is, and whether its certificate has to be trusted. */
+/** The live platform's address, and whether its certificate must be trusted. */
 interface Live {
   readonly protocol: string
   readonly host: string
@@ -45,26 +47,26 @@ interface Live {
   readonly secure: boolean
 }
 
-/** Makes the way to `baseUrl`, and only there. */
+/** Creates a proxy that forwards to `baseUrl` and nowhere else. */
 export function createProxy(options: ProxyOptions): Upstream {
   const { protocol, host, hostname, port, pathname } = new URL(options.baseUrl)
-  // An IPv6 address is written in brackets, and dialled without them.
+  // A URL has an IPv6 address in brackets; connecting needs it without them.
   const live = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port, secure: !options.insecure }
   const prefix = pathname.replace(/\/+$/, '')
-  // What the journal shows: without a user name and password.
+  // The URL that the journal shows, without user name and password.
   const manners = { ...options, baseUrl: `${protocol}//${host}${prefix}` }
   const Agent = protocol === 'https:' ? HttpsAgent : HttpAgent
-  // An idle connection ends by itself: nothing else ends those of a proxy that a reload has replaced.
+  // Idle connections time out. Nothing else would close those of a proxy that a reload has replaced.
   const kept = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS })
-  // Where one kept connection was closed the others may be, too.
+  // When one kept connection was closed by the other side, the others may be closed too.
   const fresh = new Agent({ keepAlive: false })
   const onNew = { direct: directClient(live, fresh, failed), engine: engineClient(live, fresh, failed) }
   const onKept = { direct: directClient(live, kept, failed), engine: engineClient(live, kept, failed) }
 
   function failed(passage: Passage, error: NodeJS.ErrnoException): void {
     if (passage.turnsBack(error)) return carry(passage, onNew)
-    // Afterwards it may be about what follows on the connection. A body that ends with that looks complete after a reset as well,
-    // so this is the place that knows.
+    // After a complete answer, the error may concern what follows on the connection. Only this place can tell, since a
+    // body that ends with the connection looks complete after a reset too.
     if (!passage.answer?.complete) passage.breaksOff(reasonOf(error))
   }
 
@@ -84,7 +86,7 @@ export function createProxy(options: ProxyOptions): Upstream {
     passage.headers = Object.assign(outgoing(exchange.headers, exchange.body), headers, { host })
     if (isPlain || witness) passage.headers['accept-encoding'] = 'identity'
     passage.departs()
-    // An unread body would keep us from noticing that the client leaves.
+    // If the body stayed unread, we would not notice that the client disconnects.
     request.resume()
     carry(passage, onKept)
   }
@@ -92,7 +94,7 @@ export function createProxy(options: ProxyOptions): Upstream {
   return {
     forward(journey) {
       const passage = new Passage(journey, manners)
-      // A path that climbs would come out beside the prefix, or beside the auth backend.
+      // A path with `..` could end up outside the prefix, or outside the auth backend.
       if (climbs(journey.exchange.path)) return passage.fail(notFound())
       try {
         const shown = options.credentials(journey.exchange)
@@ -107,7 +109,7 @@ export function createProxy(options: ProxyOptions): Upstream {
 
 type Failed = (passage: Passage, error: NodeJS.ErrnoException) => void
 
-/** Node's own client. What is documented goes by it: the engine takes half of the throughput. */
+/** Node's own client. Documented paths use it, because http-proxy-middleware costs half of the throughput. */
 function directClient({ protocol, hostname, port, secure }: Live, agent: HttpAgent, failed: Failed): Client {
   const send = protocol === 'https:' ? httpsRequest : httpRequest
   const to = { hostname, port, agent, rejectUnauthorized: secure }
@@ -116,7 +118,7 @@ function directClient({ protocol, hostname, port, secure }: Live, agent: HttpAge
     const upstream = send({ ...to, method, headers, path: target === '' ? '/' : target })
     upstream.once('socket', () => opens(passage, upstream))
     upstream.once('response', answer => {
-      // It broke off.
+      // The answer broke off.
       answer.once('error', error => passage.destroy(error))
       answers(passage, answer)
     })
@@ -124,17 +126,18 @@ function directClient({ protocol, hostname, port, secure }: Live, agent: HttpAge
   }
 }
 
-/** The engine of http-proxy-middleware, for paths that only the live platform knows. */
+/** The client of http-proxy-middleware, for paths that only the live platform knows. */
 function engineClient({ secure, ...origin }: Live, agent: HttpAgent, failed: Failed): Client {
   const middleware = createProxyMiddleware({
     agent,
     secure,
-    // The engine takes target and path from here, and nothing from the request.
+    // Target and path come from here. Nothing is taken from the request.
     router: request => ({ ...origin, pathname: passageOf(request).target }),
     ignorePath: true,
     pathFilter: () => true,
     selfHandleResponse: true,
-    // The others only write a log, which costs more than the rest of the way, or listen to the client, which a passage does.
+    // The default plugins only write a log, which costs more than everything else, or listen for the client, which a
+    // passage does itself.
     ejectPlugins: true,
     plugins: [proxyEventsPlugin],
     on: {
@@ -149,27 +152,27 @@ function engineClient({ secure, ...origin }: Live, agent: HttpAgent, failed: Fai
   }
 }
 
-/** There is a connection, new or kept. */
+/** A connection is open, whether new or reused. */
 function opens(passage: Passage, upstream: ClientRequest): void {
   passage.opens(upstream)
-  // The client has left before there was a connection.
+  // The client disconnected before there was a connection.
   if (passage.isOver) return void upstream.destroy()
-  // What ends without an answer and without an error: a change of protocol that was not asked for, for one.
+  // For connections that end without an answer and without an error, such as an unrequested protocol upgrade.
   upstream.once('close', () => {
     if (!passage.answer && passage.upstream === upstream) passage.fail(reasonOf(new Error('no answer')))
   })
-  // The bytes exactly as they came; the request itself has been read to its end.
+  // The body's original bytes. The request itself has been read to its end.
   endWith(upstream, passage.journey.exchange.body)
 }
 
 function answers(passage: Passage, answer: IncomingMessage): void {
   passage.answer = answer
   passage.begins()
-  // In this turn the rest of what has come with the head is still being read.
+  // The rest of what arrived with the head is still being read in this turn.
   process.nextTick(carryBack, passage)
 }
 
-// The two ways through a type that asks for all of a request and a response.
+// Converts a passage to and from the types that http-proxy-middleware expects, which are a full request and response.
 const seenByEngine = (passage: Passage) => ({
   asRequest: passage as unknown as IncomingMessage,
   asResponse: passage as unknown as ServerResponse,
@@ -179,9 +182,9 @@ const passageOf = (request: IncomingMessage) => request as unknown as Passage
 function reasonOf({ code, message }: NodeJS.ErrnoException) {
   const why = code ?? message
   if (untrusted.test(why)) return upstreamUntrusted(why)
-  // "HPE" is how node's parser begins the names of its errors.
+  // The error codes of node's parser begin with "HPE".
   return why.startsWith('HPE_') ? upstreamUnreadable(why) : upstreamUnreachable(why)
 }
 
-/** How OpenSSL and node name what they have against a certificate. */
+/** The codes with which OpenSSL and node reject a certificate. */
 const untrusted = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|^CERT_|^ERR_TLS_CERT/

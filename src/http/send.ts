@@ -1,4 +1,4 @@
-/** Sends a reply: the one place where an answer of ours becomes bytes. */
+/** Sends a reply: the only place where our own answers become bytes. */
 import { type IncomingMessage, ServerResponse, STATUS_CODES, validateHeaderValue } from 'node:http'
 import { MOST_PIECES_TIMED } from '../core/clock.js'
 import type { Paced, Reply } from '../core/exchange.js'
@@ -7,17 +7,17 @@ import { leaveUnread } from './body.js'
 import { isForeign } from './foreign.js'
 import type { Pacer } from './pacer.js'
 
-/** How a body leaves that has a rhythm. */
+/** A body that is sent in a rhythm. */
 interface Playing {
   readonly pacer: Pacer
-  /** Takes the time of each piece after the head, in milliseconds. */
+  /** Receives the time of each piece in milliseconds after the head. */
   readonly piecesAtMs: number[] | undefined
 }
 
-/** The headers of an answer, but for what depends on how its body leaves. */
+/** The headers of an answer, except those that depend on how its body is sent. */
 interface Head {
   readonly contentType: string
-  /** As node's flat array, as `more` is. */
+  /** As node's flat array, like `more`. */
   readonly cors: readonly string[]
   readonly requestId: string | undefined
   readonly more: readonly string[]
@@ -38,7 +38,8 @@ export function sendWhole(response: ServerResponse, head: Head, reply: Reply, bo
   const encoding = size === body.length ? 'latin1' : 'utf8'
   if (isUsual) return response.leaveAtOnce(status, headOf(status, head, size), body, encoding)
   const headers = flat(head)
-  // RFC 9110 §8.6: a 204 has no length, not even zero; and a head alone only that of the body that would be there, if that is known.
+  // RFC 9110 §8.6: a 204 has no Content-Length, not even 0. The response to HEAD has that of the missing body, if it is
+  // known.
   if (status !== 204 && (size > 0 || (status !== 304 && response.req.method !== 'HEAD')))
     headers.push('content-length', String(size))
   response.writeHead(status, headers)
@@ -58,7 +59,10 @@ export const KEEP_ALIVE_MS = 65_000
 
 const keepAlive = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_MS / 1000}\r\n`
 
-/** The head of an answer on a connection that stays open, letter for letter what node writes. Without a size the body leaves in chunks. */
+/**
+ * The head of a response on a connection that stays open, exactly as node writes it. Without a size, the body is
+ * chunked.
+ */
 function headOf(status: number, { contentType, cors, requestId, more }: Head, size?: number): string {
   if (begin.status !== status || begin.contentType !== contentType || begin.cors !== cors) {
     const line = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`
@@ -72,10 +76,10 @@ function headOf(status: number, { contentType, cors, requestId, more }: Head, si
   return `${begin.text}${id}${further}${length}Date: ${dateNow()}${keepAlive}${framing}`
 }
 
-/** How the last head began: the next one nearly always begins in the same way. */
+/** The start of the last head. The next one is nearly always the same. */
 let begin = { status: 0, contentType: '', cors: [] as readonly string[], text: '' }
 
-/** Throws as node does for what must not stand in a header. */
+/** Throws the same error as node for characters that are not allowed in a header. */
 function linesOf(headers: readonly string[]): string {
   let lines = ''
   for (let i = 0; i < headers.length; i += 2) {
@@ -101,8 +105,9 @@ function dateNow(): string {
 /** A response of our own server. */
 interface OwnResponse extends ServerResponse {
   /**
-   * False for all that node frames in another way, or later: a client of HTTP/1.0, a connection that is to be closed, HEAD, a status without a
-   * body, a response that another one is ahead of, and one whose methods were replaced, as a fault does.
+   * False for everything that node frames in another way or sends later: HTTP/1.0 clients, connections that are to be
+   * closed, HEAD, statuses without a body, pipelined responses that have to wait, and responses whose methods a fault
+   * has replaced.
    */
   isUsual(status: number): boolean
   leaveAtOnce(status: number, head: string, body: string, encoding: 'latin1' | 'utf8'): void
@@ -158,7 +163,7 @@ export function createResponseClass(): typeof ServerResponse {
 
 function noteAndEnd(response: ServerResponse, status: number, head: string): void {
   response.statusCode = status
-  // What node notes when it has written a head; `end` then only ends.
+  // The fields that node sets when it has written a head. After that, `end` only ends the response.
   const noted = response as unknown as { _header: string; _headerSent: boolean }
   noted._header = head
   noted._headerSent = true
@@ -168,7 +173,10 @@ function noteAndEnd(response: ServerResponse, status: number, head: string): voi
 
 type Write = (text: string, behind: string) => void
 
-/** Writes a reply whose body has a rhythm, and calls `done` once: with true when all of it was handed over, with false when the client left before. */
+/**
+ * Sends a reply whose body has a rhythm, and calls `done` once: with true when all of it was written, with false when
+ * the client disconnected early.
+ */
 export function sendPaced(
   response: ServerResponse,
   head: Head,
@@ -178,7 +186,7 @@ export function sendPaced(
   done: (complete: boolean) => void,
 ): void {
   response.writeHead(status, flat(head))
-  // A HEAD request need not wait for a body to be played.
+  // For HEAD there is no body to play.
   if (response.req.method === 'HEAD') {
     response.end()
     return done(true)
@@ -197,10 +205,11 @@ export function sendPaced(
       write(text, LAST_CHUNK)
       response.end()
     },
-    // Its socket's to say, once it has one: while another answer is ahead of it on the connection, node keeps what it writes.
+    // Asks the socket, if the response has one. While an earlier response occupies the connection, node buffers what it
+    // writes.
     isFull: () => (response.socket ?? response).writableNeedDrain,
   })
-  // A client that waits for the first token may already want to know that the request was taken.
+  // The client may want to know that the request was accepted before the first token is due.
   if (!begun) response.flushHeaders()
   response.once('close', () => {
     stop()
@@ -208,7 +217,7 @@ export function sendPaced(
   })
 }
 
-/** Notes when each piece leaves. */
+/** Notes when each piece is sent. */
 function timed(write: Write, piecesAtMs: number[] | undefined): Write {
   if (!piecesAtMs) return write
   const startMs = performance.now()
@@ -219,10 +228,11 @@ function timed(write: Write, piecesAtMs: number[] | undefined): Write {
 }
 
 /**
- * Writes chunks (RFC 9112 §7.1) frame and all, where node would hand size, text and line end over one by one, and to the socket itself,
- * where node would hold each back until the end of the turn: with thousands of streams that write a few words at a time it is this
- * that takes the time. A client of HTTP/1.0 gets the text alone, and so does a fault (spoil.ts), which leaves it to node to frame what
- * it lets pass; a response of a foreign server is left to its own methods.
+ * Writes chunks (RFC 9112 §7.1) with their frames in one write, where node would write size, text and line end
+ * separately. Writes to the socket itself, where node would hold writes back until the end of the turn. With thousands
+ * of streams that write a few words at a time, this is where the time goes. HTTP/1.0 clients get the text alone. So
+ * does a fault (spoil.ts), which lets node frame what it passes on. A foreign server's response is written through its
+ * own methods.
  */
 function chunkWriter(response: ServerResponse, bytewise: boolean): Write {
   if (isForeign(response)) return text => void response.write(text, bytewise ? 'latin1' : 'utf8')
@@ -231,11 +241,12 @@ function chunkWriter(response: ServerResponse, bytewise: boolean): Write {
   let first = true
   return (text, behind) => {
     const size = bytewise ? text.length : Buffer.byteLength(text)
-    // A chunk without any bytes would be the last one.
+    // A chunk of zero bytes would be the last one.
     const framed = chunked ? `${size === 0 ? '' : `${size.toString(16)}\r\n${text}\r\n`}${behind}` : text
     const encoding = size === text.length ? 'latin1' : 'utf8'
     const { socket } = response
-    // The head goes with the first chunk; and while another answer is ahead on the connection, there is no socket yet.
+    // The head goes out with the first chunk. While an earlier response occupies the connection, there is no socket
+    // yet.
     if (first || !socket || !chunked) response.write(framed, encoding)
     else if (socket.writable) socket.write(framed, encoding)
     first = false

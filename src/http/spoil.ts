@@ -1,4 +1,4 @@
-/** Makes one response spoil the body that it is given, whatever writes it. */
+/** Makes a response damage the body that is written to it, whichever code writes it. */
 import { OutgoingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Fault } from '../core/fault.js'
@@ -6,11 +6,11 @@ import { headerIn } from '../core/http.js'
 import { type BodyFacts, halfOf, type Treatment, type TreatmentStep, treatmentOf } from './treatment.js'
 
 export interface Spoilt {
-  /** Whether anything went wrong: an answer may be too short for it. */
+  /** Whether the fault took effect. An answer may be too short for it. */
   happened(): boolean
 }
 
-/** What was passed to `writeHead`; the headers as node's flat array. */
+/** The arguments of `writeHead`; the headers as node's flat array. */
 interface Head {
   readonly status: number
   readonly reason: string | undefined
@@ -19,12 +19,13 @@ interface Head {
 
 const nothing = Buffer.alloc(0)
 
-/** A reset loses the client what it has not read yet, or the client misses the reset; and there is no way to know when it has read. */
+/** A reset discards what the client has not read yet, so it needs time to read. There is no way to know when it has. */
 const READING_MS = 50
 
 /**
- * From now on `response` does with its body what `fault` says. It holds its head back until the body begins or the head is flushed, and then
- * leaves the framing to node: a writer that frames chunks itself sees from `chunkedEncoding` that it must not.
+ * Applies `fault` to everything that is written to `response` from now on. The head is held back until the body begins
+ * or the head is flushed. Node then does the framing: code that frames chunks itself sees from `chunkedEncoding` that
+ * it must not.
  */
 export function spoil(response: ServerResponse, fault: Fault): Spoilt {
   const body = new SpoiltBody(response, fault)
@@ -47,7 +48,7 @@ export function spoil(response: ServerResponse, fault: Fault): Spoilt {
   return { happened: () => body.happened }
 }
 
-/** The methods of a response as they were before. */
+/** The original methods of a response. */
 const realMethods = (response: ServerResponse) => ({
   writeHead: response.writeHead.bind(response) as (status: number, ...rest: unknown[]) => void,
   flushHeaders: response.flushHeaders.bind(response),
@@ -55,19 +56,19 @@ const realMethods = (response: ServerResponse) => ({
   end: response.end.bind(response) as (sent?: () => void) => void,
 })
 
-/** What is between a writer and its response. */
+/** Stands between the code that writes a body and the response. */
 class SpoiltBody {
   head: Head = { status: 200, reason: undefined, headers: [] }
   happened = false
   private readonly real: ReturnType<typeof realMethods>
   private treatment: Treatment | undefined
   private isMeasured = false
-  /** Nothing more leaves. */
+  /** Nothing more is sent. */
   private over = false
   private silence: { readonly timer: NodeJS.Timeout | undefined } | undefined
-  /** What is still to be done. During a silence it grows no more than writers that wait for `drain` let it. */
+  /** Steps still to be done. During a silence it grows only as far as writers that wait for `drain` let it. */
   private queue: Iterator<TreatmentStep>[] = []
-  /** The writer has come to the end. */
+  /** Set when the writer has ended the body. */
   private ended: { readonly sent: (() => void) | undefined } | undefined
 
   constructor(
@@ -77,7 +78,7 @@ class SpoiltBody {
     this.real = realMethods(response)
   }
 
-  /** A response that is full for as long as it is silent holds up its writer, the live platform included. */
+  /** A silent response counts as full, which holds up its writer, including the live platform. */
   isFull(): boolean {
     const { over, silence, response } = this
     return (
@@ -92,7 +93,7 @@ class SpoiltBody {
 
   write(bytes: Buffer): boolean {
     const { take } = this.open()
-    // An empty write is enough to send the head.
+    // An empty write sends the head.
     if (!this.over && bytes.length === 0) this.real.write(nothing)
     if (!this.over) this.run(take(bytes))
     return !this.isFull()
@@ -112,7 +113,7 @@ class SpoiltBody {
     clearTimeout(this.silence?.timer)
   }
 
-  /** Lets the head leave, where it has not. */
+  /** Sends the head if that has not happened yet. */
   private open(): Treatment {
     if (this.treatment) return this.treatment
     const { head, fault } = this
@@ -159,7 +160,7 @@ class SpoiltBody {
         }
         return
       case 'cut':
-        // Where neither a length nor a frame marks the end of a body, closing the connection would look like its end.
+        // If neither a length nor chunks mark the end of the body, a normal close would look like its end.
         if (this.isMeasured || response.chunkedEncoding) return this.stopThen(() => response.destroy())
         return this.stopThen(() => resetSoon(response))
       case 'reset':
@@ -180,7 +181,7 @@ class SpoiltBody {
     if (!this.isFull()) this.response.emit('drain')
   }
 
-  /** The client gets what was before, and notices afterwards. */
+  /** Sends what came before, then acts, so that the client notices only afterwards. */
   private stopThen(act: () => void): void {
     this.over = true
     this.real.write(nothing, act)
@@ -199,13 +200,15 @@ function factsIn(headers: readonly string[]): BodyFacts {
   const length = headerIn(headers, 'content-length')
   const encoding = headerIn(headers, 'content-encoding') ?? 'identity'
   return {
-    // The events of an encoded stream cannot be distinguished.
+    // The events of a compressed stream cannot be told apart.
     isStream: /^text\/event-stream\b/i.test(headerIn(headers, 'content-type') ?? '') && encoding === 'identity',
     length: length === undefined ? undefined : Number(length),
   }
 }
 
-/** The headers as they are with this fault: another type, and no length that will not come true unnoticed. */
+/**
+ * The headers to send with this fault: its content type, and no length that would be wrong without the client noticing.
+ */
 function spoiltHeaders(headers: readonly string[], fault: Fault, { isStream, length }: BodyFacts): string[] {
   const { contentType, truncate } = fault
   const kept = headers.filter((_text, i) => {
@@ -221,10 +224,10 @@ function spoiltHeaders(headers: readonly string[], fault: Fault, { isStream, len
 const changesLength = ({ malformedChunk, done, errorAfterChunks }: Fault) =>
   (malformedChunk ?? done ?? errorAfterChunks) !== undefined
 
-/** Resets the connection: a RST where a FIN is usual. */
+/** Resets the connection: sends RST instead of FIN. */
 export function reset(response: ServerResponse): void {
   const tear = (socket: Socket) => void socket.resetAndDestroy()
-  // Of pipelined requests the later ones have no socket until it is their turn.
+  // A pipelined request has no socket until it is its turn.
   if (response.socket) tear(response.socket)
   else response.once('socket', tear)
 }

@@ -1,4 +1,7 @@
-/** What the line is made of: stages, the visits that go from one to the next, and the surfaces that say how a prefix of paths answers. */
+/**
+ * The building blocks of the line: stages, the visits that pass through them, and the surfaces that serve a prefix of
+ * paths.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PlatformError } from '../core/errors.js'
 import type { Answer, Caller, Exchange, Reply } from '../core/exchange.js'
@@ -8,78 +11,82 @@ import type { Cors } from './cors.js'
 import type { ModeOf } from './modes.js'
 import type { Upstream } from './proxy.js'
 
-/** One request on its way down the line. */
+/** One request on its way through the line. */
 export interface Visit {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly exchange: Exchange
   readonly surface: Surface
-  /** Set where it may reach something live, and so must not come from a foreign page. */
+  /** Set if the request may reach something live. It is then refused if it comes from a foreign page. */
   readonly live: Live | undefined
-  /** What it may use of its credential's limits. */
+  /** The request's share of its credential's limits. */
   pass: Quota | undefined
   answer: Answer | undefined
-  /** Whether a fault has come over it: that journals it then. */
+  /** Whether a fault applies to it. The fault then journals it. */
   isStruck: boolean
 }
 
 export type Step = (visit: Visit) => void
 
-/** What a stage may do with a visit beside handing it on. */
+/** What a stage may do with a visit instead of passing it on. */
 export interface Ends {
-  /** Goes on with a value: at once where it is there, since waiting for a promise costs a turn. */
+  /** Continues with a value, at once if it is not a promise, since awaiting one costs a turn. */
   when<T>(visit: Visit, value: T | Promise<T>, then: (value: T) => void): void
   fail(visit: Visit, cause: unknown): void
-  /** Gives the answer that the visit has. */
+  /** Sends the visit's answer. */
   deliver: Step
-  /** Journals it as it is, unless a fault is going to. */
+  /** Journals the visit, unless a fault is going to. */
   end: Step
-  /** Journals it. */
+  /** Journals the visit. */
   journal: Step
 }
 
-/** One part of the line: a step that hands on to the next one. */
+/** One part of the line: creates a step that passes visits on to the next one. */
 export type Stage = (next: Step, ends: Ends) => Step
 
-/** What lives below a prefix of paths: who may ask for what there, and the form of its answers. */
+/** Serves the paths below a prefix: who may call what, and the form of the answers. */
 export interface Surface {
-  /** Identifies the endpoint, which the exchange then names, and gives back the caller. Throws (or rejects) for unknown paths and bad credentials. */
+  /**
+   * Finds the endpoint, notes it in the exchange, and returns the caller. Throws or rejects for unknown paths and
+   * invalid credentials.
+   */
   enter(exchange: Exchange): Caller | Promise<Caller>
   answer(exchange: Exchange): Answer | Promise<Answer>
-  /** The answer to OPTIONS; nothing where that is treated like any other request. */
+  /** The answer to OPTIONS; `undefined` if OPTIONS is treated like any other request. */
   options(exchange: Exchange, isPreflight: boolean): Options | undefined | Promise<Options | undefined>
   errorReply(error: PlatformError, exchange: Exchange): Reply
   readonly bodyLimitBytes: number
-  /** Whether a body has to say that it is JSON. */
+  /** Whether a body must be declared as JSON. */
   readonly requiresJson: boolean
-  /** What a fault with this status is called in code. */
+  /** The error code for a fault with this status. */
   faultCode(status: number): string
-  /** Where an answer comes from; absent where all of them are made here. */
+  /** Where an answer comes from; absent if all are emulated. */
   readonly modeOf?: ModeOf | undefined
-  /** Whether its answers have an x-request-id. */
+  /** Whether its responses have an x-request-id. */
   readonly hasRequestIds: boolean
-  /** Whether what is refused by a fault must not have happened: then chance is asked before the answer is made. */
+  /**
+   * Whether a request that a fault refuses must have no effect. Random faults are then drawn before the answer is made.
+   */
   readonly failsBeforehand: boolean
   readonly cors: Cors
-  /** Present where requests may reach something live. */
+  /** Present if requests may reach something live. */
   readonly live?: Live | undefined
 }
 
 export interface Options {
-  /** The methods on the path; nothing where it is not there. */
+  /** The methods of the path; `undefined` if the path is unknown. */
   readonly methods: readonly string[] | undefined
 }
 
-/** What is different for requests that may reach something live. */
+/** What differs for requests that may reach something live. */
 export interface Live {
   mayReach(exchange: Exchange): boolean
-  /** The CORS headers that pages get in its place. */
+  /** The CORS headers used instead. */
   readonly cors: Cors
-  /** Which pages may go there. */
+  /** Which pages may call it. */
   readonly origins: Pick<Origins, 'requireOwn'>
-  /** Whether links of other sites lead to a path on purpose. */
+  /** Whether other sites link to a path on purpose. */
   mayBeLinked(path: string): boolean
-  /** The way there. */
   readonly proxy: () => Promise<Upstream>
 }
 

@@ -1,4 +1,4 @@
-/** The stages of the line that are there only while they are switched on: own pages, scopes, limits and faults. */
+/** The optional stages of the line: own pages only, limits and faults. */
 import { type ChatRequest, chatIn } from '../completions/request.js'
 import { PlatformError } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
@@ -7,14 +7,14 @@ import type { Limits } from '../limits/index.js'
 import { strike } from './faults.js'
 import type { Ends, Stage, Step, Visit } from './stage.js'
 
-/** Refuses foreign pages what may reach something live. */
+/** Refuses requests from foreign pages that may reach something live. */
 export const ownPagesOnly: Stage = next => visit => {
   const { live, request, exchange } = visit
   live?.origins.requireOwn(request.headers, live.mayBeLinked(exchange.path))
   next(visit)
 }
 
-/** Counts requests. Throws a 429 for one too many. */
+/** Counts requests. Throws a 429 over the limit. */
 export const limitRequests =
   (limits: Limits): Stage =>
   next =>
@@ -25,10 +25,10 @@ export const limitRequests =
     next(visit)
   }
 
-/** The tokens of a prompt that takes long to count; `undefined` where it does not. */
+/** Counts the tokens of a prompt that takes long to count; returns `undefined` for others. */
 export type HeavyPrompt = (exchange: Exchange) => Promise<number> | undefined
 
-/** Counts the prompt of a chat completion and, for as long as it is open, the stream. Throws a 400 or a 429 over the limits. */
+/** Counts the prompt of a chat completion and, while it is open, the stream. Throws a 400 or a 429 over the limits. */
 export const limitChat =
   (heavyPrompt: HeavyPrompt): Stage =>
   (next, { when }) =>
@@ -44,7 +44,7 @@ export const limitChat =
     })
   }
 
-/** The live platform decides what a body is that is no chat completion request. */
+/** Returns `undefined` for a body that is no chat completion request; how to answer it is up to the live platform. */
 function readable({ exchange, surface }: Visit): ChatRequest | undefined {
   try {
     return chatIn(exchange)
@@ -54,7 +54,7 @@ function readable({ exchange, surface }: Visit): ChatRequest | undefined {
   }
 }
 
-/** Lets a fault that was asked for come over a request before it is answered. */
+/** Applies a fault that the request or a test asked for, before the request is answered. */
 export const strikeBefore =
   (faults: Faults): Stage =>
   (next, ends) =>
@@ -64,7 +64,7 @@ export const strikeBefore =
     suffer(visit, chosen, next, ends)
   }
 
-/** Lets a fault of the rule that has answered, or of chance, come over the answer. */
+/** Applies the fault of the rule that answered, or a random one, to the answer. */
 export const strikeAfter =
   (faults: Faults): Stage =>
   (next, ends) =>
@@ -74,7 +74,7 @@ export const strikeAfter =
     suffer(visit, isDrawn ? faults.drawn(exchange, answer) : undefined, next, ends)
   }
 
-/** Goes on, with a fault if one was chosen; that sees to it that the end is journaled. */
+/** Continues, applying the fault if there is one. The fault then makes sure that the exchange is journaled. */
 function suffer(visit: Visit, chosen: ChosenFault | undefined, next: Step, { fail, end, journal }: Ends): void {
   const { exchange, response, surface } = visit
   if (!chosen) return next(visit)

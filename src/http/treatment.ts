@@ -1,29 +1,29 @@
-/** What a fault makes of a body: which of its bytes leave, what is done in between, and how it ends. */
+/** What a fault does to a body: which bytes are sent, what happens in between, and how it ends. */
 import { createEventSplitter, dataOf, halvedEvent } from '../completions/events.js'
 import { brokenStream, errorEvent } from '../core/errors.js'
 import type { Fault } from '../core/fault.js'
 
-/** The next step. After a `cut`, a `reset` or an `end` there is none. */
+/** The next step. Nothing follows a `cut`, a `reset` or an `end`. */
 export type TreatmentStep =
-  /** `spoilt` when it is not what was to leave here. */
+  /** `spoilt` if these are not the original bytes. */
   | { readonly kind: 'pass'; readonly bytes: Buffer; readonly spoilt?: boolean }
   | { readonly kind: 'stall' }
   | { readonly kind: 'cut' }
   | { readonly kind: 'reset' }
-  /** As if it were all there was. */
+  /** Ends the body normally, as if it were complete. */
   | { readonly kind: 'end' }
 
-/** What is done when the head has left, with the bytes of the body as they come, and when there are no more of them. */
+/** The steps to take after the head, for each piece of the body, and at its end. */
 export interface Treatment {
   begin(): Iterable<TreatmentStep>
   take(bytes: Buffer): Iterable<TreatmentStep>
   end(): Iterable<TreatmentStep>
 }
 
-/** What the head says of a body. */
+/** What the head says about a body. */
 export interface BodyFacts {
   readonly isStream: boolean
-  /** Its length in bytes, where the head gives it. */
+  /** Its length in bytes, if the head has one. */
   readonly length: number | undefined
 }
 
@@ -36,7 +36,7 @@ export function treatmentOf(fault: Fault, { isStream, length }: BodyFacts): Trea
   return inner
 }
 
-/** How long a truncated body is. */
+/** The length of a truncated body. */
 export const halfOf = (length: number) => Math.floor(length / 2)
 
 const none: readonly TreatmentStep[] = []
@@ -44,7 +44,7 @@ const passing = (bytes: Buffer): TreatmentStep => ({ kind: 'pass', bytes })
 const spoilt = (bytes: Buffer): TreatmentStep => ({ kind: 'pass', bytes, spoilt: true })
 const nothing = Buffer.alloc(0)
 
-/** Lets `bytes` bytes pass, then ends in this way. */
+/** Lets `bytes` bytes through, then ends in this way. */
 function limited(inner: Treatment, bytes: number, ending: 'cut' | 'reset' | 'end'): Treatment {
   let left = bytes
   function* within(steps: Iterable<TreatmentStep>): Generator<TreatmentStep> {
@@ -67,10 +67,10 @@ function limited(inner: Treatment, bytes: number, ending: 'cut' | 'reset' | 'end
   }
 }
 
-/** A JSON body of unknown length is collected up to this size, and ends in the middle of that. */
+/** A JSON body of unknown length is collected up to this size and then cut in half. */
 const LONGEST_COLLECTED_BYTES = 1_048_576
 
-/** A body that is no stream. */
+/** For a body that is not a stream. */
 function whole({ reset, truncate }: Fault, length: number | undefined): Treatment {
   const collected: Buffer[] = []
   let size = 0
@@ -96,14 +96,14 @@ function whole({ reset, truncate }: Fault, length: number | undefined): Treatmen
   }
 }
 
-/** A stream that is reset in its middle is reset after this many chunks. */
+/** A stream is reset after this many chunks. */
 const CHUNKS_BEFORE_RESET = 2
 
-/** The events of a stream. */
+/** For event streams. */
 function stream(fault: Fault): Treatment {
   const splitter = createEventSplitter()
   let chunks = 0
-  /** The last chunk, where the last one of all is to end in its middle. */
+  /** The last chunk so far, held back if the very last one is to be truncated. */
   let held: Buffer | undefined
 
   function* due(): Generator<TreatmentStep> {

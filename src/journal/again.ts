@@ -1,4 +1,4 @@
-/** Sends a request of the journal once more, as it came: with its own credential, which only the journal has. */
+/** Repeats a request of the journal exactly as it was, with its own credential, which only the journal has. */
 import { request as ask, type IncomingHttpHeaders } from 'node:http'
 import { notRepeatable } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
@@ -7,17 +7,17 @@ import { createIds } from '../core/random.js'
 import { isRepeatable } from './facts.js'
 import type { Journal } from './journal.js'
 
-/** They belong to the first connection, or are set for the new one. */
+/** Headers of the original connection, and headers that are set for the new one. */
 const ofConnection = [
   ...['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'te', 'trailer', 'upgrade', 'expect'],
   ...['content-length', DASHBOARD_HEADER],
 ]
-/** Tells the request from all others until it is journaled. */
+/** Identifies the request until it is journaled. */
 const MARK = 'x-standin-again'
 const MOMENT_MS = 1000
 const nextMark = createIds('again-', 12)
 
-/** Resolves with the id of the new exchange, once that is over. */
+/** Resolves to the id of the new exchange when it has ended. */
 export async function sendAgain(exchange: Exchange, url: string, journal: Journal): Promise<string> {
   if (!isRepeatable(exchange)) throw notRepeatable()
   const mark = nextMark()
@@ -35,7 +35,7 @@ export async function sendAgain(exchange: Exchange, url: string, journal: Journa
       path: query === '' ? path : `${path}?${query}`,
     })
     sent.on('response', response => response.resume().on('error', () => {}))
-    // Where a fault has broken the connection, the exchange is journaled in a moment.
+    // If a fault has broken the connection, the exchange is journaled a moment later.
     sent.on('error', error => setTimeout(reject, MOMENT_MS, error))
     sent.end(body)
   })

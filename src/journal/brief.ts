@@ -1,4 +1,4 @@
-/** An exchange in a line: what a list of many shows of it, made without reading bodies. */
+/** A short version of an exchange for lists, made without reading bodies. */
 import { MOST_PIECES_TIMED } from '../core/clock.js'
 import { type Exchange, faultDoneInWords, type Reply, sourceOf, type UpstreamResponse } from '../core/exchange.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
@@ -6,15 +6,15 @@ import type { JournaledExchange } from './entry.js'
 import { askedOf, bodyBytesOf, firstTokenMsOf, isMissed, rounded, tokensOf } from './facts.js'
 import type { JournalBrief } from './shapes.js'
 
-/** Only the beginning of a longer text is shown. */
+/** Longer texts are cut to this length. */
 const LONGEST = 300
-/** More times than these cannot be distinguished in a bar. */
+/** A bar cannot show more times than these. */
 const MOST_TIMES = 60
 
 export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, redact: Redact): JournalBrief {
   const { method, path, caller, scope, endpoint, mode = null, outcome, startedMs } = exchange
   const redaction = redact(credentialsOf(exchange, redact))
-  // First what is secret, then the length: half a secret is known by nothing.
+  // Redacts first and shortens afterwards, since half a secret is not recognized.
   const told = (text: string | null | undefined) => (text == null ? null : shortened(redaction.text(text)))
   const asked = askedOf(exchange)
   return {
@@ -59,7 +59,7 @@ function bytesIn(said: Reply | UpstreamResponse | undefined): number {
   return pieces.reduce((sum, piece) => sum + around + length(piece), length(head) + length(tail))
 }
 
-/** The number of pieces with a time; where more were sent than are timed, the number of all pieces. */
+/** The number of pieces with a time, or of all pieces if more were sent than timed. */
 function piecesOf({ outcome }: Exchange): number {
   const { said, complete, piecesAtMs = [] } = outcome ?? {}
   if (said?.kind !== 'reply' || typeof said.body === 'string' || Buffer.isBuffer(said.body)) return piecesAtMs.length

@@ -1,4 +1,4 @@
-/** An exchange as a command for a shell that sends the same request once more, with nothing secret in it. */
+/** Writes an exchange as a curl command that repeats the request. It contains no secrets. */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller, Exchange } from '../core/exchange.js'
@@ -7,11 +7,11 @@ import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { isForm, openText } from './entry.js'
 import { withoutSecretFields } from './secret-fields.js'
 
-/** They are between a client and its neighbour, or say only which client it was. */
+/** Hop-by-hop headers, and headers that only identify the client. */
 const leftOut =
   /^(host|connection|content-length|transfer-encoding|keep-alive|te|trailer|upgrade|expect|accept-encoding|user-agent|proxy-.*|x-stainless-.*|sec-.*)$/
 
-/** These are credentials, and come from the environment. */
+/** These are credentials, which the command takes from the environment. */
 const credentialHeaders = ['authorization', 'apikey'] as const
 
 export function curlOf(exchange: Exchange, redact: Redact, url: string): string {
@@ -31,7 +31,7 @@ function flagsOf({ method, path, query, headers, outcome }: Exchange, hasBody: b
   const isStream = /event-stream/.test(said?.kind === 'reply' ? said.contentType : (said?.headers.join() ?? ''))
   const usual = hasBody ? 'POST' : 'GET'
   return [
-    // What arrives piece by piece is shown so.
+    // Streams should be shown as they arrive.
     ...(isStream || /event-stream/.test(headers.accept ?? '') ? ['-N'] : []),
     ...(/[[\]{}]/.test(path + query) ? ['--globoff'] : []),
     ...(/\/\.{1,2}(\/|$)/.test(path) ? ['--path-as-is'] : []),
@@ -62,26 +62,26 @@ function headersOf(headers: IncomingHttpHeaders, redaction: Redaction, hasBody: 
   const flat = redaction.headers(kept.flatMap(([name, value]) => [name, String(value)]))
   const arguments_: string[] = []
   for (let i = 0; i < flat.length; i += 2) arguments_.push(headerArgument(flat[i] ?? '', flat[i + 1] ?? ''))
-  // By default curl calls every body a form.
+  // By default curl sends every body as a form.
   return hasBody && !('content-type' in headers) ? [...arguments_, "-H 'content-type:'"] : arguments_
 }
 
-/** To curl a name with a colon and nothing behind it is a header to leave out. */
+/** For curl, a name followed by a colon alone means to omit the header. */
 const headerArgument = (name: string, value: string) => `-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`)}`
 
 interface Body {
-  /** What has to stand before the command. */
+  /** Lines before the command. */
   readonly head: string
-  /** What curl needs to know of the body; nothing where there is none. */
+  /** The curl argument for the body; absent if there is none. */
   readonly argument?: string
 }
 
-/** Linux takes no argument longer than 128 KB; for what is built into a shell there is no limit. */
+/** Linux limits an argument to 128 KB. For shell builtins there is no limit. */
 const LONGEST_ARGUMENT_BYTES = 100_000
 
 function bodyOf({ method, path, body, bodyCutFromBytes, headers }: Exchange, redaction: Redaction): Body {
   if (bodyCutFromBytes !== undefined || (body === undefined && wasUnread(headers)))
-    return { head: '# The body of the request was not kept in full: it is missing here.\n' }
+    return { head: '# The body of the request is missing here, because the journal has only part of it.\n' }
   if (body === undefined || body.length === 0 || method === 'HEAD') return { head: '' }
   const open = openBytes(path, body, redaction, headers['content-type'])
   const text = open.toString('utf8')
@@ -93,13 +93,13 @@ function bodyOf({ method, path, body, bodyCutFromBytes, headers }: Exchange, red
   return { head: '', argument: `--data-raw ${quoted(text)}` }
 }
 
-/** Control characters but for the line end: a terminal obeys them, and no argument can have a zero byte. */
+/** Control characters other than line ends: terminals interpret them, and arguments cannot contain NUL. */
 const hasControl = /[^\P{Cc}\n]/u
 
 const wasUnread = (headers: IncomingHttpHeaders) =>
   Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
 
-/** Byte by byte as it came, unless something secret is in it. */
+/** The original bytes, unless they contain a secret. */
 function openBytes(path: string, body: Buffer, redaction: Redaction, contentType: string | undefined): Buffer {
   if (!isUtf8(body)) return Buffer.from(redaction.text(withoutSecretFields(body.toString('latin1'), path)), 'latin1')
   const text = openText(path, body)
@@ -109,7 +109,7 @@ function openBytes(path: string, body: Buffer, redaction: Redaction, contentType
   return Buffer.from(open === value ? text : JSON.stringify(open))
 }
 
-/** Objects and lists; what is no JSON, or nothing but a word or a number, is a text like any other. */
+/** Objects and lists. Other JSON values, and anything else, are treated as text. */
 function valueIn(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -119,11 +119,11 @@ function valueIn(text: string): object | undefined {
   }
 }
 
-/** Between single quotes nothing means anything to a shell, but for the quote itself. */
-/** One word of a POSIX shell. */
+/** Within single quotes, a shell interprets nothing except the quote itself. */
+/** Quotes a word for a POSIX shell. */
 export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
-/** The names are those that the start prints, and TOKEN for what a user signs in for. */
+/** The names are those that the banner prints, and TOKEN for the token of a signed-in user. */
 const ofKind: Readonly<Partial<Record<Caller['kind'], string>>> = {
   apiKey: 'OPENAI_API_KEY',
   stranger: 'OPENAI_API_KEY',
@@ -137,7 +137,7 @@ const ofRole: Readonly<Record<string, string>> = {
   service_role: 'SUPABASE_SERVICE_ROLE_KEY',
 }
 
-/** The auth backend has no callers: there, and where no caller was let in, the credential itself says what it is. */
+/** On the auth backend, and if no caller was identified, the credential itself shows its kind. */
 function variableFor(credential: string, { kind }: Caller): string {
   const [, payload, signature] = credential.split('.')
   if (credential.startsWith('sb_publishable_')) return 'SUPABASE_PUBLISHABLE_KEY'

@@ -1,4 +1,4 @@
-/** An exchange as the journal shows it: readable, and nothing secret in it. */
+/** An exchange as the journal shows it: readable and without secrets. */
 import type { ClosestRecording } from '../check/finding.js'
 import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
 import { decoded, replyBytes } from '../core/http.js'
@@ -17,7 +17,7 @@ export interface JournaledExchange {
   readonly durationMs: number
 }
 
-/** Only the beginning of a longer body is shown. */
+/** Longer bodies are cut to this size. */
 const SHOWN_BYTES = 65_536
 
 export function entryOf(
@@ -45,7 +45,7 @@ export function entryOf(
       bytes: bodyBytesOf(exchange),
       truncated: bodyBytesOf(exchange) > Math.min(body?.length ?? 0, shownBytes),
     },
-    // Where only the live platform knows the path, it is the one that was asked for.
+    // If only the live platform knows the path, it is the requested one.
     endpoint: told(endpoint && `${endpoint.method} ${endpoint.path}`),
     mode,
     source: sourceOf(outcome),
@@ -85,7 +85,7 @@ function saidJson(
   { path, redaction, shownBytes }: Telling,
 ): Omit<JournalEntry['response'], 'piecesAtMs'> {
   const { headers, beginning, bytes } = saidIn(outcome)
-  // What an answer hands out, such as a session in a cookie, is secret in its body as well.
+  // Secrets that the answer hands out, such as a session in a cookie, are also secret in its body.
   const answered = pairs(headers)
   const later = redaction.knowing({ headers: Object.entries(answered) })
   const readableBytes = unpacked(beginning, headers, bytes)
@@ -98,7 +98,7 @@ function saidJson(
   }
 }
 
-/** Of what came compressed only the whole can be read. */
+/** A compressed body is readable only if it is complete. */
 function unpacked(beginning: Buffer, headers: readonly string[], bytes: number): Buffer {
   const at = headers.findIndex((name, i) => i % 2 === 0 && /^content-encoding$/i.test(name))
   if (at < 0 || beginning.length === 0 || beginning.length < bytes) return beginning
@@ -112,7 +112,7 @@ function unpacked(beginning: Buffer, headers: readonly string[], bytes: number):
 const MOST_UNPACKED_BYTES = 1_048_576
 
 function pairs(flat: readonly string[]): Readonly<Record<string, string>> {
-  // A header may be called `constructor`, or even `__proto__`.
+  // A header may be called `constructor` or even `__proto__`.
   const found = new Map<string, string>()
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i]?.toLowerCase() ?? ''
@@ -122,16 +122,16 @@ function pairs(flat: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(found)
 }
 
-/** A body's text, without what only its fields say to be secret. */
+/** The text of a body, without values that only their field names show to be secret. */
 export const openText = (path: string, bytes: Buffer): string => withoutSecretFields(bytes.toString('utf8'), path)
 
-/** A form is redacted as the query of an address is. */
+/** A form is redacted in the same way as a query. */
 export const isForm = (contentType: string | undefined) =>
   /^application\/x-www-form-urlencoded\b/i.test(contentType ?? '')
 
 function readable(text: string, redaction: ReturnType<Redact>, contentType: string | undefined): unknown {
   const value = jsonOf(text)
-  // What is nested too deeply cannot be written down again.
+  // A value that nests too deep cannot be serialized again.
   if (value !== undefined && !isTooDeep(value)) return redaction.value(value)
   return redaction.text(isForm(contentType) ? redaction.query(text) : text)
 }

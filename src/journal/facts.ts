@@ -1,9 +1,12 @@
-/** What is known of an exchange without making all of it readable: what it asks, what that cost, and when its first token came. */
+/**
+ * Facts about an exchange that are cheap to compute: what it requested, the tokens it used, and when its first token
+ * was sent.
+ */
 import type { Facts } from '../core/caller.js'
 import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 import { sourceOf } from '../core/exchange.js'
 
-/** The same without taking anything out, and only as far as it is looked at. */
+/** Not redacted, and computed only when accessed. */
 export function factsOf(exchange: Exchange): Facts {
   const { method, path, caller, scope, endpoint, mode = null, outcome } = exchange
   return {
@@ -25,25 +28,25 @@ export function factsOf(exchange: Exchange): Facts {
   }
 }
 
-/** What a request asks, in its own words. */
+/** The content of a request. */
 interface Asked {
   readonly model: string | null
-  /** The beginning of the last message of the user. */
+  /** The beginning of the user's last message. */
   readonly prompt: string | null
   readonly stream: boolean | null
 }
 
-/** Longer bodies are not read for it. */
+/** Longer bodies are not parsed for this. */
 const READ_BYTES = 262_144
 const nothing: Asked = { model: null, prompt: null, stream: null }
 const known = new WeakMap<Buffer, Asked>()
 
-/** Also of a request that went no further: that was refused, or carried to the live platform. */
+/** Also works for requests that were refused or forwarded. */
 export function askedOf({ chat, body }: Exchange): Asked {
   if (!body) return chat ? askedIn(chat) : nothing
   const before = known.get(body)
   if (before) return before
-  // A chat request is an object: anything else need not be read.
+  // A chat request is an object, so nothing else is parsed.
   const asked = chat ? askedIn(chat) : body[0] === 0x7b && body.length <= READ_BYTES ? askedIn(jsonIn(body)) : nothing
   known.set(body, asked)
   return asked
@@ -67,7 +70,9 @@ function askedIn(value: unknown): Asked {
   }
 }
 
-/** More than is shown, so that a secret at its end is whole or missing: half a secret is not recognized. */
+/**
+ * Longer than what is shown, so that a secret at the end is either whole or missing: half a secret is not recognized.
+ */
 const PROMPT = 2000
 
 function promptIn(messages: readonly unknown[]): string | null {
@@ -78,9 +83,9 @@ function promptIn(messages: readonly unknown[]): string | null {
   return text.length <= PROMPT ? text.trim() || null : text.slice(0, PROMPT).replace(/\S+$/, '').trim() || null
 }
 
-/** Counting those of a longer prompt takes too long. */
+/** Counting the tokens of a longer prompt takes too long. */
 const COUNTED_BYTES = 32_768
-/** Usage stands at the end of an answer. */
+/** Usage comes at the end of an answer. */
 const USAGE_BYTES = 1024
 
 interface Tokens {
@@ -88,7 +93,7 @@ interface Tokens {
   readonly completion: number
 }
 
-/** As the answer says them; of a stream that does not, as they are counted here. */
+/** The tokens that the answer reports; for a stream without usage, the tokens counted here. */
 export function tokensOf({ body, outcome }: Exchange): Tokens | null {
   const { said } = outcome ?? {}
   if (said?.kind === 'reply' && said.tokens && (body?.length ?? 0) <= COUNTED_BYTES) {
@@ -113,7 +118,7 @@ function endOf(said: Reply | UpstreamResponse | undefined): string {
   return `${body.pieces.at(-1) ?? ''}${body.tail}`.slice(-USAGE_BYTES)
 }
 
-/** When the first piece of a stream left, from the request; null where the answer left in one piece. */
+/** The time from the request to the first piece of a stream; null if the answer was sent in one piece. */
 export function firstTokenMsOf({ outcome, startedMs }: Exchange): number | null {
   const [first] = outcome?.piecesAtMs ?? []
   return first === undefined || outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs + first)
@@ -121,16 +126,16 @@ export function firstTokenMsOf({ outcome, startedMs }: Exchange): number | null 
 
 export const rounded = (ms: number) => Math.round(ms * 100) / 100
 
-/** A canned reply has a remark about the nearest rule, where there are rules. */
+/** If there are rules, a canned reply has a remark about the nearest one. */
 export const isMissed = ({ outcome }: Exchange) =>
   (outcome?.remark !== undefined && outcome.answeredBy?.kind === 'canned') ||
   outcome?.code === 'no_rule_matches' ||
   outcome?.code === 'no_recording'
 
-/** How large the body of a request is, as far as that is known. */
+/** The size of the request's body, as far as known. */
 export const bodyBytesOf = ({ body, bodyCutFromBytes }: Exchange) => bodyCutFromBytes ?? body?.length ?? 0
 
-/** Whether all of its body is kept. */
+/** Whether its whole body is kept. */
 export function isRepeatable({ body, bodyCutFromBytes, headers }: Exchange): boolean {
   const announced = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
   return bodyCutFromBytes === undefined && (body !== undefined || !announced)

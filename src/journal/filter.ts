@@ -1,4 +1,4 @@
-/** Which exchanges are asked for. */
+/** Selects exchanges. */
 import * as v from 'valibot'
 import { closed, number, optional, word } from '../check/check.js'
 import { factTest } from '../core/caller.js'
@@ -18,61 +18,58 @@ const status = v.union(
   aStatus,
 )
 
-/** What all wanted exchanges have in common; the same words here, in tests, as flags of `standin tail`, and on the dashboard. */
+/** Conditions on exchanges; the same names in the API, in tests, as flags of `standin tail`, and on the dashboard. */
 export const journalFilter = closed({
   method: optional(text, 'The method: POST.'),
   path: optional(text, 'The path; * stands for anything.'),
-  endpoint: optional(text, 'The endpoint, such as POST /v1/chat/completions; * stands for anything.'),
-  status: optional(status, 'The status, a class such as 4xx, or none where no answer has left.'),
+  endpoint: optional(text, 'The endpoint, such as POST /v1/chat/completions; * matches anything.'),
+  status: optional(status, 'The status, a class such as 4xx, or none if no answer was sent.'),
   mode: optional(word(modes), 'Where the answer came from.'),
-  model: optional(text, 'The model that was asked; * stands for anything.'),
-  caller: optional(
-    word(callerKinds),
-    'Which kind of credential was sent: refused for one that opens nothing, anonymous without one.',
-  ),
+  model: optional(text, 'The requested model; * matches anything.'),
+  caller: optional(word(callerKinds), 'The kind of credential: refused for an invalid one, anonymous for none.'),
   credential: optional(
     text,
-    'A part of how the credential is shown: the name of a key, "revoked key", "expired token", an address; "none" without one.',
+    'Part of the displayed credential: the name of a key, "revoked key", "expired token", an address; "none" if there is none.',
   ),
-  source: optional(text, 'A part of what gave the answer: a rule, a recording.'),
-  scope: optional(text, 'The scope that asked.'),
-  search: optional(text, 'A part of the path, status, source, model, prompt (its beginning), error or credential.'),
-  text: optional(text, 'A part of the body of the request.'),
-  complete: optional(v.boolean('true or false'), 'Whether the answer came to its end.'),
+  source: optional(text, 'Part of the source of the answer: a rule, a recording.'),
+  scope: optional(text, 'The scope of the request.'),
+  search: optional(text, 'Part of the path, status, source, model, prompt (its beginning), error or credential.'),
+  text: optional(text, 'Part of the body of the request.'),
+  complete: optional(v.boolean('true or false'), 'Whether the answer is complete.'),
   problems: optional(v.boolean('true or false'), 'Whether it was missed, refused, failed or cut.'),
-  after: optional(id, 'The id of the one behind which to begin.'),
-  before: optional(id, 'The id of the one before which to end.'),
+  after: optional(id, 'Only exchanges after the one with this id.'),
+  before: optional(id, 'Only exchanges before the one with this id.'),
 })
 export type JournalFilter = v.InferOutput<typeof journalFilter>
 
 const page = 'a whole number'
 const limit = optional(
   v.pipe(number(1, 1000, page), v.integer(`${page} from 1 to 1000`)),
-  'No more than so many: the first ones where `after` is given, and the last ones otherwise.',
+  'The maximum number: the first ones if `after` is given, otherwise the last ones.',
 )
 
-/** The same of a page of what the journal keeps. */
+/** The query for a page of the journal. */
 export const journalSearch = closed({ ...journalFilter.entries, limit })
 
-/** And of a reader that may stay. */
+/** The query for a page or a stream of the journal. */
 export const journalQuery = closed({
   ...journalSearch.entries,
   follow: optional(
     v.boolean('true or false'),
-    'Answers with an event stream that goes on with what happens from now on, behind all that came after `after`, or else the last `limit` ones, where one of them is given.',
+    'Answers with an event stream of new exchanges. It begins with all exchanges after `after`, or with the last `limit` ones, if one of them is given.',
   ),
   brief: optional(
     v.boolean('true or false'),
-    'Tells each in short, without headers and bodies; a follower is told many at a time.',
+    'Returns each exchange in short, without headers and bodies; a stream sends several at a time.',
   ),
 })
 
-/** A test for what the journal keeps. */
+/** Creates a function that checks whether an exchange matches the filter. */
 export function filterOf(filter: JournalFilter): (kept: Pick<JournaledExchange, 'id' | 'exchange'>) => boolean {
   const { text, after, before, ...rest } = filter
   const first = after === undefined ? 0 : Number(after)
   const end = before === undefined ? Number.POSITIVE_INFINITY : Number(before)
-  // Looked for as bytes: making texts of all bodies would take far longer.
+  // Searched as bytes, because converting all bodies to text would take far longer.
   const bytes = text === undefined ? undefined : Buffer.from(text)
   const fits = factTest(rest)
   return ({ id, exchange }) =>

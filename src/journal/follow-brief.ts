@@ -1,4 +1,4 @@
-/** Sends a list what happens: exchanges in short, many at a time, and each second how many there were and how long they took. */
+/** Streams exchanges to a list: in short, several at a time, with counts and durations for each second. */
 import type { ServerResponse } from 'node:http'
 import type { JournaledExchange } from './entry.js'
 import type { JournalFilter } from './filter.js'
@@ -7,19 +7,19 @@ import type { Journal } from './journal.js'
 import type { JournalBrief, Tick } from './shapes.js'
 import { createTally, sizeOf } from './tally.js'
 
-/** They are held with their bodies, which the journal may have forgotten by then. */
+/** Waiting exchanges are held with their bodies, which the journal may have dropped by then. */
 const MOST_WAITING_BYTES = 8 * 1_048_576
 const SECOND_MS = 1000
 
 interface Followed {
   readonly filter: JournalFilter
-  /** What is sent before anything new. */
+  /** What is sent first, before anything new. */
   readonly first: readonly JournalBrief[]
-  /** Changes with each start of the platform: ids start over then. */
+  /** Changes with each start of the platform, when ids begin again. */
   readonly run: string
 }
 
-/** Takes a response whose head has been written. It ends with the connection, or by calling what it returns. */
+/** Takes a response whose head has been written. Ends with the connection, or when the returned function is called. */
 export function followInBrief(
   response: ServerResponse,
   journal: Journal,
@@ -36,7 +36,7 @@ export function followInBrief(
     if (briefs.length > 0) write('exchanges', briefs, briefs.at(-1)?.id)
   }
 
-  // From here on ids have gaps only where something is skipped.
+  // From here on, ids have gaps only if exchanges are skipped.
   const after = first[0] ? String(Number(first[0].id) - 1) : journal.lastId()
   write('began', { run, after, ticks: Object.keys(filter).length === 0 ? ticksOf(journal) : [] })
   sendAll(first)
@@ -74,11 +74,11 @@ const ticksOf = (journal: Journal): readonly Tick[] =>
     ...counted,
   }))
 
-/** Exchanges on their way to a reader: of too many, or too large ones, the newest. */
+/** Exchanges that wait to be sent. If there are too many, or they are too large, the newest are dropped. */
 class Waiting {
   private readonly waiting: JournaledExchange[] = []
   private bytes = 0
-  /** How many there was no room for. */
+  /** The number of dropped exchanges. */
   skipped = 0
 
   add(seen: JournaledExchange): void {
@@ -90,7 +90,7 @@ class Waiting {
     }
   }
 
-  /** The one that has waited for longest. */
+  /** The one that has waited longest. */
   next(): JournaledExchange | undefined {
     const seen = this.waiting.shift()
     this.bytes = this.waiting.length === 0 || !seen ? 0 : this.bytes - sizeOf(seen.exchange)

@@ -1,4 +1,4 @@
-/** Sends what happens as an event stream. What its reader is too slow for is dropped, and the reader is told how much. */
+/** Streams exchanges as events. If the reader is too slow, some are dropped, and the reader is told how many. */
 import type { ServerResponse } from 'node:http'
 import { passedMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
@@ -8,23 +8,23 @@ import type { Journal } from './journal.js'
 
 /** At most this many exchanges wait for a slow reader. */
 export const MOST_WAITING = 1000
-/** No longer than this at a time: answering requests comes first. */
+/** The longest time to work without a break, since answering requests comes first. */
 const MOST_WORK_MS = 5
 
 interface Following {
   readonly filter: JournalFilter
-  /** Exchanges that come within this time are sent together, so that they do not hold each other up. */
+  /** Exchanges within this time are sent together, so that they do not hold each other up. */
   readonly pauseMs: number
   readonly beatMs: number
-  /** Takes an exchange that fits; it is sent later. */
+  /** Takes a matching exchange, which is sent later. */
   take(seen: JournaledExchange): void
-  /** Sends what is waiting until then; true if more is waiting. */
+  /** Sends waiting exchanges until then. Returns true if more are waiting. */
   send(untilMs: number): boolean
   /** Called at regular intervals while the reader keeps up. */
   beat(): void
 }
 
-/** Takes a response whose head has been written. Following ends with the connection, or by calling what it returns. */
+/** Takes a response whose head has been written. Ends with the connection, or when the returned function is called. */
 export function followWith(response: ServerResponse, journal: Journal, following: Following): () => void {
   const fits = filterOf(following.filter)
   let timer: NodeJS.Timeout | undefined
@@ -70,7 +70,7 @@ function seenNow(exchange: Exchange, id: number): JournaledExchange {
   return { id, exchange, atMs: Date.now() - durationMs, durationMs }
 }
 
-/** In a timer nothing catches what is thrown: an exchange that cannot be read counts as skipped. */
+/** Nothing catches errors that are thrown in a timer. An exchange that cannot be read counts as skipped. */
 export function readSafely<Value>(read: () => Value): Value | undefined {
   try {
     return read()
@@ -81,11 +81,11 @@ export function readSafely<Value>(read: () => Value): Value | undefined {
 
 interface Followed {
   readonly filter: JournalFilter
-  /** The ids of what is sent before anything new. */
+  /** The ids of what is sent first, before anything new. */
   readonly first: readonly string[]
 }
 
-/** Sends each exchange in full, as an event of its own. */
+/** Sends each exchange in full, as its own event. */
 export function follow(response: ServerResponse, journal: Journal, { filter, first }: Followed): () => void {
   const waiting = [...first]
   let skipped = 0
@@ -93,7 +93,7 @@ export function follow(response: ServerResponse, journal: Journal, { filter, fir
   function sendOne(): void {
     const id = waiting.shift() ?? ''
     const entry = readSafely(() => journal.get(id))
-    // In a flood not everything is kept, and not for long.
+    // Under heavy load not everything is kept, and not for long.
     if (!entry) return void skipped++
     sendSkipped()
     response.write(`event: exchange\nid: ${id}\ndata: ${JSON.stringify(entry)}\n\n`)
@@ -104,7 +104,7 @@ export function follow(response: ServerResponse, journal: Journal, { filter, fir
     skipped = 0
   }
 
-  // The head leaves with the first bytes.
+  // The head is sent with the first bytes.
   response.write(': following\n\n')
   return followWith(response, journal, {
     ...{ filter, pauseMs: 20, beatMs: 15_000 },
@@ -119,7 +119,7 @@ export function follow(response: ServerResponse, journal: Journal, { filter, fir
       if (waiting.length === 0) sendSkipped()
       return waiting.length > 0
     },
-    // So that a quiet stream is not taken for a dead one.
+    // So that a quiet stream is not considered dead.
     beat: () => void response.write(': still here\n\n'),
   })
 }

@@ -1,4 +1,4 @@
-/** What happened: the only entry point of this part. */
+/** The journal: the only entry point of this part. */
 export { quoted } from './curl.js'
 export type { JournaledExchange as Kept } from './entry.js'
 export { filterOf, type JournalFilter, journalFilter } from './filter.js'
@@ -6,5 +6,5 @@ export { createJournal, type Journal } from './journal.js'
 export type { JournalBrief, JournalEntry } from './shapes.js'
 export { createTally, sizeOf } from './tally.js'
 
-/** What the journal is read with over HTTP, loaded with the control API. */
+/** The code that serves the journal over HTTP, loaded with the control API. */
 export const loadReader = () => import('./reader.js')

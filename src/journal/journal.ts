@@ -1,4 +1,4 @@
-/** What happened: every exchange ends up here, the last of them are kept, and followers are notified. */
+/** The journal: takes every exchange, keeps the latest, and notifies followers. */
 import { passedMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
 import { DASHBOARD_HEADER } from '../core/paths.js'
@@ -14,48 +14,54 @@ import { createSeconds, type Second } from './tally.js'
 type Listener = (exchange: Exchange, id: number) => void
 
 export interface Journal {
-  /** Takes an exchange whose answer has left, or never will. */
+  /** Adds an exchange whose answer has been sent, or never will be. */
   add(exchange: Exchange): void
-  /** Calls `listener` for each exchange that was refused from now on. */
+  /** Calls `listener` for each further exchange that was refused. */
   followErrors(listener: (exchange: Exchange) => void): void
-  /** Calls `listener` for each exchange from now on; what it gives back ends that. */
+  /** Calls `listener` for each further exchange. Returns a function that stops this. */
   follow(listener: Listener): () => void
-  /** Those that fit, from the oldest to the newest; of more than `limit` the newest. */
+  /** Returns the matching exchanges, oldest first. If there are more than `limit`, the newest of them. */
   entries(filter?: JournalFilter, limit?: number): readonly JournalEntry[]
-  /** The ids of those that fit, in the same order; of more than `limit` the first ones where the filter says after which, and the newest otherwise. */
+  /**
+   * Returns the ids of the matching exchanges, oldest first. If there are more than `limit`: the first ones if the
+   * filter has `after`, otherwise the newest.
+   */
   ids(filter?: JournalFilter, limit?: number): readonly string[]
-  /** The same as they came, secrets included: for comparing, never for showing. */
+  /** Returns the original exchanges with their secrets, for comparing and never for showing. */
   exchanges(filter?: JournalFilter): readonly { readonly id: string; readonly exchange: Exchange }[]
-  /** By its id or the header x-request-id of its answer. Of longer bodies it has the first `shownBytes`. */
+  /** Finds an exchange by its id or by the x-request-id of its answer. Longer bodies are cut to `shownBytes`. */
   get(id: string, shownBytes?: number): JournalEntry | undefined
-  /** One as it is kept, secrets included: for making something of it, such as a recording. */
+  /** Returns an exchange as it is kept, with its secrets, for uses such as making a recording. */
   kept(id: string): JournaledExchange | undefined
-  /** An exchange in short, whether it is kept or not. */
+  /** Returns the short form of an exchange, whether it is kept or not. */
   brief(seen: JournaledExchange): JournalBrief
-  /** Those whose ids `ids` gives back, in short. */
+  /** Returns the short forms of the exchanges whose ids `ids` returns. */
   briefs(filter?: JournalFilter, limit?: number): readonly JournalBrief[]
-  /** Takes out of a text that was put together from parts of an exchange what only shows itself in it now. */
+  /**
+   * Returns a function that redacts a text assembled from parts of an exchange, where a secret may only become visible
+   * now.
+   */
   redaction(id: string): ((text: string) => string) | undefined
-  /** A command for a shell that sends the request once more, to the platform at `url`. */
+  /** Returns a curl command that repeats the request at `url`. */
   curl(id: string, url: string): string | undefined
   count(filter?: JournalFilter): number
-  /** The id of the last exchange, kept or not; `0` before the first. */
+  /** The id of the last exchange, whether kept or not; `0` before the first. */
   lastId(): string
-  /** How many were not kept because there were too many at once. */
+  /** The number of exchanges that were not kept because there were too many at once. */
   passedOver(): number
-  /** The last two minutes, second by second, from the first that had a request. */
+  /** Counts for the last two minutes, second by second, from the first second with a request. */
   seconds(): readonly Second[]
-  /** Forgets those that fit; all if no filter is given. */
+  /** Removes the matching exchanges; all if no filter is given. */
   clear(filter?: JournalFilter): void
 }
 
 interface JournalParts {
-  /** No more exchanges are kept, nor more bytes of their bodies. */
+  /** Limits on the number of exchanges and on the bytes of their bodies. */
   readonly maxEntries: number
   readonly maxBytes: number
-  /** Whether requests that the dashboard itself makes are kept and told. */
+  /** Whether requests of the dashboard itself are logged and kept. */
   readonly dashboard?: boolean
-  /** Takes out what is secret, when it is read. */
+  /** Returns the current redaction, which is applied when an exchange is read. */
   readonly redact: () => Redact
   /** Called when a listener fails. */
   readonly report?: (error: unknown) => void
@@ -107,7 +113,7 @@ function isDashboards({ headers: { origin, host } }: Exchange): boolean {
   return origin === undefined || origin.slice(origin.indexOf('//') + 2) === host
 }
 
-/** Calls listeners. The answer has left already: an error is reported, once for each listener, and affects nothing else. */
+/** Calls listeners. The answer has been sent already, so an error is only reported, once per listener. */
 function notifier(report: (error: unknown) => void) {
   const failing = new WeakSet<object>()
   return (listener: Listener, exchange: Exchange, id: number) => {
@@ -125,7 +131,7 @@ function placesOf(ring: Ring, filter: JournalFilter): readonly Place[] {
   return [...ring.all()].filter(([kept]) => fits(kept))
 }
 
-/** What can be read of the exchanges that are kept. */
+/** The reading functions of the journal. */
 function reading(ring: Ring, redact: () => Redact, most: number) {
   const fitting = (filter: JournalFilter) => placesOf(ring, filter).map(([kept]) => kept)
 
@@ -135,7 +141,7 @@ function reading(ring: Ring, redact: () => Redact, most: number) {
   }
 
   function kept(id: string): JournaledExchange | undefined {
-    // A number is compared with each, not made a text first.
+    // The number is compared with each id, rather than converting each to text.
     const wanted = /^(0|[1-9]\d*)$/.test(id) ? Number(id) : Number.NaN
     for (const [found] of ring.all()) if (found.id === wanted || found.exchange.outcome?.requestId === id) return found
     return undefined

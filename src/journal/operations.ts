@@ -1,4 +1,4 @@
-/** What can be asked of the journal: its exchanges page by page or as they happen, one of them, how many there are, and forgetting them. */
+/** Operations on the journal: returns, streams, counts and deletes exchanges. */
 import * as v from 'valibot'
 import { operation, type Streamed, TextAnswer } from '../api/operation.js'
 import { listOf, maybe, named, object, optional, scopeQuery, text, whole, yesOrNo } from '../api/shapes.js'
@@ -7,23 +7,23 @@ import { exchange, exchangeInBrief, followed, type JournalEntry } from './shapes
 
 export type { JournalBrief, JournalEntry, Tick } from './shapes.js'
 
-/** How many are shown where the query does not say. */
+/** The default number of exchanges. */
 const PAGE = 100
-/** And to a search for certain ones: a test wants them all. */
+/** The default number for tests, which want all of them. */
 const ALL = 1000
 
-/** How much of each exchange is shown: its bodies in part, which is usual, no bodies, or all of them. */
+/** How much of each exchange is shown: parts of the bodies (usual), no bodies, or whole bodies. */
 export type Detail = 'usual' | 'brief' | 'whole'
 
 export interface Reader {
-  /** The last `limit` of those that fit, or the first ones where the filter says after which. */
+  /** The last `limit` matching exchanges, or the first ones if the filter has `after`. */
   page(filter: JournalFilter, limit: number, shown?: Detail): Streamed
-  /** Those that come from now on, after the last `limit` ones, or after all that came after `lastId`. */
+  /** New exchanges, after the last `limit` ones, or after all those since `lastId`. */
   follow(filter: JournalFilter, from: { limit?: number | undefined; lastId: unknown; isBrief: boolean }): Streamed
-  /** Throws a 404 that says whether there ever was one. */
+  /** Throws a 404 that says whether it ever existed. */
   get(id: string): JournalEntry
   curl(id: string): string
-  /** Sends the request once more, with its own credential; resolves with the id of the new exchange once that is over. */
+  /** Repeats the request with its own credential. Resolves to the id of the new exchange when it has ended. */
   sendAgain(id: string): Promise<string>
   count(filter: JournalFilter): number
   clear(filter: JournalFilter): void
@@ -32,15 +32,15 @@ export interface Reader {
 const exchanges = named('Exchanges', object({ data: listOf(exchange), next: maybe(text) }))
 const briefs = named('BriefExchanges', object({ data: listOf(exchangeInBrief), next: maybe(text) }))
 const pageAnswer =
-  'Exchanges, the newest last. `next` is there where there are more: the id from which to go on, as `after` where that was asked for, and as `before` otherwise.'
+  'Exchanges, newest last. If there are more, `next` is the id with which to continue, as `after` if that was given and as `before` otherwise.'
 
 /** Long because it lists what can be asked of the journal, one operation after the other. */
 export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
   listExchanges: operation({
     at: 'GET /journal',
-    does: 'Lists the last exchanges that match; with `follow` streams new ones, with `brief` returns each in short.',
+    does: 'Lists the latest matching exchanges; with `follow` streams new ones, with `brief` returns each in short.',
     query: journalQuery,
-    headers: { 'Last-Event-ID': 'The id of the last event that a follower has seen; goes on after it.' },
+    headers: { 'Last-Event-ID': 'The id of the last event that the client has received; continues after it.' },
     returns: v.union([exchanges, briefs]),
     answer: pageAnswer,
     streams: { answer: 'With `follow`: what comes, as events.', events: followed },
@@ -84,14 +84,14 @@ export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
   }),
   sendExchangeAgain: operation({
     at: 'POST /journal/{id}/again',
-    does: 'Sends the request once more, as it came, with the credential that it had.',
+    does: 'Repeats the request exactly as it was, with its own credential.',
     returns: object({ id: text }),
-    answer: 'The id of the new exchange, once that is over.',
+    answer: 'The id of the new exchange, when it has ended.',
     run: async ({ id }) => ({ id: await reader.sendAgain(id) }),
   }),
   getExchangeAsCurl: operation({
     at: 'GET /journal/{id}/curl',
-    does: 'Returns a curl command that sends the request again, with credentials from the environment.',
+    does: 'Returns a curl command that repeats the request, with credentials from the environment.',
     returns: 'text/plain',
     answer: 'The command.',
     run: ({ id }) => new TextAnswer('text/plain; charset=utf-8', reader.curl(id)),

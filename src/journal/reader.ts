@@ -1,4 +1,4 @@
-/** The journal as it is read over HTTP: a page of it, or what happens as it happens. */
+/** Serves the journal over HTTP, as a page or as a stream. */
 import { randomUUID } from 'node:crypto'
 import { Streamed } from '../api/operation.js'
 import { invalidRequest, noSuchExchange } from '../core/errors.js'
@@ -10,14 +10,14 @@ import type { Journal } from './journal.js'
 import type { Detail, Reader } from './operations.js'
 import { sendPage } from './send-page.js'
 
-/** A follower of short exchanges is sent at most this many of what was before. */
+/** At most this many earlier exchanges are sent to a stream of short ones. */
 const MOST_BEFORE = 1000
 
 interface Parts {
   readonly journal: Journal
-  /** Where the platform is, for commands that ask it. */
+  /** The address of the platform, for curl commands. */
   readonly url: () => string
-  /** Aborted when the platform stops: following ends then. */
+  /** Aborted when the platform stops, which ends all streams. */
   readonly stopping: AbortSignal
 }
 
@@ -55,7 +55,7 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
       )
     },
     follow(filter, { limit, isBrief, lastId }) {
-      if (filter.before !== undefined) throw invalidRequest('before is not possible together with follow.')
+      if (filter.before !== undefined) throw invalidRequest('before cannot be combined with follow.')
       const after = lastId ?? filter.after
       const from = { ...filter, ...(typeof after === 'string' && /^\d+$/.test(after) && { after }) }
       return new Streamed('text/event-stream; charset=utf-8', response => {
@@ -82,14 +82,14 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
 
 /** The exchanges of a page, and the id from which the next page goes on. */
 function pageOf(journal: Journal, filter: JournalFilter, limit: number) {
-  // One more than is shown, to know whether there are any.
+  // One more than is shown, to find out whether there are more.
   const found = journal.ids(filter, limit + 1)
   const forward = filter.after !== undefined
   const ids = forward ? found.slice(0, limit) : found.slice(-limit)
   return { ids, next: found.length > limit ? (forward ? ids.at(-1) : ids.at(0)) : undefined }
 }
 
-/** Exchanges before anything new: all after a certain one, or the last `limit`. */
+/** The earlier exchanges to send first: all after a given one, or the last `limit`. */
 function idsBefore(journal: Journal, filter: JournalFilter, limit: number | undefined): readonly string[] {
   if (filter.after !== undefined) return journal.ids(filter)
   return limit === undefined ? [] : journal.ids(filter, limit)

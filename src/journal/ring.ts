@@ -1,4 +1,4 @@
-/** The last exchanges, up to a number and a size. In a flood only some are kept. */
+/** The latest exchanges, up to a number and a size. Under heavy load only some are kept. */
 import { passedMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
 import type { JournaledExchange } from './entry.js'
@@ -13,11 +13,11 @@ export class Ring {
   private readonly ids: Float64Array
   /** When each began, in milliseconds since 1970. */
   private readonly atMs: Float64Array
-  /** What each counts as. Judging an answer may make it larger later. */
+  /** The size of each exchange. Checking an answer may make it larger later. */
   private readonly sizes: Float64Array
   private keptCount = 0
   private bytes = 0
-  /** How many more may be kept now. */
+  /** How many more may be kept at the moment. */
   private room: number
   private roomAtMs = passedMs()
 
@@ -61,7 +61,7 @@ export class Ring {
     }
   }
 
-  /** Removes these, and makes room for as many: the next test has as much as the first one. */
+  /** Removes these exchanges and makes room for as many, so that each test starts with the same room. */
   clear(places: readonly Place[]): void {
     for (const [, index] of places) this.forget(index)
     this.room = Math.min(this.maxEntries, this.room + places.length)
@@ -79,8 +79,8 @@ export class Ring {
   }
 
   /**
-   * What is kept costs garbage collections, and in a flood those cost more than answering. Once the ring has been filled
-   * in one go, a quarter of it is kept each second: more could not be looked at anyway.
+   * Kept exchanges cost garbage collections, which under heavy load cost more than answering. Once the ring was filled
+   * in one go, only a quarter of it is kept per second: more could not be read anyway.
    */
   private hasRoom(nowMs: number): boolean {
     if (this.room < 1) {
@@ -93,14 +93,14 @@ export class Ring {
   }
 }
 
-/** What the network delivers may be a small part of a large buffer, which would be kept whole. */
+/** The bytes may be a small part of a large network buffer, which would otherwise stay in memory. */
 function freeBuffers(exchange: Exchange): void {
   const { body, outcome } = exchange
   if (body && body.buffer.byteLength > 2 * body.length) exchange.body = Buffer.from(body)
   if (outcome?.said?.kind === 'heard') moveTogether(outcome.said.beginning)
 }
 
-/** Puts all pieces into one buffer: node keeps a whole buffer for the sake of any one piece in it. */
+/** Copies all pieces into one buffer, since a single piece keeps its whole original buffer in memory. */
 function moveTogether(pieces: Buffer[]): void {
   const bytes = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0))
   let start = 0

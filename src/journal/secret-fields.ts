@@ -1,4 +1,4 @@
-/** Hides what is secret only by the name of its field: passwords, tokens and codes, in bodies of whatever form. */
+/** Hides values that only their field names show to be secret: passwords, tokens and codes, in bodies of any format. */
 import { closingQuote, isJson } from '../core/json.js'
 import { AUTH, isAuth } from '../core/paths.js'
 
@@ -6,13 +6,13 @@ const always = [
   ...['password', 'current_password', 'new_password', 'client_secret'],
   ...['access_token', 'refresh_token', 'id_token', 'provider_token', 'provider_refresh_token'],
 ]
-/** What goes to and comes from the auth backend and signs someone in. */
+/** Fields of the auth backend that sign someone in. */
 const ofAuth = [
   ...always,
   ...['nonce', 'token', 'token_hash', 'hashed_token', 'email_otp', 'code', 'auth_code', 'code_verifier', 'action_link'],
 ]
 
-/** The placeholder of a field with this name, if it is secret. */
+/** The placeholder for a field with this name, if it is secret. */
 type PlaceholderOf = (name: string) => string | undefined
 
 function placeholdersFor(names: readonly string[]): PlaceholderOf {
@@ -26,26 +26,26 @@ const plain = (name: string) => name.toLowerCase().replace(/[_-]/g, '')
 const authFields = placeholdersFor(ofAuth)
 const otherFields = placeholdersFor(always)
 
-/** Most bodies have none of it; an escape may hide a name. */
+/** Most bodies contain none of these. An escape may hide a name. */
 const traces = /pass|secret|token|nonce|code|otp|link|\\u|%[\da-f]/i
 
-/** Where texts of a model are: what they say about passwords is for its user to see. */
+/** Paths of chat texts. What they say about passwords is for the user to see. */
 const CHAT = /^\/v1\/chat\//
 
-/** `text` is the body of a request or an answer at this path, or the beginning of it. JSON stays JSON. */
+/** `text` is the body of a request or answer at this path, or its beginning. JSON stays valid JSON. */
 export function withoutSecretFields(text: string, path: string): string {
   if (CHAT.test(path) || !traces.test(text)) return text
   const placeholderOf = isAuth(path.toLowerCase()) || path.includes(AUTH) ? authFields : otherFields
   const open = inJson(text, placeholderOf, DEEPEST)
   if (isJson(open)) return open
-  // A form, several parts, or something that was meant to be JSON.
+  // A form, a multipart body, or malformed JSON.
   return inWords(inForm(inParts(open, placeholderOf), placeholderOf), placeholderOf)
 }
 
-/** JSON in JSON in JSON: what is nested deeper is shown as it is. */
+/** For JSON within JSON. Deeper levels are shown unchanged. */
 const DEEPEST = 3
 
-/** In the text, because a long body is cut in its middle, and of two fields with one name both have to be hidden. */
+/** Works on the text: a long body is cut in the middle, and if two fields have the same name, both must be hidden. */
 function inJson(text: string, placeholderOf: PlaceholderOf, depth: number): string {
   let open = ''
   let at = 0
@@ -80,7 +80,7 @@ function behindColon(text: string, start: number): number | undefined {
   return colon.test(text) ? colon.lastIndex : undefined
 }
 
-/** What a text of JSON says; what is not well formed says what is written. */
+/** The value of a JSON string. A malformed one is returned as written. */
 function decoded(inside: string): string {
   if (!inside.includes('\\')) return inside
   try {
@@ -93,7 +93,10 @@ function decoded(inside: string): string {
 const bareWord = /-?[\w.+]+/y
 const brackets = /["{}[\]]/g
 
-/** Behind a value that has to be hidden; nothing where there is nothing to hide. A code of digits is one to sign in with, that of an error is not. */
+/**
+ * Returns the end of a value that must be hidden; `undefined` if it need not be. A code of digits is a sign-in code;
+ * the code of an error is not.
+ */
 function endOfSecret(text: string, start: number, placeholder: string): number | undefined {
   const first = text[start]
   if (first === '"') {
@@ -146,7 +149,7 @@ function percentDecoded(written: string): string {
 
 const field = /(["']?)([A-Za-z][\w-]{2,40})(\1\s*[:=]\s*)(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"',;&}\]]+)/g
 
-/** Names and values with a colon or an equals sign between them: JSON with single quotes, with a comma too many, YAML. */
+/** Names and values separated by a colon or equals sign: JSON with single quotes or trailing commas, YAML. */
 const inWords = (text: string, placeholderOf: PlaceholderOf) =>
   text.replace(field, (all: string, quote: string, name: string, between: string) => {
     const placeholder = placeholderOf(name)

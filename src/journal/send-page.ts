@@ -1,4 +1,7 @@
-/** Sends a page of the journal piece by piece: making a thousand long exchanges readable takes seconds, and other requests must not wait. */
+/**
+ * Sends a page of the journal piece by piece. Preparing a thousand long exchanges takes seconds, and other requests
+ * must not wait.
+ */
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -6,21 +9,21 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 interface Page {
   readonly ids: readonly string[]
-  /** The id from which to go on; nothing at the end. */
+  /** The id from which to continue; absent on the last page. */
   readonly next: string | undefined
 }
 
-/** No longer than this at a time. */
+/** The longest time to work without a break. */
 const MOST_WORK_MS = 5
-/** And no more at once, whatever its reader can take. */
+/** The largest piece, however much the reader can take. */
 const PIECE_LENGTH = 65_536
 
-/** `find` is asked for each id when its turn comes; what the journal has forgotten by then is left out. */
+/** `find` is called for each id when it is due. Exchanges that the journal has dropped by then are left out. */
 export async function sendPage(response: ServerResponse, page: Page, find: (id: string) => object | undefined) {
   try {
     await pipeline(Readable.from(written(page, find)), response)
   } catch (error) {
-    // The client has left.
+    // The client has disconnected.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
   }
 }

@@ -1,4 +1,4 @@
-/** What the journal says of an exchange: in full, in short, and as the events of a follower. */
+/** The forms of an exchange in the journal: in full, in short, and as events of a stream. */
 import * as v from 'valibot'
 import type { Of } from '../api/operation.js'
 import {
@@ -23,7 +23,7 @@ import { faultSchema } from '../core/fault.js'
 
 const kind = <const K extends string>(name: K) => v.literal(name, name)
 
-/** The credential of a request that was refused for it: what it was, and why it was refused. */
+/** The credential of a request that was refused because of it, and the reason. */
 const refusedCredential = named(
   'RefusedCredential',
   v.variant('kind', [
@@ -46,7 +46,7 @@ const caller = named(
   ]),
 )
 
-/** What gave an answer: the same as `source`, as data. */
+/** What produced the answer: the same as `source`, as data. */
 const answeredBy = named(
   'AnsweredBy',
   v.variant('kind', [
@@ -58,19 +58,19 @@ const answeredBy = named(
   ]),
 )
 
-/** A fault on its way with an answer. */
+/** A fault that applied to an answer. */
 const faultDone = object({
   fault: faultSchema,
   /** What asked for it: a header, a call, an option, or a rule whose answer it replaced. */
   by: v.optional(v.union([text, answeredBy])),
-  /** False where the answer was too short for it. */
+  /** False if the answer was too short for it. */
   happened: yesOrNo,
-  /** Whether it has changed the body. */
+  /** Whether it changed the body. */
   isSpoilt: yesOrNo,
 })
 
 const content = {
-  /** The JSON value, or the text; missing where there was no body. */
+  /** The JSON value or the text; absent if there was no body. */
   body: v.optional(anything),
   bytes: whole,
   /** Whether `body` is only the beginning. */
@@ -79,11 +79,11 @@ const content = {
 const said = { headers: mapOf(text), ...content }
 
 const times = {
-  /** What the answer says it used; of a stream without usage, what is counted here; null where neither is known. */
+  /** As reported by the answer, or counted here for a stream without usage; null if neither is known. */
   tokens: orNull(object({ prompt: whole, completion: whole })),
-  /** From the request to the headers of the answer; null where none has left. */
+  /** From the request to the headers of the answer; null if none was sent. */
   firstByteMs: orNull(number),
-  /** From the request to the first piece of a stream; null where the answer left in one piece. */
+  /** From the request to the first piece of a stream; null if the answer was sent in one piece. */
   firstTokenMs: orNull(number),
 }
 
@@ -91,46 +91,51 @@ export const exchange = named(
   'Exchange',
   object({
     id: text,
-    /** When the request came, as ISO 8601. */
+    /** When the request arrived, as ISO 8601. */
     at: moment,
     scope: text,
     caller,
     request: object({ method: text, path: text, query: text, headers: mapOf(text), ...content }),
-    /** `POST /v1/chat/completions`; null where there is none at the path, or none with this method. */
+    /** For example `POST /v1/chat/completions`; null if the path or method is unknown. */
     endpoint: orNull(text),
     mode: orNull(oneOf(modes)),
-    /** What gave the answer and what went wrong with it, in words: `rule "greeting"`, `live + fault cutAfterBytes=3 (one-shot)`. */
+    /**
+     * What produced the answer, and what went wrong with it, in words: `rule "greeting"`, `live + fault cutAfterBytes=3
+     * (one-shot)`.
+     */
     source: orNull(text),
-    /** The same as data: what gave the answer; null for an error of ours. */
+    /** The same as data: what produced the answer; null for an error of ours. */
     answeredBy: orNull(answeredBy),
-    /** And the fault that was on its way with it. */
+    /** The fault that applied to it. */
     fault: orNull(faultDone),
-    /** Whether it can be sent again: all of its body is kept. */
+    /** Whether it can be repeated, because its whole body is kept. */
     repeatable: yesOrNo,
-    /** What else is known: the nearest rule where none matched, for example. */
+    /** Other information, for example the nearest rule if none matched. */
     remark: orNull(text),
-    /** Null where no answer has left. */
+    /** Null if no answer was sent. */
     status: orNull(whole),
-    /** What went wrong, as the client was told. */
+    /** The error message that the client got. */
     error: orNull(text),
-    /** The name of that error in code: `no_rule_matches`. */
+    /** The code of that error, such as `no_rule_matches`. */
     code: orNull(text),
-    /** What only the journal says about it. */
+    /** A hint that only the journal shows. */
     hint: orNull(text),
-    /** What OpenAI says to such a request, where it is known to refuse it with 400 and it was answered here. */
+    /** OpenAI's error for a request that it is known to refuse with 400, although it was answered here. */
     openaiRefuses: orNull(text),
-    /** False where the client left or the answer was cut. */
+    /** False if the client disconnected or the answer was cut. */
     complete: yesOrNo,
     /** The recording that comes nearest, and where it differs; missing where one answered, or nothing is recorded for the path. */
     nearest: maybe(closestRecording),
-    /** What the answer has against the contract; empty as well where it was not judged. */
+    /** How the answer violates the contract. Also empty if it was not checked. */
     violations: listOf(violation),
-    /** What the live platform, or a recording of it, answered, where that was an error that was made to fit the document for the client. */
+    /**
+     * The original answer of the live platform or a recording, if it was an error that was changed to fit the document.
+     */
     upstream: maybe(object(said)),
-    /** What the client was sent. */
+    /** What was sent to the client. */
     response: object({
       ...said,
-      /** When pieces of a stream left, after its head, in milliseconds. */
+      /** When pieces of a stream were sent, in milliseconds after its head. */
       piecesAtMs: listOf(number),
     }),
     ...times,
@@ -144,50 +149,50 @@ export const exchangeInBrief = named(
   'ExchangeInBrief',
   object({
     id: text,
-    /** When the request came, as ISO 8601. */
+    /** When the request arrived, as ISO 8601. */
     at: moment,
     scope: text,
     caller,
     method: text,
-    /** The beginning of it where it is long, as of every text here. */
+    /** Cut if it is long, like every text here. */
     path: text,
-    /** `POST /v1/chat/completions`; null where there is none at the path, or none with this method. */
+    /** For example `POST /v1/chat/completions`; null if the path or method is unknown. */
     endpoint: orNull(text),
     mode: orNull(oneOf(modes)),
-    /** The model that was asked, where one was. */
+    /** The requested model, if any. */
     model: orNull(text),
-    /** The beginning of the user's last message, where the request has messages. */
+    /** The beginning of the user's last message, if the request has messages. */
     prompt: orNull(text),
-    /** Whether a stream was asked for; null where the request has no messages. */
+    /** Whether a stream was requested; null if the request has no messages. */
     stream: orNull(yesOrNo),
-    /** What gave the answer. */
+    /** What produced the answer. */
     source: orNull(text),
-    /** The fault that happened to it, and what asked for that. */
+    /** The fault that applied, and what asked for it. */
     fault: orNull(text),
     /** Whether no rule or recording matched. */
     missed: yesOrNo,
-    /** Null where no answer has left. */
+    /** Null if no answer was sent. */
     status: orNull(whole),
     error: orNull(text),
     code: orNull(text),
     hint: orNull(text),
-    /** What OpenAI says to such a request, where it is known to refuse it with 400 and it was answered here. */
+    /** OpenAI's error for a request that it is known to refuse with 400, although it was answered here. */
     openaiRefuses: orNull(text),
-    /** False where the client left or the answer was cut. */
+    /** False if the client disconnected or the answer was cut. */
     complete: yesOrNo,
     requestBytes: whole,
     responseBytes: whole,
     ...times,
     durationMs: number,
-    /** How many pieces of a stream have left. */
+    /** How many pieces of a stream were sent. */
     pieces: whole,
-    /** When some of them left, after the head: evenly chosen, the first and the last one among them. */
+    /** When some of them were sent, after the head: an even selection that includes the first and the last. */
     piecesAtMs: listOf(number),
   }),
 )
 export type JournalBrief = Of<typeof exchangeInBrief>
 
-/** How many exchanges there were in a while, and how long they took. */
+/** The number and durations of exchanges in a period. */
 const tick = named(
   'Tick',
   object({
@@ -201,27 +206,27 @@ const tick = named(
 )
 export type Tick = Of<typeof tick>
 
-/** The events of a follower. */
+/** The events of a stream. */
 export const followed = [
   { name: 'exchange', what: 'An exchange.', data: exchange },
   {
     name: 'began',
-    what: 'With `brief`, first: `run` changes with each start of Standin, when ids start over; every exchange after the id `after` is sent or skipped. `ticks` are those of the last two minutes, where no filter is given.',
+    what: 'The first event with `brief`: `run` changes with each start of Standin, when ids begin again; every exchange after the id `after` is sent or skipped. `ticks` are those of the last two minutes, if no filter is given.',
     data: named('Began', object({ run: text, after: text, ticks: listOf(tick) })),
   },
   {
     name: 'exchanges',
-    what: 'With `brief`: several of them, each in short.',
+    what: 'With `brief`: several exchanges, each in short.',
     data: named('ExchangesInBrief', listOf(exchangeInBrief)),
   },
   {
     name: 'skipped',
-    what: 'How many there was no time for.',
+    what: 'The number of exchanges that were skipped for lack of time.',
     data: named('Skipped', object({ count: whole })),
   },
   {
     name: 'tick',
-    what: 'With `brief`, each second: how many there were and how long they took, skipped ones included.',
+    what: 'Each second with `brief`: the number and durations of exchanges, including skipped ones.',
     data: tick,
   },
 ] as const

@@ -1,13 +1,13 @@
-/** Counts exchanges, their durations and the memory that they hold, cheaply enough for a flood. */
+/** Counts exchanges, their durations and the memory that they hold, cheaply enough for heavy load. */
 import { passedMs } from '../core/clock.js'
 import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 
-/** What was counted since it was last taken. */
+/** The counts since the last `take`. */
 export interface Tallied {
   readonly requests: number
-  /** Refused, failed, or not come to their end. */
+  /** Refused, failed or incomplete. */
   readonly errors: number
-  /** The median, within a twentieth; null where there were no answers. */
+  /** The median, to within a twentieth; null if there were no answers. */
   readonly p50Ms: number | null
   /** The 95th percentile. */
   readonly p95Ms: number | null
@@ -15,13 +15,13 @@ export interface Tallied {
 
 export interface Tally {
   add(exchange: Exchange, durationMs: number): void
-  /** What was counted so far. */
+  /** The counts so far. */
   peek(): Tallied
-  /** The same, and starts over. */
+  /** Returns the counts and starts again from zero. */
   take(): Tallied
 }
 
-/** Each step is a tenth longer than the one before it; 200 of them go from a twentieth of a millisecond to hours. */
+/** Each step is a tenth longer than the one before it. 200 steps reach from a twentieth of a millisecond to hours. */
 const SHORTEST_MS = 0.05
 const STEP = Math.log(1.1)
 const STEPS = 200
@@ -54,15 +54,15 @@ export function createTally(): Tally {
   }
 }
 
-/** What was counted in one second. */
+/** The counts of one second. */
 export interface Second extends Tallied {
-  /** When it was over, in milliseconds since 1970. */
+  /** The end of the second, in milliseconds since 1970. */
   readonly endMs: number
 }
 
 export interface Seconds {
   add(exchange: Exchange, durationMs: number, nowMs: number): void
-  /** The last two minutes at most: from the first second with a request to the one that is not over yet. */
+  /** At most the last two minutes: from the first second with a request to the current one. */
   last(nowMs?: number): readonly Second[]
 }
 
@@ -70,7 +70,7 @@ const SECOND_MS = 1000
 /** How many seconds are kept. */
 export const MOST_SECONDS = 120
 
-/** Counts second by second. No timer: a second is closed by the first request after it, or by reading. */
+/** Counts second by second. There is no timer: a second is closed by the first request after it, or by reading. */
 export function createSeconds(): Seconds {
   const tally = createTally()
   const over = new Map<number, Tallied>()
@@ -117,15 +117,15 @@ function percentile(steps: Uint32Array, count: number, part: number): number | n
     seen += there
     return seen >= wanted
   })
-  // The middle of the step, as far as a step has one.
+  // The middle of the step on its logarithmic scale.
   const ms = SHORTEST_MS * Math.exp((step - 0.5) * STEP)
   return Number(ms.toPrecision(3))
 }
 
-/** What an exchange holds in memory, as far as it can be large. */
+/** How much memory an exchange holds, as far as it can be large. */
 export function sizeOf({ path, query, body, chat, outcome }: Exchange): number {
   const bodyBytes = body?.length ?? 0
-  // What a chat request asks is kept beside its bytes.
+  // The parsed chat request is kept in addition to its bytes.
   const asked = path.length + query.length + bodyBytes + (chat ? bodyBytes : 0)
   const { said, upstream, piecesAtMs = none } = outcome ?? {}
   return asked + piecesAtMs.length * TIME_BYTES + (said ? heldOf(said) : 0) + (upstream ? heldOf(upstream) : 0)
@@ -133,11 +133,14 @@ export function sizeOf({ path, query, body, chat, outcome }: Exchange): number {
 
 const none: readonly number[] = []
 const TIME_BYTES = 8
-/** What a piece of a body takes beyond its bytes. */
+/** The memory that a piece of a body takes in addition to its bytes. */
 const PIECE_BYTES = 150
 const TEXT_BYTES = 24
 
-/** The pieces of a stream may be shared with the rule or the recording that says them, or not. Bytes that can be made once more are used again. */
+/**
+ * The pieces of a stream may be shared with their rule or recording, or not. Bytes that can be computed again are not
+ * kept.
+ */
 function heldOf(said: Reply | UpstreamResponse): number {
   if (said.kind === 'heard') return said.beginning.reduce((sum, { length }) => sum + length + PIECE_BYTES, 0)
   const { body, again } = said

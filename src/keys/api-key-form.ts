@@ -1,4 +1,4 @@
-/** The form of API keys: a start that shows where they belong, 32 random characters, and a checksum to recognize typos by. */
+/** The format of API keys: a prefix, 32 random characters, and a checksum that reveals typos. */
 import { randomInt } from 'node:crypto'
 
 const START = 'sk-local-'
@@ -6,13 +6,13 @@ const RANDOM_CHARACTERS = 32
 const CHECKSUM_CHARACTERS = 6
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** A new secret; 32 characters of 62 are 190 bits. */
+/** Returns a new secret. 32 characters out of 62 have 190 bits. */
 export function newSecret(): string {
   const random = Array.from({ length: RANDOM_CHARACTERS }, () => alphabet[randomInt(alphabet.length)]).join('')
   return `${START}${random}${checksumOf(random)}`
 }
 
-/** Whether `secret` claims to be one of ours and cannot be: characters of it are missing or wrong. */
+/** Whether `secret` looks like one of ours but has missing or wrong characters. */
 export function isMistyped(secret: string): boolean {
   if (!secret.startsWith(START)) return false
   const rest = secret.slice(START.length)
@@ -20,12 +20,12 @@ export function isMistyped(secret: string): boolean {
   return rest !== `${random}${checksumOf(random)}`
 }
 
-/** Whether some Standin made it, perhaps another one. */
+/** Whether it was made by Standin, perhaps by another instance. */
 export const isStandinKey = (secret: string) => secret.startsWith(START) && !isMistyped(secret)
 
-/** CRC-32 of `text` in base 62, as long as the largest can get. */
+/** CRC-32 of `text` in base 62, padded to the length of the largest value. */
 function checksumOf(text: string): string {
-  // Loaded when a key is looked at: importing it takes 2 ms of every start.
+  // Loaded when the first key is checked, since importing it would add 2 ms to every start.
   let rest = process.getBuiltinModule('node:zlib').crc32(text)
   let digits = ''
   for (let i = 0; i < CHECKSUM_CHARACTERS; i++) {
@@ -37,5 +37,5 @@ function checksumOf(text: string): string {
 
 const SHOWN_CHARACTERS = START.length + 4
 
-/** As much of a secret as may be shown, to recognize keys by; at most a third of a short one. */
+/** The part of a secret that may be shown to recognize keys; at most a third of a short one. */
 export const startOf = (secret: string) => secret.slice(0, Math.min(SHOWN_CHARACTERS, Math.floor(secret.length / 3)))

@@ -1,4 +1,7 @@
-/** The API keys of users and of the configuration: made, listed, rolled, revoked, and found again by their digests. */
+/**
+ * The API keys of users and of the configuration: creates, lists, rolls and revokes them, and finds them by their
+ * digests.
+ */
 import { randomUUID } from 'node:crypto'
 import type { KeyFault, Tried } from '../core/caller.js'
 import {
@@ -19,32 +22,35 @@ import { type ApiKeyRow, type Moment, mayAct, type State, type Tables } from '..
 import { isMistyped, isStandinKey, newSecret, startOf } from './api-key-form.js'
 import type { ApiKeyView, UserKeys } from './operations.js'
 
-/** A key that gives access. */
+/** A valid key. */
 export interface WorkingApiKey {
   readonly caller: Caller & { readonly kind: 'apiKey' }
-  /** When it stops, in milliseconds since 1970. */
+  /** When it expires, in milliseconds since 1970. */
   readonly expiresAtMs: number
 }
 
 export interface ApiKeys extends UserKeys {
-  /** The key with this secret. Rejects with a 401: unknown, mistyped, revoked, expired, or its owner is gone. */
+  /**
+   * Finds the key with this secret. Rejects with a 401 if it is unknown, mistyped, revoked or expired, or if its owner
+   * no longer exists.
+   */
   find(secret: string): Promise<WorkingApiKey>
-  /** Notes that a key was used; written down at leisure. */
+  /** Notes that a key was used. It is saved later. */
   used(id: string, atMs: number): void
-  /** Writes down which keys were used; resolves when it is done. */
+  /** Saves which keys were used, and resolves when that is done. */
   flush(): Promise<void>
 }
 
 interface Parts {
-  /** A promise, so that nothing is opened before a key is asked for. */
+  /** A function, so that nothing is opened before the first key is used. */
   readonly state: () => Promise<State>
-  /** Whether users are those of a live backend: then it is not known here which of them still exist. */
+  /** Whether users are those of a live backend. Then it is unknown here which of them still exist. */
   readonly ownersAreElsewhere?: () => boolean
   readonly now?: () => number
   readonly report: (error: unknown) => void
 }
 
-/** How long the uses of keys are gathered before they are written down. */
+/** How long uses of keys are collected before they are saved. */
 const FLUSH_AFTER_MS = 1000
 
 const wordRefusal: Record<Exclude<KeyFault, 'unknown'>, (tried: Tried) => PlatformError> = {
@@ -54,21 +60,21 @@ const wordRefusal: Record<Exclude<KeyFault, 'unknown'>, (tried: Tried) => Platfo
   ownerless: ownerlessApiKey,
 }
 
-/** The log's words for a key that this state does not have. */
+/** The hint in the log for a key that this state does not have. */
 function hintOf(secret: string): string | undefined {
   if (secret === developmentApiKey) return 'It is the development key, which the apiKeys of the configuration replace.'
   return isStandinKey(secret) ? fromAnotherState.key : undefined
 }
 
-/** A key that was rolled and lives on for its overlap: it is revoked at the very moment at which it ends. */
+/** Whether a key was rolled and is still valid for its overlap: it is revoked at the moment at which it expires. */
 export const isRolled = ({ expires_at, revoked_at }: Pick<ApiKeyRow, 'expires_at' | 'revoked_at'>) =>
   revoked_at !== null && revoked_at === expires_at
 
-/** The earlier of two moments, of which either may never come. */
+/** The earlier of two times. Null means never. */
 const earlier = (one: Moment | null, other: Moment | null) =>
   one === null || (other !== null && other < one) ? other : one
 
-/** The error for a key that opens nothing. */
+/** The error for an invalid key. */
 function refuse(secret: string, reason: KeyFault, key?: ApiKeyRow): PlatformError {
   const tried: Tried = { kind: 'apiKey', reason, start: startOf(secret), ...(key && { name: key.name }) }
   return reason === 'unknown' ? unknownApiKey(tried, hintOf(secret)) : wordRefusal[reason](tried)
@@ -76,7 +82,7 @@ function refuse(secret: string, reason: KeyFault, key?: ApiKeyRow): PlatformErro
 
 type Write = <T>(work: (tables: Tables) => Promise<T>) => Promise<T>
 
-/** Gathers the uses of keys, and writes them down together. */
+/** Collects uses of keys and saves them together. */
 function createUses(write: Write, report: Parts['report']) {
   const usedAtMs = new Map<string, number>()
   let flushing: NodeJS.Timeout | undefined
@@ -104,7 +110,7 @@ function createUses(write: Write, report: Parts['report']) {
 
 const momentOf = (ms: number): Moment => new Date(ms).toISOString()
 
-/** `usedAtMs`: when it was last used, where that is not written down yet. */
+/** `usedAtMs` is the time of the last use, if that has not been saved yet. */
 function viewOf(row: ApiKeyRow, usedAtMs: number | undefined, nowMs: number): ApiKeyView {
   const { id, name, start, created_at, last_used_at, expires_at, revoked_at } = row
   const isRevoked = revoked_at !== null && !isRolled(row)
@@ -126,7 +132,7 @@ function newRow(
   return { id: randomUUID(), digest, start, seeded: false, created_at, last_used_at: null, revoked_at: null, ...more }
 }
 
-/** Puts a key with the secret `key` in the place of another one, which lives on for `overlapMs`. */
+/** Replaces a key by one with the secret `key`. The old one stays valid for `overlapMs`. */
 async function rolled({ api_keys }: Tables, old: ApiKeyRow, key: string, nowMs: number, overlapMs: number) {
   if (old.revoked_at !== null) throw alreadyRevokedApiKey()
   const now = momentOf(nowMs)
@@ -166,7 +172,7 @@ export function createApiKeys(parts: Parts): ApiKeys {
       const row = newRow(key, momentOf(now()), { user_id: userId, name, expires_at: expiresAt })
       await write(async ({ api_keys, users }) => {
         const owner = userId === null || ownersAreElsewhere() ? null : await users.get(userId)
-        // A token may outlive its user, or have been minted for a user that never existed.
+        // A token may outlive its user, or may have been minted for a user that never existed.
         if (owner === undefined || owner?.deleted_at) throw barredUser()
         await api_keys.insert(row)
       })
@@ -196,7 +202,7 @@ const createFind =
       return { key, owner: key?.user_id == null ? null : await users.get(key.user_id) }
     })
     if (!key) throw refuse(secret, isMistyped(secret) ? 'mistyped' : 'unknown')
-    // Whatever the time in `revoked_at`: the clock of the process that revoked it may be ahead.
+    // Whatever the time in `revoked_at`: the clock of the process that revoked the key may be ahead.
     if (key.revoked_at !== null && !isRolled(key)) throw refuse(secret, 'revoked', key)
     const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
     if (expiresAtMs <= now()) throw refuse(secret, 'expired', key)

@@ -1,4 +1,4 @@
-/** Finds out whether the developer is asking: a caller with the control token or the service key. */
+/** Checks whether the caller is the developer, who has the control token or the service key. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import {
   missingControlToken,
@@ -10,16 +10,16 @@ import {
 import type { Caller } from '../core/exchange.js'
 import type { Identify } from './identify.js'
 
-/** What opens the control API where it is closed. */
+/** The credentials for the control API, if it requires one. */
 export interface ControlKeys {
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly token: () => string
   readonly identify: Identify
-  /** Whether the service key is public, and opens nothing here: it is signed with a public secret. */
+  /** Whether the service key is signed with a public secret. It is then not accepted here. */
   readonly isServicePublic: () => boolean
 }
 
-/** Whether the Authorization header shows the control token. It takes the same time however much of it is right. */
+/** Whether the Authorization header contains the control token. Takes constant time. */
 export function showsToken(authorization: string | undefined, token: string): boolean {
   const [, shown = ''] = /^bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
   return token !== '' && timingSafeEqual(digest(shown), digest(token))
@@ -27,7 +27,10 @@ export function showsToken(authorization: string | undefined, token: string): bo
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
-/** Returns for the control token and for a service key that is secret. Rejects with a 401, or with a 403 for a credential that opens something else. */
+/**
+ * Returns for the control token and for a service key that is not public. Rejects with a 401, or with a 403 for a valid
+ * credential that is not enough.
+ */
 export async function requireControl(authorization: string | undefined, keys: ControlKeys): Promise<void> {
   if (authorization === undefined) throw missingControlToken()
   if (showsToken(authorization, keys.token())) return
@@ -37,7 +40,7 @@ export async function requireControl(authorization: string | undefined, keys: Co
   if (keys.isServicePublic()) throw publicServiceKey()
 }
 
-/** `undefined` where the credential is not accepted. */
+/** Returns `undefined` if the credential is not accepted. */
 async function callerOf(authorization: string, identify: Identify): Promise<Caller | undefined> {
   try {
     return await identify(authorization)

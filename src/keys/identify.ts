@@ -1,4 +1,4 @@
-/** Identifies the caller by the Authorization header, and decides whether that caller may. */
+/** Identifies the caller by the Authorization header, and checks the caller's access. */
 import { hash } from 'node:crypto'
 import {
   doubledCredential,
@@ -17,21 +17,21 @@ import {
 import type { Caller, Endpoint } from '../core/exchange.js'
 import type { ApiKeys } from './api-keys.js'
 
-/** Credentials that are remembered at most; beyond it the oldest is forgotten and looked up again when it comes back. */
+/** The maximum number of cached credentials. After that the oldest is dropped, and looked up again at its next use. */
 const REMEMBERED = 10_000
 
 /**
- * Gives back the caller at once where it can, and a promise only where a credential has to be looked up first.
- * Throws (or rejects with) a 401 that says what was wrong with the credential.
+ * Returns the caller at once if possible, and a promise only if a credential has to be looked up. Throws or rejects
+ * with a 401 that says what is wrong with the credential.
  */
 export type Identify = (authorization: string | undefined) => Caller | Promise<Caller>
 
-/** A good credential. */
+/** A valid credential. */
 export interface Known {
   readonly caller: Caller
-  /** When it stops, in milliseconds since 1970. */
+  /** When it expires, in milliseconds since 1970. */
   readonly expiresAtMs: number
-  /** Whether a live backend has set it: there it is the real time, whatever the clock here shows. */
+  /** Whether a live backend has set the expiry. It then refers to the real time, whatever the clock here shows. */
   readonly isLive?: boolean
 }
 
@@ -42,8 +42,8 @@ interface Remembered extends Known {
 /** Finds the holder of a token of the auth backend. */
 export interface TokenHolders {
   /**
-   * Rejects with a 401 that says what is wrong with the token. What is no JWT at all is handed to `asKey` with the 401 for that: an API key
-   * may have two dots as well.
+   * Rejects with a 401 that says what is wrong with the token. Anything that is no JWT is passed to `asKey`, along with
+   * that 401, because an API key may have two dots as well.
    */
   find(token: string, asKey: (otherwise: PlatformError) => Promise<Known>): Promise<Known>
 }
@@ -54,18 +54,18 @@ interface Parts {
   readonly now?: () => number
 }
 
-/** What has to be called when a credential may no longer be good. */
+/** What must be called when a credential may have become invalid. */
 export interface Doorkeeper {
   readonly identify: Identify
-  /** Forgets what it remembers: something was revoked. */
+  /** Empties the cache, because something was revoked. */
   forget(): void
 }
 
-/** Joins the two kinds of credential: JWTs, known by their two dots, and API keys. */
+/** Accepts both kinds of credential: JWTs, recognized by their two dots, and API keys. */
 export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Doorkeeper {
-  // Verifying a signature costs more than all the rest of a request, and its result holds until it expires or is revoked. By the header as it
-  // came: finding and hashing the token in it would take longer than all of this. By hand, since every request asks: a cache that keeps the
-  // order of use would write with each of them.
+  // Verifying a signature costs more than the rest of a request, and the result is valid until the token expires or is
+  // revoked. Keyed by the whole header: extracting and hashing the token would take longer than all of this. Written by
+  // hand, since every request uses it, and a cache that tracks the order of use would write on each read.
   const remembered = new Map<string, Remembered>()
   let revocations = 0
 
@@ -73,7 +73,7 @@ export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Do
     const before = revocations
     const beganMs = now()
     const known: Known = isJwt(secret) ? await tokens.find(secret, keyOr(secret)) : await apiKeys.find(secret)
-    // What was revoked while it was being looked up must not be remembered.
+    // A credential that was revoked during the lookup must not be cached.
     if (before === revocations) {
       if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value as string)
       remembered.set(header, { ...known, lookedUpAtMs: known.isLive ? 0 : beganMs })
@@ -82,7 +82,7 @@ export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Do
     return known.caller
   }
 
-  /** Where there is no such key, a token was meant; where there is one, the refusal says what is wrong with it. */
+  /** If there is no such key, a token was meant. If there is one, the error says what is wrong with it. */
   const keyOr = (secret: string) => (otherwise: PlatformError) =>
     apiKeys.find(secret).catch(error => {
       throw error instanceof PlatformError && isNoKey(error) ? otherwise : error
@@ -93,7 +93,7 @@ export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Do
       const known = remembered.get(header ?? '')
       if (known === undefined) return lookUp(bearerToken(header), header ?? '')
       const nowMs = known.isLive ? Date.now() : now()
-      // A clock that was moved back may be in the middle of what had passed by then, such as a ban.
+      // If the clock was moved back, the cached result may come from a later time, for example after a ban.
       if (known.expiresAtMs <= nowMs || known.lookedUpAtMs > nowMs) {
         remembered.delete(header ?? '')
         return lookUp(bearerToken(header), header ?? '')
@@ -112,7 +112,7 @@ const isNoKey = ({ code }: PlatformError) => code === unknownApiKey().code || co
 
 const spent = new Set([revokedApiKey().code, expiredApiKey().code, ownerlessApiKey().code])
 
-/** Whether an error says that an API key exists and is no longer good. */
+/** Whether an error says that an API key exists but is no longer valid. */
 export const isOfSpentKey = (error: unknown) => error instanceof PlatformError && spent.has(error.code)
 
 function isJwt(token: string): boolean {
@@ -121,12 +121,12 @@ function isJwt(token: string): boolean {
   return first > 0 && second > 0 && token.indexOf('.', second + 1) < 0
 }
 
-/** Scheme in any case, one space or more, one token of RFC 6750's alphabet. */
+/** The scheme in any case, one or more spaces, and a token of RFC 6750's characters. */
 const bearer = /^bearer +([\w.~+/-]+=*) *$/i
 
 /**
- * The token of the header's value. Throws a 401 that says what is wrong with it.
- * A header that was sent twice arrives here joined by a comma, which no token contains.
+ * Returns the token in the header. Throws a 401 that says what is wrong with it. Two headers arrive joined by a comma,
+ * which no token contains.
  */
 function bearerToken(header: string | undefined): string {
   const token = header !== undefined && bearer.exec(header)?.[1]
@@ -139,13 +139,16 @@ function bearerToken(header: string | undefined): string {
   throw malformedCredential({ kind: 'header', reason: 'malformed' })
 }
 
-/** Throws the usual 401 for what is missing or malformed. Limits know the caller by its credential, and that cannot be read. */
+/** Throws the usual 401 for a missing or malformed header. Limits need a credential to tell callers apart. */
 export const identifyPassed: Identify = authorization => ({
   kind: 'stranger',
   id: hash('sha256', bearerToken(authorization), 'hex').slice(0, 16),
 })
 
-/** Returns when the caller may ask `endpoint`, or the live platform is to say; throws a 401 that names the kinds it takes otherwise. */
+/**
+ * Returns if the caller may call `endpoint`, or if that is up to the live platform. Otherwise throws a 401 that names
+ * the accepted kinds of credential.
+ */
 export function authorize(caller: Caller, { access, method, path }: Endpoint): void {
   if (access === 'anyone' || caller.kind === 'stranger') return
   if (caller.kind === 'anonymous' || caller.kind === 'refused') throw missingCredential()

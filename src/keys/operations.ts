@@ -1,4 +1,7 @@
-/** What can be asked about API keys: users list, make, roll and revoke their own; the developer sees and revokes those of all users. */
+/**
+ * Operations on API keys: users list, create, roll and revoke their own; the developer lists and revokes those of all
+ * users.
+ */
 import * as v from 'valibot'
 import { type Of, operation } from '../api/operation.js'
 import { dataOf, moment, named, object, oneOf, optional, orNull, text, wholeBetween } from '../api/shapes.js'
@@ -15,7 +18,7 @@ const name = v.pipe(
   v.check(isKeepable, `${aName}, all of them whole and none of them NUL`),
 )
 
-const aMomentToCome = 'a moment to come, such as 2030-01-31T12:00:00Z, or null'
+const aMomentToCome = 'a time in the future, such as 2030-01-31T12:00:00Z, or null'
 const momentToCome = (now: () => number) =>
   v.pipe(
     v.string(aMomentToCome),
@@ -38,12 +41,12 @@ const newKeyRequest = (now: () => number) =>
     newKeyFields(now),
     where<v.InferOutput<ReturnType<typeof newKeyFields>>>(
       'expires_in',
-      'left out where expires_at is given',
+      'left out if expires_at is given',
       ({ expires_at, expires_in }) => expires_at === undefined || expires_in === undefined,
     ),
   )
 
-/** How long a key lives on beside the one that takes its place. */
+/** How long a key stays valid along with the one that replaces it. */
 const rollRequest = object({ overlap_seconds: v.optional(wholeBetween(0, THIRTY_DAYS_S, seconds), 0) })
 
 const keyFields = {
@@ -60,21 +63,24 @@ const keyFields = {
 const key = named('Key', object(keyFields))
 const newKey = named('NewKey', object({ ...keyFields, key: text }))
 
-/** A key as it may be shown. */
+/** A key without its secret. */
 export type ApiKeyView = Of<typeof key>
-/** A key with its secret, which is known at this moment only. */
+/** A key with its secret, which is known only at this moment. */
 export type NewApiKey = Of<typeof newKey>
 
 export interface UserKeys {
-  /** The keys of a user, or all of them, newest first. */
+  /** Lists the keys of a user, or of all users, newest first. */
   list(userId?: string): Promise<readonly ApiKeyView[]>
   create(userId: string | null, wanted: { name: string; expiresAt: string | null; key?: string }): Promise<NewApiKey>
   /**
-   * Makes a key with the same name and lifetime in place of one that lives on for `overlapMs` (0: dies now).
-   * Rejects with a 404 when the user has no such key, with a 409 when it was revoked.
+   * Replaces a key by a new one with the same name and lifetime. The old one stays valid for `overlapMs` (0: not at
+   * all). Rejects with a 404 if the user has no such key, and with a 409 if it has been revoked.
    */
   roll(userId: string, id: string, overlapMs: number): Promise<NewApiKey>
-  /** Revokes a key of this user, or of any user; it is dead on the next request. Rejects with a 404 if there is no such key. */
+  /**
+   * Revokes a key of this user, or of any user. It is refused from the next request on. Rejects with a 404 if there is
+   * no such key.
+   */
   revoke(userId: string | undefined, id: string): Promise<ApiKeyView>
 }
 
@@ -84,8 +90,8 @@ interface Parts {
   readonly now: () => number
 }
 
-const made = 'The key, with its secret as `key`, this once.'
-const noSuchKey = 'There is no such key among those of the user.'
+const made = 'The key with its secret as `key`, which is shown only once.'
+const noSuchKey = 'The user has no such key.'
 
 export const keyOperations = ({ apiKeys, now }: Parts) => ({
   listKeys: operation({
@@ -122,14 +128,14 @@ export const keyOperations = ({ apiKeys, now }: Parts) => ({
   }),
   rollKey: operation({
     at: 'POST /keys/{id}/roll',
-    does: 'Creates a new key in place of one, which keeps working for the overlap.',
+    does: 'Replaces a key by a new one. The old key keeps working for the overlap.',
     access: 'user',
     body: rollRequest,
     isBodyOptional: true,
     returns: newKey,
     status: 201,
     answer: made,
-    errors: { 404: noSuchKey, 409: 'The key has been revoked or rolled already.' },
+    errors: { 404: noSuchKey, 409: 'The key has already been revoked or rolled.' },
     run: ({ user, id, body }) => apiKeys.roll(user.id, id, body.overlap_seconds * 1000),
   }),
 })
@@ -139,7 +145,7 @@ export const allKeyOperations = ({ apiKeys }: Pick<Parts, 'apiKeys'>) => ({
   listAllKeys: operation({
     at: 'GET /keys',
     does: 'Lists API keys, newest first, without their secrets.',
-    query: object({ user: optional(text, 'The id of their owner; all keys without it.') }),
+    query: object({ user: optional(text, 'The id of the owner; without it, all keys.') }),
     returns: named('Keys', dataOf(key)),
     answer: 'The keys.',
     run: async ({ query }) => ({ data: await apiKeys.list(query.user) }),

@@ -1,4 +1,4 @@
-/** What each credential has used: in the minute that began with its first request, and at this moment. */
+/** Counts what each credential has used: in the minute that began with its first request, and at this moment. */
 
 /** A minute of one credential. */
 export interface LimitWindow {
@@ -7,40 +7,40 @@ export interface LimitWindow {
   tokens: number
 }
 
-/** What a credential has used, and when all of it is there again. */
+/** What a credential has used, and when its limit is fully available again. */
 export interface Used {
   readonly requests: number
   readonly tokens: number
   readonly resetMs: number
 }
 
-/** What one credential has used, as it is shown. */
+/** What one credential has used, for display. */
 export interface LimitUsage extends Used {
   readonly key: string
-  /** How many of its streams are open. */
+  /** The number of its open streams. */
   readonly streams: number
-  /** How many of its requests were refused in the minute that began with the first refusal. */
+  /** The number of its refused requests in the minute that began with the first refusal. */
   readonly refused: number
 }
 
 export interface Counters {
-  /** The window of a credential: the one that is open, or a new one that begins now. */
+  /** The window of a credential: the open one, or a new one that begins now. */
   windowOf(key: string): LimitWindow
-  /** What a credential has used of its window; looking opens none. */
+  /** What a credential has used of its window. Does not open one. */
   usedBy(key: string): Used
   /** Counts a request over the limit. */
   refuse(key: string): void
-  /** How many streams of a credential are open. */
+  /** The number of open streams of a credential. */
   streamsOf(key: string): number
-  /** Opens a stream; what it gives back closes it. Closing twice does nothing. */
+  /** Opens a stream. Returns a function that closes it; calling that twice does nothing. */
   openStream(key: string): () => void
-  /** Every credential with a count at this moment. */
+  /** All credentials with a count at this moment. */
   all(): readonly LimitUsage[]
-  /** Forgets what was used; streams that are open stay open. */
+  /** Resets what was used. Open streams stay counted. */
   forget(): void
 }
 
-/** Makes the counters. Nothing is kept of a credential whose window is over and whose streams have ended. */
+/** Nothing is kept for a credential whose window is over and whose streams have ended. */
 export function createCounters(nowMs: () => number): Counters {
   const windows = createWindows<LimitWindow>(nowMs, endsMs => ({ endsMs, requests: 0, tokens: 0 }))
   const refusals = createWindows(nowMs, endsMs => ({ endsMs, count: 0 }))
@@ -77,7 +77,7 @@ export function createCounters(nowMs: () => number): Counters {
 
 const nothing: Used = { requests: 0, tokens: 0, resetMs: 0 }
 
-/** Counts a stream; what it gives back takes it out again, once. */
+/** Counts a stream. Returns a function that removes it from the count once. */
 function openStream(streams: Map<string, number>, key: string): () => void {
   let isOpen = true
   const openNow = () => streams.get(key) ?? 0
@@ -91,7 +91,7 @@ function openStream(streams: Map<string, number>, key: string): () => void {
   }
 }
 
-/** Counts for each credential, in the minute that began with the first thing that was counted. */
+/** Counts per credential, in the minute that began with the first count. */
 export const WINDOW_MS = 60_000
 
 interface Ending {
@@ -100,21 +100,21 @@ interface Ending {
 }
 
 export interface Windows<W extends Ending> {
-  /** The window of a credential: the one that is open, or a new one that begins now. */
+  /** The window of a credential: the open one, or a new one that begins now. */
   open(key: string): W
-  /** The one that is open; looking opens none. */
+  /** The open window, if there is one. Does not open one. */
   find(key: string): W | undefined
-  /** Those that are open, by their credentials. */
+  /** The open windows by credential. */
   all(): readonly (readonly [key: string, window: W])[]
   clear(): void
 }
 
-/** A window that ends later has not begun yet: the clock was moved back, and it counts for nothing. */
+/** A window that ends too late has not begun yet, because the clock was moved back. It does not count. */
 const isOpen = ({ endsMs }: Ending, nowMs: number) => endsMs > nowMs && endsMs <= nowMs + WINDOW_MS
 
-/** Makes windows. Nothing is kept of one that is over. */
+/** Creates windows. Those that are over are removed. */
 function createWindows<W extends Ending>(nowMs: () => number, begin: (endsMs: number) => W): Windows<W> {
-  /** In the order in which they end, since all are of one length and each new one stands last. */
+  /** In the order in which they end, since all have the same length and new ones are added at the end. */
   const windows = new Map<string, W>()
 
   function forgetEnded(now: number) {

@@ -1,4 +1,4 @@
-/** Limits of each credential: the only entry point of this part. */
+/** The limits of each credential. The only entry point of this part. */
 import { CHAT, type ChatRequest } from '../completions/request.js'
 import { promptTooLong, requestTooLarge, tooManyRequests, tooManyStreams, tooManyTokens } from '../core/errors.js'
 import type { Caller, Reply } from '../core/exchange.js'
@@ -16,7 +16,7 @@ export interface LimitSettings {
 
 interface Parts {
   readonly settings: LimitSettings
-  /** The longest prompts of models that have a limit of their own, by the model's id. */
+  /** Prompt limits of models that have their own, by model id. */
   readonly maxPromptTokensOf: ReadonlyMap<string, number>
   readonly counters: Counters
   readonly promptTokens: (request: ChatRequest) => number
@@ -34,23 +34,23 @@ export interface Quota {
   /** Whether the chat request matters. */
   readonly countsChat: boolean
   /**
-   * Counts the prompt and, for a streamed answer, the stream. Call the returned function when the stream has ended, however it
-   * did. Throws a 400 for a prompt that is too long and a 429 above the limits; then neither is counted. Pass `promptTokens` if
-   * they are known already.
+   * Counts the prompt and, for a streamed answer, the stream. Call the returned function when the stream has ended in
+   * any way. Throws a 400 for a prompt that is too long and a 429 over the limits; neither is counted then. Pass
+   * `promptTokens` if they are already known.
    */
   chat(request: ChatRequest, promptTokens?: number): (() => void) | undefined
   /** Whether the length of the prompt matters. */
   readonly countsPrompts: boolean
-  /** Counts the answer, and the prompt as the answer counts it. */
+  /** Counts the tokens of the answer, and the prompt's as reported by the answer. */
   settle(tokens: NonNullable<Reply['tokens']>): void
-  /** How much is left, for any answer, as node's flat array of names and values. */
+  /** Headers with the remaining limits, for any answer, as node's flat array of names and values. */
   readonly headers: () => readonly string[]
 }
 
 /** A stream may end at any time. */
 const STREAM_WAIT_MS = 1000
 
-/** Makes the limits; `undefined` if there are none. */
+/** Creates the limits; `undefined` if there are none. */
 export function createLimits(parts: Parts): Limits | undefined {
   const { settings, maxPromptTokensOf } = parts
   const { requestsPerMinute, tokensPerMinute, concurrentStreams, maxPromptTokens } = settings
@@ -87,7 +87,7 @@ const anonymousQuota = (parts: Parts): Quota => ({
 function quotaOf(key: string, countsChat: boolean, countsPrompts: boolean, parts: Parts): Quota {
   const { counters, promptTokens } = parts
   const { requestsPerMinute, tokensPerMinute, concurrentStreams } = parts.settings
-  /** The minute in which the prompt was counted; the answer is counted there too, however late it is. */
+  /** The window in which the prompt was counted. The answer is counted there too, however late it is. */
   let window: LimitWindow | undefined
   let counted = 0
   return {
@@ -147,7 +147,7 @@ function requireTokensLeft({ settings: { tokensPerMinute: limit }, counters }: P
   throw tooManyTokens(retryHeaders(resetMs), { limit, used, requested }, duration(resetMs))
 }
 
-/** The documented endpoints that need a credential. */
+/** The documented endpoints that require a credential. */
 const isLimited = (path: string) => path.startsWith('/v1/') || path === '/api/v1'
 
 function keyOf(caller: Caller): string | undefined {
@@ -165,7 +165,7 @@ function keyOf(caller: Caller): string | undefined {
   }
 }
 
-/** Of one limit. */
+/** The state of one limit. */
 export interface LimitState {
   readonly name: 'requests' | 'tokens'
   /** 0 if there is none. */

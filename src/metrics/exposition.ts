@@ -1,4 +1,4 @@
-/** Writes the counts as Prometheus reads them, with its own client library. */
+/** Writes the counts in Prometheus format, with Prometheus's own client library. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { bucketsSeconds, type DurationCounts, type Meter, type Series } from './meter.js'
 
@@ -6,9 +6,9 @@ import { bucketsSeconds, type DurationCounts, type Meter, type Series } from './
 export interface Gauged {
   readonly version: string
   readonly mode: string
-  /** The size of the journal, and how many exchanges it had no room for. */
+  /** The size of the journal, and the number of exchanges that it did not keep. */
   readonly journal: { readonly kept: number; readonly passedOver: number }
-  /** How recordings were used; nothing if no mode uses them. */
+  /** How recordings were used; absent if no mode uses them. */
   readonly receipt?: Receipt | undefined
 }
 
@@ -28,7 +28,7 @@ type Place = 'method' | 'path' | 'mode'
 
 const places = ['method', 'path', 'mode'] as const
 
-/** Also starts to measure the process: memory, event loop, garbage collection. */
+/** Also starts measuring the process: memory, event loop, garbage collection. */
 export function createExposition(meter: Meter, gauged: () => Gauged): Exposition {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -38,7 +38,7 @@ export function createExposition(meter: Meter, gauged: () => Gauged): Exposition
   return { contentType: registry.contentType, text: () => registry.metrics() }
 }
 
-/** A counter that is set to what was counted elsewhere whenever it is read. */
+/** A counter that takes its value from elsewhere whenever it is read. */
 const counter = <Label extends string>(
   name: string,
   help: string,
@@ -57,7 +57,7 @@ const counter = <Label extends string>(
 const ofExchanges = (meter: Meter) => [
   counter(
     'standin_requests_total',
-    'Requests that have ended, by what was asked, where the answer came from, and its status (0: none left).',
+    'Requests that have ended, by endpoint, mode, and status (0: no answer was sent).',
     [...places, 'status'],
     counter => {
       for (const { byStatus, ...series } of meter.series()) {
@@ -67,7 +67,7 @@ const ofExchanges = (meter: Meter) => [
   ),
   counter(
     'standin_answers_broken_total',
-    'Answers that did not arrive whole: the client left, or the stream was cut.',
+    'Incomplete answers: the client disconnected, or the stream was cut.',
     places,
     counter => {
       for (const series of meter.series()) counter.inc(placeOf(series), series.broken)
@@ -91,7 +91,7 @@ const ofExchanges = (meter: Meter) => [
 const ofPlatform = (gauged: () => Gauged) => [
   counter(
     'standin_recordings_total',
-    'Requests answered from recordings (served) or by none (missed), exchanges put on disk (recorded), requests carried to the live platform (passed).',
+    'Requests answered from recordings (served) or without a recording (missed), exchanges saved to disk (recorded), requests forwarded to the live platform (passed).',
     ['outcome'],
     counter => {
       const { receipt } = gauged()
@@ -109,13 +109,13 @@ const ofPlatform = (gauged: () => Gauged) => [
   }),
   counter(
     'standin_journal_passed_over_total',
-    'Exchanges that the journal did not keep, since there were too many at once.',
+    'Exchanges that the journal did not keep, because there were too many at once.',
     [],
     counter => counter.inc(gauged().journal.passedOver),
   ),
   new Gauge<'version' | 'mode'>({
     name: 'standin_info',
-    help: 'Which version runs, and in which mode.',
+    help: 'The running version and its mode.',
     labelNames: ['version', 'mode'],
     registers: [],
     collect() {
@@ -139,8 +139,8 @@ const placed = (meter: Meter, timesOf: (series: Series) => DurationCounts): read
   [...meter.series()].map(series => ({ labels: placeOf(series), times: timesOf(series) }))
 
 /**
- * A histogram whose times were sorted into their buckets as they came. The library's own has to observe each of them; what a registry writes
- * down is what `get` says.
+ * A histogram whose times are already sorted into buckets. The library's own would have to observe each one. A registry
+ * writes what `get` returns.
  */
 const timed = (name: string, help: string, all: () => readonly Placed[]) => ({
   name,

@@ -1,4 +1,4 @@
-/** Only counts exchanges as they end; the text for Prometheus is written when it asks. */
+/** Counts exchanges as they end. The text for Prometheus is written on request. */
 import { passedMs } from '../core/clock.js'
 import type { Endpoint, Exchange } from '../core/exchange.js'
 
@@ -7,7 +7,7 @@ export const bucketsSeconds: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 ]
 
-/** A histogram of one kind of times. */
+/** A histogram of one kind of duration. */
 export interface DurationCounts {
   /** How many times fell into each bucket. */
   readonly counts: number[]
@@ -23,7 +23,7 @@ export interface Series {
   /** From the request to the head of the answer, and to its end. */
   readonly firstByte: DurationCounts
   readonly total: DurationCounts
-  /** Answers that did not arrive completely. */
+  /** Incomplete answers. */
   broken: number
   promptTokens: number
   completionTokens: number
@@ -37,7 +37,7 @@ export interface Meter {
 
 export function createMeter(): Meter {
   const all = new Map<string, Series>()
-  /** The same by endpoint: putting its name together for every request would take longer than counting it. */
+  /** The same by endpoint, because building the name for every request would take longer than counting it. */
   const known = new WeakMap<Endpoint, { [mode: string]: Series | undefined }>()
 
   function seriesOf(endpoint: Endpoint | undefined, mode: string): Series {

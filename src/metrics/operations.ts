@@ -1,4 +1,4 @@
-/** Metrics over HTTP, in the form that Prometheus scrapes. */
+/** Serves metrics over HTTP in the format that Prometheus scrapes. */
 import { operation, TextAnswer } from '../api/operation.js'
 import { onceLoaded } from '../core/work.js'
 
@@ -14,7 +14,7 @@ export function metricOperations({ metrics }: { readonly metrics: () => Promise<
       at: 'GET /metrics',
       does: 'Returns metrics of this process, for Prometheus.',
       returns: 'text/plain',
-      answer: 'Requests, times, tokens, recordings and the process itself, in the text format of Prometheus.',
+      answer: 'Requests, durations, tokens, recordings and the process itself, in the text format of Prometheus.',
       async run() {
         const { contentType, text } = await exposition()
         return new TextAnswer(contentType, await text())

@@ -1,4 +1,4 @@
-/** GET /api/v1: the list of endpoints (platform-api.md, "API index response"). A file of its own, as every endpoint is. */
+/** GET /api/v1: the list of endpoints (platform-api.md, "API index response"). A file of its own, like every endpoint. */
 import type { IndexAnswer } from '../contract/answers.js'
 import { type Access, type Endpoint, type EndpointDescription, jsonReply } from '../core/exchange.js'
 
@@ -25,7 +25,7 @@ async function says(): Promise<EndpointDescription> {
   const { indexAnswer, listedIndexAnswer } = await import('../contract/answers.js')
   return {
     id: 'getIndex',
-    does: 'The endpoints of the platform.',
+    does: 'Lists the endpoints of the platform.',
     section: 'Endpoints',
     answers: {
       200: {

@@ -17,22 +17,25 @@ import type { Model } from './models.js'
 
 interface Parts {
   readonly access: Access
-  /** The models that may be asked. */
+  /** The available models. */
   readonly models: readonly Pick<Model, 'id' | 'pace'>[]
   readonly replies: Pick<Replies, 'answer'> & Partial<Pick<Replies, 'misfit'>>
-  /** The usual rhythm of streams. */
+  /** The default pace of streams. */
   readonly pace: Pace
   readonly tokenizer: Tokenizer
   readonly requests: Requests
 }
 
-/** What is made of a request that OpenAI refuses: it is answered and reported, refused, or answered. */
+/** What happens to a request that OpenAI refuses: it is answered and reported, refused, or answered. */
 export type Requests = 'warn' | 'strict' | 'lenient'
 
-/** Checks the request, asks `replies` what the model says, and gives it the form that was asked for: whole or as a stream. */
+/**
+ * Checks the request, gets the generated reply from `replies`, and returns it in the requested form: whole or as a
+ * stream.
+ */
 export function chatCompletions({ access, models, replies, pace, tokenizer, requests }: Parts): Endpoint {
   const modelIds = models.map(({ id }) => id)
-  /** The usual rhythm of each model. */
+  /** The default pace of each model. */
   const usual = new Map(models.map(model => [model.id, paceFrom(model.pace, pace)]))
   const completions = createCompletions(tokenizer)
 
@@ -48,18 +51,18 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
         ? replies.misfit?.(request, said)
         : undefined)
     const pace = request.stream ? paceOf(request, said, asked) : undefined
-    // The answer first: one that would be too large is refused, however long its prompt is.
+    // The answer is checked first: if it would be too large, the request is refused, however long its prompt is.
     if (!isSmall(exchange, request, said) && (isHeavyAnswer(request, said) || isHeavyPrompt(exchange, tokenizer))) {
       return heavyCompletion(exchange, said, tokenizer, pace).then(form => replyOf(form, said, remark))
     }
     return replyOf(pace ? completions.streamed(request, said, pace) : completions.whole(request, said), said, remark)
   }
 
-  /** What the request itself asks for, else the rule, else the model. */
+  /** The pace that the request asks for, else the rule's, else the model's. */
   const paceOf = ({ model }: ChatRequest, said: Generation, asked: PaceInput | undefined): Pace =>
     paceFrom(asked, paceFrom(said.pace, usual.get(model) ?? pace))
 
-  /** What OpenAI says to such a request; with `strict` so does this one. */
+  /** The error of OpenAI for such a request. With `strict` it is ours as well. */
   function refusedAtOpenai(request: ChatRequest): string | undefined {
     const refusal = openaiRefusal(request)
     if (refusal && requests === 'strict') throw refusedAsByOpenai(refusal)
@@ -71,7 +74,7 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
     // The document: "Valid identifiers are those the model listing returns."
     if (!usual.has(request.model)) throw unknownModel(request.model, modelIds)
     if (requests !== 'lenient' && !exchange.isUsualChat) exchange.openaiRefuses = refusedAtOpenai(request)
-    // Read before a rule counts its answer: a request that is refused has had none.
+    // Read before a rule counts its answer, since a refused request does not get one.
     const asked = exchange.headers[PACE_HEADER] === undefined ? undefined : paceAsked(exchange.headers)
     const said = replies.answer(request, exchange)
     if (said instanceof Promise) return said.then(found => answer(exchange, request, found, asked))
@@ -93,7 +96,7 @@ const replyOf = (
 const SMALL_REQUEST = 10_000
 const SMALL_ANSWER = 1000
 
-/** Nearly every request and its answer: one text, neither of them long. */
+/** The usual case: one text, and neither the request nor the answer is long. */
 function isSmall({ body }: Exchange, { n, logprobs, stop }: ChatRequest, { choices }: Generation): boolean {
   const [only] = choices
   if (!body || body.length > SMALL_REQUEST || !only || choices.length > 1) return false
@@ -101,7 +104,7 @@ function isSmall({ body }: Exchange, { n, logprobs, stop }: ChatRequest, { choic
   return only.text === null || only.text.length < SMALL_ANSWER
 }
 
-/** At most this many models are named; the listing has them all. */
+/** At most this many models are named. The listing has them all. */
 const NAMED = 20
 
 const firstOf = (ids: readonly string[]) =>
@@ -117,15 +120,15 @@ function unknownModel(model: string, known: readonly string[]) {
 const PACE_HEADER = 'x-standin-pace'
 
 /**
- * What `x-standin-pace: firstTokenMs=300; tokensPerSecond=50` asks for; nothing without the header. Throws a 400 that names the header
- * and the first setting that is wrong.
+ * Parses the header `x-standin-pace: firstTokenMs=300; tokensPerSecond=50`. Returns `undefined` without the header.
+ * Throws a 400 that names the header and the first invalid setting.
  */
 export function paceAsked({ [PACE_HEADER]: asked }: IncomingHttpHeaders): PaceInput | undefined {
   if (asked === undefined) return undefined
   const text = String(asked)
-  // Two headers arrive here joined by a comma, which no setting of a pace has in it.
+  // Two headers arrive joined by a comma, which no pace setting contains.
   if (text.includes(','))
-    throw invalidRequest(`Header ${PACE_HEADER} must be there once, with ";" between its settings, not ",".`)
+    throw invalidRequest(`Header ${PACE_HEADER} must be sent once, with ";" between its settings, not ",".`)
   const settings = settingsIn(text, paceInput)
   if ('sentence' in settings) throw invalidRequest(`Header ${PACE_HEADER}: ${settings.sentence}`)
   return settings.value

@@ -1,4 +1,7 @@
-/** GET /health: whether it is up, and its version (platform-api.md, "Health response"). A file of its own, as every endpoint is. */
+/**
+ * GET /health: whether the service is up, and its version (platform-api.md, "Health response").
+ * This is a file of its own, like every endpoint.
+ */
 import type { HealthAnswer } from '../contract/answers.js'
 import { type Access, type Endpoint, type EndpointDescription, jsonReply } from '../core/exchange.js'
 
@@ -11,7 +14,7 @@ async function says(): Promise<EndpointDescription> {
   const { healthAnswer } = await import('../contract/answers.js')
   return {
     id: 'getHealth',
-    does: 'Whether the service is healthy, and its version.',
+    does: 'Returns whether the service is healthy, and its version.',
     section: 'Endpoints',
     answers: {
       200: {

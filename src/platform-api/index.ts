@@ -1,4 +1,4 @@
-/** Every endpoint that is answered here, and how a request finds its own. */
+/** All endpoints that are answered here, and how a request finds its endpoint. */
 import type { Tokenizer } from '../completions/tokens/index.js'
 import { methodNotAllowed, notFound } from '../core/errors.js'
 import { type Access, accessBelow, credentialKinds, type Endpoint } from '../core/exchange.js'
@@ -19,7 +19,7 @@ export interface EndpointParts {
   readonly access: { readonly health: Access; readonly index: Access; readonly models: Access; readonly chat: Access }
 }
 
-/** The documented four. Those of the auth backend are in auth/, loaded apart from them. */
+/** The four documented endpoints. Those of the auth backend are in supabase/ and are loaded separately. */
 export function createEndpoints({
   version,
   models,
@@ -41,15 +41,15 @@ export interface Routes {
   get(method: string, path: string, scope?: string): Endpoint
   /** The same, and nothing where it would throw. */
   find(method: string, path: string): Endpoint | undefined
-  /** Whether the path is there, for whichever method. */
+  /** Whether the path exists, for any method. */
   has(path: string): boolean
-  /** `Allow` for a path; `undefined` when the path does not exist. */
+  /** The value of `Allow` for a path; `undefined` if the path does not exist. */
   methodsOf(path: string): readonly string[] | undefined
 }
 
 type Methods = Map<string, Endpoint>
 
-/** The paths that fit one with parts in braces. */
+/** Matches paths against one with parameters in braces. */
 const patternOf = (path: string) =>
   new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}$`)
 

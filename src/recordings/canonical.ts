@@ -1,4 +1,4 @@
-/** The one form in which requests are compared: keys and parameters sorted, and defaults left out. */
+/** Normalizes requests for comparison: keys and parameters are sorted, and defaults are left out. */
 import { parseExact } from '../core/json.js'
 import type { RecordedRequest } from './recording.js'
 
@@ -7,26 +7,29 @@ type JsonObject = Readonly<Record<string, unknown>>
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** JSON that nests deeper is kept as text: no platform asks for it, and the stack has an end. */
+/** JSON that nests deeper is treated as text. No platform accepts it, and the stack is limited. */
 const DEEPEST = 200
 
-/** A text as JSON, with the keys of its objects sorted; nothing where it is no JSON, or nests too deep. */
+/** Parses a text as JSON, with sorted keys. Returns `undefined` if it is no JSON or nests too deep. */
 export function jsonIn(text: string): { readonly value: unknown } | undefined {
   try {
-    // RFC 8259 §8.1 lets a reader ignore a byte order mark, and the platform does.
+    // RFC 8259 §8.1 allows readers to ignore a byte order mark, and the platform does.
     return { value: sorted(parseExact(text.replace(/^\ufeff/, ''))) }
   } catch {
     return undefined
   }
 }
 
-/** Of a long whole number each digit counts: where a number would lose some it becomes a text, so that one is not another. */
+/**
+ * Keeps every digit of a long whole number: one that a JavaScript number cannot hold becomes a text, so that two such
+ * numbers stay different.
+ */
 function digitsOf(whole: bigint): number | string {
   const number = Number(whole)
   return Number.isFinite(number) && BigInt(number) === whole ? number : String(whole)
 }
 
-/** The same value with the keys of its objects sorted. Throws a RangeError where it nests too deep. */
+/** Returns the value with sorted keys. Throws a RangeError if it nests too deep. */
 export function sorted(value: unknown, depth = DEEPEST): unknown {
   if (typeof value === 'bigint') return digitsOf(value)
   if (typeof value !== 'object' || value === null) return value
@@ -35,21 +38,21 @@ export function sorted(value: unknown, depth = DEEPEST): unknown {
   return sortedFields(value as JsonObject, item => sorted(item, depth - 1))
 }
 
-/** An object with its keys sorted, and each of its values as `change` makes it. */
+/** Returns the object with sorted keys, and with `change` applied to each value. */
 function sortedFields(object: JsonObject, change = (value: unknown) => value): JsonObject {
   const copy: Record<string, unknown> = {}
   for (const key of Object.keys(object).sort()) put(copy, key, change(object[key]))
   return copy
 }
 
-/** Sets a field, whatever it is called. */
+/** Sets a field with any name. */
 export function put(object: Record<string, unknown>, key: string, value: unknown): void {
-  // An ordinary assignment would set the prototype.
+  // An assignment would set the prototype.
   if (key === '__proto__') Object.defineProperty(object, key, { value, enumerable: true, writable: true })
   else object[key] = value
 }
 
-/** A parameter of a query, as it is written there. */
+/** A query parameter, still encoded. */
 export type Parameter = readonly [name: string, value: string | undefined]
 
 export function parametersIn(query: string): readonly Parameter[] {
@@ -63,10 +66,10 @@ export function parametersIn(query: string): readonly Parameter[] {
 const queryOf = (parameters: readonly Parameter[]): string =>
   parameters.map(([name, value]) => (value === undefined ? name : `${name}=${value}`)).join('&')
 
-/** Sorted by name, then by value. */
+/** Sorts by name, then by value. */
 export const sortedQuery = (query: string): string => queryOf([...parametersIn(query)].sort(byNameThenValue))
 
-/** Sorted, and with each character encoded in the one way that `encodeURIComponent` encodes it. */
+/** Sorts, and encodes each character exactly as `encodeURIComponent` does. */
 export const normalQuery = (query: string): string =>
   sortedQuery(queryOf(parametersIn(query).map(([name, value]) => [encoded(name), value && encoded(value)])))
 
@@ -81,7 +84,7 @@ function encoded(written: string): string {
   }
 }
 
-/** Whether a value is what the platform takes when the field is not there. */
+/** Whether a value equals the platform's default for a missing field. */
 type IsDefault = (value: unknown, body: JsonObject) => boolean
 
 const is =
@@ -93,7 +96,7 @@ const isWritten =
   (json: string): IsDefault =>
   value =>
     JSON.stringify(value) === json
-/** Where tools may be called the default is that the model chooses, else that it calls none. */
+/** With tools the default is `auto`, without tools it is `none`. */
 const isChoiceOf =
   (offered: string): IsDefault =>
   (value, body) =>
@@ -123,10 +126,10 @@ const chatDefaults: ReadonlyMap<string, IsDefault> = new Map([
   ['service_tier', is('auto')],
 ])
 
-/** Whether a request to this path asks for a chat completion. */
+/** Whether requests to this path ask for a chat completion. */
 export const asksForChat = (path: string) => path.endsWith('/chat/completions')
 
-/** A JSON body without the fields that say what goes without saying. */
+/** Returns a JSON body without fields that have their default value. */
 export function withoutDefaults(path: string, body: unknown): unknown {
   if (!isObject(body)) return body
   if (!asksForChat(path)) return withoutFields(body, isNull)
@@ -136,10 +139,10 @@ export function withoutDefaults(path: string, body: unknown): unknown {
 }
 
 const isNull = (value: unknown) => value === null
-/** Whether a field is null, or is this one and false. */
+/** Whether a field is null, or is `flag` and false. */
 const isUnset = (flag: string) => (value: unknown, key: string) => value === null || (key === flag && value === false)
 
-/** The parts of a chat completion request in which fields may be left out as well. */
+/** The parts of a chat completion request that have optional fields themselves. */
 const parts: readonly (readonly [key: string, change: (value: unknown) => unknown])[] = [
   [
     'messages',
@@ -156,7 +159,7 @@ function each(change: (item: JsonObject) => JsonObject) {
   return (list: unknown) => (Array.isArray(list) ? list.map(item => (isObject(item) ? change(item) : item)) : list)
 }
 
-/** What is not strict, or has no description, need not say so. */
+/** Leaves out `strict: false` and empty descriptions. */
 function withLoose(object: JsonObject, key: string): JsonObject {
   const inner = object[key]
   if (!isObject(inner)) return object
@@ -168,7 +171,7 @@ function withoutFields(object: JsonObject, left: (value: unknown, key: string) =
   return Object.fromEntries(Object.entries(object).filter(([key, value]) => !left(value, key)))
 }
 
-/** In the order in which they are preferred; without the request itself. */
+/** The same request in other response formats, in order of preference. */
 export function variantsOf(request: RecordedRequest): readonly RecordedRequest[] {
   const { method, path, body } = request
   if (method === 'HEAD') return [{ ...request, method: 'GET' }]
@@ -176,7 +179,9 @@ export function variantsOf(request: RecordedRequest): readonly RecordedRequest[]
   return otherWays(body.value).map(value => ({ ...request, body: { kind: 'json', value } }))
 }
 
-/** A stream with its usage says all that a whole answer says; a whole answer can be cut into any stream. */
+/**
+ * A stream with usage contains everything that a whole answer does, and a whole answer can be split into any stream.
+ */
 function otherWays(asked: JsonObject): readonly JsonObject[] {
   const { stream, stream_options: written, ...whole } = asked
   const { include_usage: tellsUsage, ...options } = isObject(written) ? written : {}

@@ -1,4 +1,4 @@
-/** Recorded chat completions in the form that was asked for: whole, as a stream, or as text for people. */
+/** Converts recorded chat completions: to a whole answer, to a stream, or to readable text. */
 
 import { isDeepStrictEqual } from 'node:util'
 import { eventsIn } from '../completions/events.js'
@@ -9,15 +9,16 @@ import { jsonOf } from '../core/json.js'
 import { atOnce, type Sliced } from '../core/work.js'
 import { bodyOf, isStream, type RecordedResponse } from './recording.js'
 
-/** As in a request's stream_options. */
+/** As in a request's `stream_options`. */
 interface StreamOptions {
   readonly includeUsage: boolean
 }
 
 /**
- * The events that the platform would have sent in place of this completion, all of them when that was there. An error is the answer
- * of either form, and comes back as it is; a stream with or without its usage, as it is asked for. `undefined` for what is no whole
- * chat completion, and for a stream that lacks the usage.
+ * Returns the events that the platform would have sent instead of this completion, all at the time at which it was
+ * complete. An error is the same in both formats and is returned unchanged. A stream is returned with or without its
+ * usage, as requested. Returns `undefined` for anything but a whole chat completion, and for a stream that lacks the
+ * usage.
  */
 export function streamOf(response: RecordedResponse, options: StreamOptions): RecordedResponse | undefined {
   if (isRefused(response)) return response
@@ -31,9 +32,9 @@ function* framed(completion: VendorCompletion, { includeUsage }: StreamOptions):
   const tellsUsage = includeUsage && usage
   const event = (said: object) => `data: ${JSON.stringify(said)}\n\n`
   const around = { id, object: 'chat.completion.chunk', created, model, service_tier, system_fingerprint }
-  // OpenAI's reference on include_usage: every event has the key, and it is null but in the last.
+  // OpenAI's reference on include_usage: every event has the key, and it is null in all but the last.
   const unused = tellsUsage ? { usage: null } : {}
-  // A vendor's other fields are sent once.
+  // Other fields of a vendor are sent once.
   let once: object = others
 
   const tracks = choices.map((choice, i) => stepsOf({ ...choice, index: choice.index ?? i }))
@@ -49,9 +50,9 @@ function* framed(completion: VendorCompletion, { includeUsage }: StreamOptions):
 }
 
 /**
- * The one JSON object that the platform would have sent in place of this stream, at the time at which the stream ended. An error
- * and what is no stream are answers of either form, and come back as they are. `undefined` for a stream that broke off, failed in
- * its middle or is no chat completion.
+ * Returns the JSON object that the platform would have sent instead of this stream, at the time at which the stream
+ * ended. Errors and answers that are no streams are returned unchanged. Returns `undefined` for a stream that broke
+ * off, failed in the middle or is no chat completion.
  */
 export function wholeOf(response: RecordedResponse): RecordedResponse | undefined {
   if (isRefused(response) || !isStream(response)) return response
@@ -62,14 +63,15 @@ export function wholeOf(response: RecordedResponse): RecordedResponse | undefine
 }
 
 /**
- * The stream as the platform would have sent it with or without `include_usage`: what is left keeps its bytes and its times.
- * `undefined` where there is no usage to include. An error and what is no stream come back as they are.
+ * Returns the stream as the platform would have sent it with or without `include_usage`. What remains keeps its bytes
+ * and times. Returns `undefined` if there is no usage to include. Errors and answers that are no streams are returned
+ * unchanged.
  */
 export function withUsage(response: RecordedResponse, includeUsage: boolean): RecordedResponse | undefined {
   if (isRefused(response) || !isStream(response)) return response
   const events = eventsIn(bodyOf(response))
   if (includeUsage) return events.some(event => chunkOf(event)?.usage) ? response : undefined
-  // A byte for each byte of the body: 1 for those that stay.
+  // One byte for each byte of the body: 1 if it is kept.
   const stays = Buffer.alloc(bodyOf(response).length, 1)
   let at = 0
   for (const event of events) {
@@ -80,14 +82,17 @@ export function withUsage(response: RecordedResponse, includeUsage: boolean): Re
   return stays.includes(0) ? { ...response, chunks: chunksOf(response, stays) } : response
 }
 
-/** A place in an event. */
+/** A range within an event. */
 interface Span {
   readonly start: number
   readonly end: number
 }
 const nowhere: Span = { start: 0, end: 0 }
 
-/** What is sent only on request. Usage beside choices is not: vendors who send it there send it always. */
+/**
+ * Finds the usage that is sent only on request. Usage in an event with choices is not: vendors who do that always send
+ * it.
+ */
 function usageIn(event: Buffer): Span {
   const chunk = chunkOf(event)
   if (!chunk) return nowhere
@@ -95,9 +100,9 @@ function usageIn(event: Buffer): Span {
   return chunk.usage === null ? nullIn(event, chunk) : nowhere
 }
 
-/** Where `usage: null` stands, with its comma. A vendor's own object may have one as well, so what is left is looked at. */
+/** Finds `usage: null` with its comma. A vendor's own object may contain one as well, so the result is checked. */
 function nullIn(event: Buffer, { usage: _, ...others }: VendorChunk): Span {
-  // A character for each byte, so that places in the text are places in the bytes.
+  // One character per byte, so that positions in the text are positions in the bytes.
   const found = event.toString('latin1').matchAll(/,\s*"usage"\s*:\s*null|"usage"\s*:\s*null\s*,?/g)
   const spans = [...found].map(({ 0: { length }, index }) => ({ start: index, end: index + length }))
   const isIt = ({ start, end }: Span) =>
@@ -115,10 +120,10 @@ function chunksOf({ chunks }: RecordedResponse, stays: Buffer): RecordedResponse
   })
 }
 
-/** Whether the platform said that it would not: then it is one answer to either question. */
+/** Whether the platform answered with an error, which is the same in every format. */
 export const isRefused = ({ status }: RecordedResponse) => status < 200 || status >= 300
 
-/** The same answer with another body, which is there at once. */
+/** The same answer with another body, which is complete at once. */
 const withBody = (response: RecordedResponse, contentType: string, pieces: readonly string[]): RecordedResponse => ({
   ...response,
   headers: [...response.headers.filter(([name]) => name !== 'content-type'), ['content-type', contentType]],
@@ -126,12 +131,12 @@ const withBody = (response: RecordedResponse, contentType: string, pieces: reado
   endMs: 0,
 })
 
-/** `assembleText` in one go. */
+/** Runs `assembleText` in one go. */
 export const assembledText = (response: RecordedResponse): string | undefined => atOnce(assembleText(response))
 
 /**
- * The words of every choice, the calls of tools as `name(arguments)`, refusals and thoughts with a mark in front; of a stream that
- * broke off, as much as is there. `undefined` where it is no chat completion. Never throws.
+ * Returns the text of every choice, with tool calls as `name(arguments)`, and refusals and reasoning marked as such.
+ * For a stream that broke off, returns what there is. Returns `undefined` if it is no chat completion. Never throws.
  */
 export function* assembleText(response: RecordedResponse): Sliced<string | undefined> {
   const choices = (yield* completionOf(response))?.choices

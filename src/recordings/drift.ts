@@ -1,4 +1,4 @@
-/** Asks the live platform again for what was recorded, and says what has changed. */
+/** Sends recorded requests to the live platform again and reports what has changed. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Finding } from '../check/finding.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
@@ -19,55 +19,55 @@ import { redactedResponse } from './redacted.js'
 
 export interface DriftParts {
   readonly folder: Folder
-  /** The recordings that are looked at. */
+  /** The recordings to check. */
   readonly kept: readonly RecordingFile[]
   readonly ask: AskLive
-  /** What a path is asked with, in words such as `upstream.apiKey`; nothing where it needs no credential. */
+  /** The option that holds the credential for a path, such as `upstream.apiKey`; `undefined` if it needs none. */
   readonly credentialFor: (path: string) => string | undefined
-  /** How many are asked for at the same time. */
+  /** How many requests are sent at the same time. */
   readonly concurrency: number
   readonly redact: Redact
-  /** In what a live answer differs from a recorded one. */
+  /** Returns the differences between a recorded and a live answer. */
   readonly compare: (recorded: ComparableAnswer, live: ComparableAnswer) => readonly Finding[]
-  /** What stands where a secret was. */
+  /** Matches the placeholders of secrets. */
   readonly placeholder: RegExp
-  /** Whether the live answers are kept in place of the recorded ones. */
+  /** Whether live answers replace the recorded ones. */
   readonly update: boolean
-  /** Ends it early, with what is known by then. */
+  /** Ends the check early, with the results so far. */
   readonly signal: AbortSignal
-  /** Called when a recording is looked at. */
+  /** Called when the check of a recording begins. */
   readonly begun: (file: string) => void
   readonly ended: (finding: DriftResult) => void
 }
 
-/** As much of an answer as is compared. */
+/** The part of an answer that is compared. */
 interface ComparableAnswer extends Pick<RecordedResponse, 'status' | 'headers'> {
   readonly body: Buffer
 }
 
-/** The outcome of one recording. */
+/** The result for one recording. */
 export type DriftResult =
   | {
       readonly kind: 'compared'
       readonly file: string
       readonly drifts: readonly Finding[]
-      /** Whether the live answer is kept now. */
+      /** Whether the live answer was saved. */
       readonly updated: boolean
     }
   /** Its request cannot or must not be sent again. */
   | { readonly kind: 'skipped'; readonly file: string; readonly reason: string }
-  /** It was to be sent, but there was no answer to compare. */
+  /** It could have been sent, but there was no answer to compare. */
   | { readonly kind: 'notAsked'; readonly file: string; readonly reason: string }
-  /** The live platform takes its credential for nothing at all. */
+  /** The live platform refuses its credential for every request. */
   | { readonly kind: 'refused'; readonly file: string; readonly credential: string; readonly status: number }
   | { readonly kind: 'unreadable'; readonly file: string; readonly problems: readonly Problem[] }
 
-/** After as many requests without any answer, and none before, the platform is taken to be down. */
+/** After this many requests without an answer, and none with one, the platform counts as down. */
 const GIVE_UP_AFTER = 5
 
 type Refused = Extract<DriftResult, { kind: 'refused' }>
 
-/** The outcome of the requests with one credential. */
+/** The results of all requests with one credential. */
 interface Standing {
   accepted: number
   refused: number
@@ -75,7 +75,7 @@ interface Standing {
   status: number
 }
 
-/** DriftResults in the order of the recordings; those that were not looked at when the signal came are left out. */
+/** Returns results in the order of the recordings. Those not checked before the signal are left out. */
 export async function findDrift(parts: DriftParts): Promise<readonly DriftResult[]> {
   const { kept, signal } = parts
   const ask = unlessDown(parts.ask)
@@ -88,7 +88,7 @@ export async function findDrift(parts: DriftParts): Promise<readonly DriftResult
       if (signal.aborted) return
       parts.begun(one.file)
       const { finding, refused } = await look(one, { ...parts, ...asks })
-      // What was broken off by the signal is no answer of the platform.
+      // A request that the signal cut off says nothing about the platform.
       if (signal.aborted && finding.kind === 'notAsked') return
       found[i] = finding
       if (refused) refusals.push({ at: i, refused })
@@ -96,14 +96,14 @@ export async function findDrift(parts: DriftParts): Promise<readonly DriftResult
     }
   }
   await Promise.all(Array.from({ length: parts.concurrency }, work))
-  // A credential that opens something is no bad one: then each refusal is a change of the platform.
+  // If a credential was accepted at least once, it is valid, and each refusal is a change of the platform.
   for (const { at, refused } of refusals) {
     if (asks.standings.get(refused.credential)?.accepted === 0) found[at] = refused
   }
   return found.filter(finding => finding !== undefined)
 }
 
-/** A platform that is away is not asked ten thousand times. */
+/** Stops sending requests to a platform that is down. */
 function unlessDown(ask: AskLive): AskLive {
   let answers = 0
   let failures = 0
@@ -122,7 +122,7 @@ function unlessDown(ask: AskLive): AskLive {
   }
 }
 
-/** Ready to be asked. */
+/** The state of a running check. */
 interface Looking extends DriftParts {
   readonly askPatiently: AskLive
   /** By credential. */
@@ -131,7 +131,7 @@ interface Looking extends DriftParts {
 
 interface Looked {
   readonly finding: DriftResult
-  /** What it is instead if the credential turns out to open nothing. */
+  /** The result to use instead if the credential turns out to be refused everywhere. */
   readonly refused?: Refused
 }
 
@@ -142,7 +142,7 @@ async function look({ file, key }: RecordingFile, parts: Looking): Promise<Looke
   if (skipped !== undefined) return { finding: { kind: 'skipped', file, reason: skipped } }
   const credential = parts.credentialFor(recording.request.path)
   const standing = credential === undefined ? undefined : standingOf(credential, parts.standings)
-  // As with a platform that is down: a bad key is not sent ten thousand times.
+  // As with a platform that is down, a bad key is not sent ten thousand times.
   if (credential !== undefined && standing && standing.accepted === 0 && standing.refused >= GIVE_UP_AFTER) {
     return { finding: { kind: 'refused', file, credential, status: standing.status } }
   }
@@ -178,7 +178,7 @@ function driftsOf(recording: Recording, live: RecordedResponse, compare: DriftPa
 
 const comparable = (response: RecordedResponse): ComparableAnswer => ({ ...response, body: bodyOf(response) })
 
-/** Earlier versions recorded a 404 as they delivered it: what the platform had answered is not known. */
+/** Earlier versions recorded a 404 in the form in which it was delivered, so the platform's own answer is unknown. */
 const wasFitted = ({ request, response }: Recording) =>
   response.status === 404 && bodyOf(response).toString() === JSON.stringify({ error: 'Not found.', path: request.path })
 
@@ -194,9 +194,9 @@ async function readable(
   }
 }
 
-/** The answer without its secrets, or the reason why there is none to compare. */
+/** Returns the answer without its secrets, or the reason why there is none to compare. */
 async function answerTo({ request, response }: Recording, parts: Looking): Promise<RecordedResponse | string> {
-  // Where a 429 was recorded, a 429 is the answer.
+  // If a 429 was recorded, a 429 is the expected answer.
   const isWelcome = response.status === 429
   let heard: Capture
   try {
@@ -204,7 +204,7 @@ async function answerTo({ request, response }: Recording, parts: Looking): Promi
   } catch (error) {
     return (error as Error).message
   }
-  if (heard.status === 429 && !isWelcome) return 'The live platform says that it is asked too often (429).'
+  if (heard.status === 429 && !isWelcome) return 'The live platform is rate limiting (429).'
   const live = await responseOf(heard).catch(({ message }: Error) => `The live answer cannot be read: ${message}.`)
   if (typeof live === 'string') return live
   return live.complete ? redactedResponse(live, parts.redact()) : 'The live answer broke off.'
@@ -213,17 +213,20 @@ async function answerTo({ request, response }: Recording, parts: Looking): Promi
 const isSameClass = (recorded: RecordedResponse, live: RecordedResponse) =>
   Math.floor(recorded.status / 100) === Math.floor(live.status / 100)
 
-/** Sends a request to the live platform. Rejects with an Error that says why when no answer comes; `signal` ends it. */
+/** Sends a request to the live platform. Rejects with an Error that says why no answer came. `signal` aborts it. */
 export type AskLive = (request: RecordedRequest, signal: AbortSignal) => Promise<Capture>
 
-/** How often one request is sent. */
+/** The maximum number of attempts for one request. */
 const MOST_TRIES = 3
-/** A longer Retry-After is not waited for. */
+/** We do not wait for a longer Retry-After. */
 const LONGEST_WAIT_MS = 30_000
-/** For a 429 that does not say how long. */
+/** For a 429 without Retry-After. */
 const USUAL_WAIT_MS = 1000
 
-/** Asks through `ask`. After a 429 all requests wait as long as its answer asks for; one that is a 429 in the end is given back as such. */
+/**
+ * Sends requests through `ask`. After a 429 all requests wait for as long as it asks. A request that still gets a 429
+ * at the end returns that.
+ */
 function patientAsk(ask: AskLive): AskLive {
   let notBeforeMs = 0
 
@@ -249,16 +252,19 @@ function waitWanted(retryAfter: string | undefined): number {
 
 const safeMethods = new Set(['GET', 'HEAD'])
 
-/** A sentence; nothing where the request can be sent. `placeholder` is what stands where a secret was. */
+/**
+ * Returns a sentence that says why the request cannot be sent; `undefined` if it can. `placeholder` matches
+ * placeholders of secrets.
+ */
 function reasonNotToRepeat({ request, response }: Recording, placeholder: RegExp): string | undefined {
   const { method, path, body } = request
   if (!safeMethods.has(method) && !asksModel(method, path)) {
     return `${method} ${path} may change something on the live platform.`
   }
-  if (body.kind === 'bytes') return 'Its body is no text, and what type it had is not kept.'
+  if (body.kind === 'bytes') return 'Its body is not text, and its content type was not recorded.'
   if (!response.complete) return 'The recorded answer broke off.'
   const [found] = placeholder.exec(`${path} ${bodyText(request)}`) ?? inQuery.exec(request.query) ?? []
-  return found === undefined ? undefined : `${found} stands where a secret was, which is not kept.`
+  return found === undefined ? undefined : `${found} stands for a secret, which was not recorded.`
 }
 
 function bodyText({ body }: RecordedRequest): string {
@@ -266,5 +272,5 @@ function bodyText({ body }: RecordedRequest): string {
   return body.kind === 'text' ? body.text : ''
 }
 
-/** There brackets are escaped, but for those of placeholders, which have the names of parameters. */
+/** In queries, brackets are escaped, except those of placeholders, which are named after parameters. */
 const inQuery = /\[[a-z][a-z0-9-]*\]/

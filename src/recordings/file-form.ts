@@ -1,18 +1,21 @@
-/** The form of a recording's file. */
+/** The schema of a recording's file. */
 import * as v from 'valibot'
 import { closed, map, number, open } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
 
-/** The ways in which platforms write JSON: where a body is written in one of them, its value and the way give back its bytes. */
+/** The layouts in which platforms write JSON. If a body has one of them, its value and the layout restore its bytes. */
 const layouts = {
   compact: (value: unknown) => JSON.stringify(value),
   indented: (value: unknown) => JSON.stringify(value, null, 2),
-  // Python's. A line end can only be one that was put there: within texts they are escaped.
+  // Python's layout. Every line break was added by us, since those within texts are escaped.
   spaced: (value: unknown) => JSON.stringify(value, null, 1).replace(/,\n */g, ', ').replace(/\n */g, ''),
 }
 type Layout = keyof typeof layouts
 
-/** Beyond the layout: whether all is ASCII, as Python escapes it, and whether a line end comes last. */
+/**
+ * In addition to the layout: whether non-ASCII characters are escaped, as Python does, and whether there is a final
+ * newline.
+ */
 const extras = ['', ', ascii', ', newline', ', ascii, newline'] as const
 
 type JsonStyle = `${Layout}${(typeof extras)[number]}`
@@ -20,7 +23,7 @@ type JsonStyle = `${Layout}${(typeof extras)[number]}`
 const layoutNames = Object.keys(layouts) as readonly Layout[]
 const jsonStyles = layoutNames.flatMap(layout => extras.map((extra): JsonStyle => `${layout}${extra}`))
 
-/** A value in a style. */
+/** Writes a value in a style. */
 export function styled(value: unknown, style: JsonStyle): string {
   const [layout, ...more] = style.split(', ') as [Layout, ...string[]]
   const text = layouts[layout](value)
@@ -30,7 +33,10 @@ export function styled(value: unknown, style: JsonStyle): string {
 const escaped = (text: string) =>
   text.replace(/[\x7f-\uffff]/g, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** The value of a JSON object or list and its style; nothing where no style gives the same text again, or YAML would read it too slowly. */
+/**
+ * Returns the value and style of a JSON object or list; `undefined` if no style restores the text, or if YAML would be
+ * too slow.
+ */
 export function styleOf(text: string): { readonly value: unknown; readonly style: JsonStyle } | undefined {
   if (!/^[{[]/.test(text) || text.length > LONGEST) return undefined
   try {
@@ -46,7 +52,10 @@ export function styleOf(text: string): { readonly value: unknown; readonly style
   }
 }
 
-/** Larger ones are not reviewed; the indentation grows with the depth; the library compares each key of a map with all others. */
+/**
+ * Limits for YAML: larger bodies are not reviewed, indentation grows with depth, and the library compares each key of a
+ * map with all others.
+ */
 const LONGEST = 262_144
 const DEEPEST = 100
 const MOST_KEYS = 1000
@@ -66,9 +75,9 @@ const aStatus = 'a status from 100 to 999'
 const status = v.pipe(v.number(aStatus), v.integer(aStatus), v.minValue(100, aStatus), v.maxValue(999, aStatus))
 const aMoment = 'a time such as 2030-01-31T12:00:00Z'
 
-/** An object that has one of the keys and no second. */
+/** An object that has exactly one of the keys. */
 const sayingOne = <const S extends v.GenericSchema>(schema: S, keys: readonly string[]): S => {
-  const told = `has to say one of ${keys.join(', ')}, and no other.`
+  const told = `has none or several of ${keys.join(', ')}. Use exactly one.`
   const saysOne = v.check<unknown, string>(
     object => keys.filter(key => Object.hasOwn(object as object, key)).length === 1,
     told,
@@ -76,7 +85,7 @@ const sayingOne = <const S extends v.GenericSchema>(schema: S, keys: readonly st
   return v.pipe(schema, saysOne) as unknown as S
 }
 
-/** JSON stands as YAML; what cannot be read as text, in Base64. */
+/** JSON is written as YAML, and bodies that are not text as Base64. */
 const body = { json: v.optional(v.unknown()), text: v.optional(text), base64: v.optional(base64) }
 const contents = ['json', 'text', 'base64'] as const
 
@@ -108,11 +117,11 @@ const response = v.pipe(
     chunks: v.optional(v.array(chunk, 'a list of chunks')),
     endMs: milliseconds,
   }),
-  v.check(({ body, chunks }) => !body || !chunks, 'has to say either body or chunks.'),
+  v.check(({ body, chunks }) => !body || !chunks, 'has both body and chunks. Use only one of them.'),
 )
 export type ResponseForm = v.InferOutput<typeof response>
 
-/** All of a file. `key` is there for readers: what counts is the name of the file. */
+/** The whole file. `key` is only for readers: the file name counts. */
 export const recordingForm = closed({
   recordedAt: v.optional(v.pipe(text, v.check(isMoment, aMoment))),
   key: v.optional(text),
@@ -121,5 +130,5 @@ export const recordingForm = closed({
   response,
 })
 
-/** Its request alone. */
+/** Only the request. */
 export const requestForm = open({ request })

@@ -1,4 +1,4 @@
-/** A recording as the text of its file: YAML that reads well in a review, and gives back each byte. */
+/** Reads and writes a recording as YAML that reads well in a review and restores every byte. */
 import { isUtf8 } from 'node:buffer'
 import type * as v from 'valibot'
 import { check } from '../check/check.js'
@@ -27,7 +27,7 @@ import {
 } from './recording.js'
 import { writeYaml } from './yaml-text.js'
 
-/** `writeText` in one go. */
+/** Runs `writeText` in one go. */
 export const textOf = (recording: Recording, key: string): string => atOnce(writeText(recording, key))
 
 export function* writeText(recording: Recording, key: string): Sliced<string> {
@@ -44,7 +44,7 @@ export function* writeText(recording: Recording, key: string): Sliced<string> {
       headMs: tenths(response.headMs),
       headers: headersByName(response),
       ...(yield* responseBody(response)),
-      // Last, so that no editor takes blank lines off a stream that end it and the file.
+      // Last, so that no editor strips blank lines from a stream at the end of the file.
       endMs: tenths(response.endMs),
     },
   }
@@ -92,13 +92,13 @@ function* responseBody(response: RecordedResponse): Sliced<object> {
   return { body: { ...(json.style === 'compact' ? {} : { written: json.style }), json: json.value } }
 }
 
-/** The contents of a file, which may have been edited by hand. Throws a ProblemsError that says what is wrong and where. */
+/** Parses a file, which may have been edited by hand. Throws a ProblemsError that says what is wrong and where. */
 export function recordingIn(text: string, file: string): Recording {
   const { recordedAt, complete, request, response } = checked(recordingForm, text, file)
   const { status, headMs = 0, headers } = response
   const chunks = chunksFrom(response)
   return {
-    // What was written by hand does not age.
+    // Hand-written recordings never count as old.
     recordedAt: recordedAt ?? new Date().toISOString(),
     request: requestFrom(request),
     response: {
@@ -114,7 +114,7 @@ export function recordingIn(text: string, file: string): Recording {
   }
 }
 
-/** The request of a file, without reading what was answered. Throws a ProblemsError. */
+/** Parses only the request of a file. Throws a ProblemsError. */
 export function requestIn(text: string, file: string): RecordedRequest {
   const end = /^response:/m.exec(text)?.index ?? text.length
   const before = text.slice(0, end)
@@ -146,7 +146,7 @@ function chunksFrom({ body, chunks, endMs = 0 }: ResponseForm): readonly Recorde
   return [{ atMs: endMs, bytes }]
 }
 
-/** A chunk without a time comes with the one before it. */
+/** A chunk without a time arrives together with the one before it. */
 function timed(chunks: readonly ChunkForm[]): readonly RecordedChunk[] {
   let atMs = 0
   return chunks.map(chunk => {
@@ -158,19 +158,19 @@ function timed(chunks: readonly ChunkForm[]): readonly RecordedChunk[] {
 type BodyContent = { readonly text: string } | { readonly base64: string }
 
 export function contentOf(bytes: Buffer): BodyContent {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: what has them is no text to a person, even where UTF-8 has them
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: text a person can read has no control characters
   if (isUtf8(bytes) && !/[\0-\x08\x0b\x0c\x0e-\x1f]/.test(bytes.toString('latin1')))
     return { text: bytes.toString('utf8') }
   return { base64: base64Of(bytes) }
 }
 
-/** In lines of a modest width. */
+/** Base64 in lines of moderate width. */
 function base64Of(bytes: Buffer): string {
   const lines = bytes.toString('base64').match(/.{1,100}/g) ?? []
   return lines.length > 1 ? `${lines.join('\n')}\n` : lines.join()
 }
 
-/** The bytes again. */
+/** Restores the bytes of a body. */
 export function bytesIn({
   text,
   base64,
@@ -185,7 +185,7 @@ const WIDEST = 120
 const MOST_LINES = 40
 const LONGEST_SAID = 80
 
-/** Lines of comment, each with its line end. */
+/** The comment at the top of the file, line by line. */
 function* headingOf({ request, response }: Recording): Sliced<string> {
   const { model, said } = subjectOf(request)
   const about = said === undefined ? model : `${model ?? ''}: "${beginning(said)}"`
@@ -206,7 +206,7 @@ function beginning(text: string): string {
   return line.length > LONGEST_SAID ? `${line.slice(0, LONGEST_SAID)}…` : line
 }
 
-/** The text in lines of a comment's width, as far as they are allowed. */
+/** Wraps the text into comment lines, up to the allowed number. */
 function wrapped(text: string): readonly string[] {
   const room = WIDEST - '# '.length
   const shown = text.slice(0, (MOST_LINES + 1) * WIDEST).trimEnd()
@@ -224,5 +224,5 @@ function wrappedLine(line: string, room: number): readonly string[] {
   return [line.slice(0, end), ...wrappedLine(line.slice(end).trimStart(), room)]
 }
 
-/** Without what ends a comment, turns writing around or cannot be seen. */
+/** Removes characters that end a comment, reverse the text direction or are invisible. */
 const harmless = (text: string) => text.replace(/\t/g, '  ').replace(/[\p{C}\u2028\u2029]/gu, '�')

@@ -1,4 +1,4 @@
-/** The folder of recordings: its names are listed, a file is read when it is asked for and written whole or not at all. */
+/** The folder of recordings: lists names, reads files on demand, and writes them atomically. */
 import { constants } from 'node:fs'
 import { copyFile, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,24 +10,24 @@ import { keptOf, type RecordingFile } from './names.js'
 import type { Recording } from './recording.js'
 
 export interface Folder {
-  /** As it was named. */
+  /** The path as it was configured. */
   readonly dir: string
-  /** All recordings by their names, sorted: those of one request in their order. A folder that is not there has none. */
+  /** Lists all recordings sorted by name, those of one request in their order. A missing folder has none. */
   list(): Promise<readonly RecordingFile[]>
-  /** Rejects with a ProblemsError when it is not there or is no recording. */
+  /** Rejects with a ProblemsError if the file does not exist or is no recording. */
   read(file: string): Promise<Recording>
-  /** What is written in it. Rejects with a ProblemsError when it cannot be read. */
+  /** Returns the text of the file. Rejects with a ProblemsError if it cannot be read. */
   text(file: string): Promise<string>
-  /** Says whether a file is still as it was: it is, for as long as this is the same. Rejects when the file is not there. */
+  /** Returns a value that stays the same for as long as the file does. Rejects if the file does not exist. */
   stamp(file: string): Promise<string>
-  /** Puts a recording there, in place of what was; a reader gets the one or the other. */
+  /** Writes a recording, replacing an existing one. Readers get either the old or the new file. */
   write(file: string, recording: Recording, key: string): Promise<void>
   remove(file: string): Promise<void>
-  /** Rejects with an EEXIST when the new name is taken. */
+  /** Rejects with EEXIST if the new name is taken. */
   rename(from: string, to: string): Promise<void>
 }
 
-/** What a write leaves behind when the process is killed in the middle of it; it is never read. */
+/** The suffix of files that are being written. One remains if the process is killed; it is never read. */
 const UNFINISHED = '.tmp'
 
 export function openFolder(dir: string): Folder {
@@ -70,7 +70,7 @@ export function openFolder(dir: string): Folder {
 
 let writes = 0
 
-/** A reader gets the file as it was before or as it is afterwards. */
+/** Replaces a file atomically: readers get either the old or the new one. */
 async function replaceFile(to: string, text: string): Promise<void> {
   const unfinished = path.join(path.dirname(to), `.${path.basename(to)}.${process.pid}-${++writes}${UNFINISHED}`)
   await writeFile(unfinished, text).catch(async (error: NodeJS.ErrnoException) => {
@@ -82,8 +82,8 @@ async function replaceFile(to: string, text: string): Promise<void> {
 }
 
 /**
- * The files with an extension below `dir`, and below what has none, by their names alone: node's own recursive listing looks at each file,
- * which takes five times as long.
+ * Finds the files with an extension below `dir` and its folders without one, by name only. Node's own recursive listing
+ * checks each file, which takes five times as long.
  */
 async function namesIn(dir: string, above: string): Promise<readonly string[]> {
   const names = await readdir(dir)
@@ -98,7 +98,7 @@ async function namesIn(dir: string, above: string): Promise<readonly string[]> {
   return [files, ...(await Promise.all(inside))].flat()
 }
 
-/** By name, with those of one request in their order: `-2` before `-10`. */
+/** Sorts by name, with the recordings of one request in their order: `-2` before `-10`. */
 function sorted(all: readonly RecordingFile[]): readonly RecordingFile[] {
   const named = all.map(kept => ({
     kept,
@@ -108,16 +108,16 @@ function sorted(all: readonly RecordingFile[]): readonly RecordingFile[] {
   return named.map(({ kept }) => kept)
 }
 
-/** A place as a person would name it from here. */
+/** A path as a user would write it, relative to the current folder. */
 export function shown(place: string): string {
   const near = path.relative(process.cwd(), place)
   return near === '' || near.startsWith('..') ? place : near
 }
 
-/** How the folders of spilled answers begin (spill.ts); the process that made one stands behind it. */
+/** Prefix of the folders for spilled answers (spill.ts), followed by the id of the process. */
 export const SPILL = 'standin-spill-'
 
-/** Removes what is left of processes that have gone; what cannot be removed stays. */
+/** Removes what processes that no longer run have left behind. Files that cannot be removed stay. */
 export async function removeLeftovers(dir: string): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => [])
   const spilled = await ofTheDead(tmpdir(), names, new RegExp(`^${SPILL}(\\d+)-`))
@@ -125,14 +125,17 @@ export async function removeLeftovers(dir: string): Promise<void> {
   for (const place of places) await rm(place, { recursive: true, force: true }).catch(() => {})
 }
 
-/** Half-written files, relative to the folder, with slashes; without those that a living process may still be writing. */
+/**
+ * Half-written files, relative to the folder, with slashes. Leaves out those that a running process may still be
+ * writing.
+ */
 export async function leftoversIn(dir: string): Promise<readonly string[]> {
   const names = await readdir(dir, { recursive: true }).catch(() => [])
   const found = await ofTheDead(dir, names, /^\..*\.(\d+)-\d+\.tmp$/)
   return found.map(place => path.relative(dir, place).split(path.sep).join('/'))
 }
 
-/** Those whose names fit, and whose process (it is in the name) has gone. */
+/** The names that match and whose process, named in them, no longer runs. */
 async function ofTheDead(dir: string, names: readonly string[], form: RegExp): Promise<readonly string[]> {
   const found: string[] = []
   for (const name of names) {
@@ -144,13 +147,13 @@ async function ofTheDead(dir: string, names: readonly string[], form: RegExp): P
 }
 
 async function isInUse(place: string, pid: number): Promise<boolean> {
-  // In a container each process may have the number of the one before it.
+  // In a container, a new process may have the same id as an earlier one.
   if (pid === process.pid) {
     const { mtimeMs } = await stat(place).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
     return mtimeMs >= performance.timeOrigin
   }
   try {
-    // 0 is no signal: it only checks whether the process exists.
+    // Signal 0 only checks whether the process exists.
     return process.kill(pid, 0)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'

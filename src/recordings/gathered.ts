@@ -1,4 +1,4 @@
-/** Gathers an answer as it goes by: its bytes with their times, in memory or beyond. */
+/** Collects an answer while it passes: its bytes with their times, in memory and, if it is large, on disk. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,9 +7,9 @@ import { SPILL } from './folder.js'
 
 export type Gathered = ReturnType<typeof gather>
 
-/** More of one answer is not held in memory while it goes on. */
+/** The part of a running answer that is held in memory. */
 const MEMORY_BYTES = 1_048_576
-/** The end of a stream is some ten bytes long; a few events after it do no harm. */
+/** The end of a stream is about ten bytes long; this allows for a few events after it. */
 const TAIL_BYTES = 1024
 
 export function gather(mostBytes: number) {
@@ -27,7 +27,9 @@ export function gather(mostBytes: number) {
   }
 
   return {
-    /** Takes bytes that the network delivered at `atMs`. False when the limit is passed: nothing is gathered any more. */
+    /**
+     * Adds bytes that arrived at `atMs`. Returns false once the limit is exceeded; nothing is collected from then on.
+     */
     add(bytes: Buffer, atMs: number): boolean {
       allBytes += bytes.length
       if (allBytes > mostBytes) {
@@ -35,7 +37,7 @@ export function gather(mostBytes: number) {
         return false
       }
       pieces.push({ atMs, length: bytes.length })
-      // A copy: what the network delivers is a small part of a large buffer, which would be kept whole.
+      // A copy: the bytes are a small part of a large network buffer, which would otherwise stay in memory.
       held.push(Buffer.from(bytes))
       heldBytes += bytes.length
       last =
@@ -48,9 +50,9 @@ export function gather(mostBytes: number) {
       }
       return true
     },
-    /** The last bytes, as far as they matter for seeing how it ended. */
+    /** The last bytes, enough to see how the answer ended. */
     tail: () => last,
-    /** Everything, in the pieces in which it came. Rejects when what went beyond the memory was lost. */
+    /** Returns everything, in the pieces in which it arrived. Rejects if the part on disk was lost. */
     async take() {
       const whole = Buffer.concat([...(spill ? [await spill.take()] : []), ...held])
       let start = 0
@@ -66,7 +68,7 @@ export function gather(mostBytes: number) {
 
 const ALGORITHM = 'aes-256-ctr'
 
-/** Recordings are redacted when they are complete; until then nothing may be on disk in the clear. */
+/** Recordings are redacted when they are complete, so until then nothing may be readable on disk. */
 function createSpill() {
   const [key, iv] = [randomBytes(32), randomBytes(16)]
   const cipher = createCipheriv(ALGORITHM, key, iv)
@@ -88,7 +90,7 @@ function createSpill() {
       written = written.then(async () => (await opened).file.appendFile(secret))
       quietly()
     },
-    /** Everything that was added, in one piece; the file is gone then. Rejects when the disk did not take it. */
+    /** Returns everything that was added in one piece, and deletes the file. Rejects if writing to disk failed. */
     async take(): Promise<Buffer> {
       try {
         await written
@@ -105,7 +107,9 @@ function createSpill() {
   }
 }
 
-/** A file without a name where the system lets go of names: it is gone with the process, however that ends. */
+/**
+ * Opens a file and unlinks it, where the system allows that, so that it disappears with the process however that ends.
+ */
 async function openNameless(): Promise<{ readonly file: FileHandle; readonly dir: string }> {
   const dir = await mkdtemp(path.join(tmpdir(), `${SPILL}${process.pid}-`))
   const file = await open(path.join(dir, 'spill'), 'w+', 0o600)

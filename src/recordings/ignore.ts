@@ -1,20 +1,20 @@
-/** What does not count when requests are compared: fields, parameters, and what expressions fit. */
+/** Decides what is ignored when requests are compared: fields, parameters, and matches of regular expressions. */
 import { isObject, type Parameter, put } from './canonical.js'
 
-/** As the configuration writes it: a path, an expression between slashes, or both with a word before each. */
+/** As written in the configuration: a path, a regular expression between slashes, or either with a keyword in front. */
 export type IgnoreOption =
   | string
   | { readonly path?: string | undefined; readonly query?: string | undefined; readonly pattern?: string | undefined }
 
-/** Takes out of a request what does not count. */
+/** Removes the ignored parts of a request. */
 export interface Ignore {
   inText(text: string): string
-  /** Where an expression may fit, values come back decoded: they are there to be compared. */
+  /** If an expression may match, the values are returned decoded: they are only used for comparison. */
   inQuery(parameters: readonly Parameter[]): readonly Parameter[]
   inJson(value: unknown): unknown
 }
 
-/** Something that does not count, at a place: the whole of it, or what the expression fits. */
+/** An ignored part: all of a value, or the matches of `pattern`. */
 interface Left {
   readonly pattern: RegExp | undefined
 }
@@ -23,12 +23,12 @@ interface LeftParameter extends Left {
   readonly name: string
 }
 
-/** `steps` lead to it from here: names, numbers, `*` for any one of them, `**` for any number of them. */
+/** `steps` is the path to it: names, numbers, `*` for any one step, `**` for any number of steps. */
 interface LeftField extends Left {
   readonly steps: readonly string[]
 }
 
-/** `options` are good: the configuration has checked them. */
+/** `options` must be valid. The configuration has checked them. */
 export function ignoreFrom(options: readonly IgnoreOption[]): Ignore {
   const patterns: RegExp[] = []
   const parameters: LeftParameter[] = []
@@ -49,7 +49,7 @@ export function ignoreFrom(options: readonly IgnoreOption[]): Ignore {
         if (here.some(({ pattern }) => !pattern)) return []
         const fitting = [...here.map(({ pattern }) => pattern), ...patterns]
         if (written === undefined || fitting.length === 0) return [[name, written]]
-        // The one character that would make two parameters of it.
+        // The one character that would split the parameter in two.
         return [[name, fitting.reduce(without, decoded(written)).replaceAll('&', '%26')]]
       }),
     inJson(value) {
@@ -64,7 +64,7 @@ const inWords = (option: IgnoreOption) => {
   return option.startsWith('/') ? { pattern: option } : { path: option }
 }
 
-/** Always for every place that it fits, wherever that is. */
+/** Always global, so that every match is removed. */
 function expressionIn(written: string): RegExp {
   const end = written.lastIndexOf('/')
   return new RegExp(written.slice(1, end), `${written.slice(end + 1).replace(/[gy]/g, '')}g`)
@@ -80,7 +80,7 @@ function decoded(written: string): string {
   }
 }
 
-/** `$.messages[*].name` in steps. */
+/** Splits `$.messages[*].name` into steps. */
 const stepsOf = (path: string): readonly string[] =>
   path
     .replace(/^\$\.?/, '')
@@ -91,7 +91,7 @@ const stepsOf = (path: string): readonly string[] =>
 
 const nothing = Symbol()
 
-/** A copy of `value` in which the fields that lie below it are left out. */
+/** Returns a copy of `value` without the fields that `below` leads to. */
 function withoutFields(value: unknown, below: readonly LeftField[]): unknown {
   if (below.length === 0 || typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
@@ -114,7 +114,7 @@ function withoutFields(value: unknown, below: readonly LeftField[]): unknown {
   return copy
 }
 
-/** What is left of a value that fields lead to, or lie below. */
+/** What remains of a value that the fields lead to or through. */
 function left(value: unknown, fields: readonly LeftField[]): unknown {
   const here = fields.filter(({ steps }) => steps.every(step => step === '**'))
   if (here.some(({ pattern }) => !pattern)) return nothing
@@ -122,7 +122,7 @@ function left(value: unknown, fields: readonly LeftField[]): unknown {
   return here.reduce((rest, { pattern }) => withTexts(rest, text => without(text, pattern)), open)
 }
 
-/** What is left of the path after a step down with one of these names. */
+/** The remaining steps after going down one of these names. */
 function after({ steps: [step, ...rest], pattern }: LeftField, names: readonly string[]): readonly LeftField[] {
   if (step === undefined) return []
   if (step === '**') return [{ steps: ['**', ...rest], pattern }, ...after({ steps: rest, pattern }, names)]

@@ -1,4 +1,4 @@
-/** Recordings: what the live platform answered, kept on disk and played again. */
+/** Recordings: saves the live platform's answers to disk and replays them. */
 import type { Exchange } from '../core/exchange.js'
 import type { Redact } from '../redact/index.js'
 import { openFolder } from './folder.js'
@@ -43,9 +43,9 @@ export const loadHar = async () => {
   return { harOf, importHar }
 }
 
-/** The options of the same names (config/recording-options.ts), with what they need beside them. */
+/** The options of the same names (config/recording-options.ts), and what recordings need besides. */
 interface RecordingsParts {
-  /** The folder, in full. */
+  /** The absolute path of the folder. */
   readonly dir: string
   readonly save: 'all' | 'onlyNew'
   readonly afterLast: 'repeat-last' | 'cycle' | 'miss'
@@ -53,27 +53,30 @@ interface RecordingsParts {
   readonly speed: number
   readonly ignore: readonly IgnoreOption[]
   readonly redact: Redact
-  /** 0 is any age. */
+  /** 0 means no limit. */
   readonly maxAgeMs: number
   readonly stale: 'warn' | 'fail'
   readonly maxBytes: number
   readonly run: Run
-  /** Called with what is not quite right, such as a recording that is too old. */
+  /** Called with warnings, such as a recording that is too old. */
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
 }
 
 export interface Recordings {
-  /** Lists the folder when that has not been done yet; nothing to wait for afterwards. */
+  /** Lists the folder if that has not been done yet. Returns `undefined` if there is nothing to wait for. */
   ready(): Promise<void> | undefined
-  /** The witness of an exchange with the live platform; nothing where it is not to be kept. Only once it is ready. */
+  /**
+   * Returns the observer that records an exchange with the live platform, or `undefined` if it is not recorded. Call
+   * `ready` first.
+   */
   witness(exchange: Exchange): Named | undefined
-  /** The recorded answer. Rejects only when the folder cannot be listed. */
+  /** Finds the recorded answer. Rejects only if the folder cannot be listed. */
   find(exchange: Exchange): Promise<Found>
-  /** Resolves when everything that has ended by now is on disk. */
+  /** Resolves when everything that has ended so far is on disk. */
   flush(): Promise<void>
   receipt(): RunReceipt
-  /** The same recordings to look at; it lists nothing before it is asked to. */
+  /** The same recordings for browsing. Lists nothing until it is used. */
   readonly library: Library
 }
 

@@ -1,21 +1,21 @@
-/** Finds the texts and numbers of a JSON document where they are written. */
+/** Finds the positions of texts and numbers in a JSON document. */
 import { closingQuote } from '../core/json.js'
 
-/** A name of a field or a value. */
+/** A field name or a value. */
 export interface JsonText {
   /** A text: without its quotes. */
   readonly start: number
   readonly end: number
   readonly kind: 'text' | 'number'
-  /** Where in the document a value stands; empty for names and for what stands too deep to be asked for. */
+  /** The path of the value; empty for names, and for values that nest too deep. */
   readonly path: readonly (string | number)[]
 }
 
-/** Where the next value stands in an object or an array. */
+/** The current position in an object or array. */
 interface Container {
   readonly isList: boolean
   place: string | number
-  /** Whether a name is next. */
+  /** Whether a name comes next. */
   awaitsName: boolean
 }
 

@@ -1,4 +1,4 @@
-/** What makes two requests the same: the key that a request is kept under and found by. */
+/** Computes the key of a request, under which its recordings are stored and found. */
 
 import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
@@ -9,23 +9,24 @@ import { jsonIn, normalQuery, parametersIn, sorted, sortedQuery, withoutDefaults
 import type { Ignore } from './ignore.js'
 import type { RecordedRequest, RequestBody } from './recording.js'
 
-/** A request as it came. */
+/** A request as it was received. */
 export interface CameRequest {
   readonly method: string
-  /** The pathname, not decoded. */
+  /** The path, undecoded. */
   readonly path: string
-  /** What stands behind the `?`, not decoded. */
+  /** The part after the `?`, undecoded. */
   readonly query: string
   readonly contentType: string | undefined
   readonly body: Buffer | undefined
 }
 
-/** A request in the form in which it is compared and kept. */
+/** Converts a request to the form in which it is compared and stored. */
 export function requestOf(came: CameRequest, redaction: Redaction): RecordedRequest {
   return {
     method: came.method.toUpperCase(),
     path: redaction.text(came.path),
-    // Sorted before as well, so that the numbers of placeholders do not depend on the order; then only secrets have brackets.
+    // Sorted before redaction as well, so that the numbering of placeholders does not depend on the order. After it,
+    // only placeholders contain brackets.
     query: sortedQuery(redaction.query(normalQuery(came.query))),
     body: bodyIn(came, redaction),
   }
@@ -34,7 +35,7 @@ export function requestOf(came: CameRequest, redaction: Redaction): RecordedRequ
 function bodyIn({ contentType = '', body }: CameRequest, redaction: Redaction): RequestBody {
   if (!body || body.length === 0) return { kind: 'none' }
   if (!isUtf8(body)) {
-    // A character for each byte: a secret counts in the middle of an image as well.
+    // One character per byte, so that a secret is found inside binary data as well.
     const text = redaction.text(withoutBoundary(body.toString('latin1'), contentType))
     return { kind: 'bytes', bytes: Buffer.from(text, 'latin1') }
   }
@@ -46,32 +47,32 @@ function bodyIn({ contentType = '', body }: CameRequest, redaction: Redaction): 
   return { kind: 'text', text: redaction.text(isForm ? redaction.query(open) : open) }
 }
 
-/** What is secret may be the name of a field, and sorts elsewhere when it is replaced. */
+/** The name of a field may be secret too, and sorts elsewhere once it is replaced. */
 function redacted(value: unknown, redaction: Redaction): unknown {
   const open = redaction.value(value)
   return open === value ? value : sorted(open)
 }
 
-/** What stands between the parts of a form is made up for each request; here it is the same for all. */
+/** The boundary between the parts of a form is random. Here it is always the same. */
 function withoutBoundary(text: string, contentType: string): string {
   const boundary = /^multipart\/.*;\s*boundary="?([^";]+)/i.exec(contentType)?.[1]
   return boundary === undefined ? text : text.replaceAll(`--${boundary}`, '--boundary')
 }
 
-/** A request as it counts when it is compared: without what is ignored, and without what goes without saying. */
+/** The form of a request that is compared: without ignored parts and without defaults. */
 export function comparedForm({ method, path, query, body }: RecordedRequest, ignore: Ignore): RecordedRequest {
   const open = parametersIn(query).filter(([, value]) => value === undefined || !isPlaceholder.test(value))
   const parameters = ignore.inQuery(open).map(([name, value]) => (value === undefined ? name : `${name}=${value}`))
   return { method, path: ignore.inText(path), query: parameters.join('&'), body: comparedBody(path, body, ignore) }
 }
 
-/** The key of a request: 12 hex digits. The one function for both sides: for what was asked just now and for what is on the disk. */
+/** The key of a request: 12 hex digits. Used for incoming requests and for recordings on disk alike. */
 export function keyOf(request: RecordedRequest, ignore: Ignore): string {
   const { method, path, query, body } = comparedForm(request, ignore)
   return hash('sha256', [method, path, query, textOf(body)].join('\n'), 'hex').slice(0, 12)
 }
 
-/** The whole value of a parameter that was a credential. What the caller wrote in brackets is encoded. */
+/** A whole parameter value that was a credential. Brackets that a caller sent are encoded. */
 const isPlaceholder = /^\[[a-z][a-z0-9-]*\]$/
 
 function comparedBody(path: string, body: RequestBody, ignore: Ignore): RequestBody {
@@ -102,22 +103,25 @@ function textOf(body: RequestBody): string {
 export interface Identified {
   readonly request: RecordedRequest
   readonly key: string
-  /** What has taken the secrets out of this very request, and can go on with its answer; not there where the request was remembered. */
+  /**
+   * The redaction that removed the request's secrets, to be used for its answer too; absent if the request came from
+   * the cache.
+   */
   readonly redaction?: Redaction
 }
 
-/** What of an exchange is compared, before anything secret is taken out. */
+/** The parts of an exchange that are compared, before redaction. */
 export const askedIn = ({ method, path, query, headers, body }: Exchange) => ({
   ...{ method, path, query, body },
   contentType: headers['content-type'],
 })
 
-/** Larger requests are not remembered, nor more of them than this; in memory each takes some four times its length. */
+/** Limits of the cache. In memory, each request takes about four times its length. */
 const LONGEST_BYTES = 16_384
 const REMEMBERED = 512
 const REMEMBERED_BYTES = 2_097_152
 
-/** Apps ask the same again and again: what a request came to is remembered by its bytes. */
+/** Caches the result by the request's bytes, since apps send the same requests again and again. */
 export function createIdentify(redact: Redact, ignore: Ignore): (exchange: Exchange) => Identified {
   const remembered = new LRUCache<string, Identified>({
     max: REMEMBERED,

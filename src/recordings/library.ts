@@ -1,4 +1,4 @@
-/** The recordings as a list to look at: searched, read, removed, and added to from what has just happened. */
+/** The recordings as a list for browsing: searches, reads and removes them, and adds recent exchanges. */
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
 import { searchFor } from '../api/shapes.js'
@@ -23,18 +23,18 @@ interface Parts {
   readonly redact: Redact
   readonly ignore: Ignore
   readonly maxBytes: number
-  /** 0 is any age. */
+  /** 0 means no limit. */
   readonly maxAgeMs: number
-  /** Resolves when what is being recorded is on disk. */
+  /** Resolves when everything that is being recorded is on disk. */
   readonly written: () => Promise<void>
 }
 
-/** The size of a page where the query sets none. */
+/** The default page size. */
 const PAGE = 100
-/** A file is not looked at again sooner, however fast a search is typed. */
+/** How long a file is trusted without being checked again, however fast a search is typed. */
 const UNCHECKED_MS = 2000
 
-/** At most this many of the files that were looked at are remembered. */
+/** At most this many files are cached. */
 const LOOKED = 10_000
 
 export function createLibrary(parts: Parts): Library {
@@ -44,7 +44,7 @@ export function createLibrary(parts: Parts): Library {
     ...{ uncheckedMs: UNCHECKED_MS, most: LOOKED },
   })
   const lineOf = ({ file }: RecordingFile) => line(file, looked.get, parts)
-  // One after the other, so that two of one request do not get one name.
+  // One after the other, so that two recordings of one request do not get the same name.
   const inTurn = createTurns()
 
   return {
@@ -97,7 +97,7 @@ async function line(file: string, look: Look, { run, maxAgeMs }: Parts): Promise
   }
 }
 
-/** Whether a file is where its name says: a link must not lead out of the folder. */
+/** Whether the file really is in the folder. A link must not lead out of it. */
 async function isInside({ dir }: Folder, file: string): Promise<boolean> {
   const [root, place] = await Promise.all([realpath(dir), realpath(path.join(dir, file))])
   return place.startsWith(root + path.sep)
@@ -112,7 +112,7 @@ async function put(past: Past, existing: Existing, parts: Parts): Promise<{ read
   const [first] = there
   if (first && existing === 'refuse') throw alreadyRecorded(first.file, there.length)
   const nth = existing === 'append' ? Math.max(0, ...there.map(({ nth }) => nth)) + 1 : 1
-  // A name given by hand stays.
+  // A hand-written file name is kept.
   const kept = existing === 'replace' && first ? first : { file: fileOf(recording.request, key, nth), key, nth }
   await shelf.ready()
   await shelf.put(kept, recording)
@@ -124,7 +124,7 @@ async function put(past: Past, existing: Existing, parts: Parts): Promise<{ read
 const textsOf = (line: ListedRecording) =>
   'problem' in line ? [line.file, line.problem] : [line.file, line.method, line.path, line.model, line.said]
 
-/** A disk that is full or not ours is no bug. */
+/** A full or read-only disk is not a bug of ours. */
 function refuse(error: unknown, { dir }: Folder): never {
   const { code } = error as NodeJS.ErrnoException
   if (error instanceof PlatformError || code === undefined) throw error

@@ -1,36 +1,40 @@
-/** The names of recordings: what they say, and how they are read. */
+/** Builds and reads the file names of recordings. */
 
 import { isObject } from './canonical.js'
 import type { RecordedRequest } from './recording.js'
 
-/** A file in the folder of recordings, as far as its name says. */
+/** A file in the folder of recordings, as its name describes it. */
 export interface RecordingFile {
   /** Relative to the folder, with slashes: `chat-completions/gpt-4o-hello-1a2b3c4d5e6f.yaml`. */
   readonly file: string
-  /** What its request comes to. */
+  /** The key of its request. */
   readonly key: string
-  /** Its number among those with the same request, from 1 on. */
+  /** Its number among those with the same request, from 1. */
   readonly nth: number
 }
 
 const keptName = /(?:^|[/-])([0-9a-f]{12})(?:-(\d{1,9}))?\.yaml$/
 
-/** What a name says; nothing where it is not that of a recording. */
+/** Parses a file name; `undefined` if it is not that of a recording. */
 export function keptOf(file: string): RecordingFile | undefined {
   const [, key, nth = '1'] = keptName.exec(file) ?? []
   return key === undefined || /(^|\/)\./.test(file) ? undefined : { file, key, nth: Number(nth) }
 }
 
-/** Where the `nth` recording of a request is kept. */
+/** The file of the `nth` recording of a request. */
 export const fileOf = (request: RecordedRequest, key: string, nth: number): string =>
-  // Joined, not added up: a sum keeps its parts in memory, and the name of each recording is kept for as long as the process runs.
+  // Joined rather than concatenated: V8 keeps the parts of a concatenation in memory, and these names are kept for as
+  // long as the process runs.
   [endpointFolder(request.path), '/', slugOf(request), '-', key, nth > 1 ? `-${nth}` : '', '.yaml'].join('')
 
 const LONGEST_SLUG = 50
 const LONGEST_MODEL = 30
 const LONGEST_FOLDER = 60
 
-/** What a request is about: its model and the beginning of what the user wrote; without either its query, or at least its method. */
+/**
+ * A short description of a request: its model and the beginning of the user's text. If there is neither, its query or
+ * its method.
+ */
 export function slugOf(request: RecordedRequest): string {
   const { model = '', said = '' } = subjectOf(request)
   const about = [words(model, LONGEST_MODEL), words(said, LONGEST_SLUG)].filter(part => part !== '').join('-')
@@ -44,10 +48,10 @@ export function endpointFolder(path: string): string {
   return isReserved.test(name) ? `path-${name}` : name || 'root'
 }
 
-/** Names that Windows keeps for its devices. */
+/** Names that Windows reserves for devices. */
 const isReserved = /^(?:con|prn|aux|nul|(?:com|lpt)\d)$/
 
-/** Small letters and digits with dashes between; marks on letters are dropped, and so are letters of other scripts. */
+/** Lower-case letters and digits with dashes between. Accents are removed, and so are letters of other scripts. */
 const words = (text: string, longest: number) =>
   cut(
     text
@@ -60,19 +64,19 @@ const words = (text: string, longest: number) =>
     longest,
   )
 
-/** At the end of a word, if one ends in the second half. */
+/** Cuts at the end of a word, if one ends in the second half. */
 function cut(text: string, longest: number): string {
   if (text.length <= longest) return text
   const end = text.lastIndexOf('-', longest)
   return text.slice(0, end > longest / 2 ? end : longest)
 }
 
-/** Names end in a key, and there must be one only that can be meant. */
+/** A name ends with the key, so nothing before it may look like one. */
 const withoutKey = (slug: string) => slug.replace(/[0-9a-f]{12,}$/, digits => digits.slice(0, 11))
 
 interface Subject {
   readonly model: string | undefined
-  /** The last thing that the user wrote. */
+  /** The user's last message. */
   readonly said: string | undefined
 }
 
@@ -83,7 +87,7 @@ export function subjectOf({ body }: RecordedRequest): Subject {
   return { model: typeof asked.model === 'string' ? asked.model : undefined, said: last && textIn(last.content) }
 }
 
-/** The text of a message, or of its first part that has some. */
+/** The text of a message, or of its first part that has any. */
 function textIn(content: unknown): string | undefined {
   if (typeof content === 'string') return content
   const parts = Array.isArray(content) ? content.filter(isObject) : []

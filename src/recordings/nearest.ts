@@ -1,4 +1,4 @@
-/** Finds the recording that comes nearest to a request that has none, so that a miss can say what is different. */
+/** Finds the recording that is most similar to a request without one, so that the error can say what differs. */
 import type { Difference } from '../check/finding.js'
 import { sideBySide } from '../check/miss-text.js'
 import { asksForChat, isObject } from './canonical.js'
@@ -11,15 +11,15 @@ import type { Shelf } from './shelf.js'
 
 export interface Nearest {
   readonly kept: RecordingFile
-  /** Whether it is the very same request, whatever its name says: it was edited, or what is ignored has changed. */
+  /** Whether it is the same request under another name, because the file was edited or `ignore` has changed. */
   readonly isSame: boolean
   readonly differences: readonly Difference[]
 }
 
-/** More are not read for one miss: their names say which are the likeliest. */
+/** At most this many files are read per miss. Their names show which are the most similar. */
 const READ = 100
 
-/** Nothing where nothing is recorded for its method and path. */
+/** Returns `undefined` if nothing is recorded for the request's method and path. */
 export async function nearest(
   { request, key }: { readonly request: RecordedRequest; readonly key: string },
   shelf: Shelf,
@@ -31,7 +31,7 @@ export async function nearest(
     const recorded = await shelf
       .text(kept.file)
       .then(text => requestIn(text, kept.file))
-      // A file that is no recording is not near to anything.
+      // A file that is not a recording is left out.
       .catch(() => undefined)
     if (recorded?.method !== request.method || recorded.path !== request.path) continue
     if (keyOf(recorded, ignore) === key) return { kept, isSame: true, differences: [] }
@@ -42,7 +42,7 @@ export async function nearest(
   return best && { kept: best.kept, isSame: false, differences: differences(mine, best.request) }
 }
 
-/** Without the form of the answer: one can be made of the other. */
+/** Leaves out the response format, since one can be converted into the other. */
 function whatCounts(request: RecordedRequest, ignore: Ignore): RecordedRequest {
   const form = comparedForm(request, ignore)
   if (!asksForChat(form.path) || form.body.kind !== 'json' || !isObject(form.body.value)) return form
@@ -50,7 +50,10 @@ function whatCounts(request: RecordedRequest, ignore: Ignore): RecordedRequest {
   return { ...form, body: { kind: 'json', value } }
 }
 
-/** Those whose names have most words in common with the one that the request would have, of its own endpoint first. */
+/**
+ * The recordings whose names share most words with the name that this request would get; those of its own endpoint
+ * first.
+ */
 function likeliest(request: RecordedRequest, all: readonly RecordingFile[]): readonly RecordingFile[] {
   const folder = `${endpointFolder(request.path)}/`
   const words = new Set(slugOf(request).split('-'))
@@ -68,10 +71,10 @@ function likeliest(request: RecordedRequest, all: readonly RecordingFile[]): rea
 
 /** How much of a field is shown. */
 const SHOWN = 200
-/** More fields are not read by anyone. */
+/** More differences are not listed. */
 const MOST = 50
 
-/** The fields of both, in the order of the request that was asked. */
+/** The fields that differ, in the order of the incoming request. */
 export function differences(asked: RecordedRequest, recorded: RecordedRequest): readonly Difference[] {
   const [mine, theirs] = [fieldsOf(asked), fieldsOf(recorded)]
   const names = new Set([...mine.keys(), ...theirs.keys()])
@@ -86,7 +89,10 @@ function difference(field: string, recorded: string | undefined, asked: string |
   return { field, recorded: recorded && there, asked: asked && here }
 }
 
-/** How far apart they are: every field that differs counts one, a text less the more it has in common with the other. */
+/**
+ * The distance between two requests: each differing field counts one, and a text counts less the more both have in
+ * common.
+ */
 export function distance(asked: RecordedRequest, recorded: RecordedRequest): number {
   const [mine, theirs] = [fieldsOf(asked), fieldsOf(recorded)]
   let sum = 0
@@ -97,7 +103,7 @@ export function distance(asked: RecordedRequest, recorded: RecordedRequest): num
   return sum
 }
 
-/** From just above 0 for texts that are nearly the same to 1: what they do not have in common at both ends. */
+/** From just above 0 for nearly equal texts to 1. Only common beginnings and ends count. */
 function unlikeness(one: string, other: string): number {
   const shorter = Math.min(one.length, other.length)
   let front = 0
@@ -107,7 +113,7 @@ function unlikeness(one: string, other: string): number {
   return 0.1 + 0.9 * (1 - (front + back) / Math.max(one.length, other.length))
 }
 
-/** Every leaf of a request by its path, as JSON. */
+/** All leaves of a request by path, as JSON. */
 function fieldsOf({ method, path, query, body }: RecordedRequest): ReadonlyMap<string, string> {
   const fields = new Map<string, string>()
   fields.set('method', method)
@@ -129,7 +135,7 @@ function fieldsOf({ method, path, query, body }: RecordedRequest): ReadonlyMap<s
   return fields
 }
 
-/** Without recursion: bodies may be nested as deep as a client likes. */
+/** Without recursion, since clients may nest bodies as deep as they like. */
 function leaves(value: unknown, fields: Map<string, string>): void {
   const open: { readonly name: string; readonly value: unknown }[] = [{ name: '', value }]
   for (let next = open.pop(); next; next = open.pop()) {

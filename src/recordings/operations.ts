@@ -1,4 +1,4 @@
-/** What can be asked of recordings: the list of them, one as it is written, making and removing one, and what came of them so far. */
+/** Operations on recordings: lists, reads, adds and removes them, and returns the receipt of the run. */
 import * as v from 'valibot'
 import { type Of, operation } from '../api/operation.js'
 import {
@@ -28,20 +28,20 @@ const readRecording = object({
   method: text,
   path: text,
   model: orNull(text),
-  /** The beginning of the last thing that the user wrote. */
+  /** The beginning of the user's last message. */
   said: orNull(text),
   status: whole,
   streamed: yesOrNo,
   complete: yesOrNo,
-  /** Of the file. */
+  /** The size of the file. */
   bytes: whole,
-  /** Whether it was played or made in this run. */
+  /** Whether it was replayed or recorded in this run. */
   used: yesOrNo,
   /** Whether it is older than recordings.maxAge. */
   stale: yesOrNo,
 })
 const listedRecording = v.union([readRecording, object({ file: text, problem: text })])
-/** One line of the list; of what cannot be read only why. */
+/** One line of the list; for files that cannot be read, only the reason. */
 export type ListedRecording = Of<typeof listedRecording>
 
 const existings = ['refuse', 'replace', 'append'] as const
@@ -53,21 +53,24 @@ const recordingWanted = object({
   exchange: described(v.pipe(v.string(id), v.regex(/^\d{1,15}$/, id)), 'The id of the exchange in the journal.'),
   existing: optional(
     oneOf(existings),
-    'What becomes of recordings of the same request: refuse (the default) leaves them and answers 409, replace takes their place, append adds one that is played after them.',
+    'What happens to recordings of the same request: refuse (the default) keeps them and answers 409, replace overwrites them, append adds one that is replayed after them.',
   ),
 })
 
-/** The recordings of the configuration in force. */
+/** The recordings of the current configuration. */
 export interface Library {
-  /** Which folder it is, as a person would name it. */
+  /** The folder as a user would write it. */
   readonly folder: string
-  /** A part of the list, in the order of the names, and how many there are on the whole. */
+  /** Returns one page, sorted by name, and the total count. */
   list(query: ListingQuery): Promise<{ readonly data: readonly ListedRecording[]; readonly total: number }>
-  /** What is written in a file; nothing where there is no such recording in the folder. */
+  /** Returns the text of a file; `undefined` if the folder has no such recording. */
   text(file: string): Promise<string | undefined>
-  /** Gives back whether it was there. */
+  /** Returns whether it existed. */
   remove(file: string): Promise<boolean>
-  /** Makes a recording of an exchange, and gives back its file. Rejects with a PlatformError that says why not. */
+  /**
+   * Records an exchange from the journal and returns the file. Rejects with a PlatformError that says why it cannot be
+   * recorded.
+   */
   keep(past: Past, existing: Existing): Promise<{ readonly file: string }>
 }
 
@@ -81,10 +84,10 @@ const unreadableFiles = { 409: 'The files cannot be read, or have mistakes.' }
 export const recordingOperations = ({ library, journal }: LibraryParts) => ({
   listRecordings: operation({
     at: 'GET /recordings',
-    does: 'Lists the recordings by name: what each answers, and whether it was played or made in this run.',
+    does: 'Lists the recordings by name: what each answers, and whether it was replayed or recorded in this run.',
     query: listingQuery,
     returns: object({ folder: text, data: listOf(listedRecording), total: whole }),
-    answer: 'A part of the list, and how many there are on the whole.',
+    answer: 'One page of the list, and the total count.',
     errors: unreadableFiles,
     async run({ query }) {
       const { folder, list } = await library()
@@ -93,11 +96,11 @@ export const recordingOperations = ({ library, journal }: LibraryParts) => ({
   }),
   makeRecording: operation({
     at: 'POST /recordings',
-    does: 'Makes a recording of an exchange in the journal, as mode record would have written it.',
+    does: 'Records an exchange from the journal, as mode record would have done.',
     body: recordingWanted,
     returns: object({ file: text }),
     status: 201,
-    answer: 'Its file, relative to the folder.',
+    answer: 'The file, relative to the folder.',
     errors: {
       404: 'There is no such exchange in the journal.',
       409: 'The exchange cannot be recorded, or its request is recorded already.',
@@ -112,7 +115,7 @@ export const recordingOperations = ({ library, journal }: LibraryParts) => ({
     at: 'GET /recordings/{name}',
     does: 'Returns the text of one recording. Encode the slashes in its name as %2F.',
     returns: object({ file: text, text }),
-    answer: 'The text of its file.',
+    answer: 'The text of the file.',
     errors: unreadableFiles,
     async run({ name }) {
       const text = await (await library()).text(name).catch(unreadable)
@@ -131,7 +134,7 @@ export const recordingOperations = ({ library, journal }: LibraryParts) => ({
   }),
 })
 
-/** Mistakes in the files are not the caller's. */
+/** Mistakes in the files are not the caller's fault. */
 function unreadable(error: unknown): never {
   const [first] = error instanceof ProblemsError ? error.problems : []
   throw first ? recordingsUnreadable(wordProblem(first)) : error
@@ -139,60 +142,60 @@ function unreadable(error: unknown): never {
 
 const miss = object({
   at: moment,
-  /** Empty where the request was in no scope. */
+  /** Empty if the request had no scope. */
   scope: text,
   method: text,
   path: text,
-  /** What the client got. */
+  /** The message that the client got. */
   reason: text,
-  /** The recording that comes nearest, and where it differs; missing where nothing is recorded for the path. */
+  /** The most similar recording, and the differences; missing if nothing is recorded for the path. */
   nearest: v.optional(closestRecording),
 })
-/** A request that no recording answered. */
+/** A request without a recording. */
 export type Miss = Of<typeof miss>
 
 const receipt = object({
-  /** Requests that were answered from recordings. */
+  /** Requests answered from recordings. */
   served: whole,
-  /** Requests that no recording answered. */
+  /** Requests without a recording. */
   missed: whole,
-  /** Recordings that were neither played nor made. */
+  /** Recordings that were neither replayed nor recorded. */
   unused: listOf(text),
-  /** Exchanges that were put on disk. */
+  /** Exchanges that were saved. */
   recorded: whole,
-  /** Exchanges that were not, each with the reason. */
+  /** Exchanges that could not be saved, with the reasons. */
   notRecorded: listOf(text),
-  /** Requests that were carried to the live platform. */
+  /** Requests forwarded to the live platform. */
   passed: whole,
-  /** What answers had against the contract. */
+  /** Answers that violated the contract. */
   violations: violationCounts,
 })
-/** The outcome of recordings in a run. */
+/** What recordings did in a run. */
 export type Receipt = Of<typeof receipt>
-/** As far as recordings know it. */
+/** The part of the receipt that recordings know. */
 export type RunReceipt = Omit<Receipt, 'passed' | 'violations'>
 
 interface RunParts {
-  /** The last requests that no recording answered, the newest first. */
+  /** The latest requests without a recording, newest first. */
   readonly misses: () => readonly Miss[]
-  /** What came of recordings so far; nothing where no mode uses them. */
+  /** The receipt so far; `undefined` if no mode uses recordings. */
   readonly receipt: () => Receipt | undefined
 }
 
 export const runOperations = ({ misses, receipt: current }: RunParts) => ({
   listMisses: operation({
     at: 'GET /misses',
-    does: 'Lists the last requests without a recording, each with its differences from the nearest one.',
+    does: 'Lists the latest requests without a recording, each with its differences from the most similar one.',
     query: scopeQuery,
     returns: dataOf(miss),
-    answer: 'The misses, the newest first.',
+    answer: 'The misses, newest first.',
     run: ({ query: { scope } }) => ({ data: misses().filter(miss => scope === undefined || miss.scope === scope) }),
   }),
   getReceipt: operation({
     at: 'GET /receipt',
-    does: 'Returns how many requests recordings have answered, and which recordings were not used.',
+    does: 'Returns how many requests were answered from recordings, and which recordings were not used.',
     returns: orNull(receipt),
-    answer: 'The receipt; null where no mode has needed recordings.',
+    answer: 'The receipt; null if no mode uses recordings.',
     run: () => current() ?? null,
   }),
 })

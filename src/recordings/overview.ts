@@ -1,4 +1,4 @@
-/** Finds out what kind of exchange a file holds without reading its bodies: that is fast enough for thousands of files. */
+/** Describes the exchange in a file without parsing its bodies, which is fast enough for thousands of files. */
 import { recordingIn, requestIn } from './file-text.js'
 import { subjectOf } from './names.js'
 import { isStream } from './recording.js'
@@ -13,7 +13,7 @@ export interface Overview {
   readonly complete: boolean
 }
 
-/** Throws a ProblemsError for what is wrong outside of the bodies. */
+/** Throws a ProblemsError for mistakes outside of the bodies. */
 export function overviewIn(text: string, file: string): Overview {
   const { recordedAt, request, response } = recordingIn(outlineOf(text), file)
   return {
@@ -27,13 +27,16 @@ export function overviewIn(text: string, file: string): Overview {
   }
 }
 
-/** The lines outside of bodies and chunks, as recordings are written. In a file that is laid out in another way nothing is left out. */
+/**
+ * Returns only the lines outside of bodies and chunks, if the file is laid out as we write it. Otherwise returns all of
+ * it.
+ */
 function outlineOf(text: string): string {
   if (!/^request:$/m.test(text) || !/^response:$/m.test(text)) return text
   const kept: string[] = []
   let isBody = false
   for (const line of text.split('\n')) {
-    // Both keep the places of what is wrong; comments are long.
+    // Dropped lines become blank, which keeps the line numbers of mistakes. Comments are dropped because they are long.
     const isKey = /^(?: {2})?[^\s#-]/.test(line)
     if (isKey) isBody = /^ {2}(?:body|chunks):\s*$/.test(line)
     kept.push(isBody || line.startsWith('#') ? '' : line)
@@ -41,7 +44,7 @@ function outlineOf(text: string): string {
   return kept.join('\n')
 }
 
-/** The model of a request in JSON. */
+/** The model of a JSON request. */
 function modelIn(text: string): string | undefined {
   const [, request = ''] = /^request:\n(.*?)^(?=\S)/ms.exec(text) ?? []
   const [, written] = /^ {4}json:\n(?: {6}.*\n)*? {6}model: (.*)$/m.exec(request) ?? []
@@ -53,12 +56,12 @@ export interface Listed {
   readonly method: string
   readonly path: string
   readonly model: string | null
-  /** The beginning of the last thing that the user wrote. */
+  /** The beginning of the user's last message. */
   readonly said: string | null
   readonly status: number
   readonly streamed: boolean
   readonly complete: boolean
-  /** Of the file. */
+  /** The size of the file. */
   readonly bytes: number
 }
 
@@ -76,7 +79,7 @@ export function listedIn(text: string, file: string): Listed {
 
 const LONGEST_SAID = 200
 
-/** The comment on top says it; only a file that was written by hand has to be read for it. */
+/** Taken from the comment at the top. Only a hand-written file has to be parsed for it. */
 function saidIn(text: string, file: string): string | null {
   const [, quoted] = /^# [A-Z]+ [^\n]*?: "([^\n]*)"\n/.exec(text) ?? []
   if (quoted !== undefined) return quoted

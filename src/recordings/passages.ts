@@ -1,4 +1,4 @@
-/** Takes a body apart into its texts: each of them may hold a secret, wherever the network or the model cut it. */
+/** Splits a body into its texts. Each may contain a secret, wherever the network or the model has cut it. */
 import { isUtf8 } from 'node:buffer'
 import { eventsIn, letterAt, linesIn } from '../completions/events.js'
 import { jsonOf } from '../core/json.js'
@@ -6,13 +6,13 @@ import type { Sliced } from '../core/work.js'
 import { type JsonText, jsonTexts } from './json-texts.js'
 import type { RecordedChunk } from './recording.js'
 
-/** Pieces of one text, in their order. */
+/** The pieces of one text, in order. */
 export type TextPassage = readonly Piece[]
 
-/** A whole body: JSON, text, or bytes. */
+/** The texts of a whole body: JSON, text, or bytes. */
 export function* passagesOfWhole(body: Body): Sliced<readonly TextPassage[]> {
   const { latin1 } = body
-  // Some write a byte order mark, which is not part of the JSON.
+  // Some platforms write a byte order mark, which is not part of the JSON.
   const json = latin1.replace(/^\xef\xbb\xbf/, blank)
   const value = parsed(json)
   if (value === undefined) return [plainPieces(body, 0, latin1.length)]
@@ -24,7 +24,10 @@ export function* passagesOfWhole(body: Body): Sliced<readonly TextPassage[]> {
   return passages
 }
 
-/** Events, or one document on each line. What is sent token by token is one text; where nothing else is suspicious, these will do. */
+/**
+ * The texts of a stream of events, or of one document per line. Tokens are joined to one text. If nothing else is
+ * suspicious, these texts are enough.
+ */
 export function* passagesOfStream(body: Body, isSuspicious: boolean): Sliced<readonly TextPassage[]> {
   const { passages, add, addPlain, endPlain } = collectPassages(body, isSuspicious)
   const isOnLines = isDocument(body.latin1)
@@ -55,11 +58,11 @@ export function* passagesOfStream(body: Body, isSuspicious: boolean): Sliced<rea
 function collectPassages(body: Body, isSuspicious: boolean) {
   const passages: Piece[][] = []
   const running = new Map<string, Piece[]>()
-  /** What is no JSON and stands behind one another. */
+  /** Consecutive pieces that are not JSON. */
   let plain: Piece[] | undefined
   return {
     passages,
-    /** Pieces of the text with this name, or of one that has none. */
+    /** Adds pieces to the text with this name, or as a text of their own without one. */
     add(name: string | undefined, pieces: () => readonly Piece[]): void {
       if (name === undefined && !isSuspicious) return
       const known = name === undefined ? undefined : running.get(name)
@@ -84,7 +87,7 @@ function collectPassages(body: Body, isSuspicious: boolean) {
   }
 }
 
-/** Takes the tokens out of logprobs: they repeat the text, each in a list with its bytes and what might have stood in its place. */
+/** Removes the tokens in logprobs. They repeat the text, token by token, with bytes and alternatives. */
 export function* withoutTokens(body: Body, isEvents: boolean): Sliced<readonly Edit[]> {
   const documents = isEvents ? placesOfEvents(body) : [{ start: 0, end: body.latin1.length }]
   const edits: Edit[] = []
@@ -119,7 +122,7 @@ function parsed(json: string): unknown {
   return /^\s*["{[\d-]/.test(json) ? jsonOf(json) : undefined
 }
 
-/** Where the events are; lines where they are documents. */
+/** The positions of the events, or of the lines if each line is a document. */
 function placesOfEvents({ bytes, latin1 }: Body): readonly { readonly start: number; readonly end: number }[] {
   const events = isDocument(latin1) ? linesIn(bytes) : eventsIn(bytes)
   let end = 0
@@ -130,7 +133,7 @@ function placesOfEvents({ bytes, latin1 }: Body): readonly { readonly start: num
   })
 }
 
-/** Some bytes of the body, and what they say. */
+/** Some bytes of the body, and the text that they stand for. */
 export interface Piece {
   readonly start: number
   readonly end: number
@@ -141,13 +144,13 @@ export interface Piece {
 /** A body, and where its chunks begin. */
 export interface Body {
   readonly bytes: Buffer
-  /** A character for each byte. */
+  /** One character per byte. */
   readonly latin1: string
   readonly isUtf8: boolean
   readonly borders: readonly number[]
 }
 
-/** Bytes of which each says what it says. They are cut where chunks are, so that what stays can stay in its chunk. */
+/** Pieces of literal bytes. They are cut at chunk boundaries, so that unchanged bytes can stay in their chunk. */
 function plainPieces(body: Body, start: number, end: number): readonly Piece[] {
   const { bytes, latin1, borders } = body
   const said = latin1.slice(start, end)
@@ -163,7 +166,7 @@ function plainPieces(body: Body, start: number, end: number): readonly Piece[] {
 
 const escapes = /\\(?:u[\dA-Fa-f]{4}|.)/g
 
-/** The inside of a JSON text: each escape is a piece, and what is between them. */
+/** The content of a JSON string: each escape is a piece, and so is the text between escapes. */
 function jsonPieces(body: Body, start: number, end: number): readonly Piece[] {
   const inside = body.latin1.slice(start, end)
   if (!inside.includes('\\')) return plainPieces(body, start, end)
@@ -181,7 +184,7 @@ function jsonPieces(body: Body, start: number, end: number): readonly Piece[] {
   return [...pieces.flat(), ...plainPieces(body, at, end)]
 }
 
-/** What has to be written for a piece that says something else now; inside of a JSON text as that has to be written. */
+/** The edit for a piece whose text has changed, escaped again inside of a JSON string. */
 export function editOf(piece: Piece, text: string): readonly Edit[] {
   const { start, end, written } = piece
   if (text === piece.text) return []
@@ -198,7 +201,7 @@ export function editOf(piece: Piece, text: string): readonly Edit[] {
   ]
 }
 
-/** How much two texts have in common at their beginnings and at their ends, whole characters only. */
+/** The lengths of the common beginning and end of two texts, in whole characters. */
 function commonEnds(a: string, b: string): readonly [before: number, behind: number] {
   const most = Math.min(a.length, b.length)
   let before = 0
@@ -225,16 +228,16 @@ function bordersInside(borders: readonly number[], start: number, end: number): 
   return borders.slice(low, last)
 }
 
-/** Texts that are sent whole, and again in each event. */
+/** Fields that are sent whole in each event. */
 const wholes = new Set<unknown>(['type', 'role', 'id'])
 
-/** Where Ollama says its answer in parts, in documents that stand on a line each. */
+/** The fields in which Ollama sends its answer piece by piece, as one document per line. */
 const onLines = new Set(['message.content', 'message.thinking', 'response', 'thinking'])
 
 /**
- * The name of the text that a part belongs to; `undefined` for what stands for itself, such as a model's name, which
- * would only seem to be something when it was put together. `event` is the object that the path leads through; `isOnLine`
- * says whether it is a document on a line of its own.
+ * The name of the text to which a part belongs; `undefined` for values that stand alone, such as a model's name, which
+ * must not be joined. `event` is the object that contains `path`. `isOnLine` says whether it is a document on its own
+ * line.
  */
 function runningText(event: unknown, path: JsonText['path'], isOnLine: boolean): string | undefined {
   if (!isPart(path, isOnLine)) return undefined
@@ -248,7 +251,7 @@ function isPart(path: JsonText['path'], isOnLine: boolean): boolean {
   return isOnLine && onLines.has(path.join('.'))
 }
 
-/** The way to it; places in lists by the `index` that is written there, for several choices have an event each. */
+/** The path with list positions replaced by the `index` field, since each choice comes in events of its own. */
 function steps(event: unknown, path: JsonText['path']): readonly unknown[] {
   let at = event
   return path.map(step => {
@@ -261,14 +264,17 @@ function steps(event: unknown, path: JsonText['path']): readonly unknown[] {
 const fieldsOf = (value: unknown) =>
   (typeof value === 'object' && value !== null ? value : {}) as Record<string | number, unknown>
 
-/** Other bytes in the place of those from `start` to `end`, which count through all chunks. */
+/** Replaces the bytes from `start` to `end`, counted across all chunks. */
 export interface Edit {
   readonly start: number
   readonly end: number
   readonly bytes: Buffer
 }
 
-/** New bytes are in the chunk in which the edit begins; all others stay in the chunk where they were. Edits do not overlap. */
+/**
+ * Applies edits, which must not overlap. New bytes go to the chunk in which the edit begins. All others stay in their
+ * chunk.
+ */
 export function* edited(chunks: readonly RecordedChunk[], edits: readonly Edit[]): Sliced<readonly RecordedChunk[]> {
   const sorted = edits.toSorted(byStart)
   const written: RecordedChunk[] = []

@@ -1,4 +1,4 @@
-/** Makes a recording of an exchange that is over, as the recorder would have made it while the answer went by. */
+/** Records an exchange that has ended, as the recorder would have done while it was running. */
 
 import { eventsIn } from '../completions/events.js'
 import { MOST_PIECES_TIMED } from '../core/clock.js'
@@ -11,21 +11,21 @@ import { askedIn, requestOf } from './key.js'
 import { type Capture, type RecordedChunk, type Recording, responseOf } from './recording.js'
 import { redactResponse } from './redacted.js'
 
-/** An exchange that is over. */
+/** An exchange that has ended. */
 export interface Past {
   readonly exchange: Exchange
-  /** When it was over, in milliseconds since 1970. */
+  /** When it ended, in milliseconds since 1970. */
   readonly atMs: number
   readonly durationMs: number
 }
 
 interface Making {
   readonly redact: Redact
-  /** Of one body. */
+  /** The limit for one body. */
   readonly maxBytes: number
 }
 
-/** Rejects with a PlatformError that says why where it cannot be one. */
+/** Rejects with a PlatformError that says why the exchange cannot be recorded. */
 export async function recordingOfPast(past: Past, { redact, maxBytes }: Making): Promise<Recording> {
   const { exchange, atMs, durationMs } = past
   const redaction = redact(credentialsOf(exchange, redact))
@@ -47,7 +47,7 @@ const bytesIn = ({ chunks }: Capture) => chunks.reduce((sum, { bytes }) => sum +
 function captureOf({ exchange, durationMs }: Past, redaction: Redaction): Capture {
   const { outcome, method, startedMs } = exchange
   const why = objectionTo(exchange, redaction)
-  if (why !== undefined || !outcome?.said) throw cannotBeRecorded(why ?? 'no answer has left')
+  if (why !== undefined || !outcome?.said) throw cannotBeRecorded(why ?? 'no answer was sent')
   const { status, complete, beganMs = startedMs, piecesAtMs = [] } = outcome
   const said = outcome.upstream ?? outcome.said
   const headMs = beganMs - startedMs
@@ -56,47 +56,47 @@ function captureOf({ exchange, durationMs }: Past, redaction: Redaction): Captur
   return {
     ...{ status, headMs, endMs, complete },
     headers: [...type, ...(said.headers ?? [])],
-    // The answer to a HEAD has no body.
+    // The answer to HEAD has no body.
     chunks: method === 'HEAD' ? [] : chunksOf(said, { piecesAtMs, endMs }),
   }
 }
 
-/** Why an exchange can be no recording: the rest of a sentence that begins with "because"; nothing where it can. */
+/** Returns why an exchange cannot be recorded, as the end of a sentence after "because"; `undefined` if it can. */
 function objectionTo({ path, endpoint, outcome }: Exchange, redaction: Redaction): string | undefined {
-  if (isAuth(path)) return 'it is with the auth backend, whose answers are never recorded'
-  if (!outcome || outcome.status === 0 || !outcome.said) return 'no answer has left'
+  if (isAuth(path)) return 'it is a request to the auth backend, whose answers are never recorded'
+  if (!outcome || outcome.status === 0 || !outcome.said) return 'no answer was sent'
   if (outcome.error !== undefined) {
     return `its answer is an error of Standin's own (${redaction.text(outcome.error).replace(/[.!?]+$/, '')}). A rule can say the same`
   }
-  if (!endpoint) return 'it is not with an endpoint of the platform'
-  if (outcome.fault?.isSpoilt) return 'a fault has spoilt its answer'
+  if (!endpoint) return 'it is not a request to an endpoint of the platform'
+  if (outcome.fault?.isSpoilt) return 'a fault changed its answer'
   return objectionToAnswer(outcome)
 }
 
 function objectionToAnswer({ said: delivered, upstream, complete }: Outcome): string | undefined {
   const said = upstream ?? delivered
-  // A client that has read [DONE] may hang up; it shows in what the live platform has sent.
+  // A client may hang up after [DONE]. Whether the answer is complete shows in what the live platform sent.
   if (said?.kind !== 'heard') return complete ? undefined : 'its answer broke off'
   const kept = said.beginning.reduce((sum, { length }) => sum + length, 0)
   return said.bytes > kept
-    ? `the journal has only the beginning of its answer (${kept} of ${said.bytes} bytes). Ask it again in mode record`
+    ? `the journal has only the beginning of its answer (${kept} of ${said.bytes} bytes). Repeat the request in mode record`
     : undefined
 }
 
-/** When its pieces left after the head, as far as that is known, and when it was over. */
+/** When the pieces were sent after the head, as far as known, and when the answer ended. */
 interface PieceTimes {
   readonly piecesAtMs: readonly number[]
   readonly endMs: number
 }
 
-/** The chunks of a body; of one of the live platform as much as is kept. */
+/** The chunks of a body; for a live answer, as much as was kept. */
 export function chunksOf(said: Reply | UpstreamResponse, times: PieceTimes): readonly RecordedChunk[] {
   if (said.kind === 'heard') return timed(said.beginning, times)
   const { body, again, contentType } = said
   if (typeof body === 'string') return body === '' ? [] : [{ atMs: times.endMs, bytes: Buffer.from(body) }]
   if (!Buffer.isBuffer(body)) return timed(piecesOf(body), inRhythm(body, times))
   const bytes = again?.() ?? body
-  // The pieces of this stream came at once: each event reads better by itself.
+  // The pieces of this stream were sent at once. One chunk per event reads better.
   return timed(/^text\/event-stream\b/i.test(contentType) ? eventsIn(bytes) : [bytes], { piecesAtMs: [], endMs: 0 })
 }
 
@@ -110,11 +110,11 @@ function piecesOf({ head, before, pieces, after, tail, bytewise }: Paced): reado
   })
 }
 
-/** A recorded rhythm is known for each of its pieces. */
+/** A recorded rhythm has a time for each piece. */
 const inRhythm = ({ atMs, pieces }: Paced, times: PieceTimes): PieceTimes =>
   atMs?.length === pieces.length ? { ...times, piecesAtMs: atMs } : times
 
-/** Where several pieces left together, or more of them than are timed, the times that are known are spread over them. */
+/** Spreads the known times over all pieces, since some left together or were not timed. */
 function timed(pieces: readonly Buffer[], { piecesAtMs, endMs }: PieceTimes): readonly RecordedChunk[] {
   const known = piecesAtMs.length === 0 ? [0] : [...piecesAtMs]
   if (known.length >= MOST_PIECES_TIMED && pieces.length > known.length) known.push(endMs)
@@ -123,7 +123,7 @@ function timed(pieces: readonly Buffer[], { piecesAtMs, endMs }: PieceTimes): re
     .filter(({ bytes }) => bytes.length > 0)
 }
 
-/** The time at a part of the way from the first to the last, from 0 to 1. */
+/** The time at `part` of the way, from 0 to 1. */
 function spread(times: readonly number[], part: number): number {
   const at = part * (times.length - 1)
   const [before, after] = [times[Math.floor(at)] ?? 0, times[Math.ceil(at)] ?? 0]

@@ -1,16 +1,19 @@
-/** Makes a reply of a recording: in the form that is asked for, in the recorded rhythm or a faster one. */
+/** Turns a recording into a reply: in the requested format, at the recorded speed or faster. */
 import type { Paced, Reply } from '../core/exchange.js'
 import { unpaced } from '../core/pace.js'
 import { streamOf, wholeOf, withUsage } from './convert.js'
 import { bodyOf, isStream, type RecordedRequest, type RecordedResponse, type Recording } from './recording.js'
 
-/** A reply, and how long it takes to begin. */
+/** A reply, and how long to wait before it begins. */
 export interface Played {
   readonly reply: Reply
   readonly afterMs: number
 }
 
-/** `speed` 1 is as it was recorded, 2 twice as fast, 0 without any pause. What broke off breaks off again. */
+/**
+ * `speed` 1 is the recorded speed, 2 is twice as fast, and 0 means no pauses. An answer that broke off breaks off
+ * again.
+ */
 export function played(response: RecordedResponse, speed: number, file: string): Played {
   const slowed = (ms: number) => (speed === 0 ? 0 : ms / speed)
   const { status, headMs, endMs, complete } = response
@@ -20,7 +23,7 @@ export function played(response: RecordedResponse, speed: number, file: string):
     ...(complete ? {} : { fault: { cutAfterBytes: Math.max(1, bodyOf(response).length) } }),
     ...bodyAndHeaders(response, speed, slowed),
   }
-  // A whole answer leaves at once, so its time is over when it begins.
+  // A whole answer is sent at once, so it begins when the recorded one ended.
   return { reply, afterMs: slowed(isStream(response) ? headMs : headMs + endMs) }
 }
 
@@ -28,21 +31,21 @@ function bodyAndHeaders(response: RecordedResponse, speed: number, slowed: (ms: 
   const headers = headersOf(response, name => !notPlayed.has(name))
   if (isStream(response) && speed !== 0) return { headers, body: rhythm(response, slowed) }
   const bytes = bodyOf(response)
-  // What broke off gets no length that would make it look complete.
+  // An incomplete answer gets no length that would make it look complete.
   if (isStream(response) || !response.complete) return { headers, body: bytes }
   const text = bytes.toString('utf8')
   if (Buffer.from(text).equals(bytes)) return { headers, body: text }
   return { headers: [...headers, 'content-length', String(bytes.length)], body: bytes }
 }
 
-/** The type has a place of its own in a reply; a cookie that is only a placeholder would be kept by browsers all the same. */
+/** The type has its own field in a reply. A cookie is only a placeholder, but browsers would store it. */
 const notPlayed: ReadonlySet<string> = new Set(['content-type', 'set-cookie'])
 
 /** As node's flat array. */
 const headersOf = ({ headers }: RecordedResponse, isWanted: (name: string) => boolean): readonly string[] =>
   headers.flatMap(([name, value]) => (isWanted(name) ? [name, value] : []))
 
-/** The journal keeps what was played, which need not be there twice. */
+/** Cached, since the journal keeps what was played and need not hold it twice. */
 const known = new WeakMap<RecordedResponse['chunks'], readonly string[]>()
 
 function piecesOf(chunks: RecordedResponse['chunks']): readonly string[] {
@@ -54,7 +57,7 @@ function piecesOf(chunks: RecordedResponse['chunks']): readonly string[] {
 function rhythm({ chunks, endMs }: RecordedResponse, slowed: (ms: number) => number): Paced {
   return {
     ...{ head: '', before: '', after: '', tail: '', pace: unpaced, bytewise: true },
-    // A last one without any bytes, for the end has its own time.
+    // An empty last piece, because the end has a time of its own.
     pieces: piecesOf(chunks),
     atMs: [...chunks.map(({ atMs }) => slowed(atMs)), slowed(Math.max(endMs, chunks.at(-1)?.atMs ?? 0))],
   }
@@ -65,7 +68,7 @@ interface Form {
   readonly includeUsage: boolean
 }
 
-/** Nothing where that cannot be done faithfully. */
+/** Returns `undefined` if the recording cannot be converted faithfully. */
 export function inForm(asked: RecordedRequest, { request, response }: Recording): RecordedResponse | undefined {
   const [wanted, recorded] = [formOf(asked), formOf(request)]
   const isSame = wanted.stream === recorded.stream && wanted.includeUsage === recorded.includeUsage

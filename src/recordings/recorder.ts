@@ -1,4 +1,4 @@
-/** Records the live platform's answer while it goes by; the client has its answer before anything is written. */
+/** Records the live platform's answers while they pass. Nothing is written before the client has its answer. */
 import type { Exchange, ResponseObserver } from '../core/exchange.js'
 import { inSlices } from '../core/work.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
@@ -16,27 +16,27 @@ interface RecorderParts {
   readonly redact: Redact
   readonly identify: (exchange: Exchange) => Identified
   readonly save: 'all' | 'onlyNew'
-  /** Of one body. */
+  /** The limit for one body. */
   readonly maxBytes: number
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
 }
 
-/** Where it is going to be kept is known from the beginning. */
+/** An observer that knows from the beginning which file it will write. */
 export interface Named extends ResponseObserver {
   readonly file: string
 }
 
-/** A client that asks the same in a loop must not fill the disk. */
+/** A client that repeats a request in a loop must not fill the disk. */
 const MOST_OF_ONE_REQUEST = 100
 
-/** An exchange that is going to be kept. */
+/** An exchange that is being recorded. */
 interface Begun {
   readonly exchange: Exchange
   readonly kept: RecordingFile
-  /** What an earlier run has left of the same request. */
+  /** The recordings of the same request from earlier runs. */
   readonly earlier: readonly RecordingFile[]
-  /** The request without its secrets, and the redaction that goes on with the answer; absent where it has to be made again. */
+  /** The redacted request, and the redaction to use for the answer; absent if it has to be computed again. */
   readonly redacted: { readonly request: RecordedRequest; readonly redaction: Redaction } | undefined
 }
 
@@ -53,10 +53,10 @@ interface Seen extends Begun {
 
 export function createRecorder(parts: RecorderParts) {
   const { shelf, run, identify, save, maxBytes, warn, report } = parts
-  /** Written one after the other, so that those who ask meanwhile get their turn. */
+  /** Written one after the other, so that other requests get their turn in between. */
   let writing: Promise<void> = Promise.resolve()
 
-  /** Takes part in an exchange from its beginning on; nothing where it is not to be kept. The folder has been listed. */
+  /** Observes an exchange from its beginning; `undefined` if it is not recorded. The folder must have been listed. */
   function witness(exchange: Exchange): Named | undefined {
     const { request, key, redaction } = identify(exchange)
     const there = shelf.of(key)
@@ -64,11 +64,13 @@ export function createRecorder(parts: RecorderParts) {
     if (save === 'onlyNew' && earlier.length > 0) return undefined
     if (nth > MOST_OF_ONE_REQUEST) {
       if (nth === MOST_OF_ONE_REQUEST + 1) {
-        run.notRecorded(`More than ${MOST_OF_ONE_REQUEST} of one request are not kept: ${fileOf(request, key, 1)}.`)
+        run.notRecorded(
+          `At most ${MOST_OF_ONE_REQUEST} recordings of one request are saved: ${fileOf(request, key, 1)}.`,
+        )
       }
       return undefined
     }
-    // A name given by hand stays.
+    // A hand-written file name is kept.
     const file = there.find(kept => kept.nth === nth)?.file ?? fileOf(request, key, nth)
     const begun = { exchange, kept: { file, key, nth }, earlier, redacted: redaction && { request, redaction } }
     return watching(begun, maxBytes, seen => (typeof seen === 'string' ? run.notRecorded(seen) : write(seen)))
@@ -86,32 +88,34 @@ export function createRecorder(parts: RecorderParts) {
   function failed({ file }: RecordingFile, error: NodeJS.ErrnoException): void {
     const sentence = `${file} is not kept (${error.code ?? error.message}).`
     run.notRecorded(sentence)
-    // A full or read-only disk is no bug.
+    // A full or read-only disk is not a bug of ours.
     if (error.code === undefined) report(error)
     else warn(sentence)
   }
 
   async function keep(seen: Seen): Promise<void> {
     const { kept, isComplete, gathered } = seen
-    // An answer that broke off never replaces a complete one.
+    // An incomplete answer never replaces a complete one.
     if (!isComplete && shelf.of(kept.key).some(({ file }) => file === kept.file)) return gathered.drop()
     const recording = await recordingOf(seen, parts)
     if (typeof recording === 'string') return run.notRecorded(`${kept.file} is not kept: ${recording}.`)
     await shelf.put(kept, recording)
     run.recorded(kept.file)
     if (kept.nth > 1) return
-    // What an earlier run heard after it belongs to another conversation.
+    // Later recordings from an earlier run belong to another conversation.
     for (const old of seen.earlier) {
       if (old.nth > 1 && !run.isOwn(old.file)) await shelf.remove(old)
     }
   }
 
-  /** Resolves when everything that has ended by now is on disk. */
+  /** Resolves when everything that has ended so far is on disk. */
   const flush = () => writing
   return { witness, flush }
 }
 
-/** Gathers the answer of an exchange; `over` is called with what was seen of it, or with the reason why that cannot be kept. */
+/**
+ * Collects the answer of an exchange. `over` is called with what was seen, or with the reason why it cannot be saved.
+ */
 function watching(begun: Begun, maxBytes: number, over: (seen: Seen | string) => void): Named {
   const { kept } = begun
   const recordedAt = new Date().toISOString()
@@ -128,7 +132,7 @@ function watching(begun: Begun, maxBytes: number, over: (seen: Seen | string) =>
       if (head && !isTooLarge) isTooLarge = !gathered.add(bytes, performance.now() - head.atMs)
     },
     end(complete) {
-      // Nothing came that could be kept.
+      // There was no answer to save.
       if (!head) return gathered.drop()
       if (isTooLarge) return over(`Larger than recordings.maxBytes (${maxBytes}): ${kept.file}.`)
       const { status, headers, atMs } = head
@@ -142,13 +146,13 @@ function watching(begun: Begun, maxBytes: number, over: (seen: Seen | string) =>
   }
 }
 
-/** The recording, or why there can be none. */
+/** Returns the recording, or why there can be none. */
 async function recordingOf(seen: Seen, { redact, maxBytes }: RecorderParts): Promise<Recording | string> {
   const { exchange, recordedAt, status, headers, headMs, endMs, isComplete, gathered } = seen
   const { request, redaction } = seen.redacted ?? redactedRequest(exchange, redact)
   const chunks = await gathered.take()
   const capture: Capture = { ...{ status, headers, headMs, endMs, chunks }, complete: isComplete }
-  // Each of these steps is short, but not all of them at once: the first time their code is still cold.
+  // Each step is short, but not all of them together: at first their code is not optimized yet.
   await turn()
   const response = await responseOf(capture, maxBytes).catch(({ message }: Error) => message)
   if (typeof response === 'string') return response
@@ -161,5 +165,5 @@ function redactedRequest(exchange: Exchange, redact: Redact) {
   return { request: requestOf(askedIn(exchange), redaction), redaction }
 }
 
-/** Requests that are waiting go first. */
+/** Lets waiting requests run first. */
 const turn = () => new Promise<void>(resolve => void setImmediate(resolve))

@@ -1,8 +1,8 @@
-/** An exchange with the live platform as it is kept: what was asked, what was answered and when, and nothing secret. */
+/** A recorded exchange with the live platform: the request, the answer with its times, and no secrets. */
 import { isStreamType } from '../completions/events.js'
 import { decodedChunks, headerIn } from '../core/http.js'
 
-/** One exchange; one file. */
+/** One exchange, in one file. */
 export interface Recording {
   /** When the request was made, as ISO 8601 in UTC. */
   readonly recordedAt: string
@@ -10,18 +10,18 @@ export interface Recording {
   readonly response: RecordedResponse
 }
 
-/** A request without its credentials, in the form in which requests are compared. */
+/** A request without its credentials, normalized for comparison. */
 export interface RecordedRequest {
-  /** In capitals. */
+  /** In upper case. */
   readonly method: string
-  /** The pathname as requested: not decoded. */
+  /** The path as requested, undecoded. */
   readonly path: string
-  /** What stands behind the `?`, sorted by name; empty where nothing does. */
+  /** The part after the `?`, sorted by name; may be empty. */
   readonly query: string
   readonly body: RequestBody
 }
 
-/** `json`: the keys of its objects are sorted. */
+/** With `json`, the keys of objects are sorted. */
 export type RequestBody =
   | { readonly kind: 'none' }
   | { readonly kind: 'json'; readonly value: unknown }
@@ -30,15 +30,15 @@ export type RequestBody =
 
 export interface RecordedResponse {
   readonly status: number
-  /** Names in small letters; those that matter: none of the connection's, no length, no date. */
+  /** Names in lower case. Hop-by-hop headers, length and date are left out. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** From the request to the head of the answer, in milliseconds. */
   readonly headMs: number
-  /** The body, decoded where it came compressed. The chunks of a stream as the network delivered them; any other body is one. */
+  /** The body, decompressed. A stream has its chunks as the network delivered them; any other body is one chunk. */
   readonly chunks: readonly RecordedChunk[]
   /** From the head to the end of the answer, in milliseconds. */
   readonly endMs: number
-  /** Whether it is complete. A stream is, once it has sent `[DONE]`. */
+  /** Whether it is complete. A stream is complete once it has sent `[DONE]`. */
   readonly complete: boolean
 }
 
@@ -48,7 +48,7 @@ export interface RecordedChunk {
   readonly bytes: Buffer
 }
 
-/** Whether the answer is one whose rhythm matters. */
+/** Whether the answer is a stream, whose timing matters. */
 export const isStream = ({ headers }: Pick<RecordedResponse, 'headers'>): boolean =>
   headers.some(([name, value]) => name === 'content-type' && isStreamType(value))
 
@@ -58,17 +58,20 @@ export const bodyOf = ({ chunks }: Pick<RecordedResponse, 'chunks'>): Buffer =>
 
 export interface Capture {
   readonly status: number
-  /** As they came, as node's flat array of names and values. */
+  /** As received: node's flat array of names and values. */
   readonly headers: readonly string[]
   readonly headMs: number
   readonly endMs: number
-  /** As the network delivered them: compressed where it came compressed. */
+  /** As the network delivered them, possibly compressed. */
   readonly chunks: readonly RecordedChunk[]
-  /** Whether it came to its end as HTTP has it. */
+  /** Whether the message was complete according to HTTP. */
   readonly complete: boolean
 }
 
-/** Nothing is redacted yet. Rejects with an Error that says why when its compression cannot be read, or hides more than `mostBytes`. */
+/**
+ * Not redacted yet. Rejects with an Error that says why if the answer cannot be decompressed, or is larger than
+ * `mostBytes` when decompressed.
+ */
 export async function responseOf(heard: Capture, mostBytes?: number): Promise<RecordedResponse> {
   const { status, headMs, endMs, complete } = heard
   const came = await decodedChunks(heard.chunks, headerIn(heard.headers, 'content-encoding'), mostBytes)
@@ -80,22 +83,22 @@ export async function responseOf(heard: Capture, mostBytes?: number): Promise<Re
   }
 }
 
-/** The value of the first header of this name, which is in small letters. */
+/** Rounds to a tenth of a millisecond. */
 const rounded = (ms: number) => Math.round(ms * 10) / 10
 
-/** The end of a stream comes in one piece, or in a few. */
+/** The end of a stream arrives in one piece or in a few. */
 const DONE_CHUNKS = 16
 
-/** OpenAI's clients hang up when they have read it (peers.md, "client closes at [DONE]"). */
+/** OpenAI's clients hang up after reading it (peers.md, "client closes at [DONE]"). */
 export const hasSaidDone = (tail: Buffer) => /(^|\n)data: ?\[DONE\]\r?\n/.test(tail.subarray(-1024).toString('latin1'))
 
-/** A body that is no stream is one piece, however the network cut it. */
+/** Joins the chunks of a body that is no stream, however the network cut it. */
 function whole(chunks: readonly RecordedChunk[]): readonly RecordedChunk[] {
   const bytes = bodyOf({ chunks })
   return bytes.length === 0 ? [] : [{ atMs: rounded(chunks.at(-1)?.atMs ?? 0), bytes }]
 }
 
-/** Headers of the connection, of the moment and of the way, which would not be true when they are played again. */
+/** Headers of the connection, of the moment or of the route, which would be untrue in a replay. */
 const unkept =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|date|age|content-length|content-encoding|server|via|alt-svc|nel|report-to|strict-transport-security|cf-.*|x-envoy-.*|access-control-.*)$/
 

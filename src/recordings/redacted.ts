@@ -1,4 +1,4 @@
-/** Takes what is secret out of a recorded answer; every other byte stays what it is and in the chunk where it was. */
+/** Removes the secrets from a recorded answer. Every other byte stays unchanged and in its chunk. */
 import { isUtf8 } from 'node:buffer'
 import { atOnce, type Sliced } from '../core/work.js'
 import type { Redaction } from '../redact/index.js'
@@ -15,17 +15,20 @@ import {
 } from './passages.js'
 import { isStream, type RecordedChunk, type RecordedResponse } from './recording.js'
 
-/** `redactResponse` in one go. */
+/** Runs `redactResponse` in one go. */
 export const redactedResponse = (response: RecordedResponse, asked: Redaction): RecordedResponse =>
   atOnce(redactResponse(response, asked))
 
-/** `asked` has taken the secrets out of the request; what the answer itself shows, such as a new cookie, it may repeat in its body. */
+/**
+ * `asked` is the redaction of the request. Secrets that the answer introduces, such as a new cookie, are also removed
+ * from its body.
+ */
 export function* redactResponse(response: RecordedResponse, asked: Redaction): Sliced<RecordedResponse> {
   const { chunks, headers } = response
   const redaction = asked.knowing({ headers })
   const body = bodyIn(chunks)
   const isSuspicious = yield* redaction.suspects(body.isUtf8 ? body.bytes.toString() : body.latin1)
-  // Not every stream has the content type of one, and documents on lines have several.
+  // Not every stream has the right content type, and documents on lines have various ones.
   const isEvents = isStream(response) || /^data:/m.test(body.latin1) || /^\s*\{[^\n]*\}\r?\n\{/.test(body.latin1)
   const passages = isEvents
     ? yield* passagesOfStream(body, isSuspicious)
@@ -37,7 +40,7 @@ export function* redactResponse(response: RecordedResponse, asked: Redaction): S
     for (const edit of editsOf(passage, redaction)) edits.push(edit)
     yield
   }
-  // Where there is a secret, the logprobs spell it token by token.
+  // If the text contains a secret, the logprobs spell it token by token.
   const spelt = edits.length > 0 ? yield* withoutTokens(body, isEvents) : []
   return {
     ...response,
@@ -46,7 +49,7 @@ export function* redactResponse(response: RecordedResponse, asked: Redaction): S
   }
 }
 
-/** All of them but for those that lie within another of `wider`, which are sorted and do not overlap. */
+/** The edits that do not lie within one of `wider`, which are sorted and do not overlap. */
 function* withoutCovered(edits: readonly Edit[], wider: readonly Edit[]): Sliced<readonly Edit[]> {
   const kept = [...wider]
   let next = 0

@@ -1,4 +1,4 @@
-/** Answers requests from recordings, or says why it cannot. */
+/** Answers requests from recordings, or says why there is no answer. */
 import { sideBySide } from '../check/miss-text.js'
 import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
@@ -17,15 +17,15 @@ interface ReplayerParts {
   readonly run: Run
   readonly identify: (exchange: Exchange) => Identified
   readonly ignore: Ignore
-  /** What follows after the last of several recordings. */
+  /** What follows the last of several recordings. */
   readonly afterLast: 'repeat-last' | 'cycle' | 'miss'
-  /** Whether what broke off is played. */
+  /** Whether incomplete answers are replayed. */
   readonly incomplete: boolean
   readonly speed: number
-  /** 0 is any age. */
+  /** 0 means no limit. */
   readonly maxAgeMs: number
   readonly stale: 'warn' | 'fail'
-  /** Resolves when everything that was recorded by now is on disk. */
+  /** Resolves when everything recorded so far is on disk. */
   readonly written: () => Promise<void>
   /** Called once for each recording that is too old. */
   readonly warn: (sentence: string) => void
@@ -33,35 +33,35 @@ interface ReplayerParts {
 
 export type Found =
   | { readonly kind: 'found'; readonly played: Played }
-  /** `why` is a sentence; `isKnownPath`: whether anything is recorded for the path at all. */
+  /** `why` is a sentence. `isKnownPath` says whether anything is recorded for the path. */
   | { readonly kind: 'miss'; readonly why: string; readonly isKnownPath: boolean }
 
-/** What is there cannot be played, for a reason that is a sentence. */
+/** A recording exists but cannot be replayed. The reason is a sentence. */
 interface Unfit {
   readonly kind: 'unfit'
   readonly why: string
 }
 
-/** What is known of a request that no recording answers. */
+/** What is known about a request without a recording. */
 interface Missed {
   readonly exchange: Exchange
-  /** Why what was found does not do. */
+  /** Why the recordings that exist cannot be used. */
   readonly unfit: string | undefined
   readonly near: Nearest | undefined
 }
 
-/** What finds the answer to an exchange; it rejects only when the folder cannot be listed. */
+/** Creates the function that finds the answer to an exchange. It rejects only if the folder cannot be listed. */
 export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promise<Found> {
   const { shelf, run, identify, ignore, written } = parts
   const choosing: Choosing = { ...parts, warned: new Set() }
   return async exchange => {
     const identified = identify(exchange)
-    // Counted before anything is waited for, so that answers come in the order of the requests.
+    // Counted before the first await, so that answers follow the order of the requests.
     const count = run.count(exchange.scope, identified.key)
     await shelf.ready()
     const found = await search(identified, count, choosing)
     if (found?.kind === 'found') return found
-    // It may be on its way to the disk, or was put there since the folder was listed.
+    // The recording may still be on its way to disk, or may have been added since the folder was listed.
     await written()
     await shelf.refresh()
     const again = await search(identified, count, choosing)
@@ -75,11 +75,11 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
 }
 
 interface Choosing extends ReplayerParts {
-  /** The files that were called too old already. */
+  /** The files for which the age warning was already given. */
   readonly warned: Set<string>
 }
 
-/** The same request, or one whose answer can be brought into the form that is asked for. */
+/** Finds the same request, or one whose answer can be converted to the requested format. */
 async function search(
   { request, key }: Identified,
   count: number,
@@ -95,7 +95,7 @@ async function search(
   return own
 }
 
-/** The one of `same` whose turn it is after `count` others. */
+/** Chooses among recordings of the same request after `count` others were replayed. */
 async function choose(
   same: readonly RecordingFile[],
   count: number,
@@ -108,15 +108,15 @@ async function choose(
   const [first] = looked
   if (fit.length === 0 && first?.kind === 'unfit') return first
   const turn = turnOf(count, fit.length, parts.afterLast)
-  if (turn === undefined) return unfit(`All ${fit.length} recordings of this request were played already.`)
+  if (turn === undefined) return unfit(`All ${fit.length} recordings of this request have already been replayed.`)
   const { file, recording } = fit[turn] as (typeof fit)[number]
   const response = inForm(request, recording)
-  if (!response) return unfit(`${file} cannot be brought into the form that is asked for.`)
+  if (!response) return unfit(`${file} cannot be converted to the requested format.`)
   parts.run.served(file)
   return { kind: 'found', played: played(response, parts.speed, file) }
 }
 
-/** Which of several recordings is the next one. */
+/** Which of several recordings is next. */
 function turnOf(count: number, length: number, afterLast: ReplayerParts['afterLast']): number | undefined {
   if (count < length) return count
   switch (afterLast) {
@@ -129,7 +129,7 @@ function turnOf(count: number, length: number, afterLast: ReplayerParts['afterLa
   }
 }
 
-/** A recording, or why it cannot be played. */
+/** Returns a recording, or why it cannot be replayed. */
 async function look({ file }: RecordingFile, { shelf, incomplete, maxAgeMs, stale, warn, warned }: Choosing) {
   let recording: Recording
   try {
@@ -139,7 +139,7 @@ async function look({ file }: RecordingFile, { shelf, incomplete, maxAgeMs, stal
     throw error
   }
   if (!recording.response.complete && !incomplete) {
-    return unfit(`The answer in ${file} broke off. Record it again, or play it with recordings.incomplete.`)
+    return unfit(`The answer in ${file} broke off. Record it again, or replay it with recordings.incomplete.`)
   }
   const ageMs = Date.now() - Date.parse(recording.recordedAt)
   if (maxAgeMs === 0 || !(ageMs > maxAgeMs)) return { kind: 'fit', file, recording } as const
@@ -180,7 +180,7 @@ function whyNot(near: Nearest | undefined): string {
   return `${nearestIs}; there ${field} ${is(recorded, there)}, here it ${is(asked, here)}.${more}`
 }
 
-/** At most this much of each is shown in one line. */
+/** At most this much of each value is shown in one line. */
 const SHOWN = 60
 
 const is = (json: string | undefined, shown: string) => (json === undefined ? 'is absent' : `is ${shown}`)

@@ -1,16 +1,22 @@
-/** What one run remembers of its recordings: which were played, missed and made. It outlasts a reload of the configuration. */
+/**
+ * The history of recordings in one run: which were replayed, missed and made. It survives a reload of the
+ * configuration.
+ */
 
 import { LRUCache } from 'lru-cache'
 import { createByScope } from '../core/scope.js'
 import type { RecordingFile } from './names.js'
 import type { Miss, RunReceipt } from './operations.js'
 
-/** At most this many misses are kept to be looked at. */
+/** At most this many misses are kept. */
 const MISSES = 100
-/** And at most this many reasons. */
+/** At most this many reasons are kept. */
 const REASONS = 20
 
-/** How often a request was asked is known for this many requests of one scope; those not asked for longest then count from the beginning. */
+/**
+ * For this many requests of a scope, the number of repetitions is known. The least recently used ones start again from
+ * zero.
+ */
 const COUNTED = 10_000
 const none: readonly RecordingFile[] = []
 
@@ -34,9 +40,12 @@ export function createRun(tell: (miss: Miss) => void) {
   }
 
   return {
-    /** How often a request was asked in a scope before this time. */
+    /** How many times a request was sent in a scope before this one. */
     count: (scope: string, key: string): number => next(counts.get(scope), key),
-    /** Begins another recording of a request that has `there` of them on disk: its number, and what earlier runs have left. */
+    /**
+     * Begins another recording of a request whose recordings on disk are `there`. Returns its number, and the
+     * recordings of earlier runs.
+     */
     begin(key: string, there: readonly RecordingFile[]) {
       const nth = next(begun, key) + 1
       if (nth === 1 && there.length > 0) earlier.set(key, there)
@@ -57,19 +66,19 @@ export function createRun(tell: (miss: Miss) => void) {
     },
     /** Whether a recording was made in this run. */
     isOwn: (file: string) => own.has(file),
-    /** Whether a recording was played or made in this run. */
+    /** Whether a recording was replayed or made in this run. */
     isUsed: (file: string) => played.has(file) || own.has(file),
     notRecorded(reason: string): void {
       if (reasons.size < REASONS) reasons.add(reason)
     },
-    /** The last ones, the newest first. */
+    /** The latest misses, newest first. */
     misses: (): readonly Miss[] => misses,
     receipt: (all: Iterable<{ readonly file: string }>): RunReceipt => ({
       ...totals,
       unused: [...all].flatMap(({ file }) => (played.has(file) || own.has(file) ? [] : [file])),
       notRecorded: [...reasons],
     }),
-    /** From now on the requests of a scope count from the beginning, and its misses are forgotten; those of all if none is given. */
+    /** Resets the counts and misses of a scope, or of all scopes if none is given. */
     forget(scope?: string): void {
       counts.forget(scope)
       misses = scope === undefined ? [] : misses.filter(miss => miss.scope !== scope)

@@ -1,4 +1,4 @@
-/** The recordings of a folder by what they answer; one that was read is remembered for as long as its file stays as it is. */
+/** The recordings of a folder by key. Those that were read are cached for as long as their files do not change. */
 import { LRUCache } from 'lru-cache'
 import { type Folder, removeLeftovers } from './folder.js'
 import type { RecordingFile } from './names.js'
@@ -6,21 +6,22 @@ import { bodyOf, type Recording } from './recording.js'
 
 export type Shelf = ReturnType<typeof createShelf>
 
-/** At most this much of what was read is remembered. */
+/** The size of the cache. */
 const REMEMBERED_BYTES = 64 * 1_048_576
-/** A file is not looked at again sooner: editing one takes longer. */
+/** How long a file is trusted without being checked again. Editing one takes longer. */
 const UNCHECKED_MS = 250
 
 const nothing = () => {}
 
-/** What a recording takes in memory, roughly. */
+/** Approximately how much memory a recording takes. */
 function sizeOf({ request, response }: Recording): number {
-  // Writing it out also puts its texts together: the YAML library adds them up by characters, each of which takes 32 bytes until then.
+  // Serializing also flattens the texts: the YAML library concatenates them character by character, and each takes 32
+  // bytes until then.
   const asked = JSON.stringify(request).length
   return 1024 + 2 * asked + bodyOf(response).length + response.chunks.length * CHUNK_BYTES
 }
 
-/** What a chunk takes beyond its bytes. */
+/** The memory that a chunk takes in addition to its bytes. */
 const CHUNK_BYTES = 250
 
 export function createShelf(folder: Folder) {
@@ -31,12 +32,15 @@ export function createShelf(folder: Folder) {
     ...{ uncheckedMs: UNCHECKED_MS, most: REMEMBERED_BYTES },
   })
 
-  /** Lists it again: files may have been added. */
+  /** Lists the folder again, since files may have been added. */
   async function refresh(): Promise<void> {
     byKey = grouped(await folder.list())
   }
 
-  /** Lists the folder when that has not been done yet, and removes what killed processes have left; nothing to wait for afterwards. */
+  /**
+   * Lists the folder if that has not been done yet, and removes what killed processes have left. Returns `undefined` if
+   * there is nothing to wait for.
+   */
   function ready(): Promise<void> | undefined {
     if (byKey) return undefined
     listing ??= Promise.all([refresh(), removeLeftovers(folder.dir)])
@@ -54,11 +58,11 @@ export function createShelf(folder: Folder) {
     *all(): Iterable<RecordingFile> {
       for (const same of byKey?.values() ?? []) yield* same
     },
-    /** The recordings of one request, in their order. */
+    /** The recordings of one request, in order. */
     of: (key: string): readonly RecordingFile[] => byKey?.get(key) ?? [],
-    /** Rejects with a ProblemsError when the file is gone or is no recording. */
+    /** Rejects with a ProblemsError if the file is gone or is no recording. */
     read,
-    /** What is written in it, up to the answer, is enough for `requestIn`. */
+    /** The text up to the answer is enough for `requestIn`. */
     text: folder.text,
     async put(kept: RecordingFile, recording: Recording): Promise<void> {
       await folder.write(kept.file, recording, kept.key)
@@ -92,12 +96,12 @@ function grouped(all: readonly RecordingFile[]): Map<string, RecordingFile[]> {
 }
 
 interface FileCacheParts<T> {
-  /** The same for as long as the file is as it was. Rejects when it is not there. */
+  /** Returns a value that stays the same for as long as the file does. Rejects if the file does not exist. */
   readonly stamp: (file: string) => Promise<string>
   readonly read: (file: string) => Promise<T>
-  /** A file is not looked at again sooner. */
+  /** How long a file is trusted without being checked again. */
   readonly uncheckedMs: number
-  /** What a value counts of `most`. */
+  /** How much of `most` a value uses. */
   readonly sizeOf: (value: T) => number
   readonly most: number
 }
@@ -108,11 +112,11 @@ interface CachedFile<T> {
   checkedMs: number
 }
 
-/** What was read of files, kept for as long as they stay as they are. */
+/** Caches what was read from files for as long as the files do not change. */
 export function createFileCache<T>({ stamp, read, uncheckedMs, sizeOf, most }: FileCacheParts<T>) {
   const files = new LRUCache<string, CachedFile<T>>({ maxSize: most, sizeCalculation: ({ value }) => sizeOf(value) })
   return {
-    /** Rejects with what `stamp` or `read` rejects with. */
+    /** Rejects with the error of `stamp` or `read`. */
     async get(file: string): Promise<T> {
       const known = files.get(file)
       const now = performance.now()

@@ -1,9 +1,10 @@
-/** Writes values as YAML that reads well in a review: in blocks, long texts as they are, nothing folded. */
+/** Writes values as YAML that reads well in a review: block style, long texts literal, nothing folded. */
 import type { Sliced } from '../core/work.js'
 
 /**
- * What stands behind a key, or is a document of its own; the first line is not indented, each further one is, by `margin` at least.
- * By hand: ten times as fast as the library, which has no word either in what is literal, what is quoted and what stands on one line.
+ * The text of a value, after a key or as a document of its own. The first line is not indented; all others are, by at
+ * least `margin`. Written by hand: this is ten times as fast as the library, which also offers no control over what is
+ * literal, quoted or on one line.
  */
 function yamlText(value: unknown, margin = ''): string {
   if (Array.isArray(value) && value.length > 0) return listText(value, margin)
@@ -13,7 +14,7 @@ function yamlText(value: unknown, margin = ''): string {
     .join(`\n${margin}`)
 }
 
-/** The same text; pauses after each item of a list. */
+/** The same text, with a pause after each item of a list. */
 export function* writeYaml(value: unknown, margin = ''): Sliced<string> {
   if (!isBlock(value)) return yamlText(value, margin)
   const parts: string[] = []
@@ -30,7 +31,7 @@ export function* writeYaml(value: unknown, margin = ''): Sliced<string> {
   return parts.join(`\n${margin}`)
 }
 
-/** Numbers stand on one line: vectors have thousands of them. */
+/** Numbers go on one line, since vectors have thousands of them. */
 function listText(list: readonly unknown[], margin: string): string {
   if (list.every(item => typeof item === 'number')) return `[${list.map(item => scalarText(item, margin)).join(', ')}]`
   return list.map(item => listItem(item, margin)).join(`\n${margin}`)
@@ -38,15 +39,15 @@ function listText(list: readonly unknown[], margin: string): string {
 
 const listItem = (item: unknown, margin: string) => `- ${yamlText(item, `${margin}  `)}`
 
-/** `written` is the value's text, with the margin that it needs. */
+/** `written` is the value's text, indented by the margin that it needs. */
 function fieldText(key: string, value: unknown, margin: string, written: string): string {
   const name = isPlain(key) ? key : quoted(key)
-  // YAML looks for the colon of a key in 1,024 characters and no further.
+  // YAML looks for the colon of a key within 1,024 characters only.
   const before = name.length > 1000 ? `? ${name}\n${margin}:` : `${name}:`
   return isBlock(value) ? `${before}\n${margin}  ${written}` : `${before} ${written}`
 }
 
-/** Whether it begins on a line of its own. */
+/** Whether the value begins on a new line. */
 const isBlock = (value: unknown) =>
   Array.isArray(value)
     ? value.some(item => typeof item !== 'number')
@@ -72,13 +73,16 @@ function textText(text: string, margin: string): string {
   return quotedLines(text, margin)
 }
 
-/** Begins with a letter, so that it is no number; has no blanks but single spaces; is no word that any YAML takes for a value. */
+/**
+ * Begins with a letter, so it is no number; has only single spaces; and is no word that any YAML version reads as
+ * another type.
+ */
 const isPlain = (text: string) =>
   /^[\p{L}_/][^\p{C}\p{Z}]*(?: [^\p{C}\p{Z}#][^\p{C}\p{Z}]*)*$/u.test(text) &&
   !/:(?: |$)/.test(text) &&
   !/^(?:null|true|false|yes|no|on|off|y|n)$/i.test(text)
 
-/** Nothing that YAML reads in another way, and nothing that editors take away or that cannot be seen. */
+/** Contains nothing that YAML changes, editors strip, or readers cannot see. */
 const isLiteral = (text: string) =>
   !/^\s*$|^\n*[ \t]|[ \t](?:\n|$)|[^\n\t\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]/u.test(
     text,
@@ -90,7 +94,7 @@ function literal(text: string, margin: string): string {
   return `${ends}\n${margin}${lines.replace(/\n(?=[^\n])/g, `\n${margin}`)}`
 }
 
-/** Each line of the text on a line of its own. */
+/** Each line of the text on its own line. */
 const quotedLines = (text: string, margin: string) =>
   `"${text
     .split(/(?<=\n)(?=.)/s)
@@ -99,7 +103,7 @@ const quotedLines = (text: string, margin: string) =>
 
 const quoted = (text: string) => `"${inside(text)}"`
 
-/** JSON's way, and what JSON leaves as it is but YAML does not hold. */
+/** JSON's escapes, and those for characters that JSON keeps but YAML does not allow. */
 const inside = (text: string) =>
   JSON.stringify(text)
     .slice(1, -1)

@@ -4,7 +4,10 @@ import { bearersIn, jwtsIn, keysIn, privateKeysIn } from './keys.js'
 import { type Match, merged, type Search } from './match.js'
 import { type RedactionRules, secretParametersWith } from './names.js'
 
-/** What everything found here contains, except for email addresses. Most texts have none of it and need no search. */
+/**
+ * Everything found here contains one of these traces, except email addresses. Most texts contain none and need no
+ * search.
+ */
 const traceOfToken =
   /sk-|[spr]k_|sb_|gh[pousr]_|github_pat_|A[KS]IA|AIza|xox[abeprs]-|hf_|glpat-|gsk_|eyJ|[Bb]earer|BEARER|-----BEGIN/
 const traces = new RegExp(`${traceOfToken.source}|${traceOfParameter.source}`)
@@ -22,7 +25,7 @@ const nothing: readonly Match[] = []
 export function createFormSearch(rules: Pick<RedactionRules, 'patterns' | 'emails' | 'query'>): Search {
   const suspects = createSuspicion(rules)
   const searches: readonly Search[] = [
-    // First: in the query of a request the name counts, whatever the value looks like.
+    // First, because in the query of a request the name decides, whatever the value looks like.
     createAddressSearch(secretParametersWith(rules.query)),
     ...rules.patterns.map(({ name, pattern }) => createPatternSearch(name, pattern)),
     privateKeysIn,

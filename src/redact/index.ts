@@ -50,7 +50,7 @@ const MOST_ROUNDS = 3
 
 /** This many characters are searched at a time. The next part repeats the last ones of this part, which may be half a secret. */
 const WINDOW = 65_536
-/** No trace of a token or of a parameter is longer. */
+/** Traces of tokens and parameters are never longer. */
 const TRACE_LENGTH = 256
 /** The most characters that one character takes in any form: percent-encoded, it has three bytes. */
 const WIDEST_FORM = 9

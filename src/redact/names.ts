@@ -47,7 +47,7 @@ export function secretParametersWith(further: readonly string[]): IsSecretName {
 
 const inSmallLetters = (names: readonly string[]) => new Set(names.map(name => name.toLowerCase()))
 
-/** What is secret besides what is known by its form. */
+/** What is secret in addition to values with a known form. */
 export interface RedactionRules {
   /** Other headers; case does not matter. */
   readonly headers: readonly string[]

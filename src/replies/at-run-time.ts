@@ -1,4 +1,4 @@
-/** Rules that are added while the platform runs; they stand before all others, the newest first. */
+/** Rules that are added while the platform runs. They come before all others, newest first. */
 import { tooManyRules } from '../core/errors.js'
 import { createByScope } from '../core/scope.js'
 import type { Dialect, MatchInput, ReadyRule, RuleLookup, Saying } from './dialect.js'
@@ -8,34 +8,37 @@ import type { Memory } from './memory.js'
 import { isHttpRule, type RuleInput } from './rules.js'
 
 export interface Adding {
-  /** Whose requests it is for; for all without one. */
+  /** The scope whose requests it answers; without one, all requests. */
   readonly scope?: string | undefined
-  /** Where the files stand that a rule says; it may say none without it. */
+  /** The folder for files that rules use. Without it they may not use any. */
   readonly dir: string | undefined
-  /** What templates draw from. */
+  /** The seed for templates. */
   readonly seed: number
 }
 
 /** A rule that was added, until it is removed. */
 export interface RuntimeRule {
   readonly id: string
-  /** Empty for a rule that is for everybody. */
+  /** Empty for a rule without a scope. */
   readonly scope: string
   readonly rule: ReadyRule
 }
 
 export interface RulesAtRunTime {
-  /** Whether there are none: then no request has to look at them. */
+  /** Whether there are none, so that requests need not check. */
   readonly isEmpty: boolean
   /** Whether one of them answers a path of its own. */
   readonly havePaths: boolean
   /** Adds a rule, or several that stand in their order. Rejects with a ProblemsError that names what is wrong, or with a 409 where there are too many, and adds none then. */
   add(written: RuleInput | readonly RuleInput[], adding: Adding): Promise<readonly { readonly id: string }[]>
-  /** Puts a rule in the place of another, or moves it past its neighbour of the same priority. Gives back whether there was one to change. */
+  /** Replaces a rule, or moves it past its neighbour of the same priority. Returns whether the rule existed. */
   change(id: string, change: ChangeAtRunTime, adding: Pick<Adding, 'seed'>): Promise<boolean>
-  /** Removes those with this id, of this scope, or both; all if neither is given. Gives back how many there were. */
+  /** Removes the rules with this id, of this scope, or both; all if neither is given. Returns how many there were. */
   remove(which?: { readonly id?: string | undefined; readonly scope?: string | undefined }): number
-  /** Those of a scope beside those for everybody, in the order in which they are tried; of all scopes if none is given. */
+  /**
+   * The rules of a scope and those without one, in the order in which they are tried; the rules of all scopes if none
+   * is given.
+   */
   all(scope?: string): readonly RuntimeRule[]
   /** The engines of a dialect, in their order: those for a scope, or all if none is given. */
   engines<I extends MatchInput, S extends Saying, X extends RuleLookup<I, S>>(
@@ -46,16 +49,16 @@ export interface RulesAtRunTime {
   take<I extends MatchInput, S extends Saying>(dialect: Dialect<I, S>, input: I): Taken<S> | undefined
 }
 
-/** What can be done with a rule that was added. */
+/** The changes that can be made to an added rule. */
 export interface ChangeAtRunTime {
   readonly rule?: RuleInput
   readonly move?: 'up' | 'down'
 }
 
-/** A rule for everybody has none. */
+/** The scope of a rule for all requests. */
 const EVERYBODY = ''
 
-/** In all scopes together. More than this means that a client adds rules and never removes them. */
+/** In all scopes together. If there are more, a client adds rules without ever removing them. */
 export const MOST_ADDED = 10_000
 
 /** `onPaths` is called when the first rule with a path of its own comes, and when the last one goes. */
@@ -68,7 +71,7 @@ export function createRulesAtRunTime(
   let calls = 0
   let count = 0
 
-  /** Those for one scope alone come first, so that another client of the same server cannot get in between. */
+  /** Rules of the scope come first, so that other clients of the same server cannot interfere. */
   const shelvesFor = (scope: string): readonly Shelf[] => {
     const own = scope === EVERYBODY ? undefined : ofScopes.find(scope)
     return own ? [own, forEverybody] : [forEverybody]
@@ -88,7 +91,7 @@ export function createRulesAtRunTime(
     isEmpty: true as boolean,
     havePaths: false as boolean,
     async add(written: RuleInput | readonly RuleInput[], { scope = EVERYBODY, dir, seed }: Adding) {
-      // Taken before anything is waited for: the order is that of the calls.
+      // Taken before the first await, so that the order is that of the calls.
       const call = ++calls
       const first = count + 1
       count += Array.isArray(written) ? written.length : 1
@@ -114,7 +117,7 @@ export function createRulesAtRunTime(
         const { place } = before.rule
         const standing = () => ({ place, title: `rule ${place}`, id, isByChance: true })
         const [rule] = await rulesAsGiven([written], { dir: undefined, seed, standing })
-        // It may have been removed meanwhile.
+        // It may have been removed in the meantime.
         if (rule) find()?.replace({ ...before, rule })
         noteChange()
       }
@@ -148,7 +151,7 @@ export function createRulesAtRunTime(
 }
 
 interface Added extends RuntimeRule {
-  /** Which call has added it. */
+  /** The number of the call that added it. */
   readonly call: number
 }
 
@@ -167,7 +170,7 @@ interface Shelf {
 
 function createShelf(scope: string, memory: Memory): Shelf {
   let added: readonly Added[] = []
-  // Put together on demand, not for each rule that comes.
+  // Sorted on demand, not each time a rule is added.
   let ordered: readonly Added[] | undefined
   const engines = new Map<unknown, unknown>()
 
@@ -191,7 +194,7 @@ function createShelf(scope: string, memory: Memory): Shelf {
       const i = order.findIndex(one => one.id === id)
       const [one, other] = [order[i], order[i + by]]
       if (!one || !other || one.rule.priority !== other.rule.priority) return
-      // Each takes the place of the other among the calls, so that it stays there when more are added.
+      // The two swap their call numbers, so that they keep their order when more rules are added.
       const swapped = new Map([
         [one, { ...other, call: one.call }],
         [other, { ...one, call: other.call }],

@@ -1,4 +1,4 @@
-/** Which of the offered tools a request wants called. */
+/** Finds which of the offered tools a request wants to be called. */
 import { type ChatRequest, textOf } from '../completions/request.js'
 import { demandOf } from '../completions/tools.js'
 
@@ -6,9 +6,9 @@ import { demandOf } from '../completions/tools.js'
 export interface CalledTool {
   readonly kind: 'function' | 'custom'
   readonly name: string
-  /** The JSON Schema of a function's arguments, where it has one. */
+  /** The JSON Schema of a function's arguments, if it has one. */
   readonly parameters: unknown
-  /** Where that schema stands in the request. */
+  /** The position of that schema in the request. */
   readonly field: string
 }
 
@@ -16,7 +16,7 @@ export interface Offered extends CalledTool {
   readonly description: string
 }
 
-/** The tool that the model has to call; nothing where it may answer with text. */
+/** The tool that the model must call; `undefined` if it may answer with text. */
 export function calledTool(request: ChatRequest): CalledTool | undefined {
   const { calls, names } = demandOf(request)
   if (calls !== 'required') return undefined
@@ -42,7 +42,7 @@ const offered = (one: { name: string; description?: string | null | undefined; p
   parameters: one.parameters,
 })
 
-/** The tool that shares most words with the last user message; the first of several. */
+/** The tool that shares most words with the last user message; the first one of several. */
 function mostFitting(tools: readonly Offered[], { messages }: ChatRequest): Offered | undefined {
   const asked = messages.findLast(({ role }) => role === 'user')
   const words = new Set(wordsIn(asked ? textOf(asked) : ''))
@@ -54,7 +54,7 @@ function mostFitting(tools: readonly Offered[], { messages }: ChatRequest): Offe
   )
 }
 
-/** Words that say something: `getWeather` has "weather", and so has "the weathers". */
+/** Significant words: `getWeather` contains "weather", and so does "the weathers". */
 const wordsIn = (text: string): readonly string[] =>
   text
     .slice(0, 20_000)

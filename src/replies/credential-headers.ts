@@ -1,10 +1,10 @@
-/** The headers that hold credentials: nothing that Standin says repeats what is in them. */
+/** The headers that contain credentials. Standin never repeats their values. */
 
 const names = new Set([
   ...['authorization', 'proxy-authorization', 'cookie'],
-  // In which the keys of Supabase, Azure, Anthropic and Google travel.
+  // Used for keys of Supabase, Azure, Anthropic and Google.
   ...['apikey', 'api-key', 'x-api-key', 'x-goog-api-key'],
 ])
 
-/** `name` is in small letters. */
+/** `name` must be lower-case. */
 export const holdsCredential = (name: string) => names.has(name)

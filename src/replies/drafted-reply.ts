@@ -1,4 +1,4 @@
-/** What a drafted rule says: the text and the calls of an answer, its rhythm, or its failure. */
+/** The reply of a drafted rule: the text and calls of an answer, its pace, or its failure. */
 
 import * as v from 'valibot'
 import { open } from '../check/check.js'
@@ -52,7 +52,7 @@ export interface DraftedReply {
   readonly remarks: readonly string[]
 }
 
-/** Throws a PlatformError that says why where nothing can come of it. */
+/** Throws a PlatformError that says why no reply can be drafted. */
 export function replyOf(told: Told, request: ChatRequest): DraftedReply {
   const { status, response } = told
   const broke = told.complete ? [] : ['The answer broke off; the draft has what was said until then.']
@@ -96,7 +96,7 @@ function messageIn(body: unknown): string | undefined {
   return typeof error === 'string' ? error : error.message
 }
 
-/** What an answer has of choices, and in how many pieces they came. */
+/** The choices of an answer, and the number of pieces in which they arrived. */
 interface ReadChoices {
   readonly choices: readonly VendorChoice[]
   readonly pieces: number
@@ -132,7 +132,7 @@ function saidIn({ message, finish_reason: finish }: VendorChoice) {
   return { form, calls: calls.map(({ name }) => name) }
 }
 
-/** The arguments of a function as a map where they are one: that reads better, and a test can see into it. */
+/** The arguments of a function as a map if possible, which reads better, and which tests can inspect. */
 function callForm({ kind, name, arguments: text }: ContentCall) {
   if (kind === 'custom') return { name, type: 'custom', arguments: plain(text) } as const
   const value = argumentsIn(text)
@@ -151,7 +151,7 @@ function argumentsIn(text: string): unknown {
 /** What looks like a template is only text here. */
 export const plain = (text: string) => (hasTemplate(text) ? `{% raw %}${text}{% endraw %}` : text)
 
-/** Quicker than this is as fast as possible. */
+/** Faster than this counts as "as fast as possible". */
 const NO_TIME_MS = 20
 
 function paceOf({ firstByteMs, response: { piecesAtMs } }: Told, events: number) {

@@ -1,4 +1,4 @@
-/** Says of a request which rule would answer it, what it would say, and why not another one. */
+/** Explains which rule would answer a request, with what reply, and why others would not. */
 import { inlineYaml } from '../check/yaml.js'
 import type { MatchInput, ReadyRule, Saying } from './dialect.js'
 import type { Memory } from './memory.js'
@@ -8,11 +8,11 @@ import type { Choice, Generation } from './said.js'
 export interface Explanation<T = Generation> {
   /** The rule that answers; `undefined` where none does. */
   readonly rule: ReadyRule | undefined
-  /** The rules that were tried before it, at most so many, each with its reasons: sentences without their ends. */
+  /** The rules that were tried before it, at most this many, each with its reasons: sentences without their ends. */
   passed(most?: number): readonly TriedRule[]
-  /** Those that would have been tried next. Without reasons where they match as well. */
+  /** The rules that would have been tried next. Those that match as well have no reasons. */
   behind(most?: number): readonly TriedRule[]
-  /** A sentence about the rule that came nearest. */
+  /** A sentence about the nearest rule. */
   nearest(): string
   /** What would be answered. Nothing is counted. Rejects with a 424 where no rule matches and one has to. */
   says(): Promise<T>
@@ -23,10 +23,10 @@ interface TriedRule {
   readonly reasons: readonly string[]
 }
 
-/** Rules that are in force for one explanation only. */
+/** Rules that only apply to one explanation. */
 export interface RuleDraft {
   readonly rules: readonly ReadyRule[]
-  /** The rule in whose place they are; without it they are tried before all others. */
+  /** The rule that they replace. Without it they are tried before all others. */
   readonly instead?: ReadyRule | undefined
 }
 
@@ -75,7 +75,7 @@ export function explanationOf<I extends MatchInput, S extends Saying<T>, T>(
   }
 }
 
-/** Why a rule answers: `when { user: hi }`. */
+/** Why a rule answers, for example `when { user: hi }`. */
 export const verdictOf = ({ written: { when } }: ReadyRule) =>
   Object.keys(when ?? {}).length > 0 ? `when ${inlineYaml(when)}` : 'no conditions: it always matches'
 

@@ -1,4 +1,7 @@
-/** Makes up a reply where no rule has one. The only entry point to the package `@faker-js/faker`, which is loaded by the first call. */
+/**
+ * Generates a reply if no rule has one. The only file that imports `@faker-js/faker`, which is loaded by the first
+ * call.
+ */
 import { hash } from 'node:crypto'
 import type { Faker } from '@faker-js/faker'
 import { type ChatRequest, textOf } from '../completions/request.js'
@@ -17,7 +20,8 @@ const openings = [
 ]
 
 /**
- * For each choice a few sentences, the same for the same conversation, model, temperature and seed, in whatever order they are asked for.
+ * Generates a few sentences for each choice. They are the same for the same conversation, model, temperature and seed,
+ * in whatever order they are requested.
  */
 export async function fakeReplies(request: ChatRequest, seed: number, choices: number): Promise<readonly string[]> {
   const own = seedOf(request, seed)
@@ -32,7 +36,7 @@ export async function fakeReplies(request: ChatRequest, seed: number, choices: n
 
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** What `use` makes with a faker that is set to `seed`. There is only one, so nothing can be awaited in between. */
+/** Returns the result of `use` with a faker set to `seed`. There is only one faker, so `use` cannot await anything. */
 export async function withFaker<T>(seed: number, use: (faker: Faker) => T): Promise<T> {
   const faker = await loadFaker()
   faker.seed(seed)
@@ -54,18 +58,18 @@ export const variant = (seed: number, index: number) => (seed + Math.imul(index,
 
 const loadFaker = onceLoaded(async (): Promise<Faker> => {
   const { faker } = await import('@faker-js/faker/locale/en')
-  // Its class comes from the instance: the package's root would load every language there is.
-  // An instance of our own, so that other calls do not move its state; with a generator that is cheap to seed.
+  // The class is taken from the instance, since the package's root would load all languages. We use our own instance,
+  // so that other code does not change its state, with a generator that is cheap to seed.
   const { rawDefinitions } = faker
   const internet = { ...rawDefinitions.internet, free_email: [RESERVED], domain_suffix: [RESERVED] }
   const locale = { ...rawDefinitions, internet }
   return new (faker.constructor as typeof Faker)({ locale, randomizer: cheapToSeed() })
 })
 
-/** A domain that is reserved for examples (RFC 2606), since made-up addresses may be written to, or called. */
+/** A domain that is reserved for examples (RFC 2606), since someone may write to, or call, generated addresses. */
 const RESERVED = 'example.com'
 
-/** Faker's own generator takes some 20 µs for each seeding. */
+/** Seeding faker's own generator takes about 20 µs. */
 function cheapToSeed() {
   let next = mulberry32(0)
   return {

@@ -64,14 +64,14 @@ export { type ChatRuleInput, type HttpRuleInput, isHttpRule, type RuleInput, rul
 export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from './said.js'
 export { sampleJob } from './structured/index.js'
 
-/** The caller, beside the request. */
+/** The caller, and other facts besides the request. */
 type Circumstances = ConstructorParameters<typeof Asked>[1]
 
-/** Says what the model says. */
+/** Generates replies. */
 export interface Replies {
-  /** A promise only where something has to be made up first. Throws a 424 where no rule matches and one has to. */
+  /** A promise only if something has to be generated first. Throws a 424 if no rule matches and one is required. */
   answer(request: ChatRequest, circumstances?: Circumstances): Generation | Promise<Generation>
-  /** Looks where a reply is not what its request asked for; a sentence for the log. */
+  /** Checks whether a reply is what its request asked for. Returns a sentence for the log. */
   readonly misfit: typeof misfitOf
   /** The fault that a rule sets for the answer to an exchange, wherever the answer comes from. */
   faultFor(exchange: Exchange): Promise<Fault | undefined> | undefined
@@ -81,7 +81,7 @@ export interface Replies {
   readonly http: HttpReplies | undefined
   /** The rules in force, in the order in which they are tried: those for a scope, or all if none is given. */
   list(scope?: string): readonly ListedRule[]
-  /** The same of all scopes, as they are made ready. */
+  /** The compiled rules of all scopes. */
   inForce(): readonly ReadyRule[]
 }
 
@@ -90,15 +90,15 @@ interface Wanted {
   readonly seed: number
   /** Whether a request that no rule matches is an error. */
   readonly strict: boolean
-  /** Whether magic words in a prompt do what they say. */
+  /** Whether magic words in a prompt take effect. */
   readonly magic: boolean
-  /** What rules remember, where that is to outlast these replies. */
+  /** The memory of rules, if it should outlive these replies. */
   readonly memory?: Memory
-  /** Rules that come and go, with the same memory. */
+  /** Rules that are added and removed at run time; they use the same memory. */
   readonly atRunTime?: RulesAtRunTime
 }
 
-/** Answers from the first of the rules that matches, and where none does from `seed` and the request itself. */
+/** Answers with the first matching rule. If none matches, generates a reply from `seed` and the request. */
 export function createReplies({ rules, seed, strict, magic, memory = createMemory(), ...wanted }: Wanted): Replies {
   const { atRunTime = createRulesAtRunTime(memory) } = wanted
   const engine = createEngine(rules, memory, chat)
@@ -122,7 +122,7 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
     return made.then(said => ({ ...said, remark: () => nearestSentence(tried(), asked, asked.user.length) }))
   }
 
-  /** The rules in force now, put together on demand. */
+  /** The rules that are active now, combined on demand. */
   function triedFor({ scope }: Asked) {
     const { reasonsAgainst } = engine
     const added = atRunTime.engines(chat, scope).flatMap(({ rules }) => rules)
@@ -196,5 +196,5 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
   }
 }
 
-/** Takes the place of a reply that would not be used. */
+/** A placeholder for a reply that would not be used. */
 const nothing: Generation = { choices: [{ text: '' }], answeredBy: { kind: 'canned', form: 'reply' } }

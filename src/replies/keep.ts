@@ -1,20 +1,20 @@
-/** Keeps rules in a file of their own, in a folder where the configuration looks for rules. */
+/** Saves rules to a new file in a folder where the configuration looks for rules. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { ruleNotKept } from '../core/errors.js'
 import type { ReplyFiles } from './load.js'
 
-/** Where rules can be kept: any file with this ending in this folder is read. */
+/** A folder in which all files with this extension are read. */
 interface Place {
   /** Relative to the configuration. */
   readonly folder: string
   readonly ending: string
 }
 
-/** `fixtures/replies/*.yaml` and its like: a folder that is named, and any file in it with an ending of YAML. */
+/** Patterns such as `fixtures/replies/*.yaml`: a named folder, and all files in it with a YAML extension. */
 const open = /^([^*?[\]{}!]*?)\/?(?:\*\*\/)?\*(\.ya?ml|\.\{yaml,yml\}|\.\{yml,yaml\})$/
 
-/** The first place among the patterns of the configuration; nothing where they name single files only. */
+/** The first suitable place among the configured patterns; `undefined` if they only name single files. */
 export function placeFor(patterns: readonly string[]): Place | undefined {
   for (const pattern of patterns) {
     const [, folder, ending] = open.exec(pattern) ?? []
@@ -25,7 +25,10 @@ export function placeFor(patterns: readonly string[]): Place | undefined {
   return undefined
 }
 
-/** `text` as a new file; gives back its name relative to the configuration. Rejects with a PlatformError that says why not. */
+/**
+ * Saves `text` to a new file and returns its name relative to the configuration. Rejects with a PlatformError that says
+ * why that failed.
+ */
 export async function keepRules(text: string, name: string, { patterns, dir }: ReplyFiles): Promise<string> {
   const place = placeFor(patterns)
   if (!place) {
@@ -39,7 +42,7 @@ export async function keepRules(text: string, name: string, { patterns, dir }: R
   const full = path.resolve(dir, file)
   try {
     await mkdir(path.dirname(full), { recursive: true })
-    // Whatever is there stays, be it a link to somewhere else.
+    // An existing file stays, even if it is a link to another place.
     await writeFile(full, text, { flag: 'wx' })
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException

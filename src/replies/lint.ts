@@ -1,4 +1,4 @@
-/** Looks for rules that cannot mean what their author meant: those that never answer, and what hides them. */
+/** Finds rules that cannot do what their author intended, such as rules that never answer. */
 import { isDeepStrictEqual } from 'node:util'
 import { didYouMean } from '../check/suggest.js'
 import type { CommonWhen, When } from './conditions/form.js'
@@ -10,14 +10,16 @@ import { START } from './memory.js'
 import { isHttpRule } from './rules.js'
 import { slowExpression } from './slow-expression.js'
 
-/** Something that is allowed but hardly meant. */
+/** A valid rule that is probably a mistake. */
 export interface LintFinding {
-  /** Where the rule stands. */
+  /** The position of the rule. */
   readonly place: string
   readonly sentence: string
 }
 
-/** What is odd about rules, in the order in which they are tried. `models` are the ids that the platform knows. */
+/**
+ * Returns what is odd about rules, in the order in which they are tried. `models` are the ids that the platform knows.
+ */
 export function lint(written: readonly ReadyRule[], models: readonly string[]): readonly LintFinding[] {
   const active = written.filter(({ written: { enabled } }) => enabled !== false)
   const rules = active.toSorted((a, b) => b.priority - a.priority)
@@ -62,7 +64,7 @@ interface Earlier {
 
 type Conditions = readonly (readonly [name: string, wanted: unknown])[]
 
-/** One of the earlier rules, none of which steps aside, that answers whenever this one could. */
+/** An earlier rule that answers whenever this one could. */
 function hiddenBy(rule: ReadyRule, earlier: readonly Earlier[]): string | undefined {
   const when = rule.written.when ?? {}
   const isAboutSame = (other: ReadyRule) => aboutOf(other) === aboutOf(rule)
@@ -95,16 +97,16 @@ function covers(wide: Conditions, narrow: object): boolean {
   })
 }
 
-/** Most are texts, for which a deep comparison takes far longer. */
+/** Most values are texts, for which a deep comparison takes far longer. */
 const isSame = (a: unknown, b: unknown) =>
   a === b || (typeof a === 'object' && typeof b === 'object' && isDeepStrictEqual(a, b))
 
 const namesOf = (wanted: unknown) => (Array.isArray(wanted) ? wanted : [wanted]).map(String)
 
-/** Whether a text with `narrow` in it always has `wide` in it, both being plain parts. */
+/** Whether any text that contains `narrow` also contains `wide`, if both are plain texts. */
 const isPart = (wide: unknown, narrow: unknown) => {
   const [part, whole] = [partIn(wide), partIn(narrow)]
-  // Of many rules nearly all end here; to make a regular expression takes its time.
+  // With many rules, nearly all comparisons end here; creating a regular expression takes time.
   if (part === undefined || whole?.includes(part) !== true) return false
   return ![wide, narrow].some(written => typeof written === 'string' && expressionIn(written))
 }
@@ -135,7 +137,7 @@ function dividedScenario({ scenario, per }: ReadyRule, rules: readonly ReadyRule
 
 function unknownModel({ model }: When, models: readonly string[]): string | undefined {
   if (model === undefined) return undefined
-  // Trying a slow expression could fail; it is reported as slow.
+  // Running a slow expression could fail. It is reported as slow.
   const quick = namesOf(model).filter(name => slow(name) === undefined)
   const strange = quick.find(name => !models.some(id => nameTest(name).holds(id)))
   if (strange === undefined) return undefined

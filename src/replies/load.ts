@@ -1,4 +1,4 @@
-/** Reads rules: from the files that the configuration names, and from code. */
+/** Loads rules from the files that the configuration names, and from code. */
 import { hash } from 'node:crypto'
 import { existsSync, realpathSync } from 'node:fs'
 import path from 'node:path'
@@ -19,20 +19,20 @@ export interface ReplyFiles {
   /** Names or globs, relative to `dir`. */
   readonly patterns: readonly string[]
   readonly dir: string
-  /** Whether a pattern that finds nothing is a mistake; the default one may find nothing. */
+  /** Whether a pattern that matches nothing is a mistake. The default pattern may match nothing. */
   readonly required: boolean
 }
 
-/** The outcome of reading rules. */
+/** The loaded rules. */
 export interface LoadedRules {
   readonly rules: readonly ReadyRule[]
-  /** The files that rules say, to be watched with those in which they stand. */
+  /** The files that rules use, which are watched along with the rule files. */
   readonly files: readonly string[]
 }
 
 /**
- * The rules of all files: in the order of the patterns, within one by file name, within a file from top to bottom. `seed` is what
- * templates draw from. Rejects with a ProblemsError.
+ * Loads the rules of all files: in the order of the patterns, then by file name, then from top to bottom. `seed` is
+ * used by templates. Rejects with a ProblemsError.
  */
 export async function loadRules({ patterns, dir, required }: ReplyFiles, seed: number): Promise<LoadedRules> {
   const problems: Problem[] = []
@@ -55,12 +55,15 @@ export async function loadRules({ patterns, dir, required }: ReplyFiles, seed: n
   return all
 }
 
-/** Makes rules that were written in code ready; files that they say are beside `dir`. Rejects with a ProblemsError that names the rule and the field. */
+/**
+ * Compiles rules written in code. Paths of files are relative to `dir`. Rejects with a ProblemsError that names the
+ * rule and the field.
+ */
 export function rulesFromCode(written: readonly RuleInput[], dir: string, seed: number): Promise<LoadedRules> {
   return checkedAndReady(written, { dir, seed, standing: i => standsAt(`rules[${i}]`), whole: 'rules' })
 }
 
-/** The same of rules that come one by one, or several together, while the platform runs. Without a `dir` they may say no files. */
+/** The same for one or several rules that are added at run time. Without a `dir` they may not use files. */
 export async function rulesAsGiven(
   written: unknown,
   { dir, seed, standing }: Pick<Making, 'dir' | 'seed' | 'standing'>,
@@ -70,9 +73,9 @@ export async function rulesAsGiven(
 }
 
 interface Given extends Omit<Making, 'complain'> {
-  /** What all of it is called. */
+  /** The name of the whole input. */
   readonly whole: string
-  /** Whether it is one rule that has no number. */
+  /** Whether it is a single rule, which has no number. */
   readonly isOne?: true
 }
 
@@ -105,19 +108,19 @@ export async function findReplyFiles(patterns: readonly string[], dir: string): 
   return (await Promise.all(patterns.map(pattern => findFiles(pattern, dir)))).flat()
 }
 
-/** Without a wildcard a pattern is a file's name, whatever else is in it, and a missing file is reported as such. */
+/** A pattern without a wildcard is a file name, whatever else it contains, and a missing file is reported as such. */
 async function findFiles(pattern: string, dir: string): Promise<string[]> {
   const parts = pattern.split('/')
   const wild = parts.findIndex(part => /[*?[\]{}!]/.test(part))
   if (wild < 0) return [path.resolve(dir, pattern)]
-  // Most projects have no such folder, and then what finds files need not be loaded.
+  // Most projects have no such folder, and then the glob library need not be loaded.
   if (!existsSync(path.resolve(dir, parts.slice(0, wild).join('/') || '.'))) return []
   const { glob } = await import('tinyglobby')
   const found = await glob(pattern, { cwd: dir, absolute: true, expandDirectories: false, onlyFiles: true })
   return found.map(file => path.normalize(file)).sort()
 }
 
-/** The outcome of reading one file; without problems its rules are good. */
+/** The result of reading one file. If it has no problems, its rules are valid. */
 export interface ReadRules extends LoadedRules {
   readonly problems: readonly Problem[]
 }
@@ -135,26 +138,26 @@ async function readRules(file: string, name: string, seed: number): Promise<Read
 }
 
 interface Written {
-  /** What the text is called in problems and in the places of rules. */
+  /** The name of the text in problems and in the positions of rules. */
   readonly name: string
-  /** Where the files stand that rules say; they may say none without it. */
+  /** The folder for files that rules use. Without it they may not use any. */
   readonly dir: string | undefined
   readonly seed: number
-  /** Files outside of `dir` that the rules may say; all of them unless set. */
+  /** Files outside of `dir` that the rules may use. By default all are allowed. */
   readonly alsoSays?: readonly string[]
 }
 
-/** Tells a file's text from any other that the file may have later. */
+/** A version that differs for every text of a file. */
 export const versionOf = (text: string) => hash('sha256', text, 'hex').slice(0, 16)
 
-/** The rule of a file by which it can be changed: only as long as the file is as it was read. */
+/** The id by which a rule in a file can be changed. It is valid only while the file does not change. */
 export const idInFile = (file: string, i: number, version: string) => `${file}#${i + 1}@${version}`
 
-/** The rules in a text as files have it, made ready. */
+/** Parses and compiles the rules in a text. */
 export async function rulesInText(text: string, { name, dir, seed, alsoSays }: Written): Promise<ReadRules> {
   const yaml = readYaml(text, name, { keepDigits: true })
   if (yaml.problems.length > 0) return unread(yaml.problems)
-  // An empty file, or one in which all is commented out, has no rules; it is not wrong.
+  // An empty file, or one that is commented out, has no rules, which is not a mistake.
   const checked = check(rulesSchema, yaml.value ?? [], { whole: 'the file' })
   const told = (at: Path, sentence: string): Problem => ({ origin: name, ...yaml.locate(at), sentence })
   if ('mistakes' in checked) return unread(checked.mistakes.map(({ path, sentence }) => told(path, sentence)))
@@ -168,30 +171,30 @@ export async function rulesInText(text: string, { name, dir, seed, alsoSays }: W
   return { ...loaded, problems }
 }
 
-/** The outcome for rules that were sent as a text: what is wrong, or the rules as they are written. */
+/** The result for rules that were sent as text: the mistakes, or the rules as written. */
 export interface SentRules {
   readonly problems: readonly Problem[]
   readonly rules: readonly RuleInput[]
 }
 
-/** The name of a text that is in no file. */
+/** The name of a text that is not in a file. */
 const HERE = 'the rules'
-/** More are of no use to a reader. */
+/** More would be of no use to a reader. */
 const MOST_PROBLEMS = 1000
-/** Shorter texts are read in less time than it takes to ask a worker. */
+/** Parsing shorter texts takes less time than asking a worker. */
 const SHORT_TEXT = 4096
 const LONGEST_MS = 20_000
 
-/** A text with rules: in no file yet, or what a file is to have. */
+/** A text with rules: not in a file yet, or the new text of a file. */
 export interface SentText {
   readonly yaml: string
   readonly name?: string
-  /** A sender must not get at the files of this machine, so without it the rules may say none. */
+  /** Without it the rules may not use files, since a sender must not get access to the files of this machine. */
   readonly dir?: string
   readonly alsoSays?: readonly string[]
 }
 
-/** Reads rules that were sent as a text, long ones in a worker. Rejects with a 400 where that takes too long. */
+/** Parses rules that were sent as text, in a worker if it is long. Rejects with a 400 if that takes too long. */
 export function rulesSent(sent: SentText): Promise<SentRules> {
   if (sent.yaml.length <= SHORT_TEXT) return rulesSentJob(sent)
   return inWorker<SentRules>('rules', sent, LONGEST_MS).catch(error => {
@@ -199,7 +202,7 @@ export function rulesSent(sent: SentText): Promise<SentRules> {
   })
 }
 
-/** What a worker does for rulesSent. */
+/** Runs in the worker for rulesSent. */
 export async function rulesSentJob({ yaml, name = HERE, dir, alsoSays = [] }: SentText): Promise<SentRules> {
   const { problems, rules } = await rulesInText(yaml, { name, dir, seed: 0, alsoSays })
   if (problems.length > 0) return { problems: problems.slice(0, MOST_PROBLEMS), rules: [] }
@@ -211,7 +214,7 @@ export async function rulesSentJob({ yaml, name = HERE, dir, alsoSays = [] }: Se
     : { problems: [], rules: written }
 }
 
-/** As where rules are sent as JSON. */
+/** The same limit as for rules sent as JSON. */
 function tooManyIn(rules: readonly RuleInput[]): string | undefined {
   try {
     requireModestJson(Buffer.from(stringifyExact(rules)), MOST_VALUES_OF_RULES)
@@ -222,10 +225,10 @@ function tooManyIn(rules: readonly RuleInput[]): string | undefined {
 }
 
 interface Making {
-  /** Where the files stand that rules say; they may say none without it. */
+  /** The folder for files that rules use. Without it they may not use any. */
   readonly dir: string | undefined
   readonly seed: number
-  /** Files outside of `dir` that the rules may say; all of them unless set. */
+  /** Files outside of `dir` that the rules may use. By default all are allowed. */
   readonly alsoSays?: readonly string[] | undefined
   readonly standing: (i: number) => RuleInForce
   complain(at: Path, sentence: string): void
@@ -258,7 +261,7 @@ async function makeReady(rules: readonly Rule[], making: Making): Promise<Loaded
       complain([i], tooMuchToCompile(toCompile))
       continue
     }
-    // Other requests have their turn in between.
+    // Other requests get their turn in between.
     done += OF_A_RULE + toCompile
     if (done > OF_A_TURN) done = await new Promise<number>(resolve => setImmediate(resolve, 0))
     const own = { templates, seed, file: (name: string) => texts.get(path.resolve(dir, name)) }
@@ -268,9 +271,12 @@ async function makeReady(rules: readonly Rule[], making: Making): Promise<Loaded
   return { rules: ready, files: [...texts.keys()] }
 }
 
-/** Characters of templates and expressions in one rule that is sent. Compiling and rendering that many takes some 50 ms. */
+/**
+ * The size limit for templates and expressions in one rule that is sent. Compiling and rendering that many characters
+ * takes about 50 ms.
+ */
 export const MOST_TO_COMPILE = 20_000
-/** What a rule without any costs, in such characters. */
+/** The cost of a rule without any, in such characters. */
 const OF_A_RULE = 400
 const OF_A_TURN = 20_000
 
@@ -284,7 +290,7 @@ function charactersToCompile({ when, reply, replies }: Rule): number {
   return sum
 }
 
-/** The texts of the files that rules say, by their full names; nothing for those that cannot be read. */
+/** The texts of files that rules use, by full path. Unreadable files are left out. */
 async function readTexts(rules: readonly Rule[], { dir, alsoSays, complain }: Making) {
   const texts = new Map<string, string | Buffer | undefined>()
   for (const { at, file, isAnswer } of filesSaid(rules)) {
@@ -307,7 +313,7 @@ async function readTexts(rules: readonly Rule[], { dir, alsoSays, complain }: Ma
   return texts
 }
 
-/** Whether a file is in a folder, wherever links on the way lead. */
+/** Whether a file really is in a folder, after following links. */
 export function isBelow(folder: string, file: string): boolean {
   try {
     const steps = path.relative(realpathSync(folder), realpathSync(file))
@@ -317,7 +323,7 @@ export function isBelow(folder: string, file: string): boolean {
   }
 }
 
-/** The files that rules say, by their full names. */
+/** The full paths of the files that rules use. */
 export const fullNamesSaid = (rules: readonly Rule[], dir: string) =>
   [...filesSaid(rules)].map(({ file }) => path.resolve(dir, file))
 
@@ -344,6 +350,6 @@ function* filesSaid(rules: readonly Rule[]): Generator<SaidFile> {
   }
 }
 
-/** `[0].reply.text`. */
+/** For example `[0].reply.text`. */
 const spoken = (at: Path) =>
   at.map((key, i) => (typeof key === 'number' ? `[${key}]` : i > 0 ? `.${key}` : key)).join('')

@@ -1,4 +1,4 @@
-/** Magic for the impatient: words in a prompt that bring about an error, a tool call or a slow stream without a rule. */
+/** Magic words in a prompt, which cause an error, a tool call or a slow stream without any rule. */
 import { didYouMean } from '../check/suggest.js'
 import { type ChatRequest, textOf } from '../completions/request.js'
 import { noToolOffered, toolNotOffered, unknownMagic } from '../core/errors.js'
@@ -8,40 +8,40 @@ import { type Offered, offeredTools } from './called-tool.js'
 import * as texts from './magic-texts.js'
 import type { Choice, Generation, ToolCall } from './said.js'
 
-/** How every magic word begins. */
+/** The prefix of all magic words. */
 export const MAGIC_PREFIX = 'standin:'
 const PREFIX = MAGIC_PREFIX
 
-/** What magic words do; whatever is not in it stays as it would be without them. */
+/** The effect of a magic word. Anything that it does not set stays unchanged. */
 interface Effect {
   readonly choice?: Partial<Choice>
-  /** The tool that is called. */
+  /** The tool to call. */
   readonly calls?: Offered
   readonly fault?: Fault
   readonly pace?: PaceInput
 }
 
-/** What the magic words of a prompt ask for together. */
+/** The combined effect of the magic words in a prompt. */
 export interface Magic extends Required<Omit<Effect, 'calls'>>, Pick<Effect, 'calls'> {
   readonly words: readonly string[]
 }
 
-/** Makes a value that a JSON Schema allows. */
+/** Generates a value for a JSON Schema. */
 type Sample = (schema: unknown) => Promise<unknown>
 
-/** More different words than there are; the rest of such a prompt is passed over. */
+/** More than there are different words. Further words in a prompt are ignored. */
 export const MOST_WORDS = 50
 
 interface Asked {
   readonly request: ChatRequest
-  /** What the `form` of the word has caught. */
+  /** The part that the `form` of the word has captured. */
   readonly detail: string | undefined
 }
 
 interface MagicWord {
   readonly word: string
   readonly meaning: string
-  /** How it is written, where that is not the word itself; and one that is. */
+  /** The pattern, if the word has parameters, and an example. */
   readonly form?: RegExp
   readonly example?: string
   readonly effect: (asked: Asked) => Effect
@@ -160,15 +160,15 @@ export const magicWords: readonly MagicWord[] = [
   },
 ]
 
-/** A word may stand in a sentence, in brackets or with a full stop behind it; a word in quotes is only mentioned. */
+/** A word may be part of a sentence, in brackets or followed by a full stop. A word in quotes is only mentioned. */
 const written = /(?<![^\s([])standin:(\S{1,200})/g
 
-/** Whether there is a magic word in a prompt, or something that was meant as one. */
+/** Whether a prompt contains a magic word, or something that was probably meant as one. */
 export const hasMagic = (lastUserText: string) => lastUserText.includes(PREFIX) && lastUserText.search(written) >= 0
 
 /**
- * What the magic words in the last user message ask for, together; of two that say the same thing the first counts.
- * Throws a PlatformError for a word that is not known, and for a tool that is not offered.
+ * The combined effect of the magic words in the last user message. If two words set the same thing, the first one wins.
+ * Throws a PlatformError for an unknown word, and for a tool that is not offered.
  */
 export function magicOf(request: ChatRequest, lastUserText: string): Magic | undefined {
   const words = wordsIn(lastUserText)
@@ -200,12 +200,12 @@ function wordsIn(text: string): readonly string[] {
   return [...words]
 }
 
-/** Whether nothing of the usual reply would be left. */
+/** Whether nothing of the usual reply would remain. */
 export const saysItself = ({ choice, fault }: Magic) => choice.text !== undefined || fault.status !== undefined
 
-/** The usual reply, with the magic done to it. */
+/** Applies magic words to the usual reply. */
 export function withMagic(usual: Generation, { choice, fault, pace, words }: Magic): Generation {
-  // Words of its own leave nothing of the usual reply, its tool calls and its token counts included.
+  // A text of its own replaces the usual reply, including its tool calls and token counts.
   const { usage, pace: usually, ...others } = usual
   const own = choice.text !== undefined
   return {
@@ -234,7 +234,7 @@ function effectOf(written: string, request: ChatRequest): Effect {
   )
 }
 
-/** A choice whose parts go together. */
+/** A consistent choice. */
 function settled(choice: Partial<Choice>, calls: Offered | undefined): Partial<Choice> {
   const { text, refusal, finishReason } = choice
   if (text === undefined && (calls || refusal !== undefined)) return { ...choice, text: null }
@@ -242,7 +242,7 @@ function settled(choice: Partial<Choice>, calls: Offered | undefined): Partial<C
   return { ...choice, text: text === undefined ? texts.cutOff : text && firstHalf(text) }
 }
 
-/** By code points, or a half of one could be left. */
+/** By code points, so that no surrogate pair is split. */
 function firstHalf(text: string): string {
   const points = [...text]
   return points.slice(0, Math.ceil(points.length / 2)).join('')
@@ -255,7 +255,7 @@ function statusFault(status: number): Fault {
 
 function toolCall({ request, detail }: Asked): Effect {
   const last = request.messages.at(-1)
-  // A request that brings the result of a call repeats the same prompt, and would be answered with calls for ever.
+  // A request with a tool result repeats the same prompt, which would otherwise be answered with tool calls forever.
   if (last?.role === 'tool' || last?.role === 'function') return { choice: { text: `The tool says: ${textOf(last)}` } }
   const tools = offeredTools(request)
   const tool = detail === undefined ? tools[0] : tools.find(({ name }) => name === detail)
@@ -265,7 +265,7 @@ function toolCall({ request, detail }: Asked): Effect {
   throw toolNotOffered(detail ?? '', didYouMean(detail ?? '', names), names)
 }
 
-/** The call that magic words ask for, with arguments that the tool takes. */
+/** The call that magic words ask for, with valid arguments for the tool. */
 export async function callOf({ kind, name, parameters }: Offered, sample: Sample): Promise<ToolCall> {
   if (kind === 'custom') return { kind, name, arguments: 'Some input.' }
   return { kind, name, arguments: JSON.stringify(await sample(parameters ?? { type: 'object' })) }

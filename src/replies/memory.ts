@@ -1,9 +1,9 @@
-/** What rules remember from one request to the next, in each scope for itself, and within it for a caller or a conversation. */
+/** What rules remember between requests, separately for each scope, and within it for each caller or conversation. */
 import { createByScope } from '../core/scope.js'
 import type { MatchInput, ReadyRule } from './dialect.js'
 
 export interface Memory {
-  /** How often a rule has answered in a scope, or in all of them if none is given. */
+  /** How often a rule has answered in a scope, or in all scopes if none is given. */
   answered(rule: ReadyRule, scope?: string): number
   /** How often it has answered those for whom it remembers. */
   answeredTo(rule: ReadyRule, input: MatchInput): number
@@ -13,28 +13,28 @@ export interface Memory {
   note(rule: ReadyRule, input: MatchInput): number
   /** Brings every scenario back to where it begins. */
   restartScenarios(): void
-  /** Forgets all that was remembered in a scope; everything if none is given. */
+  /** Clears the memory of a scope, or of all scopes if none is given. */
   forget(scope?: string): void
 }
 
-/** Where every scenario begins. */
+/** The first state of every scenario. */
 export const START = 'start'
 
 interface Notes {
   readonly scope: string
-  /** Rules that are no more need no place here. */
+  /** Rules that no longer exist need no memory. */
   readonly counts: WeakMap<ReadyRule, number>
   readonly states: Map<string, string>
 }
 
-/** At most this many callers and conversations are remembered, in all scopes together. */
+/** The maximum number of remembered callers and conversations, in all scopes together. */
 const HOLDERS = 10_000
 
-/** It remembers the last `scopes` that were used, and the last callers and conversations. */
+/** Remembers the most recently used `scopes`, callers and conversations. */
 export function createMemory(scopes?: number, holders = HOLDERS): Memory {
   const make = (scope: string): Notes => ({ scope, counts: new WeakMap(), states: new Map() })
   const shared = createByScope(make, scopes)
-  // No scope has a line end in it.
+  // Scopes never contain a line break.
   const held = createByScope(key => make(key.slice(0, key.indexOf('\n'))), holders)
 
   const keyFor = (per: NonNullable<ReadyRule['per']>, input: MatchInput) => `${input.scope}\n${input.holder(per)}`

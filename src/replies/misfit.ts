@@ -1,16 +1,16 @@
-/** Finds where a reply of a rule is not what its request asked for: a hint for the log, which changes nothing. */
+/** Checks whether a rule's reply is what its request asked for. The result is only a hint in the log. */
 
 import type { ChatRequest } from '../completions/request.js'
 import { bounded } from '../core/work.js'
 import { offeredTools } from './called-tool.js'
 import type { Choice, Generation, ToolCall } from './said.js'
 
-/** Why a value does not fit a schema; `undefined` where it does. */
+/** Returns why a value does not fit a schema; `undefined` if it does. */
 type Objection = (schema: object, value: unknown) => string | undefined
 
 let objection: Objection | undefined
 
-/** Whether what is needed to judge a reply is there. */
+/** Whether the code that checks replies has been loaded. */
 export const canJudge = () => objection !== undefined
 
 export async function loadJudge(): Promise<void> {
@@ -18,13 +18,13 @@ export async function loadJudge(): Promise<void> {
   objection = objectionTo
 }
 
-/** Whether such a request asks for a form. */
+/** Whether a request asks for a certain format. */
 export const asksForForm = ({ response_format: format }: ChatRequest) => format != null && format.type !== 'text'
 
-/** A client's patterns may take any time. */
+/** A limit, since patterns from clients may take any amount of time. */
 const LONGEST_MS = 50
 
-/** Works when the log is written; nothing where there is nothing to look at, or nothing wrong with it. */
+/** Returns a function to call when the log is written, or `undefined` if there is nothing to check. */
 export function misfitOf(request: ChatRequest, said: Generation): (() => string | undefined) | undefined {
   const { choices, answeredBy, fault } = said
   if (answeredBy.kind === 'canned' || fault?.status !== undefined) return undefined
@@ -33,7 +33,7 @@ export function misfitOf(request: ChatRequest, said: Generation): (() => string 
     try {
       return bounded(() => firstMisfit(request, choices), LONGEST_MS)
     } catch {
-      // It cannot be judged: a schema that cannot be read, or takes too long.
+      // It cannot be checked, because the schema is unreadable or takes too long.
       return undefined
     }
   }

@@ -31,7 +31,7 @@ function nearestRule<I extends MatchInput, S extends Saying>(
   return best
 }
 
-/** To name the nearest rule, at most this many letters of a prompt, counted once for each rule, are compared with rules. */
+/** The limit for finding the nearest rule: letters of the prompt, times the number of rules. */
 const MOST_LETTERS = 20_000_000
 
 /** `letters` of the request are compared with each rule. `The nearest is rule "weather" (replies/a.yaml:5): user does not contain "weather".` */

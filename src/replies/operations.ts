@@ -1,4 +1,4 @@
-/** What can be asked of rules: listing, adding and removing them, and drafts of rules on their way to a file. */
+/** Operations on rules: lists, adds, changes and removes them, and drafts new ones. */
 import * as v from 'valibot'
 import { type Of, operation } from '../api/operation.js'
 import {
@@ -29,27 +29,30 @@ import { type RuleInput, ruleByCall, sentRules } from './rules.js'
 
 export type { Draft } from './draft.js'
 
-/** Rules may say long texts. */
+/** Rules may contain long texts. */
 export const RULES_LIMIT_BYTES = 4_194_304
-/** Rules take far longer to read as a text than as JSON. */
+/** Parsing YAML takes far longer than parsing JSON. */
 export const RULE_TEXT_LIMIT_BYTES = 1_048_576
 
 const listed = {
-  /** By which it can be changed; `null` for one that is written in code. That of a rule in a file holds as long as the file is as it was read. */
+  /**
+   * The id for changing it; `null` for a rule written in code. The id of a rule in a file is valid while the file does
+   * not change.
+   */
   id: orNull(text),
-  /** `rule "weather"`: what the log calls it. */
+  /** The name in the log, such as `rule "weather"`. */
   title: text,
-  /** `replies/a.yaml:5`, `rules[0]` or `at run time #3`. */
+  /** For example `replies/a.yaml:5`, `rules[0]` or `at run time #3`. */
   place: text,
-  /** The file that it is in, relative to the configuration; `null` for one that is in none. */
+  /** Its file, relative to the configuration; `null` if it is in none. */
   file: orNull(text),
-  /** Whose requests it is for; `null` where it is for everyone's. */
+  /** The scope of its requests; `null` for all requests. */
   scope: orNull(text),
-  /** How often it has answered since it was read or added. */
+  /** How often it has answered since it was loaded or added. */
   answered: whole,
-  /** Whether it may answer. */
+  /** Whether it is switched on. */
   enabled: yesOrNo,
-  /** Where it can be moved, past a rule of the same file or scope and the same priority. */
+  /** The directions in which it can be moved, past a rule of the same file or scope and the same priority. */
   moves: listOf(oneOf(['up', 'down'])),
   /** As its author wrote it. */
   rule: objectOf<RuleInput>(),
@@ -108,22 +111,22 @@ const attempt = object({
 })
 
 const explained = object({
-  /** The rule that answers, and why; `null` where none does. */
+  /** The rule that answers, and why; `null` if none does. */
   rule: orNull(object({ title: text, place: text, why: text })),
-  /** `canned reply`, or what else answers; `null` where the request is refused. */
+  /** `canned reply`, or another source; `null` if the request is refused. */
   source: orNull(text),
-  /** What would be sent; where the request is refused, the sentence of the error. */
+  /** The reply that would be sent, or the error message if the request is refused. */
   reply: text,
   /** What is odd about the reply, or which rule came nearest. */
   hint: orNull(text),
-  /** Why the others do not answer, in the order in which they are tried; without reasons where they match as well. */
+  /** Why the others do not answer, in the order in which they are tried. Those that match as well have no reasons. */
   others: listOf(object({ title: text, place: text, isBefore: yesOrNo, reasons: listOf(text) })),
-  /** How many others there are. */
+  /** The number of others. */
   total: whole,
 })
 export type Explained = Of<typeof explained>
 
-/** A request that is not sent. */
+/** A request to explain, which is not sent. */
 export interface Attempt {
   readonly prompt?: string | undefined
   readonly model?: string | undefined
@@ -134,7 +137,7 @@ export interface Attempt {
   readonly draft?: { readonly yaml: string; readonly instead?: string | undefined } | undefined
 }
 
-/** Rejects with a 400 that names the line and the column of the first mistake. */
+/** Rejects with a 400 that names the line and column of the first mistake. */
 export async function goodRules(drafts: Pick<Drafts, 'read'>, yaml: string): Promise<readonly RuleInput[]> {
   const { problems, rules } = await drafts.read(yaml)
   const [first] = problems
@@ -144,27 +147,27 @@ export async function goodRules(drafts: Pick<Drafts, 'read'>, yaml: string): Pro
 
 /** The rules of a running platform. */
 export interface RunningRules {
-  /** Those in force, in the order in which they are tried: those for a scope, or all without one. */
+  /** The active rules in the order in which they are tried: those for a scope, or all without one. */
   list(scope?: string): Promise<readonly ListedRule[]>
-  /** Adds a rule, or several that keep their order. Rejects with a ProblemsError that names what is wrong. */
+  /** Adds one or several rules, which keep their order. Rejects with a ProblemsError for mistakes. */
   addSent(sent: RuleInput | readonly RuleInput[], scope?: string): Promise<readonly { readonly id: string }[]>
-  /** A rule as it stands in its file, or as a file would have it. Rejects where there is none with this id. */
+  /** The text of a rule in its file, or as it would be in a file. Rejects if there is no rule with this id. */
   read(id: string): Promise<string>
-  /** Changes a rule where it stands: in its file, or among those that were added. Gives back the id that it has then. */
+  /** Changes a rule in its file, or among the added ones. Returns its new id. */
   change(id: string, change: RuleEdit): Promise<string>
-  /** The files of rules, relative to the configuration. */
+  /** The rule files, relative to the configuration. */
   files(): Promise<readonly string[]>
-  /** Puts rules in front of all others of a file. */
+  /** Adds rules before all others in a file. */
   addToFile(file: string, yaml: string): Promise<void>
-  /** What would be wrong with a rule, or its file, if it had this text. */
+  /** The mistakes that a rule or its file would have with this text. */
   problems(yaml: string, id?: string): Promise<ReadRules['problems']>
-  /** What would be answered, and why. Rejects with a PlatformError where a draft or its request is no good. */
+  /** Explains what would be answered, and why. Rejects with a PlatformError for an invalid draft or request. */
   explain(attempt: Attempt): Promise<Explained>
-  /** Gives back how many there were. */
+  /** Returns how many there were. */
   remove(which: { readonly id?: string; readonly scope?: string | undefined }): Promise<number>
 }
 
-/** Long because it lists what can be asked of rules, one operation after the other. */
+/** Long because it lists all operations on rules. */
 export const ruleOperations = ({ rules, drafts }: { readonly rules: RunningRules; readonly drafts: Drafts }) => ({
   listRules: operation({
     at: 'GET /replies',
@@ -266,10 +269,10 @@ function parseRules(body: Buffer): unknown {
   return parseExact(body.toString('utf8'))
 }
 
-/** How many of a part are shown where the query does not say. */
+/** The default page size. */
 const PAGE = 100
 
-/** A part of the rules that are searched for, each with how a file would have it. */
+/** A page of the matching rules, each with its text for a file. */
 function partOf(all: readonly ListedRule[], { search, limit = PAGE, offset = 0 }: ListingQuery) {
   const isWanted = searchFor(search)
   const found = search?.trim()
@@ -279,7 +282,7 @@ function partOf(all: readonly ListedRule[], { search, limit = PAGE, offset = 0 }
   return { data, total: found.length }
 }
 
-/** A rule as a file would have it, without empty conditions. */
+/** The text of a rule for a file, without empty conditions. */
 export function fileOf({ rule: { when, ...said } }: Pick<ListedRule, 'rule'>): string {
   const { name, ...rest } = said
   const conditions = when && Object.keys(when).length > 0 ? { when } : {}
@@ -293,7 +296,7 @@ function* textsIn(value: unknown): Generator<string> {
 }
 
 const ruleProblem = object({ line: whole, column: whole, sentence: text })
-/** A mistake in rules, and where it is. */
+/** A mistake in rules, and its position. */
 export type RuleProblem = Of<typeof ruleProblem>
 
 interface ReadRules {
@@ -305,13 +308,16 @@ interface ReadRules {
   readonly rules: readonly RuleInput[]
 }
 
-/** Rules that are in no file yet. */
+/** Rules that are not in a file yet. */
 export interface Drafts {
-  /** A rule that repeats a reply; `open` takes secrets out of texts. Rejects with a PlatformError that says why there can be none. */
+  /**
+   * Drafts a rule that repeats a reply; `open` redacts texts. Rejects with a PlatformError that says why that is not
+   * possible.
+   */
   draft(told: DraftSource, open: (text: string) => string): Promise<Draft>
-  /** The rules in a text, or what is wrong with them. */
+  /** The rules in a text, or its mistakes. */
   read(yaml: string): Promise<ReadRules>
-  /** Puts rules into a new file; gives back its name. Rejects with a PlatformError that says why not. */
+  /** Saves rules to a new file and returns its name. Rejects with a PlatformError that says why that failed. */
   keep(yaml: string, name: string): Promise<string>
 }
 
@@ -324,7 +330,7 @@ interface DraftParts {
   }
 }
 
-/** Long because it lists what can be asked of drafts, one operation after the other. */
+/** Long because it lists all operations on drafts. */
 export const draftOperations = ({ drafts, rules, journal }: DraftParts) => ({
   draftRule: operation({
     at: 'POST /replies/draft',

@@ -1,13 +1,21 @@
-/** What a JSON object should look like that was asked for in words alone: `response_format: { type: "json_object" }`. */
+/**
+ * Guesses the form of a JSON object that is only described in the prompt: `response_format: { type: "json_object" }`.
+ */
 import { type ChatRequest, textOf } from '../completions/request.js'
 
-/** This much of the conversation's end is read, and the search ends after this many braces with no object behind them. */
+/**
+ * Only this much at the end of the conversation is read, and the search stops after this many braces that begin no
+ * object.
+ */
 const READ = 20_000
 const TRIED = 40
 
 const MOST_NAMES = 12
 
-/** A JSON Schema of it: the one that is shown last, one like the last example, or with the names that stand in quotes; else with an answer. */
+/**
+ * Returns a JSON Schema: the last one in the prompt, one like the last example, or one with the names in quotes. If
+ * there is none, the object has an answer.
+ */
 export function promptedSchema({ messages }: ChatRequest): object {
   const told = messages.filter(({ role }) => role !== 'assistant' && role !== 'tool' && role !== 'function')
   const text = told.map(textOf).join('\n').slice(-READ)
@@ -21,10 +29,10 @@ function withProperties(properties: readonly (readonly [string, object])[]) {
   return { type: 'object', properties: Object.fromEntries(properties), required: properties.map(([name]) => name) }
 }
 
-/** What will do where nothing else is known. */
+/** The fallback. */
 export const anyAnswer = withProperties([['answer', { type: 'string' }]])
 
-/** Client libraries put a JSON Schema into the prompt where a model takes none; some leave its type out. */
+/** Client libraries put a JSON Schema into the prompt if a model does not support one. Some leave out its type. */
 const isSchema = ({ type = 'object', properties }: { readonly type?: unknown; readonly properties?: unknown }) =>
   type === 'object' && isObject(properties) && Object.values(properties).every(isObject)
 
@@ -35,7 +43,7 @@ function exampleIn(text: string): object | undefined {
   let last: ReturnType<typeof objectFrom>
   let tried = 0
   for (const { index } of text.matchAll(/\{\s*"/g)) {
-    // Of an object in an object the outer one is the example.
+    // Of nested objects, the outer one is the example.
     if (last && index < last.end) continue
     const found = objectFrom(text, index)
     last = found ?? last
@@ -44,7 +52,7 @@ function exampleIn(text: string): object | undefined {
   return last?.value
 }
 
-/** The JSON object that begins here, if it is one. */
+/** The JSON object that begins here, if there is one. */
 function objectFrom(text: string, start: number) {
   const end = closingBrace(text, start)
   if (end === undefined) return undefined
@@ -67,7 +75,7 @@ function closingBrace(text: string, start: number): number | undefined {
   return undefined
 }
 
-/** A schema of values like this one: the same names and types, with texts and numbers of their own. */
+/** A schema for values like this one: the same names and types, with other texts and numbers. */
 function schemaLike(value: unknown, depth: number): object {
   if (depth > 20) return {}
   if (Array.isArray(value)) {
@@ -89,7 +97,7 @@ function schemaLike(value: unknown, depth: number): object {
   }
 }
 
-/** Prompts like to write `"sentiment": "positive|neutral|negative"`. */
+/** Prompts often contain `"sentiment": "positive|neutral|negative"`. */
 function choicesIn(text: string): object {
   const choices = text.split('|').map(choice => choice.trim())
   return choices.length > 1 && choices.every(choice => /^[\w -]{1,30}$/.test(choice)) ? { enum: choices } : {}

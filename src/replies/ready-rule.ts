@@ -1,4 +1,4 @@
-/** A rule made ready: its conditions, what it answers each time, and whether it may answer. */
+/** A compiled rule: its conditions, its replies, and whether it may answer. */
 import { stringifyExact } from '../core/json.js'
 import type { PaceInput } from '../core/pace.js'
 import { firstGroups } from './conditions/shared.js'
@@ -6,17 +6,17 @@ import type { Dialect, MatchInput, ReadyRule, Saying, Texts } from './dialect.js
 import type { Then } from './rule-form.js'
 import type { Rule } from './rules.js'
 
-/** Where a rule stands, and what it is called where it has no name. */
+/** The position of a rule, and its title if it has no name. */
 export interface RuleInForce {
   readonly place: string
   readonly title: string
-  /** By which the rule can be changed. */
+  /** The id for changing the rule. */
   readonly id?: string
-  /** Whether the place depends on what others have done, so that nothing may be drawn from it. */
+  /** Whether the position depends on other clients, so that no random values may be derived from it. */
   readonly isByChance?: boolean
 }
 
-/** A rule without a name is called after its place. */
+/** A rule without a name is named after its position. */
 export const standsAt = (place: string): RuleInForce => ({ place, title: `rule "${place}"` })
 
 /** Makes a rule ready. `texts` are the files that it says and the language of its templates. */
@@ -65,10 +65,10 @@ export function readyRule(
 
 const paced = (pace: PaceInput | null | undefined) => (pace ? { pace } : {})
 
-/** Which of `length` replies is given the time `count`, counted from 1. */
+/** Which of `length` replies is used the `count`th time, from 1. */
 const turnOf = (count: number, length: number, then: Then): number =>
   then === 'cycle' ? (count - 1) % length : Math.min(count, length) - 1
 
-/** Whether there is nothing left to say for a rule that has answered `answered` times. */
+/** Whether a rule that has answered `answered` times has no reply left. */
 export const isSpent = ({ times, then, sayings }: ReadyRule, answered: number): boolean =>
   answered >= (times ?? Number.POSITIVE_INFINITY) || (then === 'miss' && answered >= sayings.length)

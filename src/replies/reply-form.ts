@@ -1,4 +1,4 @@
-/** The form of what a rule says, as its author writes it. */
+/** The schema of a rule's reply. */
 import * as v from 'valibot'
 import { closed, described, map, number, optional, word } from '../check/check.js'
 import { faultSchema } from '../core/fault.js'
@@ -85,6 +85,6 @@ export const replySchema = v.pipe(
   v.check(reply => isChoicesOrOne(reply), 'has choices, and beside them what one of them says.'),
 )
 
-/** What a rule says, as its author writes it. */
+/** The reply of a rule, as its author writes it. */
 export type ReplyForm = v.InferOutput<typeof replySchema>
 export type ChoiceForm = v.InferOutput<typeof choice>

@@ -1,4 +1,7 @@
-/** Changes rules in their files: only in those that the configuration names, only as long as a file is as it was read, and only to rules that are good. */
+/**
+ * Changes rules in their files: only in files that the configuration names, only if the file has not changed, and only
+ * if the rules stay valid.
+ */
 import { randomUUID } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -41,13 +44,13 @@ interface OpenedRule extends OpenedFile {
   readonly index: number
 }
 
-/** The rule as it stands in its file, with its comments. Rejects where the file has changed since. */
+/** The text of a rule in its file, with comments. Rejects if the file has changed since. */
 export async function readRule(id: string, { files }: InForce): Promise<string> {
   const { text, item } = await opened(id, files)
   return itemText(text, item)
 }
 
-/** What would be wrong with the file if the rule had this text; places are those in `yaml`. */
+/** The mistakes that the file would have if the rule had this text. Positions refer to `yaml`. */
 export async function problemsOf(id: string, yaml: string, inForce: InForce): Promise<readonly Problem[]> {
   const rule = await opened(id, inForce.files)
   const { text, item, items, file } = rule
@@ -66,7 +69,7 @@ export async function problemsOf(id: string, yaml: string, inForce: InForce): Pr
   })
 }
 
-/** The rules that would be in the place of one in a file, made ready. Rejects with a 400 where they are not good. */
+/** The compiled rules that would replace one in a file. Rejects with a 400 if they are invalid. */
 export async function draftInFile(
   id: string,
   yaml: string,
@@ -82,17 +85,17 @@ export async function draftInFile(
   return rules.slice(index, index + 1 + rules.length - items.length)
 }
 
-/** What can be done with a rule in its place. */
+/** The changes that can be made to a rule in its file. */
 export type RuleEdit =
   | { readonly kind: 'replace'; readonly yaml: string }
   | { readonly kind: 'before'; readonly yaml: string }
   | { readonly kind: 'switch'; readonly enabled: boolean }
   | { readonly kind: 'move'; readonly to: 'up' | 'down' }
 
-/** The same, or its end. */
+/** An edit, or the removal of the rule. */
 export type RuleChange = RuleEdit | { readonly kind: 'remove' }
 
-/** Changes the file of a rule. Gives back the id under which the rule, or what took its place, is found then. */
+/** Changes the file of a rule. Returns the new id of the rule or its replacement. */
 export async function changeRule(id: string, change: RuleChange, inForce: InForce): Promise<string> {
   const rule = await opened(id, inForce.files)
   const { text, index } = change.kind === 'move' ? moved(id, rule, change.to, inForce.rules) : edited(rule, change)
@@ -104,12 +107,12 @@ export async function changeRule(id: string, change: RuleChange, inForce: InForc
   return idInFile(rule.file, index, versionOf(text))
 }
 
-/** The files of rules, relative to the configuration. */
+/** The rule files, relative to the configuration. */
 export const ruleFiles = async ({ patterns, dir }: ReplyFiles): Promise<readonly string[]> => [
   ...new Set((await findReplyFiles(patterns, dir)).map(full => nameOf(full, dir))),
 ]
 
-/** Puts rules in front of all others of a file. */
+/** Adds rules before all others in a file. */
 export async function addToFile(name: string, yaml: string, inForce: InForce): Promise<void> {
   const full = await ownFile(name, inForce.files)
   if (!full) throw noSuchRuleFile(name)
@@ -138,7 +141,10 @@ function edited({ text, items, item, index }: OpenedRule, change: Exclude<RuleCh
   }
 }
 
-/** Past its neighbour among the rules of the same file and priority: past others it would not be tried in another order. */
+/**
+ * Moves a rule past its neighbour of the same file and priority. Moving it past others would not change the order in
+ * which rules are tried.
+ */
 function moved(id: string, { text, items, item, file }: OpenedRule, to: 'up' | 'down', rules: readonly ReadyRule[]) {
   const at = rules.findIndex(rule => rule.id === id)
   const neighbour = rules[at + (to === 'up' ? -1 : 1)]
@@ -151,7 +157,7 @@ function moved(id: string, { text, items, item, file }: OpenedRule, to: 'up' | '
   return { text: withItemsSwapped(text, first, second), index: place.index }
 }
 
-/** Whether two rules can change places: those of one file, or of one scope, and of the same priority. */
+/** Whether two rules can swap places: both must be in the same file or scope, and of the same priority. */
 export function areNeighbours(one: Listed, other: Listed | undefined): boolean {
   if (!other || one.rule.priority !== other.rule.priority || one.scope !== other.scope) return false
   const [file, otherFile] = [one, other].map(({ rule }) => placeOf(rule.id ?? '')?.file)
@@ -169,10 +175,10 @@ function placeOf(id: string) {
   return file === undefined ? undefined : { file, index: Number(number) - 1, version }
 }
 
-/** The file of the rule with this id; nothing for a rule in none. */
+/** The file of the rule with this id; `undefined` if it is not in a file. */
 export const fileOfRule = (id: string) => placeOf(id)?.file
 
-/** Whether an id is that of a rule in a file. */
+/** Whether an id belongs to a rule in a file. */
 export const isInFile = (id: string) => placeOf(id) !== undefined
 
 async function opened(id: string, files: ReplyFiles): Promise<OpenedRule> {
@@ -186,7 +192,7 @@ async function opened(id: string, files: ReplyFiles): Promise<OpenedRule> {
   return { ...found, item, index }
 }
 
-/** A file as it is now. With a version, rejects where it has another one. */
+/** Opens a file. Rejects if `version` is given and the file has another one. */
 async function openedFile(file: string, full: string, version?: string): Promise<OpenedFile> {
   const bytes = await readFile(full).catch(() => {
     throw ruleFileChanged(file)
@@ -200,7 +206,7 @@ async function openedFile(file: string, full: string, version?: string): Promise
 
 const nameOf = (full: string, dir: string) => path.relative(dir, full) || '.'
 
-/** The full name of a file of rules. Whatever else a name leads to, by dots or by links, is none. */
+/** The full path of a rule file. Other files are refused, including those reached by dots or links. */
 async function ownFile(file: string, { patterns, dir }: ReplyFiles): Promise<string | undefined> {
   for (const pattern of patterns) {
     const full = (await findReplyFiles([pattern], dir)).find(full => nameOf(full, dir) === file)
@@ -223,7 +229,7 @@ async function problemsIn(text: string, { file, full }: OpenedFile, inForce: InF
   return (await rulesSent({ yaml: text, name: file, dir, alsoSays: saidIn(file, dir, inForce) })).problems
 }
 
-/** The files that the rules of a file say already. */
+/** The files that the rules of a file already use. */
 function saidIn(file: string, dir: string, { rules }: InForce): readonly string[] {
   const there = rules.filter(({ id }) => placeOf(id ?? '')?.file === file)
   return fullNamesSaid(
@@ -232,7 +238,7 @@ function saidIn(file: string, dir: string, { rules }: InForce): readonly string[
   )
 }
 
-/** All at once: a reader sees the old text or the new one, and so does a crash. */
+/** Writes atomically: readers see the old or the new text, even after a crash. */
 async function write({ file, full, text: before, hasMark }: OpenedFile, text: string): Promise<void> {
   const beside = path.join(path.dirname(full), `.${path.basename(full)}.${randomUUID()}.tmp`)
   try {

@@ -1,16 +1,16 @@
-/** Finds the few rules that can match a text among many, by three letters in a row that each of them requires. */
+/** Finds the few rules that can match a text among many, by trigrams that each of them requires. */
 
-/** With fewer rules than this, trying them all is faster than looking anything up. */
+/** With fewer rules than this, trying all of them is faster. */
 export const WORTH_INDEXING = 24
 
 export interface RuleIndex<R> {
-  /** The rules that may match a request with this text, in their order; those left out cannot. */
+  /** The rules that may match a text, in order. Those left out cannot match. */
   candidates(text: string): readonly R[]
 }
 
 /**
- * `needlesOf` says of a rule which texts it requires one of, ASCII letters in any case; none where it can match without any.
- * Long texts are looked through once, whatever the number of rules.
+ * `needlesOf` returns the texts of which a rule requires one, with ASCII letters in any case; empty if the rule can
+ * match without them. Each text is scanned only once, whatever the number of rules.
  */
 export function createRuleIndex<R>(rules: readonly R[], needlesOf: (rule: R) => readonly string[]): RuleIndex<R> {
   const lettersOf = rules.map(rule => needlesOf(rule).map(trigramsOf))
@@ -19,7 +19,7 @@ export function createRuleIndex<R>(rules: readonly R[], needlesOf: (rule: R) => 
   const rarest = (trigrams: readonly number[]) =>
     trigrams.reduce((best, one) => ((frequency.get(one) ?? 0) < (frequency.get(best) ?? 0) ? one : best))
 
-  /** Rules that may match any text, and for each three letters the rules that wait for them. */
+  /** Rules that may match any text, and the rules for each trigram. */
   const always: number[] = []
   const waiting = new Map<number, number[]>()
   for (const [place, needles] of lettersOf.entries()) {
@@ -53,7 +53,7 @@ function trigramsOf(text: string): readonly number[] {
   return [...trigrams]
 }
 
-/** Visits three ASCII letters in a row as one number, small letters for capitals. */
+/** Visits all ASCII trigrams of a text as numbers, with capitals as lower-case letters. */
 function eachTrigram(text: string, visit: (trigram: number) => void): void {
   let last = 0
   let length = 0

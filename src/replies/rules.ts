@@ -23,7 +23,7 @@ export const ruleSchema = oneForm([chatRuleSchema, httpRuleSchema], written => (
 
 export const rulesSchema = v.array(ruleSchema, 'a list of rules')
 
-/** What a call may send: a rule, or a list of them; which of its requests it is for may stand beside the keys of one. */
+/** What a call may send: a rule, or a list of rules. With a single rule, the scope may be one of its keys. */
 export const ruleByCall = v.lazy(written =>
   Array.isArray(written) ? v.array(v.unknown()) : open({ scope: optional(text, 'Whose requests it is for.') }),
 )
@@ -40,7 +40,7 @@ export type Rule = ChatRule | HttpRule
 
 export const isHttpRule = (rule: Rule): rule is HttpRule => isHttp(rule)
 
-/** In code a condition on a text may also be a regular expression itself. */
+/** In code, a condition on a text may also be a RegExp. */
 type WithExpressions<T> = T extends string
   ? T | RegExp
   : T extends readonly (infer Item)[]

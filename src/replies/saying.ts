@@ -14,7 +14,7 @@ export interface ChatSaying extends Saying<Generation> {
   readonly speaks: boolean
   /** The tools that it calls. */
   readonly calls: readonly string[]
-  /** Whether it is what a model may always do: refuse, or fail. */
+  /** Whether it is something that a model may always do: refuse, or fail. */
   readonly isAlwaysSayable: boolean
   said(asked: Asked, count: number): Generation | Promise<Generation>
 }

@@ -1,12 +1,15 @@
-/** Finds regular expressions that can take exponential time: a repetition without end inside another one. */
+/** Finds regular expressions that can take exponential time: an unlimited repetition inside another one. */
 
 import { behindClass, repetition } from './conditions/literals.js'
 
 const endless = /^(?:[*+]|\{\d+,\})/
 
-/** Whether a group that repeats without end has a repetition without end in it: `(a+)+`. Some such are harmless, `(a+b)+` for one; most are not meant. */
+/**
+ * Whether an unlimited repetition contains another one: `(a+)+`. Some of these are harmless, such as `(a+b)+`, but most
+ * are mistakes.
+ */
 export function slowExpression({ source }: RegExp): boolean {
-  /** For each group that is open: whether something in it repeats without end, and what has to follow that. */
+  /** For each open group: whether it contains an unlimited repetition, and whether something must follow it. */
   const open: { repeats: boolean; fenced: boolean }[] = []
   for (let i = 0; i < source.length; i++) {
     const letter = source[i]
@@ -33,7 +36,7 @@ export function slowExpression({ source }: RegExp): boolean {
     }
     if (!here) continue
     if (endless.test(source.slice(i + 1))) Object.assign(here, { repeats: true, fenced: false })
-    // Something that must follow the repetition keeps the turns of the outer one apart.
+    // Something that must follow the inner repetition separates the rounds of the outer one.
     else if (here.repeats && !/^[?*{]/.test(source.slice(i + 1))) here.fenced = true
   }
   return false

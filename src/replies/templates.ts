@@ -1,4 +1,4 @@
-/** Templates in replies: what they can name, and how they are compiled. Liquid is loaded when the first reply has a template. */
+/** Templates in replies. Liquid is loaded when the first reply contains a template. */
 import { withFaker } from './fake.js'
 import type { Templates } from './templates/compile.js'
 import { textsIn } from './templates/has-template.js'
@@ -14,7 +14,7 @@ export {
 } from './templates/facts.js'
 export { hasTemplate, TemplateError, textsIn } from './templates/has-template.js'
 
-/** Loads Liquid; faker too, unless `replies`, which are all that will be compiled, do not use it. */
+/** Loads Liquid, and also faker unless `replies`, which are all that will be compiled, do not use it. */
 export async function loadTemplates(replies?: unknown): Promise<Templates> {
   const withoutFaker = replies !== undefined && [...textsIn(replies)].every(text => !text.includes('faker'))
   const { createTemplates } = await import('./templates/compile.js')

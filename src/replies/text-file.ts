@@ -18,7 +18,7 @@ const textIn = (bytes: Buffer) => new TextDecoder('utf-8', { fatal: true }).deco
 
 async function readBytes(file: string): Promise<Buffer> {
   const stats = await stat(file)
-  // A pipe or a device may never end. What a folder is says readFile.
+  // A pipe or a device may never end. For a folder, readFile reports the error.
   if (!stats.isFile() && !stats.isDirectory()) throw new Error('it is no file')
   return readFile(file)
 }

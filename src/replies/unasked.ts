@@ -1,4 +1,4 @@
-/** What the model says where no rule has an answer: a few sentences, the JSON that was asked for, or a call of a tool. */
+/** The reply if no rule has an answer: a few sentences, the requested JSON, or a tool call. */
 import { hash } from 'node:crypto'
 import type { ChatRequest } from '../completions/request.js'
 import { PlatformError, unfitSchema } from '../core/errors.js'
@@ -9,11 +9,11 @@ import { anyAnswer, promptedSchema } from './prompted-json.js'
 import type { Choice, Generation } from './said.js'
 import { sampled, UnfitSchema } from './structured/index.js'
 
-/** At most this many different texts are made up for one request, and this many different values; OpenAI allows for 128 choices. */
+/** The maximum number of different texts, and of different values, for one request. OpenAI allows 128 choices. */
 const MOST_TEXTS = 128
 const MOST_VALUES = 8
 
-/** The same for the same request and seed. Rejects with a 400 where a schema has no value that fits. */
+/** The same for the same request and seed. Rejects with a 400 if no value fits a schema. */
 export async function unasked(request: ChatRequest, seed: number): Promise<Generation> {
   const tool = calledTool(request)
   if (tool) return { choices: await calls(tool, request, seed), answeredBy: { kind: 'canned', form: 'tool call' } }
@@ -23,7 +23,7 @@ export async function unasked(request: ChatRequest, seed: number): Promise<Gener
     const asked = { name, schema, field: 'response_format.json_schema.schema' }
     return { choices: await jsonTexts(asked, request, seed), answeredBy: { kind: 'canned', form: 'JSON' } }
   }
-  // OpenAI's types let a name stand without a schema.
+  // OpenAI's types allow a name without a schema.
   if (format && format.type !== 'text')
     return { choices: await objects(request, seed), answeredBy: { kind: 'canned', form: 'JSON' } }
   const results = toolResultsIn(request.messages)
@@ -35,7 +35,7 @@ export async function unasked(request: ChatRequest, seed: number): Promise<Gener
 /** At most this much of a result is repeated. */
 const REPEATED = 2000
 
-/** After tool calls a model reports what they have answered; so an app can see that its result has arrived. */
+/** After tool calls a model reports the results, so that an app can see that its result arrived. */
 function repeated(results: readonly ToolResult[]): string {
   const shortened = (text: string) => (text.length > REPEATED ? `${text.slice(0, REPEATED)}…` : text)
   return results.map(({ tool, text }) => `${tool || 'The tool'} says: ${shortened(text)}`).join('\n')
@@ -57,7 +57,7 @@ async function calls(tool: CalledTool, request: ChatRequest, seed: number): Prom
 async function argumentsOf(tool: CalledTool, request: ChatRequest, seed: number): Promise<readonly string[]> {
   const { kind, name, parameters, field } = tool
   if (kind === 'custom') return (await texts(request, seed)).map(({ text }) => text ?? '')
-  // `true` would let anything be an argument; arguments have names.
+  // `true` would allow any value, but arguments have names.
   const schema = typeof parameters === 'object' && parameters !== null ? asObject(parameters) : (parameters ?? true)
   if (schema === true) return ['{}']
   return values({ name, schema, field }, request, seed)
@@ -66,7 +66,7 @@ async function argumentsOf(tool: CalledTool, request: ChatRequest, seed: number)
 /** Arguments are an object, whether their schema says so or not. */
 const asObject = (schema: object) => ('type' in schema || '$ref' in schema ? schema : { type: 'object', ...schema })
 
-/** What a prompt shows is no promise: where nothing fits it, any object will do. */
+/** What a prompt shows is only a hint: if nothing fits it, any object will do. */
 async function objects(request: ChatRequest, seed: number): Promise<readonly Choice[]> {
   const { schema } = request.response_format ?? {}
   if (schema) return jsonTexts({ name: 'json_object', schema, field: 'response_format.schema' }, request, seed)
@@ -83,15 +83,15 @@ async function jsonTexts(asked: Asked, request: ChatRequest, seed: number): Prom
   return (await values(asked, request, seed)).map(text => ({ text }))
 }
 
-/** What a value is asked for with. */
+/** The values to generate. */
 interface Asked {
   readonly name: string
   readonly schema: unknown
-  /** Where the schema stands in the request. */
+  /** The position of the schema in the request. */
   readonly field: string
 }
 
-/** Values as JSON, one for each choice. */
+/** Generates values as JSON, one for each choice. */
 async function values({ name, schema, field }: Asked, request: ChatRequest, seed: number): Promise<readonly string[]> {
   const own = Number.parseInt(hash('sha256', `${seedOf(request, seed)} ${name}`, 'hex').slice(0, 8), 16)
   try {

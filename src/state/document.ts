@@ -1,4 +1,4 @@
-/** The state as a document: writing it, reading it back, and its text. */
+/** The state as a document: export, import, and its text. */
 import * as v from 'valibot'
 import { check, closed, type Path, spoken } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
@@ -24,9 +24,9 @@ export const stateDocument = closed({
 })
 
 /**
- * Every table with its rows, the newest first. Passwords, keys, refresh tokens and one-time tokens are in it as the hashes that are kept of
- * them; the messages of the outbox have their codes and links in clear, as a mailbox would. Refresh tokens, links and auth codes in clear, as
- * earlier versions exported them, are read as well.
+ * All tables with their rows, newest first. Passwords, keys, refresh tokens and one-time tokens are included as hashes.
+ * The outbox contains codes and links in clear, as a mailbox would. Refresh tokens, links and auth codes in clear, as
+ * earlier versions exported them, can still be imported.
  */
 export type StateDocument = { readonly version: typeof VERSION } & {
   readonly [N in TableName]: readonly Rows[N][]
@@ -39,7 +39,7 @@ const tableNames = Object.keys(forEachTable(() => undefined)) as TableName[]
 
 const anyTable = (tables: Tables, name: TableName) => tables[name] as unknown as AnyTable
 
-/** All rows, seen at one moment. */
+/** Returns all rows as of one moment. */
 export function exportState(state: State): Promise<StateDocument> {
   return state.read(async tables => {
     const rows = forEachTable((): readonly AnyRow[] => [])
@@ -48,14 +48,17 @@ export function exportState(state: State): Promise<StateDocument> {
   })
 }
 
-/** Puts the rows of a document in place of all that are there. Rejects with a ProblemsError that names the row and the field, and changes nothing then. */
+/**
+ * Replaces all rows by those of a document. Rejects with a ProblemsError that names the row and the field, and then
+ * changes nothing.
+ */
 export async function importState(state: State, document: unknown): Promise<void> {
   const rows = await checked(document)
   await state.write(async tables => {
     for (const name of tableNames) {
       const table = anyTable(tables, name)
       await table.remove({})
-      // The oldest first, as they came about.
+      // Oldest first, in the order in which they were created.
       for (const slice of slicesOf<unknown>(rows[name].toReversed())) {
         for (const row of slice.rows) await table.insert(withDigests(name, row as AnyRow))
         await othersTurn()
@@ -64,14 +67,14 @@ export async function importState(state: State, document: unknown): Promise<void
   })
 }
 
-/** What a sentence about a mistake must not repeat. */
+/** Values that an error message must not repeat. */
 const isSecret = (path: readonly unknown[]) =>
   /^(encrypted_password|token|token_hash|auth_code|code|link)$/.test(String(path.at(-1)))
 
-/** Looked at, and put in place, before other requests have their turn. */
+/** Rows that are checked and inserted before other requests get their turn. */
 const SLICE = 100
 
-/** Values compared before other requests have their turn. */
+/** Values that are compared before other requests get their turn. */
 const OF_A_COLUMN = 10_000
 
 const othersTurn = () => new Promise(resolve => setImmediate(resolve))
@@ -81,7 +84,7 @@ function* slicesOf<T>(rows: readonly T[]): Generator<{ readonly from: number; re
 }
 
 async function checked(document: unknown): Promise<StateDocument> {
-  // As it was given: the order of names in metadata is the app's own.
+  // The original document, since the order of names in metadata is the app's own.
   const given = document as StateDocument
   const empty = Object.fromEntries(tableNames.filter(name => Array.isArray(given?.[name])).map(name => [name, []]))
   const isObject = typeof document === 'object' && document !== null && !Array.isArray(document)
@@ -97,7 +100,7 @@ async function checked(document: unknown): Promise<StateDocument> {
   return rows
 }
 
-/** Throws for the first thing that is wrong; `from` is the place of the first row in its table. */
+/** Throws for the first mistake. `from` is the position of the first row in its table. */
 function requireGood(document: unknown, from = 0): void {
   const result = check(stateDocument, document, { firstOnly: true, whole: 'The state', secret: isSecret })
   if (!('mistakes' in result)) return
@@ -122,12 +125,15 @@ async function requireUnique(name: TableName, rows: readonly AnyRow[]): Promise<
 const problem = (sentence: string) => new ProblemsError([{ origin: 'state', sentence }])
 
 const [QUOTE, COMMA] = [0x22, 0x2c]
-/** Parsed, or written, before others have their turn. */
+/** Rows that are parsed or written before others get their turn. */
 const ROWS = 100
-/** The same for rows that are long. */
+/** The same for long rows. */
 const BYTES = 65_536
 
-/** The same as JSON.parse for an object of lists. Rejects with a SyntaxError for invalid JSON, with a 400 for a row of too many values or levels. */
+/**
+ * Parses an object of lists as JSON.parse does. Rejects with a SyntaxError for invalid JSON, and with a 400 for a row
+ * with too many values or levels.
+ */
 export const parseDocument = (body: Buffer): Promise<unknown> => inSlices(parsed(body))
 
 /** The JSON of a document, in pieces. */
@@ -149,9 +155,9 @@ function* listText(rows: readonly unknown[]): Generator<string> {
 }
 
 /**
- * Takes the rows of each list out of the text and parses them in groups. What is left is a small object in which each list holds its
- * number; the rows are put there once it is parsed as well. One long function, since it looks at each byte and keeps its place in variables of its own:
- * a call for each byte would double the time.
+ * Cuts the rows of each list out of the text and parses them in groups. The rest is a small object in which each list
+ * is replaced by its number; once that is parsed, the rows are put in. One long function, since it looks at each byte
+ * with its position in local variables: a call per byte would double the time.
  */
 function* parsed(body: Buffer): Sliced<unknown> {
   const lists: unknown[][] = []
@@ -215,7 +221,7 @@ function* parsed(body: Buffer): Sliced<unknown> {
   return withLists(JSON.parse(rest), lists)
 }
 
-/** Puts each list in the place of its number. */
+/** Replaces the numbers by their lists. */
 function withLists(left: unknown, lists: readonly unknown[][]): unknown {
   if (typeof left !== 'object' || left === null || Array.isArray(left)) return left
   return Object.fromEntries(

@@ -8,7 +8,7 @@ import { createState, type Store } from './store.js'
 
 export type StateKind = 'memory' | 'file' | 'postgres'
 
-/** What kind of state a text means; undefined when it means none. */
+/** Which kind of state a setting means; undefined if it is invalid. */
 export function stateKindOf(where: string): StateKind | undefined {
   if (where === 'memory') return 'memory'
   if (/^file:./.test(where)) return 'file'
@@ -17,13 +17,15 @@ export function stateKindOf(where: string): StateKind | undefined {
 }
 
 export interface Surroundings {
-  /** What relative paths start from. */
+  /** The folder for relative paths. */
   readonly dir: string
-  /** Called with a sentence when the state cannot be used, when it can again, and when a part of it is damaged. */
+  /**
+   * Called with a sentence when the state becomes unusable, when it is usable again, and when part of it is damaged.
+   */
   readonly warn?: ((sentence: string) => void) | undefined
 }
 
-/** Opens `memory`, `file:PATH` or `postgres://…`. Rejects with a StartError that says what to do when that cannot be done. */
+/** Opens `memory`, `file:PATH` or `postgres://…`. If that fails, rejects with a StartError that says what to do. */
 export async function openState(where: string, { dir, warn = () => {} }: Surroundings): Promise<State> {
   return createState(await openStore(where, dir, warn), warn)
 }
@@ -31,17 +33,20 @@ export async function openState(where: string, { dir, warn = () => {} }: Surroun
 export type { StateDocument } from './document.js'
 export { documentText, parseDocument } from './document.js'
 
-// What a document may say is loaded for the first export or import.
+// The schemas of documents are loaded for the first export or import.
 const documents = () => import('./document.js')
 
-/** The whole state as one document. */
+/** Returns the whole state as one document. */
 export const exportState = async (state: State): Promise<StateDocument> => (await documents()).exportState(state)
 
-/** Replaces everything by what a document says, or nothing: then it rejects with a ProblemsError that names the row and the field. */
+/**
+ * Replaces everything by a document. If that fails, changes nothing and rejects with a ProblemsError that names the row
+ * and the field.
+ */
 export const importState = async (state: State, document: unknown): Promise<void> =>
   (await documents()).importState(state, document)
 
-// Databases are loaded when they are asked for, and most platforms ask for none.
+// Database libraries are loaded on demand, since most platforms do not use one.
 async function openStore(where: string, dir: string, warn: (sentence: string) => void): Promise<Store> {
   switch (stateKindOf(where)) {
     case 'memory':
@@ -59,7 +64,7 @@ async function openStore(where: string, dir: string, warn: (sentence: string) =>
   }
 }
 
-// libsql is a native library, which not every system has.
+// libsql is a native library, which is not available on every system.
 function unloadable(error: Error): never {
   const reason = error.message.split('\n', 1)[0]
   throw new StartError(

@@ -1,4 +1,4 @@
-/** The state that ends with the process: rows in maps, and no library. */
+/** The state in memory, which ends with the process: rows in maps, without a library. */
 import type { TableName } from '../core/state.js'
 import {
   type AnyRow,
@@ -41,18 +41,19 @@ export function createMemoryStore(): Store {
       commit(view, rows, readers)
       return { result, closed: doors.closed }
     },
-    // No other process has this memory.
+    // No other process shares this memory.
     follow() {},
     async close() {},
   }
 }
 
-/** Makes what a writer saw visible from now on, except to those who are in the middle of reading. */
+/** Makes the changes of a writer visible, except to readers that are in the middle of reading. */
 function commit(written: View, rows: Record<TableName, IndexedRows>, readers: Iterable<View>): void {
   for (const name of Object.keys(written) as TableName[]) {
     const { replacement } = written[name]
     if (replacement) {
-      // Row by row, thousands of them would hold up other requests. Readers keep the rows that they began with.
+      // Inserting thousands of rows one by one would hold up other requests. Readers keep the rows with which they
+      // began.
       rows[name] = replacement
       continue
     }
@@ -77,7 +78,7 @@ function tableOver(rows: LayeredRows, shape: AnyShape): AnyTable {
   return {
     get: async key => rows.get(key),
     async find(where, { limit = Number.POSITIVE_INFINITY, offset = 0 } = {}) {
-      // Rows mostly come in the order of time, so that turned around there is next to nothing to sort.
+      // Rows mostly arrive in chronological order, so after reversing there is little to sort.
       const found = find(where).reverse().sort(newestFirst)
       return found.slice(offset, offset + limit).map(([, row]) => row)
     },
@@ -117,13 +118,13 @@ function refuseTaken(rows: LayeredRows, shape: AnyShape, columns: AnyRow, own?: 
 
 type Entry = readonly [key: string, row: AnyRow]
 
-// Keys are ASCII, where JavaScript's order is that of the databases.
+// Keys are ASCII, for which JavaScript's order is the same as the databases'.
 const newestFirst = ([key, row]: Entry, [otherKey, other]: Entry): number => {
   if (row.created_at !== other.created_at) return (row.created_at as string) < (other.created_at as string) ? 1 : -1
   return key < otherKey ? -1 : 1
 }
 
-/** A frozen copy, which can be given out as it is. */
+/** A frozen copy, which can be returned to callers. */
 const frozen = (shape: AnyShape, row: AnyRow): AnyRow =>
   Object.freeze(kept<unknown>(shape, row, { json: text => deeplyFrozen(JSON.parse(text)), value: value => value }))
 
@@ -139,7 +140,7 @@ type IndexedRows = ReturnType<typeof createIndexedRows>
 
 type RowsByKey = Map<string, AnyRow>
 
-/** Rows by their keys, and by the values of some columns without looking at the others. */
+/** Rows by key, with indexes on some columns. */
 function createIndexedRows({ key: keyColumn, unique, indexed }: AnyShape) {
   const rows: RowsByKey = new Map()
   const indexes = new Map([...unique, ...indexed].map(column => [column, new Map<unknown, RowsByKey>()]))
@@ -156,7 +157,7 @@ function createIndexedRows({ key: keyColumn, unique, indexed }: AnyShape) {
     }
   }
 
-  /** The rows with this value in this column; all where there is no index. */
+  /** The rows with this value in this column; all rows if the column has no index. */
   function alike(column: string, value: ColumnValue): RowsByKey {
     const index = indexes.get(column)
     if (index) return index.get(value) ?? none
@@ -179,7 +180,7 @@ function createIndexedRows({ key: keyColumn, unique, indexed }: AnyShape) {
     delete: remove,
     /** The rows that meet all conditions, with their keys. */
     *matching(conditions: Conditions): Iterable<readonly [key: string, row: AnyRow]> {
-      // As few rows as the indexes allow.
+      // Uses the index that leaves the fewest rows.
       const choices = conditions.map(([column, value]) => alike(column, value))
       const candidates = choices.reduce((fewest, choice) => (choice.size < fewest.size ? choice : fewest), rows)
       for (const entry of candidates) {
@@ -191,11 +192,11 @@ function createIndexedRows({ key: keyColumn, unique, indexed }: AnyShape) {
 
 type LayeredRows = ReturnType<typeof layerOver>
 
-/** Rows with some of them covered, or all: by what a writer has changed so far, or by what a reader saw before a change. */
+/** A layer over some rows: the changes of a writer so far, or the old rows for a reader that began before a change. */
 function layerOver(below: IndexedRows, shape: AnyShape) {
   const keys = new Set<string>()
   let coversAll = false
-  // Most layers cover nothing, so they make nothing to cover with.
+  // Created only when needed, since most layers cover nothing.
   let above: IndexedRows | undefined
 
   const covers = (key: string) => coversAll || keys.has(key)
@@ -210,14 +211,14 @@ function layerOver(below: IndexedRows, shape: AnyShape) {
     matching,
     covers,
     isOver: (rows: IndexedRows) => rows === below,
-    /** From now on this row is seen in place of the one below; undefined: none is. */
+    /** Replaces the row below in this layer; undefined removes it. */
     cover(key: string, row: AnyRow | undefined): void {
       if (!coversAll) keys.add(key)
       if (!row) return above?.delete(key)
       above ??= createIndexedRows(shape)
       above.put(key, row)
     },
-    /** From now on none of the rows below is seen, however many there are. Returns how many were seen until now. */
+    /** Hides all rows below, however many there are. Returns how many were visible before. */
     clear(): number {
       let seen = 0
       for (const _ of matching([])) seen++
@@ -226,11 +227,11 @@ function layerOver(below: IndexedRows, shape: AnyShape) {
       above = undefined
       return seen
     },
-    /** All rows that are seen, once this layer was cleared. */
+    /** All visible rows, if this layer was cleared. */
     get replacement(): IndexedRows | undefined {
       return coversAll ? (above ?? createIndexedRows(shape)) : undefined
     },
-    /** Every row that is covered by itself, and what covers it. */
+    /** All individually covered rows, and what covers them. */
     *covered(): Iterable<readonly [key: string, row: AnyRow | undefined]> {
       for (const key of keys) yield [key, above?.get(key)]
     },

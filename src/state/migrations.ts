@@ -1,4 +1,4 @@
-/** The tables of a database, in the order in which versions of Standin made and changed them. */
+/** Creates and changes the tables of a database, version by version. */
 import type { ColumnDataType, ColumnDefinitionBuilder, Kysely, RawBuilder } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { StartError } from '../check/problem.js'
@@ -7,7 +7,7 @@ import type { Database } from './sql.js'
 
 const TABLE = 'standin_migrations'
 
-/** What text is in this database: ordered by its bytes, whatever its language. */
+/** The text type of this database, sorted by bytes, whatever the locale. */
 export type TextColumn = ColumnDataType | RawBuilder<unknown>
 
 interface Target {
@@ -15,7 +15,10 @@ interface Target {
   readonly schema?: string
 }
 
-/** Whether nothing needs to be made or changed: so it is for most starts. Throws a StartError when a newer version was there. */
+/**
+ * Whether nothing has to be migrated, which is the case at most starts. Throws a StartError if a newer version has used
+ * the database.
+ */
 export async function isCurrent(db: Kysely<Database>, place: string): Promise<boolean> {
   const known = Object.keys(migrations('text'))
   const applied = await appliedTo(db)
@@ -25,7 +28,7 @@ export async function isCurrent(db: Kysely<Database>, place: string): Promise<bo
   )
 }
 
-/** Makes a database what this version of Standin expects; others may do the same at the same moment. */
+/** Migrates a database to this version of Standin. Other processes may do the same at the same time. */
 export async function migrate(db: Kysely<Database>, { text, schema }: Target): Promise<void> {
   const migrator = new Migrator({
     db,
@@ -51,16 +54,16 @@ async function appliedTo(db: Kysely<Database>): Promise<readonly string[]> {
 const isNoSuchTable = ({ code, message }: { readonly code?: unknown; readonly message: string }) =>
   code === '42P01' || message.includes('no such table')
 
-// A migration that was released is never changed, only followed by another one: databases out there have been through it.
+// A released migration is never changed, since existing databases have already run it. Add a new one instead.
 const migrations = (text: TextColumn): Record<string, Migration> => ({
   '001-users-sessions-keys': { up: db => makeFirstTables(db, text) },
   '002-digests-of-secrets': { up: db => keepDigests(db, text) },
 })
 
-/** A database whose columns are not those of this version yet. */
+/** A database whose columns may not be those of this version yet. */
 type BeingMigrated = Parameters<Migration['up']>[0]
 
-/** The kinds of columns; JSON is text, which keeps the order of keys, and NUL, as they were written. */
+/** The kinds of columns. JSON is stored as text, which preserves the order of keys, and NUL. */
 const kinds = {
   key: column => column.notNull().primaryKey(),
   words: column => column.notNull(),
@@ -194,5 +197,5 @@ async function keepDigests(db: BeingMigrated, text: TextColumn): Promise<void> {
   }
 }
 
-/** SQLite takes no more than 32,766 values in one statement. */
+/** SQLite accepts at most 32,766 values in one statement. */
 const ROWS_AT_ONCE = 1000

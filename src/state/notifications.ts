@@ -1,26 +1,26 @@
-/** Listens to what other processes announce in PostgreSQL, over a connection of its own that reconnects by itself. */
+/** Listens to the announcements of other processes in PostgreSQL, on its own connection, which reconnects by itself. */
 import { Socket } from 'node:net'
 import pg from 'pg'
 
 interface Channel {
   readonly settings: pg.ClientConfig
   readonly channel: string
-  /** Called with what was announced; without anything when something may have been missed. */
+  /** Called with each announcement; without an argument if some may have been missed. */
   heard(announcement?: string): void
 }
 
 export type Hearing = Awaited<ReturnType<typeof hear>>
 
-/** Nothing goes unnoticed for longer, even when the connection is away. */
+/** No change goes unnoticed for longer than this, even without a connection. */
 const DEAF_MS = 500
-/** A connection may go dead without a word, a cable pulled; so it is asked this often whether it is there, */
+/** A connection may die silently, for example when a cable is pulled. It is checked this often, */
 const BEAT_MS = 250
-/** and taken for gone when it does not answer for so long. */
+/** and considered dead if it does not answer for this long. */
 const SILENCE_MS = 400
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
 
-/** Resolves when it hears; rejects when the first connection fails. */
+/** Resolves when it is listening; rejects if the first connection fails. */
 export async function hear({ settings, channel, heard }: Channel) {
   const listen = `listen ${pg.escapeIdentifier(channel)}`
   let ended = false
@@ -32,7 +32,7 @@ export async function hear({ settings, channel, heard }: Channel) {
     const own = new Socket()
     socket = own
     const client = new pg.Client({ ...settings, stream: () => own })
-    // The end of the connection reports this as well, and always comes.
+    // The end of the connection is always reported too.
     client.on('error', () => {})
     client.on('notification', ({ payload }) => heard(payload))
     try {
@@ -42,7 +42,7 @@ export async function hear({ settings, channel, heard }: Channel) {
       own.destroy()
       throw error
     }
-    // To listen twice is to listen once.
+    // Listening twice has no further effect.
     const beat = createBeat(own, () => client.query(listen))
     client.once('end', () => {
       clearInterval(beat)
@@ -70,7 +70,7 @@ export async function hear({ settings, channel, heard }: Channel) {
 
   await connect()
   return {
-    /** At once, whatever the connection is doing. */
+    /** Ends at once, whatever the connection is doing. */
     end(): void {
       ended = true
       clearInterval(deaf)
@@ -80,7 +80,7 @@ export async function hear({ settings, channel, heard }: Channel) {
   }
 }
 
-/** Asks again and again whether the connection is there, and lets go of its socket when no answer comes. */
+/** Checks the connection regularly and destroys its socket if there is no answer. */
 function createBeat(socket: Socket, ask: () => Promise<unknown>): NodeJS.Timeout {
   const beat = setInterval(() => {
     const silence = setTimeout(() => socket.destroy(), SILENCE_MS).unref()

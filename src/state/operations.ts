@@ -1,4 +1,4 @@
-/** What can be asked of the state as a whole: users, sessions, keys and messages as one document. */
+/** Operations on the whole state: users, sessions, keys and messages as one document. */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import * as v from 'valibot'
@@ -8,12 +8,15 @@ import { ProblemsError } from '../check/problem.js'
 import { invalidRequest } from '../core/errors.js'
 import { documentText, parseDocument, type StateDocument, stateDocument } from './document.js'
 
-/** Some thousands of users with their sessions. It is put in place in one go, which takes the longer the more there is. */
+/**
+ * Some thousands of users with their sessions. An import replaces everything in one transaction, whose time grows with
+ * the size.
+ */
 export const STATE_LIMIT_BYTES = 8_388_608
 
 interface Parts {
   readonly exportState: () => Promise<StateDocument>
-  /** Rejects with a ProblemsError for a document that cannot be used. */
+  /** Rejects with a ProblemsError for an invalid document. */
   readonly importState: (document: unknown) => Promise<void>
 }
 
@@ -43,7 +46,7 @@ export const stateOperations = ({ exportState, importState }: Parts) => ({
   }),
 })
 
-/** All mistakes of a document at once. */
+/** Reports all mistakes of a document at once. */
 function refuse(error: unknown): never {
   if (!(error instanceof ProblemsError)) throw error
   throw invalidRequest(error.problems.map(({ sentence }) => sentence).join(' '))

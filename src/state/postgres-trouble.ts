@@ -1,4 +1,4 @@
-/** The address of a PostgreSQL, and why it could not be opened, with what to do about it. */
+/** The address of a PostgreSQL server, and why it could not be used, with what to do about it. */
 import pg from 'pg'
 import { StartError } from '../check/problem.js'
 import type { Trouble } from './store.js'
@@ -10,11 +10,13 @@ interface Failure {
 
 export const cannotOpen = (error: Failure, address: Address) => new StartError(sentence(error, address))
 
-/** Of the connection, the server or the database, and not of a statement: errors of the system, and classes of SQLSTATE. */
+/**
+ * Errors of the connection, the server or the database rather than of a statement: system errors, and SQLSTATE classes.
+ */
 const ofTheServer = /^(E[A-Z]+|08...|25006|28...|3D...|53...|57...|58...|XX...)$/
 const ofTheConnection = /terminated|timeout|connection|not queryable/i
 
-/** What an error says about the database as a whole; `undefined` for an error of one statement, or of something else. */
+/** What an error says about the database as a whole; `undefined` for errors of a single statement, and other errors. */
 export function troubleWith(error: Failure, address: Address): Trouble | undefined {
   const { code, message } = error
   if (!(code === undefined ? ofTheConnection.test(message) : ofTheServer.test(code))) return undefined
@@ -62,7 +64,7 @@ function sentence({ code = '', message }: Failure, { server, user, database }: A
   return `PostgreSQL at ${server} cannot keep the state: ${message}.`
 }
 
-/** Where a database is and who asks for it; the password is not among it. */
+/** The address of a database and its user, without the password. */
 interface Address {
   /** Host and port, or the folder of a socket. */
   readonly server: string
@@ -70,10 +72,10 @@ interface Address {
   readonly database: string
 }
 
-/** Throws a StartError when the URL cannot be read. */
+/** Throws a StartError if the URL cannot be parsed. */
 export function addressOf(url: string): Address {
-  // A password with one of these characters ends the host too early: parts of it would be taken for the port or the database,
-  // and shown.
+  // A password with one of these characters ends the host too early: parts of it would be taken for the port or the
+  // database, and shown.
   const afterHost = url.replace(/^\w+:\/\/[^/?#]*/, '')
   if (/[@#]/.test(afterHost)) throw unreadable()
   const { host, port, user = '', database = '' } = parsed(url)
@@ -85,7 +87,7 @@ function parsed(url: string): pg.Client {
     return new pg.Client({ connectionString: url })
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException
-    // The URL may name files with certificates.
+    // The URL may name certificate files.
     if (path !== undefined)
       throw new StartError(`The PostgreSQL URL of the state names ${path}, which cannot be read (${code}).`)
     throw unreadable()

@@ -1,4 +1,4 @@
-/** The state in a PostgreSQL database: kept when the process ends, shared by replicas on any machine. */
+/** The state in a PostgreSQL database: persistent, and shared by replicas on any machine. */
 import { randomUUID } from 'node:crypto'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
@@ -9,15 +9,18 @@ import { addressOf, cannotOpen, troubleWith } from './postgres-trouble.js'
 import { createSqlStore, type Database } from './sql.js'
 import type { Store } from './store.js'
 
-/** Everything of ours is in a schema of its own, so that it can live in a database with the app's own tables. */
+/** All of our tables are in their own schema, so that they can share a database with the app's tables. */
 const SCHEMA = 'standin'
 const CHANNEL = 'standin_revoked'
-/** Any number that is not locked elsewhere in this database. */
+/** An arbitrary number that is not locked elsewhere in this database. */
 const WRITERS_LOCK = 7_820_436_159
-/** A writer that stands still for longer (its machine sleeps) is cut off, or all others would wait with it. */
+/**
+ * A writer that stops for longer than this, for example because its machine sleeps, is cut off. Otherwise all others
+ * would wait for it.
+ */
 const WRITERS_PATIENCE_MS = 30_000
 
-/** A database that has not answered by then is away; the caller gets an error instead of waiting for ever. */
+/** If the database does not answer within this time, callers get an error instead of waiting forever. */
 const ANSWER_MS = 10_000
 
 const connection: pg.ClientConfig = {
@@ -27,7 +30,7 @@ const connection: pg.ClientConfig = {
   keepAliveInitialDelayMillis: 10_000,
 }
 
-/** Connects, and makes the tables when they are not there. Throws a StartError when that cannot be done. */
+/** Connects, and creates the tables if they do not exist. Throws a StartError if that fails. */
 export async function openPostgres(url: string): Promise<Store> {
   const address = addressOf(url)
   const settings = { ...connection, connectionString: url }
@@ -45,7 +48,7 @@ export async function openPostgres(url: string): Promise<Store> {
   try {
     if (!(await isCurrent(db, `${address.server}/${address.database}`)))
       await migrate(db, { text: sql`text collate "C"`, schema: SCHEMA })
-    // Our own listeners know already.
+    // Our own listeners have already been told.
     const heard = (announcement?: string) => announcement !== own && tell()
     hearing = await hear({ settings, channel: CHANNEL, heard })
   } catch (error) {
@@ -67,7 +70,7 @@ export async function openPostgres(url: string): Promise<Store> {
 
 function poolFor(settings: pg.ClientConfig): pg.Pool {
   const pool = new pg.Pool({ ...settings, query_timeout: ANSWER_MS })
-  // A connection that breaks says so here. Its query fails for the caller, and the pool makes another connection.
+  // A broken connection is reported here. Its query fails for the caller, and the pool opens another connection.
   pool.on('error', () => {})
   pool.on('connect', client => client.on('error', () => {}))
   return pool

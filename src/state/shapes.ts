@@ -1,14 +1,14 @@
-/** What a table is besides the columns of its rows: what is unique, what is asked for, what gives access. */
+/** The properties of tables besides their columns: unique values, indexes, and which rows give access. */
 import { digestOf } from '../core/secrets.js'
 import { isKeepable, type Page, type Rows, rowSchemas, type TableName, type Tables, TakenError } from '../core/state.js'
 
 interface Lookup<Row> {
   readonly key: keyof Row & string
-  /** Null may be there any number of times. */
+  /** Null does not count and may occur any number of times. */
   readonly unique: readonly (keyof Row & string)[]
-  /** What rows are found by besides; asking for these never looks through all rows. */
+  /** Other columns by which rows are found; these queries never scan all rows. */
   readonly indexed: readonly (keyof Row & string)[]
-  /** Tables whose rows give access have this: a row gives none any more once it is removed or one of these columns changes. */
+  /** For tables whose rows give access: access ends when the row is removed or one of these columns changes. */
   readonly doors?: readonly (keyof Row & string)[]
 }
 
@@ -34,7 +34,7 @@ const lookups: { readonly [N in TableName]: Lookup<Rows[N]> } = {
 
 export type AnyRow = Readonly<Record<string, unknown>>
 
-/** A table whose rows are not known any closer. */
+/** A table whose row type is unknown. */
 export interface AnyShape extends Lookup<AnyRow> {
   readonly json: readonly string[]
   readonly booleans: readonly string[]
@@ -42,7 +42,7 @@ export interface AnyShape extends Lookup<AnyRow> {
 
 export const shapeOf = (name: TableName): AnyShape => shapes[name]
 
-/** A table as the code sees it that is the same for all of them. */
+/** The interface that is the same for all tables. */
 export interface AnyTable {
   get(key: string): Promise<AnyRow | undefined>
   find(where: AnyRow, page?: Page): Promise<readonly AnyRow[]>
@@ -52,7 +52,7 @@ export interface AnyTable {
   remove(where: AnyRow): Promise<number>
 }
 
-/** Each table's name with something made for it. */
+/** Creates a value for each table. */
 export const forEachTable = <T>(make: (name: TableName) => T): Record<TableName, T> => ({
   users: make('users'),
   sessions: make('sessions'),
@@ -63,25 +63,26 @@ export const forEachTable = <T>(make: (name: TableName) => T): Record<TableName,
   messages: make('messages'),
 })
 
-/** What is kept as JSON or as 0 and 1 follows from the schemas of the rows. */
+/** Which columns are stored as JSON, or as 0 and 1, follows from the schemas of the rows. */
 const shapes = forEachTable((name): AnyShape => {
   const columns = Object.entries<{ readonly type: string }>(rowSchemas[name].entries)
   const ofType = (...types: string[]) => columns.flatMap(([column, { type }]) => (types.includes(type) ? [column] : []))
   return { ...(lookups[name] as Lookup<AnyRow>), json: ofType('array', 'custom'), booleans: ofType('boolean') }
 })
 
-// The one place where tables without types get theirs: what goes in is checked against Rows, so what comes out is of it.
+// The only place where untyped tables get their types. The compiler checks what is written, so what is read has the
+// same types.
 export const tablesOf = (make: (name: TableName) => AnyTable): Tables => forEachTable(make) as unknown as Tables
 
 export type ColumnValue = string | number | boolean | null
 
-/** JSON, as opposed to a value, is text in a database and frozen objects in memory. */
+/** JSON columns are text in a database, and frozen objects in memory. */
 interface Forms<T> {
   json(text: string): T
   value(value: ColumnValue): T
 }
 
-/** A row, or some columns of one, in the form in which it is kept. Throws a TypeError when a value cannot be kept. */
+/** Converts a row, or some columns of one, to its stored form. Throws a TypeError for a value that cannot be stored. */
 export function kept<T>({ json }: AnyShape, row: AnyRow, forms: Forms<T>): Record<string, T> {
   const columns = Object.entries(row).filter(([, value]) => value !== undefined)
   return Object.fromEntries(
@@ -95,7 +96,7 @@ export function kept<T>({ json }: AnyShape, row: AnyRow, forms: Forms<T>): Recor
   )
 }
 
-/** What is asked for, column by column. Throws a TypeError when a value is left open, which would mean every row. */
+/** The conditions of a query by column. Throws a TypeError for an undefined value, which would match every row. */
 export function conditions(where: AnyRow): readonly (readonly [column: string, value: ColumnValue])[] {
   return Object.entries(where).map(([column, value]) => {
     if (isValue(value)) return [column, value]
@@ -106,7 +107,7 @@ export function conditions(where: AnyRow): readonly (readonly [column: string, v
 const isValue = (value: unknown): value is ColumnValue =>
   value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 
-/** Which values can be kept: the same ones by every kind of state. */
+/** Which values can be stored. The same for all kinds of state. */
 export const isWhole = (value: ColumnValue): boolean => typeof value !== 'string' || isKeepable(value)
 
 export const taken = () =>
@@ -114,7 +115,9 @@ export const taken = () =>
 
 const refreshToken = /^[a-z0-9]{12}$/
 
-/** The forms of secrets in clear, as earlier versions kept them; a document that is written by hand may have them as well. */
+/**
+ * The formats of secrets in clear, as earlier versions stored them. A hand-written document may contain them as well.
+ */
 const inClear: { readonly [N in TableName]?: Readonly<Record<string, RegExp>> } = {
   refresh_tokens: { token: refreshToken, parent: refreshToken },
   one_time_tokens: { token_hash: /^(pkce_)?[\da-f]{56}$/ },
@@ -123,7 +126,7 @@ const inClear: { readonly [N in TableName]?: Readonly<Record<string, RegExp>> } 
 
 export const tablesWithSecrets = Object.keys(inClear) as readonly TableName[]
 
-/** The row with digests in place of secrets in clear. */
+/** Replaces secrets in clear by digests. */
 export function withDigests(table: TableName, row: AnyRow): AnyRow {
   const digests = Object.entries(inClear[table] ?? {}).flatMap(([column, form]) => {
     const value = row[column]
@@ -132,7 +135,7 @@ export function withDigests(table: TableName, row: AnyRow): AnyRow {
   return { ...row, ...Object.fromEntries(digests) }
 }
 
-/** Watches a piece of work for what ends access: rows that are removed, banned or revoked. */
+/** Detects whether some work ends access: rows that are removed, banned or revoked. */
 export function watchDoors(tables: Tables) {
   let closed = false
   const watched = (name: TableName): AnyTable => {
@@ -156,7 +159,7 @@ export function watchDoors(tables: Tables) {
   }
   return {
     tables: tablesOf(watched),
-    /** Whether something that gave access may do so no longer. */
+    /** Whether access may have ended. */
     get closed(): boolean {
       return closed
     },

@@ -1,4 +1,4 @@
-/** Keeps rows in a database: the same queries for SQLite and PostgreSQL. */
+/** Stores rows in a database, with the same queries for SQLite and PostgreSQL. */
 import type { ExpressionBuilder, Kysely, Transaction, TransactionBuilder } from 'kysely'
 import type { Turns } from '../core/work.js'
 import {
@@ -16,19 +16,19 @@ import {
 } from './shapes.js'
 import type { Store } from './store.js'
 
-/** What a database has: no booleans (they are 0 or 1), and JSON as text, which keeps it as it was written. */
+/** The column types of databases: no booleans (stored as 0 or 1), and JSON as text, which preserves it exactly. */
 type Cell = string | number | null
 export type Database = Record<string, Record<string, Cell>>
 
-/** What a database brings along besides its dialect. */
+/** The parts of a database that differ, apart from its dialect. */
 export interface SqlSource {
   readonly reading: Kysely<Database>
   readonly writing: Kysely<Database>
   /** For readers that share one connection. */
   readonly inTurn?: Turns
-  /** The first thing in each transaction that writes: waits until no other process does. */
+  /** Called first in each transaction that writes. Waits until no other process is writing. */
   lock?(transaction: Transaction<Database>): Promise<void>
-  /** The last thing in a transaction that ended access: lets other processes know, if and when it is kept. */
+  /** Called last in a transaction that ended access. Notifies other processes if the transaction is committed. */
   announce?(transaction: Transaction<Database>): Promise<void>
   follow: Store['follow']
   close: Store['close']
@@ -41,12 +41,12 @@ export function createSqlStore(source: SqlSource): Store {
   const { reading, writing, inTurn = atOnce, lock, announce, follow, close, troubleOf } = source
   return {
     read(work) {
-      // One look: what is kept meanwhile is not seen.
+      // A snapshot: changes committed in the meantime are not visible.
       const look = reading.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
       return inTurn(() => within(look, transaction => work(tablesIn(transaction))))
     },
     write(work) {
-      // A stricter level would see the rows from before the wait, not those of the writer it waited for.
+      // A stricter level would see the rows from before the wait, and not those of the writer that it waited for.
       const change = writing.transaction().setIsolationLevel('read committed')
       return within(change, async transaction => {
         await lock?.(transaction)
@@ -62,7 +62,7 @@ export function createSqlStore(source: SqlSource): Store {
   }
 }
 
-/** Does work in a transaction; rejects with the work's own error when it fails. */
+/** Does work in a transaction. If the work fails, rejects with its error. */
 async function within<T>(
   transaction: TransactionBuilder<Database>,
   work: (transaction: Transaction<Database>) => Promise<T>,
@@ -74,7 +74,7 @@ async function within<T>(
       throw error
     }),
   )
-  // Where the connection is lost, undoing fails as well, and that would be the error.
+  // If the connection is lost, the rollback fails as well and would hide the real error.
   return whole.catch(error => Promise.reject(failure ? failure.error : error))
 }
 
@@ -92,7 +92,7 @@ function tableIn(db: Kysely<Database>, name: string, shape: AnyShape): AnyTable 
     },
     async insert(row) {
       const insertion = db.insertInto(name).values(encoded(shape, row))
-      // An error would end PostgreSQL's transaction; work that expects a TakenError goes on.
+      // An error would end PostgreSQL's transaction, but work that expects a TakenError continues.
       const done = await insertion.onConflict(conflict => conflict.doNothing()).executeTakeFirst()
       if (done.numInsertedOrUpdatedRows === 0n) throw taken()
     },
@@ -135,7 +135,10 @@ async function rowOf(db: Kysely<Database>, name: string, shape: AnyShape, key: s
   return row && decoded(shape, row)
 }
 
-/** Whether the row `own` cannot say this because another one does. There is one writer at a time, so the answer holds until it is written. */
+/**
+ * Whether another row already has a unique value that the row `own` wants. There is only one writer, so the answer
+ * stays true until it has written.
+ */
 async function isTaken(
   db: Kysely<Database>,
   name: string,
@@ -153,7 +156,7 @@ async function isTaken(
   return (await other.executeTakeFirst()) !== undefined
 }
 
-/** Half a character would be sent as another one, and PostgreSQL refuses to look for NUL. */
+/** A lone surrogate would be sent as another character, and PostgreSQL refuses to search for NUL. */
 const isImpossible = (where: AnyRow) => conditions(where).some(([, value]) => !isWhole(value))
 
 const matching = (where: AnyRow) => (eb: ExpressionBuilder<Database, string>) =>

@@ -1,14 +1,17 @@
-/** Checks whether SQLite's write-ahead log is damaged: SQLite itself silently passes over everything behind the damage. */
+/** Checks SQLite's write-ahead log for damage, since SQLite silently ignores everything after it. */
 import { copyFileSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 
-// The form of the file: https://www.sqlite.org/fileformat2.html#walformat
+// The file format: https://www.sqlite.org/fileformat2.html#walformat
 const HEADER = 32
 const FRAME_HEADER = 24
-/** SQLite empties the log at some 4 MB; a much longer one would take too long to read at a start. */
+/** SQLite empties the log at about 4 MB. A much longer one would take too long to read at the start. */
 const LONGEST_BYTES = 2 ** 26
 
-/** Keeps copies of a database whose log is damaged, and says so in a sentence. Called before the database is opened, which may drop the log. */
+/**
+ * Copies a database whose log is damaged, and warns about it. Called before the database is opened, which may delete
+ * the log.
+ */
 export async function reportDamage(file: string, warn: (sentence: string) => void): Promise<void> {
   if (damageIn(file) === undefined) return
   // Another process may have been in the middle of a write.
@@ -27,7 +30,7 @@ function keepCopies(file: string): string {
   }
 }
 
-/** Where the log is damaged, as a part of a sentence; `undefined` where it is not, or where there is none. */
+/** Describes where the log is damaged, as part of a sentence; `undefined` if it is not, or if there is no log. */
 function damageIn(file: string): string | undefined {
   const size = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
   if (size <= HEADER || size > LONGEST_BYTES) return undefined
@@ -51,11 +54,14 @@ function damageIn(file: string): string | undefined {
   return undefined
 }
 
-/** SQLite's checksum, which runs on from one part of the file to the next. */
+/** SQLite's checksum, which continues from one part of the file to the next. */
 function checksums(isBigEndian: boolean) {
   let [one, other] = [0, 0]
   return {
-    /** Adds `bytes`; gives back whether the sum stands at `at` in the log. Negative: nothing stands anywhere yet. */
+    /**
+     * Adds `bytes` and returns whether the log contains the checksum at `at`. If `at` is negative, there is nothing to
+     * compare yet.
+     */
     fits(bytes: Buffer, log: Buffer, at: number): boolean {
       for (let i = 0; i + 8 <= bytes.length; i += 8) {
         const word = (from: number) => (isBigEndian ? bytes.readUInt32BE(from) : bytes.readUInt32LE(from))

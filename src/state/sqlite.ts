@@ -1,4 +1,4 @@
-/** The state in an SQLite file: kept when the process ends, shared by processes on one machine. */
+/** The state in an SQLite file: persistent, and shared by processes on one machine. */
 import { closeSync, openSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -20,11 +20,11 @@ import { createSqlStore, type Database } from './sql.js'
 import { reportDamage } from './sqlite-log.js'
 import type { Store, Trouble } from './store.js'
 
-/** How long another process may take over its own start; far more than it needs. */
+/** How long to wait for the start of another process, which takes far less. */
 const OPENING_PATIENCE_MS = 3000
 const LOOK_EVERY_MS = 250
 
-/** Opens the file, and makes it when it is not there. Throws a StartError when that cannot be done. */
+/** Opens the file, or creates it if it does not exist. Throws a StartError if that fails. */
 export async function openSqlite(file: string, warn: (sentence: string) => void): Promise<Store> {
   try {
     makeRoomFor(file)
@@ -37,7 +37,7 @@ export async function openSqlite(file: string, warn: (sentence: string) => void)
 }
 
 async function open(file: string): Promise<Store> {
-  // Two connections, since on one of them a reader would see what a writer has not finished yet.
+  // Two connections, because on a single one a reader would see unfinished changes of a writer.
   const writer = new Libsql(file)
   const reader = new Libsql(file)
   const writing = new Kysely<Database>({ dialect: sqliteDialect(writer) })
@@ -62,7 +62,7 @@ async function open(file: string): Promise<Store> {
   return createSqlStore({
     reading,
     writing,
-    // Kysely has them wait too, but wakes all of them each time one is done.
+    // Kysely also makes them wait, but wakes all of them whenever one is done.
     inTurn: createTurns(),
     follow(tell) {
       looks = lookForChanges(writer, tell)
@@ -81,21 +81,21 @@ async function migrateFile(writer: SqliteFile, writing: Kysely<Database>): Promi
   await writing.transaction().execute(transaction => migrate(transaction, { text: 'text' }))
 }
 
-/** Makes the file, and the folder that it needs, for this user alone: hashes of passwords and keys are in it. */
+/** Creates the file and its folder for this user only, since it contains hashes of passwords and keys. */
 function makeRoomFor(file: string) {
   const made = makeFolder(path.dirname(file), 0o700)
-  // A folder that was there may be committed on purpose; its owner decides what is in it.
+  // An existing folder may be committed on purpose; its owner decides what it contains.
   if (made !== undefined) writeFileSync(path.join(made, '.gitignore'), '*\n')
   closeSync(openSync(file, 'a', 0o600))
 }
 
 function prepare(writer: Libsql.Database) {
-  // WAL lets others read while one writes. NORMAL hands each commit to the operating system and does not wait for the disk: a
-  // process that is killed loses nothing, only a power cut could take the last commits along.
+  // WAL allows reading while one connection writes. NORMAL passes each commit to the operating system without waiting
+  // for the disk: if the process is killed, nothing is lost; only a power failure could lose the last commits.
   writer.exec('pragma busy_timeout = 0; pragma journal_mode = wal; pragma synchronous = normal')
 }
 
-/** Puts everything into the one file, so that it can be copied; does without where that cannot be done just now. */
+/** Writes everything into the main file, so that it can be copied. Skipped if that is not possible at the moment. */
 function gather(writer: Libsql.Database) {
   try {
     writer.exec('pragma wal_checkpoint(truncate)')
@@ -112,7 +112,7 @@ function lookForChanges(writer: Libsql.Database, tell: () => void): NodeJS.Timeo
   return setInterval(look, LOOK_EVERY_MS).unref()
 }
 
-/** A number that changes when another connection has changed the file; undefined when that cannot be read just now. */
+/** A number that changes when another connection has changed the file; undefined if it cannot be read at the moment. */
 function dataVersion(writer: Libsql.Database): number | undefined {
   try {
     const [row] = writer.pragma('data_version') as { data_version: number }[]
@@ -169,16 +169,16 @@ function reason(file: string, { code = '', message }: Failure): string {
   }
 }
 
-/** What libsql, like better-sqlite3, makes of a file. */
+/** The file interface of libsql, which is like better-sqlite3's. */
 export interface SqliteFile extends SqliteDatabase {
   exec(sql: string): unknown
   readonly inTransaction: boolean
 }
 
-/** How long a writer waits for those of other processes. */
+/** How long a writer waits for the writers of other processes. */
 const WRITERS_PATIENCE_MS = 30_000
 
-/** Connects Kysely to an SQLite file through libsql, and says how long a query may wait for a lock. */
+/** Connects Kysely to an SQLite file through libsql, with a limit on how long a query waits for a lock. */
 export const sqliteDialect = (file: SqliteFile): Dialect => ({
   createDriver: () => driverFor(file),
   createQueryCompiler: () => new SqliteQueryCompiler(),
@@ -187,18 +187,18 @@ export const sqliteDialect = (file: SqliteFile): Dialect => ({
     supportsMultipleConnections: false,
     supportsTransactionalDdl: true,
     supportsReturning: true,
-    // Migrations run in a transaction, and SQLite has one writer.
+    // Migrations run in a transaction, and SQLite has a single writer.
     async acquireMigrationLock() {},
     async releaseMigrationLock() {},
   }),
 })
 
-// Kysely has a driver for SQLite, but it prepares `begin` and `commit` like queries. When the file is busy, libsql leaves such a
-// statement half done, and then the next commit fails. `exec` tidies up after itself.
+// Kysely's driver for SQLite prepares `begin` and `commit` like queries. When the file is busy, libsql leaves such a
+// statement unfinished, and the next commit fails. `exec` cleans up after itself.
 function driverFor(file: SqliteFile): Driver {
   const connection = {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-      // libsql ends the whole process over a value that it does not know.
+      // libsql crashes the whole process for a value that it does not support.
       if (!parameters.every(isCell)) throw new TypeError('SQLite keeps text, numbers and null.')
       const statement = file.prepare(sql)
       if (statement.reader) return { rows: statement.all(parameters) as R[] }
@@ -217,7 +217,7 @@ function driverFor(file: SqliteFile): Driver {
       await whenFree(() => file.exec('begin immediate'), WRITERS_PATIENCE_MS)
     },
     commitTransaction: async () => void file.exec('commit'),
-    // A full disk ends a transaction by itself, and to end it again would be an error in place of the cause.
+    // A full disk ends the transaction by itself. Ending it again would throw an error that hides the cause.
     rollbackTransaction: async () => void (file.inTransaction && file.exec('rollback')),
     async releaseConnection() {},
     destroy: async () => void file.close(),
@@ -226,7 +226,7 @@ function driverFor(file: SqliteFile): Driver {
 
 const isCell = (value: unknown) => value === null || typeof value === 'string' || typeof value === 'number'
 
-/** Tries until the file is free; after `patienceMs` it rejects with what SQLite says. */
+/** Retries until the file is free. After `patienceMs` it rejects with SQLite's error. */
 export async function whenFree<T>(attempt: () => T, patienceMs: number): Promise<T> {
   const givesUpAt = performance.now() + patienceMs
   for (;;) {
@@ -235,11 +235,11 @@ export async function whenFree<T>(attempt: () => T, patienceMs: number): Promise
     } catch (error) {
       if (!isBusy(error) || performance.now() > givesUpAt) throw error
     }
-    // SQLite's own waiting would stop the whole process, and with it the work in it that is to free the file. By chance, so that
-    // processes that wait do not keep meeting.
+    // SQLite's own waiting would block the process, including the work that will free the file. The pause is random, so
+    // that waiting processes do not collide again and again.
     await pause(1 + Math.random() * 9)
   }
 }
 
-/** Waits for an SQLite file that another process is writing to. */
+/** Whether an error says that another process is writing to the SQLite file. */
 export const isBusy = (error: unknown): boolean => String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY')

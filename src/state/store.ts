@@ -1,9 +1,9 @@
-/** Turns a store, which knows how rows are kept, into a state: one writer at a time, an orderly end, and listeners that are called. */
+/** Turns a store into a state: adds a single writer at a time, an orderly close, and listeners. */
 import { stateUnavailable } from '../core/errors.js'
 import type { State, Tables } from '../core/state.js'
 import { createTurns } from '../core/work.js'
 
-/** Why nothing can be read or written at the moment, although what was asked is right. */
+/** Why nothing can be read or written at the moment, although the request is valid. */
 export interface Trouble {
   /** For clients: a sentence without paths and credentials. */
   readonly said: string
@@ -11,20 +11,22 @@ export interface Trouble {
   readonly line: string
 }
 
-/** How rows are kept: the part in which the kinds of state differ. */
+/** How rows are stored: the part in which the kinds of state differ. */
 export interface Store {
   read<T>(work: (tables: Tables) => Promise<T>): Promise<T>
-  /** Called for one piece of work at a time. `closed`: whether it ended access for a session, a user or a key. */
+  /**
+   * Called for one piece of work at a time. `closed` says whether it ended the access of a session, a user or a key.
+   */
   write<T>(work: (tables: Tables) => Promise<T>): Promise<{ readonly result: T; readonly closed: boolean }>
-  /** Calls `tell` from now on when another process may have done so. */
+  /** Calls `tell` whenever another process may have ended access. */
   follow(tell: () => void): void
   /** Called once, when nothing is read or written any more. */
   close(): Promise<void>
-  /** What an error says about the place where rows are kept; `undefined` for any other error. */
+  /** What an error says about the place where rows are stored; `undefined` for other errors. */
   troubleOf?(error: unknown): Trouble | undefined
 }
 
-/** `warn` is called once when the state cannot be used, and once when it can again. */
+/** `warn` is called once when the state becomes unusable, and once when it is usable again. */
 export function createState(store: Store, warn: (sentence: string) => void = () => {}): State {
   const listeners = new Set<() => void>()
   const running = new Set<Promise<unknown>>()
@@ -71,9 +73,9 @@ export function createState(store: Store, warn: (sentence: string) => void = () 
   }
 }
 
-/** Makes a 503 of trouble with the place where rows are kept, and warns when it begins and ends. */
+/** Turns trouble with the storage into a 503, and warns when it begins and ends. */
 function createGuard({ troubleOf }: Store, warn: (sentence: string) => void) {
-  /** What has failed since it last worked. A full disk can still be read, which does not end the trouble. */
+  /** The kind of access that has failed. A full disk can still be read, which does not end the trouble. */
   let failing: 'read' | 'write' | undefined
   return async <T>(kind: 'read' | 'write', work: Promise<T>): Promise<T> => {
     try {

@@ -2,18 +2,18 @@
 import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
 import { validationFailed } from './errors.js'
 
-/** The address in small letters. Throws a 400 for a malformed one. */
+/** Returns the address in lower case. Throws a 400 for a malformed one. */
 export function validEmail(given: string): string {
   if (given === '') throw validationFailed('An email address is required')
   if (Buffer.byteLength(given) > LONGEST_EMAIL_BYTES) throw validationFailed('An email address is too long')
-  // Checked before it is in small letters: the sign for Kelvin would become the k of another address.
+  // Checked before lower-casing, which would turn the Kelvin sign into the k of another address.
   if (!isEmail(given)) throw validationFailed('Unable to validate email address: invalid format')
   return given.toLowerCase()
 }
 
 export const formatPhone = (given: string) => given.replace(/^\+/, '').replaceAll(' ', '')
 
-/** The number as digits alone. Throws a 400 for anything else (E.164). */
+/** Returns the number as digits only. Throws a 400 for anything but an E.164 number. */
 export function validPhone(given: string): string {
   const number = formatPhone(given)
   if (!/^[1-9]\d{1,14}$/.test(number)) throw validationFailed('Invalid phone number format (E.164 required)')

@@ -1,4 +1,4 @@
-/** The answers of the auth backend, in Supabase's forms, for the OpenAPI document. */
+/** The responses of the auth backend, in Supabase's format, for the OpenAPI document. */
 import * as v from 'valibot'
 import { map, open } from '../check/check.js'
 
@@ -65,7 +65,7 @@ export const linkAnswer = open({
   redirect_to: text,
 })
 
-/** The older form, for clients that send no version. */
+/** The older format, for clients that send no version. */
 const olderRefusal = open({
   code: v.pipe(v.number(), v.integer()),
   error_code: text,
@@ -73,7 +73,7 @@ const olderRefusal = open({
   error_id: v.optional(text),
 })
 const newerRefusal = open({ code: text, message: text })
-/** What the gateway in front of it says. */
+/** The error of the gateway in front of the backend. */
 const gatewayRefusal = open({ message: text })
 
 export const authRefusal = v.union([olderRefusal, newerRefusal, gatewayRefusal])

@@ -1,4 +1,6 @@
-/** Identifies the callers of the auth backend, and decides whether they may: users with their token, admins with the service key. */
+/**
+ * Identifies the callers of the auth backend and checks their access: users by their token, admins by the service key.
+ */
 import { isBanned, type SessionRow, type UserRow } from '../core/state.js'
 import type { Backend } from './backend.js'
 import {
@@ -19,7 +21,7 @@ import type { Claims } from './tokens.js'
 /** The holder of a user token. */
 export interface SignedIn {
   readonly user: UserRow
-  /** The session of the token; one that was minted for tests has none. */
+  /** The session of the token; tokens minted for tests have none. */
   readonly session: SessionRow | undefined
   readonly claims: Claims
 }
@@ -28,7 +30,10 @@ export const isUuid = (text: string) => /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-
 
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
-/** The user of the token. Rejects with what Supabase answers: 401 without one, 403 for one that is not good, or no longer. */
+/**
+ * Returns the user of the token. Rejects like Supabase: with a 401 without a token, and a 403 for one that is invalid
+ * or expired.
+ */
 export async function authenticate(backend: Backend, authorization: string | undefined): Promise<SignedIn> {
   return holderOf(backend, await claimsOf(backend, authorization))
 }
@@ -50,10 +55,10 @@ async function holderOf(backend: Backend, claims: Claims): Promise<SignedIn> {
   return { user, session, claims }
 }
 
-/** Returns when the token is an admin's; rejects as `authenticate` does, and with a 403 for any other token. */
+/** Returns if the token is an admin's. Rejects as `authenticate` does, and with a 403 for any other token. */
 export async function requireAdmin(backend: Backend, authorization: string | undefined): Promise<void> {
   const claims = await claimsOf(backend, authorization)
-  // The service key belongs to no user. An admin who has signed in is one for as long as the session lasts.
+  // The service key belongs to no user. For a signed-in admin, the session must still exist.
   if (claims.session_id !== undefined) await holderOf(backend, claims)
   if (!backend.settings.jwtAdminRoles.includes(claims.role ?? '')) throw notAdmin(undefined, triedToken('role', claims))
 }
@@ -74,7 +79,7 @@ async function claimsOf(backend: Backend, authorization: string | undefined): Pr
   }
 }
 
-/** The words of the library that Supabase's server verifies tokens with; apps are known to look at them. */
+/** The messages of the library with which Supabase's server verifies tokens. Some apps check for them. */
 function wordsFor({ fault, header: { alg, kid }, why }: TokenRefusal): string {
   switch (fault) {
     case 'malformed':

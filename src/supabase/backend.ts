@@ -3,17 +3,17 @@ import type { Origins } from '../core/origins.js'
 import type { MessageRow, Moment, State } from '../core/state.js'
 import type { Tokens } from './tokens.js'
 
-/** How the backend behaves; named as Supabase Auth names its settings, and meant as there. */
+/** The settings of the backend, with the names and meanings that Supabase Auth gives them. */
 export interface AuthSettings {
   /** Lifetime of user tokens, in seconds. */
   readonly jwtExp: number
-  /** The `iss` of user tokens; empty for the backend's own address, `none` for no `iss` at all. */
+  /** The `iss` of user tokens: empty for the backend's own URL, `none` for no `iss`. */
   readonly jwtIssuer: string
   readonly jwtAdminRoles: readonly string[]
   readonly siteUrl: string
-  /** Globs of addresses that links may lead back to. */
+  /** Globs of the addresses that links may redirect to. */
   readonly uriAllowList: readonly string[]
-  /** The address of the backend in links; empty for its own. */
+  /** The backend's URL in links; empty for its own. */
   readonly apiExternalUrl: string
   readonly disableSignup: boolean
   readonly externalEmailEnabled: boolean
@@ -21,18 +21,18 @@ export interface AuthSettings {
   readonly externalAnonymousUsersEnabled: boolean
   readonly mailerAutoconfirm: boolean
   readonly smsAutoconfirm: boolean
-  /** How long codes and links hold, in seconds. */
+  /** How long codes and links are valid, in seconds. */
   readonly mailerOtpExp: number
   readonly mailerOtpLength: number
   readonly mailerSecureEmailChangeEnabled: boolean
-  /** The code of every mail and text message; empty for a new one each time. */
+  /** The code in every email and text message; empty for a new one each time. */
   readonly testOtp: string
   /** In bytes. */
   readonly passwordMinLength: number
-  /** Sets of characters: a password must have one of each. Supabase's form, separated by colons. */
+  /** Character sets, separated by colons as at Supabase. A password must contain a character of each. */
   readonly passwordRequiredCharacters: string
   readonly securityRefreshTokenRotationEnabled: boolean
-  /** How long a refresh token that was replaced may be used again, in seconds. */
+  /** How long a replaced refresh token may be used again, in seconds. */
   readonly securityRefreshTokenReuseInterval: number
   readonly securityUpdatePasswordRequireReauthentication: boolean
 }
@@ -43,21 +43,21 @@ export interface Backend {
   readonly settings: AuthSettings
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** The backend's own address: `http://127.0.0.1:4100/auth/v1`. */
+  /** The backend's own URL: `http://127.0.0.1:4100/auth/v1`. */
   readonly url: () => string
-  /** From where admins may ask. */
+  /** The origins from which admins may call. */
   readonly origins: Pick<Origins, 'requireOwnAdmin'>
-  /** Called with each message that was put into the outbox. */
+  /** Called with each message that was added to the outbox. */
   readonly announce: (message: MessageRow) => void
 }
 
-/** The moment it is. */
+/** The current time of the backend. */
 export const momentOf = ({ now }: Pick<Backend, 'now'>): Moment => new Date(now()).toISOString()
 
-/** The address that links lead to. */
+/** The base URL of links. */
 export const externalUrl = ({ settings, url }: Backend) => settings.apiExternalUrl.replace(/\/+$/, '') || url()
 
-/** The issuer of the tokens; `undefined` where they name none. */
+/** The issuer of the tokens; `undefined` if they have no `iss`. */
 export function issuerOf({ settings: { jwtIssuer }, url }: Backend): string | undefined {
   return jwtIssuer === 'none' ? undefined : jwtIssuer || url()
 }

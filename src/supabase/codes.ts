@@ -1,18 +1,23 @@
-/** One-time codes and the links that carry them: made, sent to the outbox, found again, used once. */
+/**
+ * One-time codes and the links that carry them: creates them, sends them to the outbox, finds them, and uses them once.
+ */
 import { createHash, randomInt, randomUUID, timingSafeEqual } from 'node:crypto'
 import { digestOf } from '../core/secrets.js'
 import type { MessageRow, Moment, OneTimeTokenRow, OneTimeTokenType, Tables, UserRow } from '../core/state.js'
 import { type Backend, externalUrl, momentOf } from './backend.js'
 
-/** What stands before the hash of a token that is to end in a PKCE exchange. */
+/** Prefix of the hash of a token that leads to a PKCE exchange. */
 export const PKCE = 'pkce_'
 
-/** A code in digits. */
+/** Returns a new code of digits. */
 export function newCode({ settings: { mailerOtpLength, testOtp } }: Backend): string {
   return testOtp || String(randomInt(10 ** mailerOtpLength)).padStart(mailerOtpLength, '0')
 }
 
-/** What the link of a mail carries, and a code is compared by: it fits one address only (supabase-auth.md, §3.5). */
+/**
+ * The hash that is in the link of an email, and with which a code is compared. It is valid for one address only
+ * (supabase-auth.md, §3.5).
+ */
 export const hashOfCode = (address: string, code: string) =>
   createHash('sha224')
     .update(address + code)
@@ -20,7 +25,7 @@ export const hashOfCode = (address: string, code: string) =>
 
 const keyOf = (userId: string, type: OneTimeTokenType) => `${userId} ${type}`
 
-/** Keeps a token in place of an earlier one of its type. `hash` opens a link, so that only its digest is kept. */
+/** Stores a token in place of an earlier one of its type. `hash` opens a link, so only its digest is stored. */
 export async function keepToken(
   { one_time_tokens }: Tables,
   userId: string,
@@ -39,10 +44,10 @@ export const tokenOf = ({ one_time_tokens }: Tables, userId: string, type: OneTi
 export const dropToken = ({ one_time_tokens }: Tables, userId: string, type: OneTimeTokenType) =>
   one_time_tokens.remove({ id: keyOf(userId, type) })
 
-/** After one proof a user needs no other code that was sent before. */
+/** Removes all of a user's tokens: after one proof, no earlier code is needed. */
 export const dropTokens = ({ one_time_tokens }: Tables, userId: string) => one_time_tokens.remove({ user_id: userId })
 
-/** The token with one of these hashes among those of the given types. */
+/** Finds a token of the given types by one of these hashes. */
 export async function findToken(
   { one_time_tokens }: Tables,
   hashes: readonly string[],
@@ -52,7 +57,7 @@ export async function findToken(
   return found.flat().find(({ token_type }) => types.includes(token_type))
 }
 
-/** Whether a code fits a token and the time that it holds for has not passed. */
+/** Whether the hash belongs to the token, and the token has not expired. */
 export function isValid(backend: Backend, hash: string, token: OneTimeTokenRow | undefined): boolean {
   if (!token || !isFresh(backend, token)) return false
   return [hash, `${PKCE}${hash}`].some(one => same(digestOf(one), token.token_hash))
@@ -64,7 +69,7 @@ export const isFresh = ({ settings, now }: Backend, { created_at }: OneTimeToken
 const same = (one: string, other: string) =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
 
-/** What a message is about; for mails it is the `type` of their link. */
+/** The purpose of a message. In emails it is the `type` of the link. */
 export type MessageKind =
   | 'signup'
   | 'invite'
@@ -80,13 +85,13 @@ const subjects: Record<MessageKind, string> = {
   invite: 'You have been invited',
   recovery: 'Reset your password',
   magiclink: 'Your magic link',
-  email_change: 'Confirm your new e-mail address',
+  email_change: 'Confirm your new email address',
   reauthentication: 'Confirm that it is you',
   sms: 'Your code',
   phone_change: 'Confirm your new phone number',
 }
 
-/** The link of a mail. Its destination stands in it unescaped for as long as that can be read, as Supabase has it. */
+/** The link of an email. As at Supabase, the redirect address is not escaped unless it has to be. */
 export function actionLink(backend: Backend, hash: string, kind: string, redirect: string): string {
   const back = /[&=#]/.test(redirect) ? encodeURIComponent(redirect) : redirect
   return `${externalUrl(backend)}/verify?token=${hash}&type=${kind}&redirect_to=${back}`
@@ -96,14 +101,14 @@ interface Letter {
   readonly kind: MessageKind
   readonly recipient: string
   readonly code: string
-  /** The hash that the link carries, and where it leads afterwards; left out where there is no link. */
+  /** The hash in the link, and where the link redirects to; absent if there is no link. */
   readonly link?: { readonly hash: string; readonly redirect: string }
 }
 
-/** At most this many messages are kept; the outbox of one machine is not an archive. */
+/** At most this many messages are kept. The outbox of a development machine is no archive. */
 const KEPT_MESSAGES = 500
 
-/** Puts a message into the outbox. */
+/** Adds a message to the outbox. */
 export async function post(
   backend: Backend,
   { messages }: Tables,

@@ -1,14 +1,14 @@
-/** The addresses that links may lead to: the site, this machine, and what the list of addresses allows. */
+/** Decides which addresses links may redirect to: the site, this machine, and those on the allow list. */
 import { isLoopback } from '../core/origins.js'
 import type { AuthSettings } from './backend.js'
 
 type Destinations = Pick<AuthSettings, 'siteUrl' | 'uriAllowList'>
 
-/** The first of the wanted addresses that a link may lead back to; the site itself when none is. */
+/** Returns the first of the wanted addresses that a link may redirect to, or else the site's. */
 export const redirectTo = (settings: Destinations, wanted: readonly (string | undefined)[]): string =>
   wanted.find(address => address !== undefined && mayLeadTo(settings, address)) ?? settings.siteUrl
 
-/** Schemes in which an address is a program or a document of its own, or a file of this machine. */
+/** Schemes whose URLs run code, contain a document, or read a local file. */
 const harmful = new Set([
   'javascript:',
   'data:',
@@ -23,7 +23,7 @@ const harmful = new Set([
 const isWeb = (protocol: string) => protocol === 'http:' || protocol === 'https:'
 
 function mayLeadTo({ siteUrl, uriAllowList }: Destinations, address: string): boolean {
-  // Browsers drop these, and read on as if they had never been there.
+  // Browsers drop these characters and read on as if they were not there.
   if (/[\0-\x20\x7f]/.test(address) || !URL.canParse(address)) return false
   const { protocol, host, hostname, port } = new URL(address)
   if (harmful.has(protocol)) return false
@@ -39,7 +39,7 @@ function mayLeadTo({ siteUrl, uriAllowList }: Destinations, address: string): bo
   return uriAllowList.some(glob => patternOf(glob).test(bare))
 }
 
-/** Whether a web address shows its host in the usual place: no name before an @, no backslashes, no numbers in disguise. */
+/** Whether a web address shows its host openly: no user name before an @, no backslashes, no encoded numbers. */
 function isPlain(address: string, protocol: string, host: string): boolean {
   const start = `${protocol}//${host}`
   return address.toLowerCase().startsWith(start) && /^(:\d*)?([/?#]|$)/.test(address.slice(start.length))
@@ -49,7 +49,10 @@ const isAddress = (hostname: string) => /^\d+\.\d+\.\d+\.\d+$|^\[/.test(hostname
 
 const patternOf = (glob: string) => new RegExp(`^${sourceOf(glob)}$`, 's')
 
-/** Supabase's globs: `*` is anything but `.` and `/`, `**` anything, `?` one character, `[!a-z]` a character not listed, `{a,b}` either. */
+/**
+ * Translates Supabase's globs: `*` matches anything but `.` and `/`, `**` anything, `?` one character, `[!a-z]` a
+ * character that is not listed, `{a,b}` either.
+ */
 function sourceOf(glob: string): string {
   return glob.replace(/\\.|\*\*|\[!?[^\]]+\]|\{[^{}]*\}|./gs, part => {
     const inside = part.slice(1, -1)

@@ -1,4 +1,4 @@
-/** The forms of error bodies of the auth backend: its own, that of its router, and that of the gateway in front of it. */
+/** The error bodies of the auth backend, of its router, and of the gateway in front of it. */
 import { randomUUID } from 'node:crypto'
 import type { PlatformError } from '../core/errors.js'
 import type { Exchange, TextReply } from '../core/exchange.js'
@@ -6,10 +6,10 @@ import { GATEWAY } from './errors.js'
 
 type Asked = Pick<Exchange, 'headers'>
 
-/** From this version on a request says which form of errors it understands (supabase-auth.md, §2.1). */
+/** From this version on, a request states which error format it understands (supabase-auth.md, §2.1). */
 const VERSION = '2024-01-01'
 
-/** In the auth backend's form. */
+/** Returns the error in the auth backend's format. */
 export function authErrorReply(error: PlatformError, asked: Asked): TextReply {
   const { status, headers } = error
   const plain = (contentType: string, body: string): TextReply => ({
@@ -20,7 +20,7 @@ export function authErrorReply(error: PlatformError, asked: Asked): TextReply {
     headers,
   })
   switch (error.code) {
-    // Errors without a code of Supabase Auth: those of its router, and of the gateway in front of it.
+    // Errors without a code of Supabase Auth: those of its router and of the gateway.
     case 'not_found':
       return plain('text/plain; charset=utf-8', '404 page not found\n')
     case 'method_not_allowed':
@@ -32,7 +32,7 @@ export function authErrorReply(error: PlatformError, asked: Asked): TextReply {
   }
 }
 
-/** Failures of ours under the names that Supabase has for them. */
+/** Supabase's names for errors of our own. */
 const named: Readonly<Record<string, { readonly code: string; readonly message?: string }>> = {
   state_unavailable: { code: 'unexpected_failure' },
   internal_error: {

@@ -1,4 +1,4 @@
-/** The refusals of the auth backend, in the words, codes and statuses of Supabase Auth (supabase-auth.md, §2.2). */
+/** The errors of the auth backend, with the messages, codes and statuses of Supabase Auth (supabase-auth.md, §2.2). */
 import type { Tried } from '../core/caller.js'
 import { failure, fromAnotherState, PlatformError, signInAgain } from '../core/errors.js'
 
@@ -32,17 +32,17 @@ export const notAdmin = (message = 'User not allowed', tried?: Tried) => refusal
 
 // Signing in and up.
 
-/** `hint` is for the log alone: the client must not learn which addresses have a user. */
+/** `hint` is only for the log: the client must not learn which addresses have a user. */
 const wrongLogin = (hint?: string) =>
   failure(400, 'invalid_credentials', 'Invalid login credentials', {
     ...(hint !== undefined && { hint }),
     advice:
-      'Take a user of the configuration (the start prints the development user), sign up, or set a password with the service key.',
+      'Use a configured user (the banner prints the development user), sign up, or set a password with the service key.',
   })
 export const invalidCredentials = wrongLogin()
 export const noSuchUser = wrongLogin('This state has no user with that address.')
 export const noPassword = wrongLogin('The user has no password.')
-/** `problem` is why the hash that is kept cannot be checked, as a sentence without its full stop. */
+/** `problem` says why the stored hash cannot be checked, as a sentence without its full stop. */
 export const wrongPassword = (problem?: string) =>
   wrongLogin(problem === undefined ? 'The user has another password.' : `${problem}.`)()
 export const unknownGrantType = () => refusal(400, 'invalid_credentials', 'unsupported_grant_type')
@@ -67,13 +67,13 @@ export const signupDisabled = () => refusal(422, 'signup_disabled', 'Signups not
 export const anonymousProviderDisabled = () =>
   refusal(422, 'anonymous_provider_disabled', 'Anonymous sign-ins are disabled')
 
-/** Where imported passwords are checked, which takes long, one after the other. */
+/** Imported password hashes are checked one after the other, since that takes long. */
 export const tooManySignIns = () =>
   new PlatformError(429, 'over_request_rate_limit', 'Request rate limit reached', ['retry-after', '1'], {
     hint: 'Too many passwords that were imported as hashes wait to be checked.',
   })
 
-/** The reasons are Supabase's: length, characters. */
+/** `reasons` are Supabase's: length, characters. */
 export const weakPassword = (message: string, reasons: readonly string[]) =>
   refusal(422, 'weak_password', message, { details: { weak_password: { reasons } } })
 
@@ -93,7 +93,7 @@ export const refreshTokenUsed = failure(400, 'refresh_token_already_used', 'Inva
 
 export const userNotFound = (message = 'User not found') => refusal(404, 'user_not_found', message)
 export const idNotUuid = (name: 'user_id' | 'factor_id') => refusal(404, 'validation_failed', `${name} must be an UUID`)
-/** Supabase answers a 500 here: its database refuses. */
+/** Supabase answers with a 500 here, because its database refuses the row. */
 export const idExists = () => refusal(422, 'user_already_exists', 'A user with this ID has already been registered')
 export const samePassword = () =>
   refusal(422, 'same_password', 'New password should be different from the old password.')
@@ -116,7 +116,7 @@ export const flowStateExpired = () => refusal(422, 'flow_state_expired', 'invali
 export const badCodeVerifier = () =>
   refusal(400, 'bad_code_verifier', 'code challenge does not match previously saved code verifier')
 
-// Features that are off here, as at a backend that was set up without them.
+// Features that are switched off here, as at a backend that was set up without them.
 
 export const samlDisabled = () => refusal(404, 'saml_provider_disabled', 'SAML 2.0 is disabled')
 export const ssoProviderNotFound = () => refusal(404, 'sso_provider_not_found', 'SSO Identity Provider not found')
@@ -133,7 +133,7 @@ export const web3Disabled = () => refusal(422, 'web3_provider_disabled', 'Web3 p
 
 const mfaKinds = { totp: 'TOTP', phone: 'Phone', webauthn: 'WebAuthn' } as const
 
-/** The refusal of a further factor; a 400 where it is of no known kind. */
+/** Refuses to enroll a further factor; a 400 if its type is unknown. */
 export function mfaDisabled(kind: string) {
   if (!Object.hasOwn(mfaKinds, kind)) return invalid('factor_type needs to be totp, phone, or webauthn')
   const name = mfaKinds[kind as keyof typeof mfaKinds]
@@ -144,7 +144,7 @@ export const factorNotFound = () => refusal(404, 'mfa_factor_not_found', 'Factor
 export const anonymousNotAllowed = () =>
   refusal(403, 'no_authorization', 'Anonymous user not allowed to perform these actions')
 
-/** What Supabase calls an error of this status where it says no more. */
+/** Supabase's code for an error of this status that has no code of its own. */
 export function codeOfStatus(status: number): string {
   switch (status) {
     case 429:
@@ -163,12 +163,12 @@ export function codeOfStatus(status: number): string {
   }
 }
 
-/** What the gateway in front of the auth backend says; its body has one member. */
+/** An error of the gateway in front of the auth backend. Its body has a single member. */
 export const gatewayRefusal = (message: string, tried: Tried) => new PlatformError(401, GATEWAY, message, [], { tried })
 
-/** Only here Kong says what it asks for. */
+/** The only response in which Kong names its authentication scheme. */
 export const gatewayKeyMissing = () =>
   new PlatformError(401, GATEWAY, 'No API key found in request', ['www-authenticate', 'Key realm="kong"'])
 
-/** The code of what the gateway refused. */
+/** The code of errors of the gateway. */
 export const GATEWAY = 'gateway'

@@ -1,4 +1,4 @@
-/** Sign-ins in two halves, with PKCE (RFC 7636): the app keeps a verifier, and its challenge waits here for it. */
+/** Sign-ins with PKCE (RFC 7636): stores the app's challenge until the app returns with its verifier. */
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 import { digestOf } from '../core/secrets.js'
 import type { FlowStateRow, Tables } from '../core/state.js'
@@ -10,10 +10,12 @@ export interface Challenge {
   readonly code_challenge_method: string
 }
 
-/** How long the second half may take; Supabase's default. */
+/** How long the app may take to return; Supabase's default. */
 const FLOW_SECONDS = 300
 
-/** The challenge of a request, if it has one. Throws a 400 for half a challenge, or one of a wrong form (RFC 7636 §4.2). */
+/**
+ * Returns the challenge of a request, if it has one. Throws a 400 for an incomplete or malformed one (RFC 7636 §4.2).
+ */
 export function challengeIn({ code_challenge, code_challenge_method }: Challenge): Challenge | undefined {
   if (code_challenge === '' && code_challenge_method === '') return undefined
   if (code_challenge === '' || code_challenge_method === '') {
@@ -33,7 +35,7 @@ export function challengeIn({ code_challenge, code_challenge_method }: Challenge
   return { code_challenge, code_challenge_method: code_challenge_method.toLowerCase() }
 }
 
-/** Remembers a challenge for what `userId` was sent a link for. */
+/** Stores the challenge for the link that is sent to `userId`. */
 export async function beginFlow(
   backend: Backend,
   { flow_states }: Tables,
@@ -46,7 +48,7 @@ export async function beginFlow(
   await flow_states.insert({
     id: randomUUID(),
     user_id: userId,
-    // Replaced when the link is followed; until then no code leads here.
+    // Replaced when the link is opened. Until then no code leads here.
     auth_code: digestOf(randomUUID()),
     code_challenge: isPlain ? challengeOf(challenge.code_challenge) : challenge.code_challenge,
     code_challenge_method: 's256',
@@ -56,7 +58,7 @@ export async function beginFlow(
   })
 }
 
-/** The code that a followed link brings to the app. Throws a 400 when no flow waits for it. */
+/** Returns the code that an opened link passes to the app. Throws a 400 if no flow is waiting for it. */
 export async function issueAuthCode(
   backend: Backend,
   { flow_states }: Tables,
@@ -71,7 +73,9 @@ export async function issueAuthCode(
   return code
 }
 
-/** Takes the flow of `authCode` away and gives it back. Throws when there is none, it took too long, or the verifier does not fit. */
+/**
+ * Removes and returns the flow of `authCode`. Throws if there is none, if it has expired, or if the verifier is wrong.
+ */
 export async function endFlow(
   backend: Backend,
   { flow_states }: Tables,

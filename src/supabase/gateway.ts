@@ -1,4 +1,7 @@
-/** The gateway in front of the auth backend: wants a known key, as Kong does at a self-hosted Supabase (supabase-auth.md, §4). */
+/**
+ * The gateway in front of the auth backend. It requires a known API key, as Kong does at a self-hosted Supabase
+ * (supabase-auth.md, §4).
+ */
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { digestOf } from '../core/secrets.js'
@@ -8,8 +11,8 @@ import type { Tokens } from './tokens.js'
 
 export interface Gateway {
   /**
-   * The Authorization header as the backend is to see it: that of an opaque key is changed for the key's JWT.
-   * Rejects with Kong's 401 when a key is asked for and none, or an unknown one, was sent.
+   * Returns the Authorization header for the backend: an opaque key is replaced by its JWT. Rejects with Kong's 401 if
+   * a key is required and is missing or unknown.
    */
   admit(request: GatewayRequest): Promise<string | undefined>
 }
@@ -21,7 +24,7 @@ interface GatewayRequest {
 }
 
 interface Parts {
-  /** `kong` asks for a key, `open` does not. */
+  /** `kong` requires a key, `open` does not. */
   readonly kind: 'kong' | 'open'
   readonly tokens: () => Promise<Tokens>
   readonly publishableKey: string
@@ -31,7 +34,7 @@ interface Parts {
 const openPaths =
   /^\/auth\/v1\/(verify|callback|authorize|\.well-known\/jwks\.json|\.well-known\/oauth-authorization-server|sso\/saml\/.*)$/
 
-/** Whether the gateway asks for no key on this path. */
+/** Whether the gateway requires no key for this path. */
 export const isOpenAtGateway = (path: string) => openPaths.test(path)
 
 export function createGateway({ kind, tokens, publishableKey, secretKey }: Parts): Gateway {
@@ -60,11 +63,11 @@ export function createGateway({ kind, tokens, publishableKey, secretKey }: Parts
   }
 }
 
-/** The header comes first; two of them arrive joined by a comma, which no key contains. */
+/** The header comes first. Two headers arrive joined by a comma, which no key contains. */
 function keysIn(header: string | string[] | undefined, query: string): readonly string[] {
   if (header !== undefined && header !== '') return String(header).split(/, */)
   return query === '' ? [] : new URLSearchParams(query).getAll('apikey').filter(key => key !== '')
 }
 
-/** Compares digests, which are of one length, so that the time does not show where the keys differ. */
+/** Compares digests, which all have one length, so that the time does not reveal where the keys differ. */
 const same = (one: string, other: string) => timingSafeEqual(Buffer.from(digestOf(one)), Buffer.from(digestOf(other)))

@@ -1,16 +1,16 @@
-/** The letters that the backend sends: each keeps a code for its reader, and notes that in the user. */
+/** The emails and text messages of the backend. Sending one stores its code and notes the time in the user. */
 import type { MessageRow, OneTimeTokenType, Tables, UserRow } from '../core/state.js'
 import { type Backend, momentOf } from './backend.js'
 import { hashOfCode, keepToken, type MessageKind, newCode, PKCE, post } from './codes.js'
 import { beginFlow, type Challenge } from './flows.js'
 
-/** The destination of a letter's link, and the challenge of an app that waits there. */
+/** Where a message's link redirects to, and the PKCE challenge of the waiting app. */
 export interface Return {
   readonly redirect: string
   readonly challenge?: Challenge | undefined
 }
 
-/** The user as they are afterwards, and what was put into the outbox. */
+/** The changed user, and the messages added to the outbox. */
 export interface Sent {
   readonly user: UserRow
   readonly messages: readonly MessageRow[]
@@ -20,7 +20,7 @@ interface Letter {
   readonly kind: MessageKind
   readonly token: OneTimeTokenType
   readonly recipient: string
-  /** What changes in the user beside. */
+  /** Further changes to the user. */
   readonly changes: Partial<UserRow>
   readonly back?: Return
 }
@@ -36,7 +36,7 @@ async function send(backend: Backend, tables: Tables, user: UserRow, letter: Let
   return { user: { ...user, ...changes }, messages: [message] }
 }
 
-/** Waits for the app's other half where it asked for that, under the name of what the link will prove. */
+/** With PKCE, begins a flow for the app to finish. `method` is what the link will prove. */
 async function sendWithFlow(backend: Backend, tables: Tables, user: UserRow, method: string, letter: Letter) {
   const { challenge } = letter.back ?? {}
   if (challenge) await beginFlow(backend, tables, challenge, user.id, method)
@@ -52,7 +52,7 @@ export const sendConfirmation = (backend: Backend, tables: Tables, user: UserRow
     changes: { confirmation_sent_at: momentOf(backend) },
   })
 
-/** A mail that signs its reader in: to set a new password, or as it is. */
+/** An email that signs its reader in, possibly in order to set a new password. */
 export const sendSignIn = (
   backend: Backend,
   tables: Tables,
@@ -79,7 +79,7 @@ export function sendInvite(backend: Backend, tables: Tables, user: UserRow, redi
   })
 }
 
-/** A mail to the new address and, where both have to agree, one to the old. */
+/** Sends an email to the new address and, if both must confirm, one to the old address. */
 export async function sendEmailChange(
   backend: Backend,
   tables: Tables,
@@ -110,7 +110,7 @@ export async function sendEmailChange(
   return { user: toOld.user, messages: [...toNew.messages, ...toOld.messages] }
 }
 
-/** A text message: to sign in, or to confirm a new number. */
+/** A text message, for signing in or to confirm a new number. */
 export function sendPhoneCode(
   backend: Backend,
   tables: Tables,
@@ -126,7 +126,7 @@ export function sendPhoneCode(
   })
 }
 
-/** A code to a signed-in user, before they may change their password. */
+/** Sends a signed-in user the code that they need to change their password. */
 export const sendReauthentication = (backend: Backend, tables: Tables, user: UserRow): Promise<Sent> =>
   send(backend, tables, user, {
     kind: 'reauthentication',

@@ -1,10 +1,16 @@
-/** The user token of the session that `standin login` has kept, fresh for as long as the live auth backend renews it. */
+/**
+ * The user token from the session that `standin login` stored. It is renewed for as long as the live auth backend
+ * allows.
+ */
 import { statSync } from 'node:fs'
 import { fetchFrom } from '../core/http.js'
 import { type KeptSession, keepSession, keptSession } from './session-file.js'
 
 export interface LiveSession {
-  /** The access token; nothing where no user is signed in, or not any more. It does not throw or reject: `report` gets the reason. */
+  /**
+   * Returns the access token, or `undefined` if no user is signed in any more. Never throws or rejects: `report` gets
+   * the reason.
+   */
   token(): string | undefined | Promise<string | undefined>
 }
 
@@ -18,7 +24,7 @@ interface LiveBackend {
 }
 
 export interface LiveSessionParts extends LiveBackend {
-  /** What `sessionsFile()` names. */
+  /** The path that `sessionsFile()` returns. */
   readonly file: string
   /** Called once, with a sentence that says why there is no token although a user has signed in. */
   readonly report: (sentence: string) => void
@@ -26,10 +32,10 @@ export interface LiveSessionParts extends LiveBackend {
   readonly refresh?: Refresh
 }
 
-/** A token that expires sooner could do so on its way. */
+/** A token that expires sooner could do so on the way. */
 const FRESH_MS = 60_000
 
-/** A backend that does not answer is not asked for every request. */
+/** A backend that does not answer is not asked again for every request. */
 const PAUSE_MS = 5000
 
 export function createLiveSession(parts: LiveSessionParts): LiveSession {
@@ -40,7 +46,7 @@ export function createLiveSession(parts: LiveSessionParts): LiveSession {
     reported = about
   }
   const kept = createKeptSession(file, authUrl, report)
-  /** The refresh token that the backend does not take any more. */
+  /** The refresh token that the backend has refused. */
   let refused: string | undefined
   let askAgainMs = 0
   let refreshing: Promise<string | undefined> | undefined
@@ -51,7 +57,7 @@ export function createLiveSession(parts: LiveSessionParts): LiveSession {
 
   async function renewed(old: KeptSession): Promise<string | undefined> {
     const answer = await refresh(old.refreshToken)
-    // Meanwhile another process may have renewed the session, or ended it.
+    // Another process may have renewed or ended the session in the meantime.
     const current = kept.look()
     if (current?.refreshToken !== old.refreshToken) return usable(current)
     switch (answer.kind) {
@@ -63,7 +69,7 @@ export function createLiveSession(parts: LiveSessionParts): LiveSession {
       }
       case 'refused':
         refused = old.refreshToken
-        report(`The session at ${authUrl} is over (${answer.why}): run standin login again.`)
+        report(`The session at ${authUrl} has ended (${answer.why}). Run standin login again.`)
         return usable(old)
       case 'unanswered':
         askAgainMs = now() + PAUSE_MS
@@ -91,7 +97,7 @@ function createKeptSession(file: string, authUrl: string, report: (sentence: str
   let trace: string | undefined
   let session: KeptSession | undefined
   return {
-    /** What the file says now. A file that cannot be used says nothing. */
+    /** Reads the file. Returns `undefined` if it cannot be used. */
     look(): KeptSession | undefined {
       try {
         const seen = traceOf(file)
@@ -116,7 +122,7 @@ function createKeptSession(file: string, authUrl: string, report: (sentence: str
   }
 }
 
-/** What changes about a file whenever it is written. */
+/** A fingerprint of a file, which differs after every write. */
 function traceOf(file: string): string {
   const stats = statSync(file, { throwIfNoEntry: false })
   return stats ? `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}` : 'none'
@@ -124,12 +130,12 @@ function traceOf(file: string): string {
 
 export type Refreshed =
   | { readonly kind: 'renewed'; readonly accessToken: string; readonly refreshToken: string; readonly lifeMs: number }
-  /** The backend refuses the token; asking again would change nothing. */
+  /** The backend refuses the token. Asking again would not help. */
   | { readonly kind: 'refused'; readonly why: string }
-  /** Not known: it may be asked again. */
+  /** No clear answer. The backend may be asked again. */
   | { readonly kind: 'unanswered'; readonly why: string }
 
-/** Exchanges a refresh token. It does not reject. */
+/** Exchanges a refresh token. Never rejects. */
 export type Refresh = (refreshToken: string) => Promise<Refreshed>
 
 /** Asks a live auth backend for new tokens. */
@@ -154,7 +160,7 @@ export const refreshAt =
     }
   }
 
-/** What the backend says (`AccessTokenResponse` and `HTTPError` of supabase/auth). */
+/** The backend's response (`AccessTokenResponse` and `HTTPError` of supabase/auth). */
 interface Said {
   readonly access_token?: unknown
   readonly refresh_token?: unknown
@@ -167,12 +173,12 @@ function readAnswer(status: number, said: unknown): Refreshed {
   const { access_token, refresh_token, expires_in, msg, error_description }: Said = { ...(said as Said | null) }
   const isWhole = typeof access_token === 'string' && typeof refresh_token === 'string' && Number(expires_in) > 0
   if (status === 200 && isWhole) {
-    // Its life and not `expires_at`: the clock of the backend may be another one.
+    // The lifetime and not `expires_at`, since the backend's clock may differ from ours.
     const lifeMs = Number(expires_in) * 1000
     return { kind: 'renewed', accessToken: access_token, refreshToken: refresh_token, lifeMs }
   }
   const words = [msg, error_description].find(text => typeof text === 'string') as string | undefined
-  // Only a refusal in the backend's own form is one; a gateway that does not know us says nothing about the token.
+  // Only an error in the backend's own format refuses the token. An error of a gateway says nothing about it.
   if (status === 400 && words !== undefined) return { kind: 'refused', why: words }
   return { kind: 'unanswered', why: words ?? `status ${status}` }
 }

@@ -11,12 +11,12 @@ import { type Grant, startSession, tokenResponse } from './sessions.js'
 import { keysExpireAtSeconds } from './tokens.js'
 import { confirmedEmail, newUser, signedUp } from './users.js'
 
-/** The configured user with an address (in small letters), if there is one. */
+/** Returns the configured user with an address (in lower case), if there is one. */
 export type SeedOf = (email: string) => UserSeed | undefined
 
 /**
- * A token as `standin token` prints it. That of a user has a session in it, as if they had just signed in; users who are not there
- * yet sign up.
+ * Returns a token as `standin token` prints it. A user's token has a session, as if they had just signed in; unknown
+ * users sign up.
  */
 export async function tokenFor(backend: Backend, wish: TokenRequest, seedOf: SeedOf): Promise<MintedToken> {
   const { role, email = developmentUser.email, expiresIn } = wish
@@ -25,7 +25,7 @@ export async function tokenFor(backend: Backend, wish: TokenRequest, seedOf: See
   return userToken(withLife(backend, expiresIn), address, seedOf(address))
 }
 
-/** A user token that stands for itself, where there is no state: without a session, of the user who would be there. */
+/** A user token without a session, for use without any state. It names the user that a platform would have. */
 export async function looseTokenFor(
   backend: Backend,
   { email = developmentUser.email, expiresIn }: Omit<TokenRequest, 'role'>,
@@ -64,26 +64,26 @@ const minted = (token: string, expiresAtSeconds: number): MintedToken => ({
   expires_at: new Date(expiresAtSeconds * 1000).toISOString(),
 })
 
-/** The user who wants a session. */
+/** The user to sign in. */
 export interface Newcomer {
-  /** In small letters. */
+  /** In lower case. */
   readonly email: string
-  /** Without one no password is checked. */
+  /** Without it, no password is checked. */
   readonly password?: string | undefined
   /** The configured user with this address, if there is one. */
   readonly seed: UserSeed | undefined
 }
 
-/** Rejects in the words of Supabase where the password is not that of an existing user. */
+/** Rejects with Supabase's error if the password is wrong for an existing user. */
 export async function signIn(backend: Backend, { email, password, seed }: Newcomer): Promise<Grant> {
   const state = await backend.state()
-  // Nothing else of the configuration: the state may be that of a platform that was started with another one.
+  // Nothing else of the configuration is added: the state may belong to a platform that was started with another one.
   if (seed) await plantUser(state, seed, backend.now)
   const [present] = await state.read(({ users }) => users.find({ email }))
   const kept = present?.encrypted_password ?? null
   if (present && password !== undefined && !(await fits(password, kept))) throw invalidCredentials()
   const renewed = password === undefined || kept === null ? undefined : await renewedHash(password, kept)
-  // Hashed before: writers wait for one another, and this takes a moment.
+  // Hashed before the transaction: writers wait for one another, and hashing takes a moment.
   const hash = present || password === undefined ? null : await hashOf(password)
   return state.write(async tables => {
     const [known] = await tables.users.find({ email })

@@ -32,7 +32,7 @@ const session = object({
   is_anonymous: yesOrNo,
   created_at: moment,
   refreshed_at: orNull(moment),
-  /** When the last access token that it was given expires. */
+  /** When the session's latest access token expires. */
   token_expires_at: moment,
   aal: oneOf(['aal1']),
   /** How its user signed in. */
@@ -41,34 +41,34 @@ const session = object({
 export type OpenSession = Of<typeof session>
 
 export interface OpenSessions {
-  /** A part of the list, the newest first, and how many there are on the whole. */
+  /** Returns one page, newest first, and the total count. */
   list(query: ListingQuery): Promise<{ readonly data: readonly OpenSession[]; readonly total: number }>
-  /** Signs out; gives back whether there was such a session. Its access token is refused from then on. */
+  /** Ends a session; returns whether it existed. Its access token is refused from then on. */
   end(id: string): Promise<boolean>
-  /** Signs a user out everywhere, or everyone. */
+  /** Signs a user out everywhere, or all users. */
   endAll(userId?: string): Promise<void>
 }
 
-const anEmail = 'an e-mail address'
+const anEmail = 'an email address'
 const email = v.pipe(
   v.string(anEmail),
   v.check(written => isEmail(written) && Buffer.byteLength(written) <= LONGEST_EMAIL_BYTES, anEmail),
 )
 
 const signInFields = object({
-  email: optional(email, 'The user; the development user where it is left out. Unknown users sign up.'),
-  password: optional(text, 'Checked where it is given; a user who signs up gets it.'),
-  user_id: optional(text, 'The id of an existing user, such as one without an e-mail address.'),
+  email: optional(email, 'The user; by default the development user. Unknown users sign up.'),
+  password: optional(text, 'Checked if given. A user who signs up gets it.'),
+  user_id: optional(text, 'The id of an existing user, such as one without an email address.'),
 })
 const signInWanted = v.pipe(
   signInFields,
   where<v.InferOutput<typeof signInFields>>(
     'user_id',
-    'left out where email or password is given',
+    'left out if email or password is given',
     ({ user_id, email, password }) => user_id === undefined || (email === undefined && password === undefined),
   ),
 )
-/** The user whose session is wanted. */
+/** Which user to sign in. */
 export type SignInWanted = Of<typeof signInWanted>
 
 const grantedSession = object({
@@ -79,7 +79,7 @@ const grantedSession = object({
   refresh_token: text,
   user: objectOf<UserJson>(),
 })
-/** A session in the form of Supabase Auth, as `setSession` takes it. */
+/** A session in the format of Supabase Auth, as `setSession` takes it. */
 export type SessionJson = Of<typeof grantedSession>
 
 /** A thousand years. */
@@ -88,19 +88,22 @@ const kept = v.pipe(text, v.maxLength(1000), v.check(isKeepable, 'text of whole 
 
 const keyWanted = object({
   name: v.optional(kept, 'made by a test'),
-  user: optional(email, 'The address of its owner, who signs up if need be; without one it belongs to no user.'),
+  user: optional(
+    email,
+    'The address of its owner. An unknown user signs up. Without an address the key belongs to no user.',
+  ),
   expiresInMs: optional(
     between(-LONGEST_MS, LONGEST_MS, 'milliseconds'),
     'Milliseconds until it expires; negative for one that has expired.',
   ),
-  scope: optional(text, 'The scope of requests with this key that name none.'),
+  scope: optional(text, 'The scope of requests that use this key and name no scope.'),
 })
-/** Which key is wanted. */
+/** Which key to create. */
 export type KeyWanted = Of<typeof keyWanted>
 
-/** What tests may do without a password. */
+/** What tests can do without a password. */
 export interface Accounts {
-  /** A session as if the user had just signed in. */
+  /** Returns a session as if the user had just signed in. */
   signIn(wanted: SignInWanted): Promise<SessionJson>
   createKey(wanted: KeyWanted): Promise<{ readonly key: string }>
 }
@@ -119,7 +122,7 @@ export const sessionOperations = ({ sessions, accounts }: SessionParts) => ({
     returns: grantedSession,
     status: 201,
     answer: 'The session, in the form of Supabase Auth.',
-    errors: { 404: 'There is no user with this id.', 409: 'Users are those of a live backend.' },
+    errors: { 404: 'There is no user with this id.', 409: 'The users are those of a live backend.' },
     run: ({ body }) => accounts.signIn(body),
   }),
   createTestKey: operation({
@@ -130,7 +133,7 @@ export const sessionOperations = ({ sessions, accounts }: SessionParts) => ({
     returns: object({ key: text }),
     status: 201,
     answer: 'The key.',
-    errors: { 409: 'Users are those of a live backend.' },
+    errors: { 409: 'The users are those of a live backend.' },
     run: async ({ body }) => ({ key: (await accounts.createKey(body)).key }),
   }),
   listSessions: operation({
@@ -138,7 +141,7 @@ export const sessionOperations = ({ sessions, accounts }: SessionParts) => ({
     does: 'Lists the open sessions, newest first, without their tokens.',
     query: listingQuery,
     returns: pageOf(session),
-    answer: 'A part of the list, and how many there are on the whole.',
+    answer: 'One page of the list, and the total count.',
     run: ({ query }) => sessions.list(query),
   }),
   endSessions: operation({
@@ -165,13 +168,13 @@ const message = object({
   recipient: text,
   kind: text,
   subject: text,
-  /** What the message says, without its link and code. */
+  /** The text of the message, without link and code. */
   text,
   code: orNull(text),
   link: orNull(text),
   /** The text of the link. */
   link_text: orNull(text),
-  /** Where the link leads after it was followed. */
+  /** Where the link redirects to. */
   redirect_to: orNull(text),
   created_at: moment,
 })
@@ -188,14 +191,14 @@ const userWithSessions = open({
   ...{ created_at: moment, is_anonymous: yesOrNo },
   ...{ confirmed_at: maybe(moment), email_confirmed_at: maybe(moment), phone_confirmed_at: maybe(moment) },
   ...{ last_sign_in_at: maybe(moment), banned_until: maybe(moment), deleted_at: maybe(moment) },
-  /** How many of the user's sessions are open. */
+  /** The number of the user's open sessions. */
   sessions: whole,
 })
-/** A user in the form of Supabase Auth, with the number of open sessions. */
+/** A user in the format of Supabase Auth, with the number of open sessions. */
 export type ListedUser = Of<typeof userWithSessions>
 
 export interface UserList {
-  /** Newest first, and how many there are. */
+  /** Returns one page, newest first, and the total count. */
   users(query: ListingQuery): Promise<{ readonly data: readonly ListedUser[]; readonly total: number }>
 }
 
@@ -216,7 +219,7 @@ const messageQuery = object({
 })
 export type MessageQuery = Of<typeof messageQuery>
 
-/** The mail and text messages that were not sent. */
+/** The outbox: emails and text messages that were not sent. */
 export interface Messages {
   /** Newest first. */
   messages(query?: MessageQuery): Promise<{ readonly data: readonly Message[]; readonly total: number }>
@@ -245,7 +248,7 @@ const MOST_SECONDS = 9_999_999_999
 
 const tokenFields = object({
   role: v.optional(oneOf(['anon', 'service', 'user']), 'user'),
-  email: optional(email, 'The user of the token; the development user where it is left out. Unknown users sign up.'),
+  email: optional(email, 'The user of the token; by default the development user. Unknown users sign up.'),
   expiresIn: optional(
     wholeBetween(-MOST_SECONDS, MOST_SECONDS, seconds, seconds),
     'Seconds until it expires; negative for one that has expired.',
@@ -256,11 +259,11 @@ const tokenRequest = v.pipe(
   tokenFields,
   where<v.InferOutput<typeof tokenFields>>(
     'email',
-    'left out where role is anon or service',
+    'left out if role is anon or service',
     ({ role, email }) => role === 'user' || email === undefined,
   ),
 )
-/** Which token is wanted. */
+/** Which token to create. */
 export type TokenRequest = Of<typeof tokenRequest>
 
 const mintedToken = object({ token: text, expires_at: moment })
@@ -274,7 +277,7 @@ export const tokenOperations = ({ mintToken }: { mintToken(wanted: TokenRequest)
     returns: mintedToken,
     status: 201,
     answer: 'The token, and when it expires.',
-    errors: { 409: 'Users and their tokens are those of a live backend.' },
+    errors: { 409: 'The users and their tokens are those of a live backend.' },
     run: ({ body }) => mintToken(body),
   }),
 })

@@ -1,4 +1,4 @@
-/** Passwords: how strong they must be, how they are kept, and whether one fits. */
+/** Passwords: checks their strength, hashes them, and verifies them. */
 import { createCipheriv, randomBytes, scrypt as scryptWithCallback, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { firebaseHash, ownHash, problemOfHash } from '../core/secrets.js'
@@ -8,10 +8,10 @@ import { tooManySignIns, validationFailed, weakPassword } from './errors.js'
 
 const scrypt = promisify<string | Buffer, Buffer, number, object, Buffer>(scryptWithCallback)
 
-/** bcrypt, which Supabase keeps passwords with, reads no further. */
+/** bcrypt, which Supabase uses for passwords, ignores anything beyond this. */
 const LONGEST_BYTES = 72
 
-/** Throws a 422 or 400 for a password that may not be taken; the sentences are Supabase's. */
+/** Throws a 422 or 400 for a password that is not accepted. The messages are Supabase's. */
 export function requireStrength(
   password: string,
   settings: Pick<AuthSettings, 'passwordMinLength' | 'passwordRequiredCharacters'>,
@@ -23,7 +23,7 @@ export function requireStrength(
 
 const tooLong = () => validationFailed(`Password cannot be longer than ${LONGEST_BYTES} characters`)
 
-/** What is too weak about a password, or `undefined`. */
+/** Returns what is too weak about a password, or `undefined`. */
 export function weaknessOf(
   password: string,
   settings: Pick<AuthSettings, 'passwordMinLength' | 'passwordRequiredCharacters'>,
@@ -43,7 +43,7 @@ export function weaknessOf(
   return reasons.length > 0 ? { message: messages.join(' '), reasons } : undefined
 }
 
-/** What a password must be, as a sentence for forms. */
+/** The password rules as a sentence for forms. */
 export function ruleOfPasswords({
   passwordMinLength: least,
   passwordRequiredCharacters: sets,
@@ -53,18 +53,21 @@ export function ruleOfPasswords({
   return `At least ${least} character${least === 1 ? '' : 's'}${characters}.`
 }
 
-/** `abc:123` as two sets; `\:` is a colon itself. */
+/** Reads `abc:123` as two sets. `\:` is a literal colon. */
 const setsOf = (written: string) =>
   written
     .split(/(?<!\\):/)
     .map(set => set.replaceAll('\\:', ':'))
     .filter(set => set !== '')
 
-/** Tuned for one machine where many sign-ins a second are tests, not attacks: ten milliseconds on a thread of the pool. Our tests lower it. */
+/**
+ * Chosen for one machine where many sign-ins per second are tests, not attacks: ten milliseconds on a thread of the
+ * pool. Our own tests lower it.
+ */
 export const hashCost = { logN: 12 }
 const BLOCK = 8
 
-/** The hash that is kept of a password, in the PHC string format. */
+/** Returns the hash to store for a password, in the PHC string format. */
 export async function hashOf(password: string): Promise<string> {
   const { logN } = hashCost
   const salt = randomBytes(16)
@@ -72,11 +75,14 @@ export async function hashOf(password: string): Promise<string> {
   return `$scrypt$ln=${logN},r=${BLOCK},p=1$${unpadded(salt)}$${unpadded(key)}`
 }
 
-/** Whether `password` is the one that `hash` was made of: ours, or one of those that admins bring along. Rejects with a 429 when too many wait. */
+/**
+ * Whether `password` matches `hash`, which is ours or imported by an admin. Rejects with a 429 if too many checks are
+ * waiting.
+ */
 export async function fits(password: string, hash: string | null): Promise<boolean> {
-  // Earlier versions kept hashes that cost too much; admins set a new password then.
+  // Earlier versions stored hashes that are too expensive to check. An admin has to set a new password.
   if (hash === null || problemOfHash(hash) !== undefined) {
-    // As long as for a user who has one, so that the time does not show who exists.
+    // Takes as long as for an existing user, so that the time does not reveal who has an account.
     await hashOf(password)
     return false
   }
@@ -85,7 +91,10 @@ export async function fits(password: string, hash: string | null): Promise<boole
 
 const isOwn = (hash: string) => hash.startsWith('$scrypt$')
 
-/** Our own hash of a password that fits an imported one, which takes longer to check; `undefined` where `hash` is ours already. */
+/**
+ * Returns our own hash of a password that matches an imported one, which takes longer to check; `undefined` if `hash`
+ * is ours already.
+ */
 export const renewedHash = async (password: string, hash: string): Promise<string | undefined> =>
   isOwn(hash) ? undefined : hashOf(password)
 
@@ -94,9 +103,9 @@ interface Check {
   readonly hash: string
 }
 
-/** At most this many wait for a worker; more would wait for minutes. */
+/** At most this many checks wait for a worker. More would have to wait for minutes. */
 const MOST_CHECKS = 32
-/** The costs that are accepted take some seconds; on a machine that has other things to do, longer. */
+/** Hashes at the highest accepted cost take some seconds, and longer on a busy machine. */
 const LONGEST_CHECK_MS = 30_000
 let checks = 0
 
@@ -113,7 +122,10 @@ async function fitsForeign(check: Check): Promise<boolean> {
   }
 }
 
-/** What a worker does: bcrypt and argon2 compute for up to seconds, and block their thread. What cannot be computed fits nothing. */
+/**
+ * Runs in a worker: bcrypt and argon2 can block their thread for seconds. A hash that cannot be computed matches
+ * nothing.
+ */
 export async function passwordJob({ password, hash }: Check): Promise<boolean> {
   if (hash.startsWith('$fbscrypt$')) return fitsFirebase(password, hash).catch(() => false)
   const { argon2Verify, bcryptVerify } = await import('hash-wasm')
@@ -121,7 +133,7 @@ export async function passwordJob({ password, hash }: Check): Promise<boolean> {
   return (hash.startsWith('$argon2') ? argon2Verify(check) : bcryptVerify(check)).catch(() => false)
 }
 
-/** A random password for users who are made without one; strong enough for every setting. */
+/** A random password for users who are created without one. It satisfies all strength settings. */
 export const unknownPassword = () => `${randomBytes(24).toString('base64url')}aA1!`
 
 async function fitsOwn(password: string, hash: string): Promise<boolean> {
@@ -131,10 +143,10 @@ async function fitsOwn(password: string, hash: string): Promise<boolean> {
   return timingSafeEqual(await scrypt(password, Buffer.from(salt, 'base64'), key.length, cost), key)
 }
 
-/** More than node allows by itself, and more than any hash that is kept needs. */
+/** More than node allows by default, and more than any stored hash needs. */
 const MOST_SCRYPT_BYTES = 2 ** 29
 
-/** Firebase's own: the key that scrypt makes encrypts the project's signer key (github.com/firebase/scrypt). */
+/** Firebase's scrypt: the derived key encrypts the project's signer key (github.com/firebase/scrypt). */
 async function fitsFirebase(password: string, hash: string): Promise<boolean> {
   const [, n = '', r = '', p = '', separator = '', signer = '', salt = '', expected = ''] =
     firebaseHash.exec(hash) ?? []

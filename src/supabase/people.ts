@@ -6,7 +6,7 @@ import type { Message, Messages, OpenSession, OpenSessions, UserList } from './o
 import { endSessions, endSessionsOf } from './sessions.js'
 import { userJson } from './users.js'
 
-/** The size of a page where the query sets none. */
+/** The default page size. */
 const PAGE = 100
 
 export const createUserList = (state: () => Promise<State>): UserList => ({
@@ -42,7 +42,7 @@ function openSessionOf(session: SessionRow, user: UserRow | undefined, tokenSeco
   }
 }
 
-/** `tokenSeconds` is how long an access token holds. */
+/** `tokenSeconds` returns the lifetime of an access token. */
 export function createOpenSessions(state: () => Promise<State>, tokenSeconds: () => number): OpenSessions {
   const shown = (session: SessionRow, user: UserRow | undefined) => openSessionOf(session, user, tokenSeconds())
 
@@ -82,7 +82,7 @@ export function createOpenSessions(state: () => Promise<State>, tokenSeconds: ()
   }
 }
 
-/** What a message says, and the text of its link: close to the default templates of Supabase Auth. */
+/** The text of each message and of its link, close to the default templates of Supabase Auth. */
 const templates: Readonly<Record<MessageKind, readonly [text: string, link?: string]>> = {
   signup: ['Follow this link to confirm your sign-up.', 'Confirm your email address'],
   invite: ['You have been invited to create an account. Follow this link to accept.', 'Accept the invitation'],
@@ -97,12 +97,12 @@ const templates: Readonly<Record<MessageKind, readonly [text: string, link?: str
 function messageOf(row: MessageRow): Message {
   const [text, linkText] = templates[row.kind as MessageKind] ?? ['']
   if (row.link === null) return { ...row, text, link_text: null, redirect_to: null }
-  // An imported state may hold anything here.
+  // An imported state may contain anything here.
   const destination = URL.canParse(row.link) ? new URL(row.link).searchParams.get('redirect_to') : null
   return { ...row, text, link_text: linkText ?? row.link, redirect_to: destination }
 }
 
-/** The outbox as developers and tests see it: each message with its text, and where its link leads. */
+/** Shows the outbox to developers and tests: each message with its text, and where its link redirects to. */
 export const createOutbox = (state: () => Promise<State>): Messages => ({
   async messages({ search, after, offset = 0, limit } = {}) {
     const rows = await (await state()).read(({ messages }) => messages.find({}))

@@ -1,4 +1,4 @@
-/** Users and API keys of the configuration: in the state from the start, with ids that stay the same. */
+/** Adds the configured users and API keys to the state at the start, with stable ids. */
 import { scrypt as scryptWithCallback } from 'node:crypto'
 import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
@@ -13,7 +13,7 @@ import { identityData, mergeMetadata, newIdentity, newUser, providersOf } from '
 
 const scrypt = promisify<string, string, number, object, Buffer>(scryptWithCallback)
 
-/** A user as configured. */
+/** A user in the configuration. */
 export interface UserSeed {
   readonly id?: string | undefined
   readonly email?: string | undefined
@@ -25,12 +25,12 @@ export interface UserSeed {
   readonly app_metadata?: Json | undefined
 }
 
-/** An API key as configured. */
+/** An API key in the configuration. */
 export interface ApiKeySeed {
   readonly id?: string | undefined
   readonly name: string
   readonly key: string
-  /** The e-mail address of one of the users. */
+  /** The email address of one of the users. */
   readonly user?: string | undefined
   /** An ISO 8601 time. */
   readonly expiresAt?: string | undefined
@@ -42,7 +42,7 @@ export interface Seeds {
   readonly apiKeys: readonly ApiKeySeed[]
 }
 
-/** An id that follows from a name: the same on every machine. */
+/** An id derived from a name. It is the same on every machine. */
 function stableId(name: string): string {
   const hex = digestOf(`standin ${name}`)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
@@ -52,12 +52,12 @@ export const idOfUser = ({ id, email, phone }: Pick<UserSeed, 'id' | 'email' | '
   id?.toLowerCase() ?? stableId(`user ${email?.toLowerCase() ?? phone}`)
 
 /**
- * Puts the seeds into the state. What is there already stays as the app left it, unless its seed was changed since; a
- * configured key that is no longer configured is taken away. New rows are of the moment `atMs`.
+ * Adds the seeds to the state. Existing rows stay as the app left them, unless their seed has changed since. A
+ * configured key that is no longer in the configuration is removed. New rows are dated `atMs`.
  */
 export async function plantSeeds(state: State, { users, apiKeys }: Seeds, atMs: number): Promise<void> {
   const at = new Date(atMs).toISOString()
-  // Hashed before: writers wait for one another, and this takes a moment.
+  // Hashed before the transaction: writers wait for one another, and hashing takes a moment.
   const present = await state.read(tables => Promise.all(users.map(seed => ofSeed(tables, seed, users))))
   const rows = await Promise.all(users.map(async (seed, i) => rowUnlessMarked(seed, present[i], at)))
   await state.write(async tables => {
@@ -68,7 +68,10 @@ export async function plantSeeds(state: State, { users, apiKeys }: Seeds, atMs: 
   })
 }
 
-/** Puts one configured user into the state, unless they are there; for commands, which touch nothing else of a running platform's. */
+/**
+ * Adds one configured user to the state, unless they exist. For commands, which must change nothing else of a running
+ * platform's state.
+ */
 export async function plantUser(state: State, seed: UserSeed, now: () => number): Promise<void> {
   const row = await rowOf(seed, await markOf(seed), new Date(now()).toISOString())
   await state.write(async tables => {
@@ -76,10 +79,10 @@ export async function plantUser(state: State, seed: UserSeed, now: () => number)
   })
 }
 
-/** Shows whether a seed was changed. A password is part of it, so it is no quick hash. */
+/** A mark that changes with the seed. It covers the password, so it is not a fast hash. */
 const markOf = (seed: UserSeed): Promise<string> => markOfWritten(JSON.stringify(seed))
 
-/** Tests start platforms with the same seeds over and over, and a reset compares what is there with what they make. */
+/** Tests start many platforms with the same seeds, and a reset compares the existing rows with new marks. */
 const MOST_SEEDS = 1000
 
 const markOfWritten = remembered(async written => {
@@ -87,7 +90,7 @@ const markOfWritten = remembered(async written => {
   return mark.toString('base64url')
 })
 
-/** Each seed has a hash of its own, also where passwords are the same. */
+/** Every seed has its own hash, even if passwords are equal. */
 const passwordHashOf = remembered(written => hashOf((JSON.parse(written) as { password: string }).password))
 
 async function rowUnlessMarked(seed: UserSeed, present: UserRow | undefined, at: string): Promise<UserRow | undefined> {
@@ -118,8 +121,8 @@ async function rowOf(seed: UserSeed, mark: string, at: string): Promise<UserRow>
 }
 
 /**
- * The user that a seed means. A user who signed up with a seed's address before it was one becomes it, unless they are another
- * seed's already, which is about to give the address up.
+ * Finds the user of a seed. A user who signed up with the seed's address becomes the seed's user, unless they belong to
+ * another seed that is about to give up the address.
  */
 async function ofSeed({ users }: Tables, seed: UserSeed, all: readonly UserSeed[]): Promise<UserRow | undefined> {
   const own = await users.get(idOfUser(seed))
@@ -136,7 +139,7 @@ interface Planted {
 
 async function plantUsers(tables: Tables, planted: readonly Planted[], all: readonly UserSeed[]): Promise<void> {
   const known = await Promise.all(planted.map(({ seed }) => ofSeed(tables, seed, all)))
-  // Addresses are given up first: two users may have changed theirs for one another's.
+  // All addresses are released first, since two users may have swapped theirs.
   for (const user of known) if (user) await tables.users.update(user.id, { email: null, phone: null })
   for (const [i, { row }] of planted.entries()) {
     const user = known[i]
@@ -145,7 +148,7 @@ async function plantUsers(tables: Tables, planted: readonly Planted[], all: read
   }
 }
 
-/** Makes a user what their changed seed says, and ends the sessions of one who had a password before. */
+/** Updates a user to a changed seed. If they had a password before, their sessions end. */
 async function replant(tables: Tables, { id, encrypted_password }: UserRow, row: UserRow): Promise<void> {
   const { id: _id, created_at: _created, ...changes } = row
   const identities = row.identities.map(one => ({ ...one, id, user_id: id }))
@@ -155,7 +158,7 @@ async function replant(tables: Tables, { id, encrypted_password }: UserRow, row:
 
 const developmentUserId = idOfUser(developmentUser)
 
-/** Their password is public; a configuration with users of its own does not want them around. */
+/** Its password is public, so it is removed from a configuration with users of its own. */
 async function removeDevelopmentUser(tables: Tables): Promise<void> {
   const user = await tables.users.get(developmentUserId)
   if (user && user.seed !== null) await removeUser(tables, user)
@@ -179,7 +182,7 @@ async function plantKeys(
   }
 }
 
-/** A key stays with its owner, whatever becomes of their address; only a new key goes to the user with the address. */
+/** A key stays with its owner even if their address changes. Only a new key goes to the user with the address. */
 async function holderOf({ users }: Tables, owner: UserSeed, known: ApiKeyRow | undefined): Promise<string | null> {
   const own = await users.get(idOfUser(owner))
   if (own) return own.id
@@ -211,21 +214,24 @@ async function plantKey(
   }
   const changes = {
     ...{ name: seed.name, user_id },
-    // When a rolled key ends is up to its owner.
+    // The owner decides when a rolled key expires.
     ...(!isRolled(known) && { expires_at, revoked_at: revocationOf(known, seed) }),
   }
   const isSame = (Object.keys(changes) as (keyof typeof changes)[]).every(key => known[key] === changes[key])
   if (!isSame) await api_keys.update(known.id, changes)
 }
 
-/** Revoked by its user stays revoked. Revoked from its first moment on is how the configuration says it, and may take it back. */
+/**
+ * A key that its user revoked stays revoked. A key revoked since its creation was revoked by the configuration, which
+ * may undo that.
+ */
 function revocationOf({ revoked_at, created_at }: ApiKeyRow, { revoked }: ApiKeySeed): string | null {
   const byUser = revoked_at !== null && revoked_at !== created_at
   if (byUser) return revoked_at
   return revoked ? created_at : null
 }
 
-/** Does slow work once for each seed as it is written. */
+/** Caches slow work by the text of a seed. */
 function remembered<T extends {}>(work: (written: string) => Promise<T>): (written: string) => Promise<T> {
   const done = new LRUCache<string, Promise<T>>({ max: MOST_SEEDS })
   return written => {

@@ -1,4 +1,4 @@
-/** Keeps the sessions of `standin login`: a file outside of every repository that its owner alone can read. */
+/** Stores the sessions of `standin login` in a file outside any repository that only its owner can read. */
 import { randomUUID } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -15,27 +15,30 @@ export interface KeptSession {
   readonly expiresAt: string
 }
 
-/** By the addresses of live auth backends. */
+/** By the URL of the live auth backend. */
 type Sessions = Readonly<Record<string, unknown>>
 
-/** Where the file is: `~/.config/standin/sessions.json`, unless the environment says otherwise. */
+/** The path of the file: `~/.config/standin/sessions.json`, unless the environment says otherwise. */
 export function sessionsFile({ XDG_CONFIG_HOME, APPDATA }: NodeJS.ProcessEnv = process.env): string {
   const chosen = process.platform === 'win32' ? APPDATA : XDG_CONFIG_HOME
-  // The XDG Base Directory Specification says to ignore a relative one.
+  // The XDG Base Directory Specification says to ignore a relative path.
   const folder = chosen && path.isAbsolute(chosen) ? chosen : path.join(homedir(), '.config')
   return path.join(folder, 'standin', 'sessions.json')
 }
 
 const nameOf = (authUrl: string) => authUrl.replace(/\/+$/, '')
 
-/** The session at a live auth backend, if there is one. Throws a StartError for a file that cannot be used, or that others can read. */
+/**
+ * Returns the session at a live auth backend, if there is one. Throws a StartError if the file cannot be used or others
+ * can read it.
+ */
 export function keptSession(file: string, authUrl: string): KeptSession | undefined {
   const session = sessionsIn(file)[nameOf(authUrl)]
   if (session === undefined || isSession(session)) return session
   throw unusable(file)
 }
 
-/** Puts a session in the place of the one at the same backend, or takes that away. Throws a StartError as reading does. */
+/** Replaces the session at a backend, or removes it. Throws a StartError as reading does. */
 export function keepSession(file: string, authUrl: string, session: KeptSession | undefined): void {
   const sessions = { ...sessionsIn(file), [nameOf(authUrl)]: session }
   const folder = path.dirname(file)
@@ -52,7 +55,7 @@ export function keepSession(file: string, authUrl: string, session: KeptSession 
   })
 }
 
-/** Throws a StartError for a folder that is not ours, or is no folder. */
+/** Throws a StartError if the file or its folder cannot be used. */
 function orRefuse<T>(file: string, work: () => T): T {
   try {
     return work()
@@ -62,12 +65,14 @@ function orRefuse<T>(file: string, work: () => T): T {
 }
 
 function sessionsIn(file: string): Sessions {
-  // Below a path that is no folder there is nothing, either; Node 20 alone calls that an error.
+  // A path below something that is no folder does not exist, either. Only Node 20 calls that an error.
   const stats = orRefuse(file, () => (existsSync(file) ? statSync(file) : undefined))
   if (!stats) return {}
-  // Windows keeps permissions elsewhere; a user's own folder is private there.
+  // Windows stores permissions elsewhere. There, a user's own folder is private.
   if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
-    throw new StartError(`Others can read ${file}, so it is not used: chmod 600 it, or delete it and sign in again.`)
+    throw new StartError(
+      `Others can read ${file}, so it is not used. Run chmod 600 on it, or delete it and sign in again.`,
+    )
   }
   const sessions = jsonOf(orRefuse(file, () => readFileSync(file, 'utf8')))
   if (typeof sessions !== 'object' || sessions === null || Array.isArray(sessions)) throw unusable(file)
@@ -75,7 +80,7 @@ function sessionsIn(file: string): Sessions {
 }
 
 const unusable = (file: string) =>
-  new StartError(`${file} is not what standin login writes: delete it, and sign in again.`)
+  new StartError(`${file} is not a session file of standin login. Delete it and sign in again.`)
 
 function isSession(value: unknown): value is KeptSession {
   const { email, accessToken, refreshToken, expiresAt } = { ...(value as Partial<KeptSession> | null) }

@@ -1,4 +1,4 @@
-/** Sessions: begun by a proof, carried on by refresh tokens that are used once, ended at once. */
+/** Sessions: begins, refreshes and ends them. Each refresh token can be used once. */
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { digestOf } from '../core/secrets.js'
 import { isBanned, type SessionRow, type Tables, type UserRow } from '../core/state.js'
@@ -13,7 +13,7 @@ export interface Grant {
   readonly refreshToken: string
 }
 
-/** Begins a session for a user who has just proved who they are; `method` is what the `amr` claim calls the proof. */
+/** Begins a session for a user who has just authenticated. `method` is the name of the proof in the `amr` claim. */
 export async function startSession(backend: Backend, tables: Tables, user: UserRow, method: string): Promise<Grant> {
   const at = momentOf(backend)
   const session: SessionRow = {
@@ -31,10 +31,10 @@ export async function startSession(backend: Backend, tables: Tables, user: UserR
   return { user: { ...user, ...changes }, session, refreshToken }
 }
 
-/** Sign-ins in a loop must not fill the memory; a person has a handful of devices. */
+/** Sign-ins in a loop must not fill the memory. A person has a handful of devices. */
 const MOST_SESSIONS = 1000
 
-/** Makes room for one more session of a user: of too many, the one that was not used for longest ends. */
+/** Makes room for one more session of a user by ending the least recently used one. */
 async function endLeastUsed(tables: Tables, userId: string): Promise<void> {
   if ((await tables.sessions.count({ user_id: userId })) < MOST_SESSIONS) return
   const lastUseOf = ({ refreshed_at, created_at }: SessionRow) => refreshed_at ?? created_at
@@ -63,25 +63,26 @@ async function addRefreshToken(
 const letters = 'abcdefghijklmnopqrstuvwxyz234567'
 const TOKEN_CHARACTERS = 12
 
-/** The shape of Supabase's refresh tokens, which its server checks. */
+/** The format of Supabase's refresh tokens, which its server checks. */
 export const isRefreshToken = (text: string) => /^[a-z0-9]{12}$/.test(text)
 
-/** 256 is a multiple of the number of letters, so each is as likely as any other. */
+/** 256 is a multiple of the number of letters, so all letters are equally likely. */
 const lettersFrom = (bytes: Buffer) =>
   Array.from(bytes.subarray(0, TOKEN_CHARACTERS), byte => letters[byte % letters.length]).join('')
 
 /**
- * The token that replaces `parent`. Only digests are kept, and a client that comes again with the parent is given the same token again:
- * it follows from the parent, which the client has, and the salt, which the state has.
+ * The token that replaces `parent`. Only digests are stored. A client that uses the parent again gets the same token,
+ * since it is derived from the parent, which the client has, and the salt, which is in the state.
  */
 const tokenAfter = (parent: string, salt: string) => lettersFrom(createHmac('sha256', salt).update(parent).digest())
 
-/** The outcome of a refresh: the next grant, or the refusal, which is thrown after the changes are kept. */
+/** The result of a refresh: the next grant, or an error that is thrown after the changes are committed. */
 type Refreshed = { readonly grant: Grant } | { readonly refusal: Error }
 
 /**
- * Takes a refresh token for the next one. A token that was used before is answered with the active one when that one came of it,
- * with a further one within the reuse interval, and afterwards it ends the whole family (supabase-auth.md, §3.5).
+ * Exchanges a refresh token for the next one. If the token was used before: it gets the active token if that is its
+ * direct successor, a further one within the reuse interval, and otherwise the whole family ends (supabase-auth.md,
+ * §3.5).
  */
 export async function refreshSession(backend: Backend, tables: Tables, token: string): Promise<Refreshed> {
   const { refresh_tokens, sessions, users } = tables
@@ -104,16 +105,16 @@ export async function refreshSession(backend: Backend, tables: Tables, token: st
     }
     return { refusal: refreshTokenUsed() }
   }
-  // A client that asks twice may not have got the first answer.
+  // The client may not have received the first response.
   if (!isParentOfActive) await refresh_tokens.update(digest, { revoked: true, updated_at: at })
-  // An active token of an earlier version has no salt, and cannot be worked out again: another one takes its place.
+  // An active token from an earlier version has no salt and cannot be derived again. It is replaced.
   const again = isParentOfActive && active.salt !== null ? tokenAfter(token, active.salt) : undefined
   const next = again ?? (await addRefreshToken(backend, tables, session, token))
   await sessions.update(session.id, { refreshed_at: at })
   return { grant: { user, session, refreshToken: next } }
 }
 
-/** Ends these sessions with everything that belongs to them. */
+/** Ends these sessions and deletes everything that belongs to them. */
 export async function endSessions(tables: Tables, sessions: readonly Pick<SessionRow, 'id'>[]): Promise<void> {
   for (const { id } of sessions) {
     await tables.refresh_tokens.remove({ session_id: id })
@@ -121,7 +122,7 @@ export async function endSessions(tables: Tables, sessions: readonly Pick<Sessio
   }
 }
 
-/** Ends the sessions of a user: all, or all but the one that is named. */
+/** Ends all sessions of a user, except the given one. */
 export async function endSessionsOf(tables: Tables, userId: string, exceptId?: string): Promise<void> {
   const sessions = await tables.sessions.find({ user_id: userId })
   await endSessions(
@@ -130,7 +131,7 @@ export async function endSessionsOf(tables: Tables, userId: string, exceptId?: s
   )
 }
 
-/** Takes a user away with everything that is theirs. */
+/** Deletes a user and everything that belongs to them. */
 export async function removeUser(tables: Tables, { id }: Pick<UserRow, 'id'>): Promise<void> {
   await endSessionsOf(tables, id)
   await tables.one_time_tokens.remove({ user_id: id })
@@ -139,10 +140,10 @@ export async function removeUser(tables: Tables, { id }: Pick<UserRow, 'id'>): P
   await tables.users.remove({ id })
 }
 
-/** A grant that may do without a session: tokens for tests stand for themselves. */
+/** A grant that may have no session, as tokens for tests do. */
 type Granted = Omit<Grant, 'session'> & { readonly session: SessionRow | undefined }
 
-/** Signs the user token of a grant and puts together what a client gets. */
+/** Signs the user token of a grant and builds the response for the client. */
 export async function tokenResponse(backend: Backend, { user, session, refreshToken }: Granted) {
   const { jwtExp } = backend.settings
   const issuedAt = Math.floor(backend.now() / 1000)

@@ -1,4 +1,4 @@
-/** Finds the holder of a token: by its signature, its session and its user here, or by asking the live backend. */
+/** Finds the holder of a token: by its signature, session and user here, or by asking the live backend. */
 import type { Tried } from '../core/caller.js'
 import {
   barredUser,
@@ -25,10 +25,10 @@ import { type TokenFault, TokenRefusal, triedToken } from './token-refusal.js'
 import type { Claims, Tokens } from './tokens.js'
 
 interface Parts {
-  /** Promises, so that an API key does not wait for what only tokens need. */
+  /** Loaded lazily, so that an API key does not wait for what only tokens need. */
   readonly tokens: () => Promise<Tokens>
   readonly state: () => Promise<State>
-  /** The live auth backend, where its users are the platform's. */
+  /** The live auth backend, if the users are the live platform's. */
   readonly live?: LiveBackend | undefined
   readonly now?: () => number
 }
@@ -50,10 +50,10 @@ export function createTokenHolders({ tokens, state, live, now = Date.now }: Part
 
   if (!live) return { find: findHere }
   return {
-    /** Keys of this stand-in still hold; the live backend names the user of a user token. */
+    /** Keys of this stand-in stay valid. The live backend identifies the user of a user token. */
     async find(token, asKey) {
       const own = await findHere(token, asKey).catch(error => {
-        // A key of ours that is spent is not shown to the live backend.
+        // A revoked or expired key of ours is not sent to the live backend.
         if (isOfSpentKey(error)) throw error
         return undefined
       })
@@ -63,7 +63,7 @@ export function createTokenHolders({ tokens, state, live, now = Date.now }: Part
   }
 }
 
-/** A token may outlive its session and its user, and is then no longer good. One that was minted for tests has no session. */
+/** A token may outlive its session and its user, and is then invalid. Tokens minted for tests have no session. */
 async function requireAlive(claims: Claims, state: State, nowMs: number): Promise<void> {
   const { session_id, sub } = claims
   if (session_id === undefined && sub === undefined) return
@@ -77,7 +77,7 @@ async function requireAlive(claims: Claims, state: State, nowMs: number): Promis
   if ((user || session) && !mayAct(user, nowMs)) throw barredUser(triedToken('user', claims))
 }
 
-/** The role claim says what kind of caller it is, as it does for Supabase's own services. */
+/** The role claim determines the kind of caller, as it does for Supabase's own services. */
 function callerOf(claims: Claims): Caller {
   const { role, sub, email } = claims
   if (role === 'anon') return { kind: 'anon' }
@@ -107,13 +107,16 @@ interface LiveBackend {
   readonly insecure: boolean
 }
 
-/** How long its word is taken; a session that ends there is dead here soon afterwards. */
+/** How long an answer of the live backend is cached. A session that ends there ends here soon afterwards. */
 const BELIEVED_MS = 5000
 
-/** The user of a live token. Rejects with a 401 when there is none, with a 502 or 504 when the backend does not say. */
+/**
+ * Returns the user of a live token. Rejects with a 401 if there is none, and with a 502 or 504 if the backend gives no
+ * clear answer.
+ */
 async function askLive(live: LiveBackend, token: string, nowMs: number): Promise<Known> {
   const expiresAtMs = nowMs + BELIEVED_MS
-  // The live anon key means no user; it needs no question.
+  // The live anon key identifies no user, so there is no need to ask.
   if (live.anonKey !== '' && token === live.anonKey) return { caller: { kind: 'anon' }, expiresAtMs }
   const { status, body } = await answerOf(live, token)
   const { id, email, error_code: older, code: newer } = body
@@ -124,7 +127,7 @@ async function askLive(live: LiveBackend, token: string, nowMs: number): Promise
     }
   }
   const code = [older, newer].find(code => typeof code === 'string')
-  // Only a refusal in the backend's own form is one; a gateway that does not know us says nothing about the token.
+  // Only an error in the backend's own format refuses the token. An error of a gateway says nothing about it.
   if (typeof code === 'string' && [400, 401, 403].includes(status))
     throw refusedByLive({ kind: 'token', reason: 'live' }, `It says ${code}.`)
   throw upstreamUnreachable(`status ${status} of the auth backend`)
@@ -146,7 +149,7 @@ async function answerOf(live: LiveBackend, token: string) {
   }
 }
 
-/** A text as a JSON object; an empty one where it is no object. */
+/** Parses a text as a JSON object; returns an empty one if it is not an object. */
 function objectIn(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text)

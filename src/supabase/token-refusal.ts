@@ -1,21 +1,21 @@
-/** Why a token is not accepted; apart from the signing itself, so that wording a refusal does not load that. */
+/** The reasons why a token is refused. Separate from signing, so that describing a refusal does not load it. */
 import type { Tried } from '../core/caller.js'
 
-/** What is wrong with a token by itself, whatever has become of its session and its user. */
+/** What is wrong with the token itself, apart from its session and its user. */
 export type TokenFault = Exclude<(Tried & { readonly kind: 'token' })['reason'], 'role' | 'session' | 'user' | 'live'>
 
-/** Each layer words it in its own way. */
+/** Each layer turns it into its own message. */
 export class TokenRefusal extends Error {
   override readonly name = 'TokenRefusal'
 
   constructor(
     readonly fault: TokenFault,
-    /** What the token's header says. */
+    /** From the token's header. */
     readonly header: { readonly alg?: string | undefined; readonly kid?: string | undefined } = {},
     private readonly more: {
       /** What is wrong with a claim, in the words of Go's JSON reader. */
       readonly why?: string
-      /** What a token says whose signature is good. */
+      /** The claims of a token whose signature is valid. */
       readonly claims?: { readonly email?: unknown }
     } = {},
   ) {
@@ -31,7 +31,7 @@ export class TokenRefusal extends Error {
   }
 }
 
-/** More of an address is not kept of a token that opens nothing. */
+/** The journal keeps no more of the address in an unverified token. */
 const LONGEST_EMAIL = 254
 
 export const triedToken = (

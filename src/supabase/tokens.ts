@@ -1,9 +1,9 @@
-/** Signs and verifies JWTs. The only entry point to the package `jose`. */
+/** Signs and verifies JWTs. The only file that imports `jose`. */
 import { type CryptoKey, errors, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
 import { developmentSecret, developmentSigningKey } from '../core/secrets.js'
 import { type TokenFault, TokenRefusal } from './token-refusal.js'
 
-/** A private key (JWK) as Supabase Auth takes it: it says by itself what it is for. */
+/** A private key (JWK) as Supabase Auth takes it. It says itself what it is for. */
 export interface SigningKey {
   readonly kty: string
   readonly kid: string
@@ -11,7 +11,10 @@ export interface SigningKey {
   readonly key_ops?: readonly string[] | undefined
 }
 
-/** What is signed: the registered claims of RFC 7519 §4.1, and any others. Written out, since users of the types need not have `jose`. */
+/**
+ * The claims to sign: the registered ones of RFC 7519 §4.1, and any others. Spelled out, so that users of the types do
+ * not need `jose`.
+ */
 export interface Payload {
   readonly iss?: string
   readonly sub?: string
@@ -23,7 +26,7 @@ export interface Payload {
   readonly [claim: string]: unknown
 }
 
-/** What a verified token says. */
+/** The claims of a verified token. */
 export type Claims = Payload & {
   readonly role?: string
   readonly email?: string
@@ -31,13 +34,13 @@ export type Claims = Payload & {
 }
 
 export interface Tokens {
-  /** The anon key of this platform: the same string for the same secret, on every machine. */
+  /** The anon key of this platform. The same secret gives the same key on every machine. */
   readonly anonKey: string
-  /** The service key, likewise. */
+  /** The service key, which follows from the secret in the same way. */
   readonly serviceKey: string
-  /** The public keys that user tokens can be verified with, as a JWK set; empty where a shared secret signs. */
+  /** The public keys for verifying user tokens, as a JWK set; empty if they are signed with a shared secret. */
   readonly jwks: { readonly keys: readonly object[] }
-  /** A key like the anon and the service key, with a time of its own at which it expires (seconds since 1970). */
+  /** Creates a key like the anon or service key, with its own expiry (seconds since 1970). */
   signKey(role: 'anon' | 'service_role', exp: number): Promise<string>
   /** Signs the claims of a user token. */
   sign(claims: Payload): Promise<string>
@@ -47,17 +50,20 @@ export interface Tokens {
 
 interface TokenParts {
   readonly jwtSecret: string
-  /** The one with `sign` in its `key_ops` signs; all of them verify. Left out, the development key does, or a secret of one's own. */
+  /**
+   * The key with `sign` in its `key_ops` signs; all of them verify. By default the development key signs, or a
+   * configured secret.
+   */
   readonly signingKeys?: readonly SigningKey[] | undefined
   readonly now?: () => number
 }
 
-// Fixed times, or the keys would differ from start to start.
+// Fixed times, so that the keys are the same at every start.
 const issuedAtSeconds = 1_767_225_600 // 2026-01-01
-/** When the anon and the service key expire. */
+/** When the anon key and the service key expire. */
 export const keysExpireAtSeconds = 2_082_758_400 // 2036-01-01
 
-/** A key with what tokens say of it. */
+/** A key, and the header values of tokens that it signs. */
 interface Key {
   readonly alg: string
   readonly kid?: string | undefined
@@ -66,10 +72,12 @@ interface Key {
   readonly published?: object
 }
 
-/** Makes the keys of the platform: `jwtSecret` (HS256) signs the anon and the service key, a signing key the users' tokens. */
+/**
+ * Creates the platform's keys: `jwtSecret` (HS256) signs the anon and service key, a signing key signs users' tokens.
+ */
 export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: TokenParts): Promise<Tokens> {
   const secret = await sharedKey({ kty: 'oct', k: Buffer.from(jwtSecret).toString('base64url'), alg: 'HS256' })
-  // A platform with a secret of its own must not accept tokens of the public development key as well.
+  // A platform with its own secret must not accept tokens signed with the public development key.
   const configured = signingKeys ?? (jwtSecret === developmentSecret ? [developmentSigningKey] : [])
   const keys = await Promise.all(configured.map(importKey))
   const own = keys.find(({ signing }) => signing) ?? secret
@@ -91,7 +99,7 @@ export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: T
     signKey,
     sign: claims => signed(claims, own),
     async verify(token) {
-      // jose reads base64 with padding as well; RFC 7515 §2 leaves it out.
+      // jose accepts base64 with padding; RFC 7515 §2 does not.
       if (token.endsWith('=') || token.split('.').length !== 3) throw new TokenRefusal('malformed')
       try {
         const { payload } = await jwtVerify(token, keyFor, { algorithms, currentDate: new Date(now()) })
@@ -103,7 +111,9 @@ export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: T
   }
 }
 
-/** The key follows from its id and must be of the token's algorithm, so a public key can never be taken for an HMAC secret. */
+/**
+ * Finds the key by its id. It must be of the token's algorithm, so that a public key is never used as an HMAC secret.
+ */
 function createKeyFor(secret: Key, keys: readonly Key[]) {
   const byId = new Map(keys.map(key => [key.kid, key]))
   return ({ alg, kid }: { alg?: string | undefined; kid?: string | undefined }) => {
@@ -114,7 +124,7 @@ function createKeyFor(secret: Key, keys: readonly Key[]) {
   }
 }
 
-/** What an error of jose says about a token; any other error as it is. */
+/** Converts an error of jose into a refusal. Other errors are returned unchanged. */
 function refusalOf(error: unknown, token: string): unknown {
   if (!(error instanceof errors.JOSEError)) return error
   const claims = 'payload' in error ? { claims: error.payload as Claims } : {}
@@ -140,7 +150,7 @@ async function importKey(key: SigningKey): Promise<Key> {
   return { alg, kid, verifying, published, ...(signs && { signing: await importJWK(withoutOps, alg) }) }
 }
 
-/** The public members of a key, by name: whatever else stands in it stays here. */
+/** The public members of a key, by name, so that nothing else in it is published. */
 const publicHalf = (jwk: Readonly<Record<string, unknown>>): JWK =>
   Object.fromEntries(
     ['kty', 'crv', 'alg', 'kid', 'x', 'y', 'n', 'e'].filter(name => name in jwk).map(name => [name, jwk[name]]),
@@ -162,7 +172,7 @@ function faultOf(error: errors.JOSEError): TokenFault {
   return 'unreadable'
 }
 
-/** What a JSON value may have to be, with Go's name for that type. */
+/** Checks for JSON values, by Go's name for the type. */
 const goTypes = {
   string: 'string',
   bool: 'bool',
@@ -170,14 +180,17 @@ const goTypes = {
   array: '[]models.AMREntry',
 } as const
 
-/** Those of GoTrue's AccessTokenClaims that jose does not check. `aud` may be a list as well. */
+/** The claims of GoTrue's AccessTokenClaims that jose does not check. `aud` may also be a list. */
 const claimTypes = {
   ...{ iss: 'string', sub: 'string', jti: 'string', email: 'string', phone: 'string', role: 'string', aal: 'string' },
   ...{ session_id: 'string', client_id: 'string', is_anonymous: 'bool' },
   ...{ app_metadata: 'object', user_metadata: 'object', amr: 'array' },
 } as const satisfies Record<string, keyof typeof goTypes>
 
-/** The claims without those that are null, which count as left out. Throws a TokenRefusal for one of a wrong type. */
+/**
+ * Returns the claims without those that are null, which count as missing. Throws a TokenRefusal for a claim of a wrong
+ * type.
+ */
 export function wellTyped<C extends Readonly<Record<string, unknown>>>(payload: C): C {
   const claims = Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== null))
   for (const [claim, type] of Object.entries(claimTypes)) {

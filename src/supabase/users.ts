@@ -1,11 +1,11 @@
-/** Users: made, written in Supabase's form, and asked whether they may act. */
+/** Users: creates and changes them, writes them in Supabase's format, and checks whether they may act. */
 import { createHash, randomUUID } from 'node:crypto'
 import type { Identity, Json, Moment, UserRow } from '../core/state.js'
 
 export const isConfirmed = ({ email_confirmed_at, phone_confirmed_at }: UserRow) =>
   email_confirmed_at !== null || phone_confirmed_at !== null
 
-/** A user with nothing but what is given. */
+/** A user with the given fields. All others are empty. */
 export function newUser(at: Moment, given: Partial<UserRow>): UserRow {
   return {
     id: randomUUID(),
@@ -49,7 +49,7 @@ export const identityData = (userId: string, provider: Provider, address: string
   phone_verified: provider === 'phone' && verified,
 })
 
-/** The user's way in by e-mail or phone. */
+/** An identity for signing in by email or phone. */
 export function newIdentity(userId: string, provider: Provider, data: Json, at: Moment): Identity {
   return {
     identity_id: randomUUID(),
@@ -64,7 +64,7 @@ export function newIdentity(userId: string, provider: Provider, data: Json, at: 
   }
 }
 
-/** `identities` with this provider's changed, or added where it was not there. */
+/** Returns `identities` with this provider's changed or added. */
 export function withIdentity(
   user: Pick<UserRow, 'id' | 'identities'>,
   provider: Provider,
@@ -89,14 +89,14 @@ interface SignUp {
   readonly at: Moment
 }
 
-/** A new user after signing up: the metadata they sent goes into their identity, and from there into the user's own. */
+/** A new user after signing up. The metadata they sent goes into their identity, and from there into the user. */
 export function signedUp(user: UserRow, { provider, address, data, at }: SignUp): UserRow {
   const { phone: _unsaid, ...own } = identityData(user.id, provider, address)
   const known = { ...data, ...own }
   return { ...reachedAt(user, provider, address, known, at), user_metadata: mergeMetadata({}, known) }
 }
 
-/** A new user whom an admin has invited: their metadata is what the admin sent, and nothing more. */
+/** A new user whom an admin invited. Their metadata is only what the admin sent. */
 export function invitedAs(user: UserRow, address: string, data: Json, at: Moment): UserRow {
   return { ...reachedAt(user, 'email', address, identityData(user.id, 'email', address), at), user_metadata: data }
 }
@@ -106,21 +106,21 @@ function reachedAt(user: UserRow, provider: Provider, address: string, data: Jso
   return { ...user, [provider]: address, app_metadata: providersOf({}, identities), identities }
 }
 
-/** What changes in a user whose e-mail address is confirmed. */
+/** The changes to a user who has confirmed their email address. */
 export const confirmedEmail = (user: UserRow, at: Moment): Partial<UserRow> => ({
   email_confirmed_at: at,
   user_metadata: { ...user.user_metadata, email_verified: true },
   updated_at: at,
 })
 
-/** What changes in a user whose phone number is confirmed; an anonymous user is one no longer. */
+/** The changes to a user who has confirmed their phone number. They are no longer anonymous. */
 export const confirmedPhone = (at: Moment): Partial<UserRow> => ({
   phone_confirmed_at: at,
   is_anonymous: false,
   updated_at: at,
 })
 
-/** What changes in a user who has confirmed a new e-mail address; an anonymous user is one no longer. */
+/** The changes to a user who has confirmed a new email address. They are no longer anonymous. */
 export function changedEmail(user: UserRow, email: string, at: Moment): Partial<UserRow> {
   return {
     ...(user.email_confirmed_at === null && confirmedEmail(user, at)),
@@ -133,7 +133,7 @@ export function changedEmail(user: UserRow, email: string, at: Moment): Partial<
   }
 }
 
-/** What changes in a user who has confirmed a new phone number. */
+/** The changes to a user who has confirmed a new phone number. */
 export function changedPhone(user: UserRow, phone: string, at: Moment): Partial<UserRow> {
   return {
     ...confirmedPhone(at),
@@ -143,7 +143,7 @@ export function changedPhone(user: UserRow, phone: string, at: Moment): Partial<
   }
 }
 
-/** Everything that was sent is void. */
+/** All codes that were sent become invalid. */
 const nothingSent: Partial<UserRow> = {
   confirmation_sent_at: null,
   recovery_sent_at: null,
@@ -152,13 +152,18 @@ const nothingSent: Partial<UserRow> = {
   reauthentication_sent_at: null,
 }
 
-/** What changes in a user with a new password: codes in earlier mails are void, since others may have read them. */
+/**
+ * The changes to a user with a new password. Codes in earlier emails become invalid, since others may have read them.
+ */
 export const changedPassword = (encrypted_password: string): Partial<UserRow> => ({
   ...nothingSent,
   encrypted_password,
 })
 
-/** What changes in a user whose addresses an admin has set: what was sent to the old ones counts no more, and no change is waited for. */
+/**
+ * The changes to a user whose addresses an admin has set: codes sent to the old ones become invalid, and no change is
+ * pending.
+ */
 export const settledAddresses: Partial<UserRow> = {
   ...nothingSent,
   new_email: null,
@@ -166,7 +171,7 @@ export const settledAddresses: Partial<UserRow> = {
   new_phone: null,
 }
 
-/** A user that does not exist, in the form of one who has just signed up. */
+/** A made-up user in the form of one who has just signed up. */
 export function fakeUser(at: Moment, address: { email: string } | { phone: string }, data: Json): UserRow {
   const provider = 'email' in address ? 'email' : 'phone'
   return newUser(at, {
@@ -178,13 +183,13 @@ export function fakeUser(at: Moment, address: { email: string } | { phone: strin
   })
 }
 
-/** `app` with the ways in; the first one is the main one. */
+/** Returns `app` with the providers. The first one is the main one. */
 export function providersOf(app: Json, identities: readonly Identity[]): Json {
   const providers = [...new Set(identities.map(({ provider }) => provider))]
   return { ...app, ...(providers[0] !== undefined && { provider: providers[0] }), providers }
 }
 
-/** `metadata` with `changes` laid over it at the top; null takes a key away. */
+/** Merges `changes` into the top level of `metadata`. Null removes a key. */
 export function mergeMetadata(metadata: Json, changes: Json | undefined): Json {
   const merged = Object.entries({ ...metadata, ...changes })
   return Object.fromEntries(merged.filter(([, value]) => value !== null))
@@ -195,9 +200,9 @@ const digest = (userId: string, value: string) =>
     .update(userId + value)
     .digest('base64url')
 
-/** What is left of a user who is deleted softly: an id, so that what the app keeps of them still leads somewhere. */
+/** What remains of a user after a soft delete: the id, so that the app's references stay valid. */
 export function forgotten({ id, email, phone, new_email, new_phone, identities }: UserRow, at: Moment) {
-  // As Supabase does it: digests, so that the addresses are free for the next user who signs up with them.
+  // As at Supabase: digests, so that the addresses are free for new users.
   const hidden = (address: string | null) => digest(id, address ?? '')
   return {
     email: hidden(email),
@@ -217,7 +222,7 @@ export function forgotten({ id, email, phone, new_email, new_phone, identities }
   } satisfies Partial<UserRow>
 }
 
-/** A user as JSON: Supabase's fields in Supabase's order, what is empty left out. */
+/** A user as JSON, with Supabase's fields in Supabase's order. Empty fields are left out. */
 export function userJson(user: UserRow) {
   const earliest = [user.email_confirmed_at, user.phone_confirmed_at].filter(at => at !== null).sort()[0]
   const optional = (fields: Readonly<Record<string, string | null | undefined>>) =>
@@ -253,7 +258,10 @@ export function userJson(user: UserRow) {
 
 export type UserJson = ReturnType<typeof userJson>
 
-/** The same right after confirming an address: Supabase's database works `confirmed_at` out, and was not asked again. */
+/**
+ * The user right after confirming an address. Supabase's database computes `confirmed_at`, and Supabase does not read
+ * it again.
+ */
 export function userJsonBeforeReading(user: UserRow): object {
   const { confirmed_at: _unread, ...told } = userJson(user) as UserJson & { readonly confirmed_at?: string }
   return told

@@ -1,4 +1,4 @@
-/** Takes a one-time code or link for what it proves: that a user reads an address. */
+/** Uses up a one-time code or link, which proves that a user can read an address. */
 import {
   isBanned,
   type Moment,
@@ -13,19 +13,19 @@ import { emailExists, otpExpired, phoneExists, userBanned, validationFailed } fr
 import { hashOf, unknownPassword } from './passwords.js'
 import { changedEmail, changedPassword, changedPhone, confirmedEmail, confirmedPhone, providersOf } from './users.js'
 
-/** What a client presents to prove that it reads an address. */
+/** What a client presents as proof that it reads an address. */
 export interface Claim {
-  /** Supabase's word: signup, invite, recovery, magiclink, email, email_change, sms, phone_change. */
+  /** Supabase's types: signup, invite, recovery, magiclink, email, email_change, sms, phone_change. */
   readonly type: string
-  /** Where the code was sent to; empty for a link. */
+  /** Where the code was sent; empty for a link. */
   readonly address: string
   /** The code itself; empty for a link. */
   readonly code: string
-  /** The hash that stands in the link; empty for a code. */
+  /** The hash in the link; empty for a code. */
   readonly hash: string
 }
 
-/** The proven user; `half` when a further address has to agree before an e-mail address changes. */
+/** The user after the proof; `half` if another address has to confirm the change as well. */
 export type Proven = { readonly kind: 'whole'; readonly user: UserRow } | { readonly kind: 'half' }
 
 const linkTokens: Readonly<Record<string, readonly OneTimeTokenType[]>> = {
@@ -43,7 +43,7 @@ const codeTokens: Readonly<Record<string, readonly OneTimeTokenType[]>> = {
   phone_change: ['phone_change_token'],
 }
 
-/** Uses the code or the link up. Throws a 403 for one that is wrong, used or too old. */
+/** Uses up the code or link. Throws a 403 if it is wrong, used or expired. */
 export async function proveAddress(backend: Backend, tables: Tables, claim: Claim): Promise<Proven> {
   const { user, token } =
     claim.hash === '' ? await byCode(backend, tables, claim) : await byLink(backend, tables, claim)
@@ -89,13 +89,16 @@ async function byCode(backend: Backend, tables: Tables, { type, address, code }:
   throw otpExpired()
 }
 
-/** The owner of a token of this kind; it can be found for as long as its user exists. */
+/** The owner of a token of this kind. It can be found for as long as its user exists. */
 async function holderOf({ users }: Tables, token: OneTimeTokenRow | undefined): Promise<Found | undefined> {
   const user = token && (await users.get(token.user_id))
   return user && user.deleted_at === null ? { user, token } : undefined
 }
 
-/** The user who wants to change their address. Several may want the same new one, so only the code shows which user it is. */
+/**
+ * The user who wants to change their address. Several users may want the same new one, so only the code shows which
+ * user it is.
+ */
 async function changerOf({ settings }: Backend, tables: Tables, hash: string): Promise<Found | undefined> {
   const types: OneTimeTokenType[] = ['email_change_token_new']
   if (settings.mailerSecureEmailChangeEnabled) types.unshift('email_change_token_current')
@@ -115,7 +118,7 @@ async function readerOf({ users }: Tables, type: string, address: string): Promi
   }
 }
 
-/** With both addresses asked, the first answer is only noted. */
+/** If both addresses have to confirm, the first confirmation is only noted. */
 const isHalf = ({ settings }: Backend, user: UserRow, { token_type }: OneTimeTokenRow) =>
   token_type.startsWith('email_change') &&
   !settings.mailerAutoconfirm &&
@@ -128,7 +131,7 @@ interface Proof {
   readonly type: string
 }
 
-/** What changes in a user who has proved that they read an address. */
+/** The changes to a user who has proved that they read an address. */
 async function changesBy(backend: Backend, tables: Tables, user: UserRow, proof: Proof): Promise<Partial<UserRow>> {
   const at = momentOf(backend)
   switch (proof.token.token_type) {
@@ -152,20 +155,20 @@ async function changesBy(backend: Backend, tables: Tables, user: UserRow, proof:
   }
 }
 
-/** What changes in a new or invited user who confirms their address. */
+/** The changes to a new or invited user who confirms their address. */
 async function joined(user: UserRow, at: Moment): Promise<Partial<UserRow>> {
   const identities = user.identities.map(identity =>
     identity.email !== undefined && identity.email === user.email
       ? { ...identity, identity_data: { ...identity.identity_data, email_verified: true }, updated_at: at }
       : identity,
   )
-  // An invited user has no password yet; a random one stands in until they set their own.
+  // An invited user has no password yet. They get a random one until they set their own.
   const isGuest = user.encrypted_password === null && user.invited_at !== null
   const password = isGuest && changedPassword(await hashOf(unknownPassword()))
   return { ...confirmedEmail(user, at), identities, ...password }
 }
 
-/** Another user may have got the address while the code for it was on its way. */
+/** Throws if another user has taken the address while the code was on its way. */
 async function requireStillFree({ users }: Tables, { id }: UserRow, address: { email: string } | { phone: string }) {
   const others = (await users.find(address)).filter(other => other.id !== id)
   if (others.length > 0) throw 'email' in address ? emailExists() : phoneExists()

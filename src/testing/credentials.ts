@@ -26,10 +26,10 @@ const LONGEST_MS = 1000 * 365 * 86_400_000
 export const keyOptions = checking(
   'createKey',
   closed({
-    user: optional(text, 'Whose key it is.'),
-    name: optional(text, 'What it is called.'),
+    user: optional(text, 'The owner of the key.'),
+    name: optional(text, 'The name of the key.'),
     expiresInMs: optional(number(-LONGEST_MS, LONGEST_MS, 'milliseconds'), 'When it expires.'),
-    scope: optional(v.string('text'), 'Where its requests belong.'),
+    scope: optional(v.string('text'), 'The scope of its requests.'),
   }),
 )
 

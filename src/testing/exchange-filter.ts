@@ -15,7 +15,7 @@ export interface ExchangeFilter
   readonly path?: string | RegExp
   /** Part of the credential's description: the name of a key, `revoked key`, `expired token`, an address; `none` without one. */
   readonly credential?: string | RegExp
-  /** Part of the description of what gave the answer, such as a rule or a recording. */
+  /** Part of the description of the source of the answer, such as a rule or a recording. */
   readonly source?: string | RegExp
   /** Part of the raw request body. */
   readonly text?: string | RegExp
@@ -97,12 +97,12 @@ function withSmallHeaders({ headers, ...parts }: Readonly<Record<string, unknown
 const decided = (where: (entry: JournalEntry) => boolean) => (entry: JournalEntry) => {
   const isWanted: unknown = where(entry)
   if (isWanted instanceof Promise) {
-    throw new TypeError('A function that decides about exchanges has to say at once: it must not be async.')
+    throw new TypeError('A function that selects exchanges must not be async.')
   }
   return Boolean(isWanted)
 }
 
-/** The parts of an exchange as they came, without redaction. */
+/** The original parts of an exchange, without redaction. */
 export function partsOf(exchange: Exchange, response: () => unknown): Readonly<Record<string, unknown>> {
   const { method, path, endpoint, mode, scope, caller, outcome, body, headers } = exchange
   const text = body && body.length > 0 ? body.toString('utf8') : undefined

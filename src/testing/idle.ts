@@ -16,7 +16,7 @@ const QUIET_MS = 20
 const optionsOf = checking(
   'idle',
   closed({
-    quietMs: optional(milliseconds, 'For how long nothing more may come.'),
+    quietMs: optional(milliseconds, 'How long no new request may arrive.'),
     timeoutMs: optional(milliseconds, 'How long to wait for that.'),
   }),
 )

@@ -41,7 +41,7 @@ const MOST = 10
 export function whatCame(entries: readonly JournalEntry[], underWay = 0): string {
   const still =
     underWay === 0 ? [] : [`${underWay === 1 ? 'A request is' : `${underWay} requests are`} still under way.`]
-  if (entries.length === 0) return ['Nothing has come at all.', ...still].join(' ')
+  if (entries.length === 0) return ['No request has arrived.', ...still].join(' ')
   const left = entries.length - MOST
   const lines = entries.slice(-MOST).map(lineOf)
   return ['What came:', ...(left > 0 ? [`  (${left} more before)`] : []), ...lines, ...still].join('\n')

@@ -18,7 +18,7 @@ export interface WaitOptions {
 }
 
 interface WaitFor {
-  /** The first match, at once if it has already come. On a timeout it rejects and lists what came instead. */
+  /** The first match, at once if it has already arrived. On a timeout it rejects and lists what arrived instead. */
   (query: ExchangeQuery, options?: WaitOptions): Promise<JournalEntry>
   /** The same for the first `count` matches. */
   (query: ExchangeQuery, options: WaitOptions & { readonly count: number }): Promise<readonly JournalEntry[]>

@@ -64,5 +64,5 @@ function titled(
 
 function journaling(receiver: unknown): Receiver | RemoteReceiver {
   if (typeof receiver === 'object' && receiver !== null && 'journal' in receiver) return receiver as Receiver
-  throw new TypeError('Only a platform or one of its scopes has received anything: expect(platform).toHaveReceived(…).')
+  throw new TypeError('This matcher needs a platform or one of its scopes: expect(platform).toHaveReceived(…).')
 }

@@ -1,4 +1,4 @@
-/** The outbox as tests read it: mail and text messages that a live backend would have sent. */
+/** The outbox as tests read it: emails and text messages that a live backend would have sent. */
 import { inspect } from 'node:util'
 import * as v from 'valibot'
 import { closed, optional, word } from '../check/check.js'
@@ -34,9 +34,9 @@ export interface MessageFilter {
 const filterOf = checking(
   'outbox',
   closed({
-    to: optional(v.union([text, v.instance(RegExp)], 'text or a regular expression'), 'To whom.'),
-    type: optional(text, 'What it is about.'),
-    channel: optional(word(['email', 'sms']), 'How it is sent.'),
+    to: optional(v.union([text, v.instance(RegExp)], 'text or a regular expression'), 'The recipient.'),
+    type: optional(text, 'The type of the message.'),
+    channel: optional(word(['email', 'sms']), 'The channel: email or sms.'),
   }),
 )
 const optionsOf = checking('outbox.waitFor', closed({ timeoutMs: optional(milliseconds, 'How long to wait.') }))
@@ -44,7 +44,7 @@ const optionsOf = checking('outbox.waitFor', closed({ timeoutMs: optional(millis
 export interface Outbox {
   /** Matching messages, the newest first; all of them without a filter. */
   messages(filter?: MessageFilter): Promise<readonly OutboxMessage[]>
-  /** The newest match, at once if it has already come. On a timeout it rejects and lists what came instead. */
+  /** The newest match, at once if it has already arrived. On a timeout it rejects and lists what arrived instead. */
   waitFor(filter?: MessageFilter, options?: WaitOptions): Promise<OutboxMessage>
   clear(): Promise<void>
 }
@@ -85,7 +85,9 @@ export function outboxOf({ messages: current, clear, watch }: Source): Outbox {
         watch,
         timeoutMs,
         tooLate: async () =>
-          new Error(`No message came within ${timeoutMs} ms that fits ${inspect(filter)}.\n${list(await messages())}`),
+          new Error(
+            `No message matching ${inspect(filter)} arrived within ${timeoutMs} ms.\n${list(await messages())}`,
+          ),
       })
     },
     clear,

@@ -1,4 +1,4 @@
-/** Waits until something has arrived, and reports on a timeout what came instead. */
+/** Waits until something has arrived. On a timeout, reports what arrived instead. */
 
 // Kept from the start, so that a test's fake timers do not affect waiting.
 const { setTimeout, clearTimeout } = globalThis

@@ -41,7 +41,7 @@ export interface SharedPlatform
   signIn(user?: SignInOptions): Promise<TestSession>
   /** An API key for `/v1`: of the user with the address `user`, or of no user. */
   createKey(options?: KeyOptions): Promise<string>
-  /** Mail and text messages that a live backend would have sent, with their codes and links. */
+  /** Emails and text messages that a live backend would have sent, with their codes and links. */
   readonly outbox: Outbox
   /** The clock for everything that expires. */
   readonly clock: SharedClock
@@ -126,7 +126,7 @@ export interface Platform extends SharedPlatform {
   signIn(user?: SignInOptions): Promise<TestSession>
   /** An API key for `/v1`: of the user with the address `user`, or of no user. */
   createKey(options?: KeyOptions): Promise<string>
-  /** Mail and text messages that a live backend would have sent, with their codes and links. */
+  /** Emails and text messages that a live backend would have sent, with their codes and links. */
   readonly outbox: Outbox
   /**
    * The clock for tokens, keys, sessions, codes, bans, and the limits per minute. Paces and timeouts use the real time.

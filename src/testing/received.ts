@@ -70,7 +70,9 @@ export function receivedLast({ journal }: Receiver, query: ExchangeQuery, diff: 
 
 function requireTimes(times: unknown): void {
   if (Number.isInteger(times) && (times as number) >= 0) return
-  throw new TypeError(`How many times is a whole number, such as 2, before the query; ${inspect(times)} is none.`)
+  throw new TypeError(
+    `The first argument must be a whole number, such as 2, not ${inspect(times)}. The query comes second.`,
+  )
 }
 
 const paragraphs = (...texts: readonly string[]) => texts.filter(text => text !== '').join('\n\n')

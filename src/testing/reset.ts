@@ -14,7 +14,7 @@ export interface TestReset {
 
 export const resetOptions = checking(
   'reset',
-  closed({ state: optional(v.boolean('true or false'), 'Whether users, keys and messages go as well.') }),
+  closed({ state: optional(v.boolean('true or false'), 'Whether users, keys and messages are removed as well.') }),
 )
 
 export interface Resetting {

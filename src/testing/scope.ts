@@ -39,7 +39,7 @@ export interface Scope extends SharedScope {
   expectNoMisses(): void
 }
 
-const aName = 'a name of letters, digits and signs of ASCII'
+const aName = 'a name of printable ASCII characters'
 
 interface Parts {
   readonly platform: OpenPlatform

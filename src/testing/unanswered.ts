@@ -55,7 +55,8 @@ export function createUnanswered(platform: Opened): Unanswered {
 /** Throws an Error with these sentences, one per request. */
 export function requireNone(told: readonly string[]): void {
   if (told.length === 0) return
-  const title = told.length === 1 ? 'A request was not prepared for.' : `${told.length} requests were not prepared for.`
+  const title =
+    told.length === 1 ? 'A request had no prepared answer.' : `${told.length} requests had no prepared answer.`
   throw new Error([title, ...told].join('\n\n'))
 }
 

@@ -23,7 +23,7 @@ export interface UsePlatformOptions extends PlatformOptions {
   readonly env?: true | ((platform: Platform) => Readonly<Record<string, string | undefined>>)
   /** Whether to reset before each test. False for tests that run at the same time, or `{ state: false }` to keep users. */
   readonly reset?: boolean | TestReset
-  /** Whether tests may pass although a request came for which nothing was prepared. */
+  /** Whether tests may pass although a request had no prepared answer. */
   readonly allowMisses?: boolean
 }
 
@@ -104,9 +104,9 @@ function standingFor(current: () => Platform | undefined): Platform {
   const started = (name: string | symbol) => {
     const platform = current()
     if (platform) return platform
-    const what = typeof name === 'string' ? ` for its ${name}` : ''
+    const what = typeof name === 'string' ? `its ${name}` : 'it'
     throw new Error(
-      `The platform starts before the tests. Ask it${what} in a test or in a hook, not while tests are being declared.`,
+      `The platform starts before the tests. Use ${what} in a test or in a hook, not while tests are being declared.`,
     )
   }
   return new Proxy({} as Platform, {

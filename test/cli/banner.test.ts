@@ -96,7 +96,9 @@ test.each([
   ['192.168.1.5', '192.168.1.5'],
 ])('listening on %s warns about: %s', (host, where) => {
   const [warning] = /Listening on .*/.exec(bannerWith({ host })) ?? []
-  expect(warning).toBe(where && `Listening on ${where}: others can reach it, and the development keys are public.`)
+  expect(warning).toBe(
+    where && `Listening on ${where}: other machines can reach it, and the development keys are public.`,
+  )
 })
 
 test('the control token is told where one was made up', () => {

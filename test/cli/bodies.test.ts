@@ -47,7 +47,7 @@ test('of an error that was made to fit, what the platform said is shown as well'
   const shown = await shownOf(platform)
   const title = shown.findIndex(line => line.startsWith('  <'))
   expect(shown.slice(title)).toEqual([
-    '  < 20 B, as the platform said it',
+    '  < 20 B, as the live platform sent it',
     '    <h1>Bad gateway</h1>',
     '  < 23 B',
     '    {',

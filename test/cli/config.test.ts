@@ -15,7 +15,7 @@ test('config check says that all is good, and how many rules there are', async (
   expect(await run(['config', 'check'], { files })).toEqual({
     code: 0,
     signal: null,
-    stdout: 'The configuration is good. Rules of replies: 3.\n',
+    stdout: 'The configuration is valid. Rules of replies: 3.\n',
     stderr: '',
   })
 })
@@ -23,7 +23,7 @@ test('config check says that all is good, and how many rules there are', async (
 test('config check without a file says so', async () => {
   expect(await run(['config', 'check'])).toMatchObject({
     code: 0,
-    stdout: 'There is no configuration file; the defaults are good. Rules of replies: 0.\n',
+    stdout: 'There is no configuration file; the defaults are valid. Rules of replies: 0.\n',
   })
 })
 

@@ -60,7 +60,7 @@ test('a platform that others can reach says so', async () => {
   const { stdout } = start(['--port', '0', '--host', '0.0.0.0'])
   expect(fact(await stdout.next('Base URL'))).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
   expect(await stdout.next('Listening on')).toBe(
-    '  Listening on every address of this machine: others can reach it, and the development keys are public.',
+    '  Listening on every address of this machine: other machines can reach it, and the development keys are public.',
   )
 })
 
@@ -168,7 +168,7 @@ test('a port that is in use is one sentence with the way out', async () => {
     code: 1,
     signal: null,
     stdout: '',
-    stderr: `Port ${port} is already in use. Stop what uses it, or start with --port 0 for any free port.\n`,
+    stderr: `Port ${port} is already in use. Stop the process that uses it, or start with --port 0 for any free port.\n`,
   })
 })
 

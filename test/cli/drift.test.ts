@@ -163,7 +163,7 @@ warning   [&#34;&#60;&#38;\\&#34;\\u0001\\ud800&#34;]: recorded nothing, live nu
       <failure type="warning" message="choices[].logprobs: recorded nothing, live null">warning   choices[].logprobs: recorded nothing, live null</failure>
     </testcase>
     <testcase classname="zoo" name="${zoo}">
-      <skipped message="[key] stands where a secret was, which is not kept."/>
+      <skipped message="[key] stands for a secret, which was not recorded."/>
     </testcase>
   </testsuite>
 </testsuites>
@@ -182,19 +182,19 @@ test('what might change something, or has lost a secret, is not sent again', asy
       recorded(asking('Tune', { path: '/v1/fine_tuning/jobs' }), { body: {} }),
       'POST /v1/fine_tuning/jobs may change something on the live platform.',
     ],
-    [recorded(asking('I am [jwt-1]'), { body: {} }), '[jwt-1] stands where a secret was, which is not kept.'],
+    [recorded(asking('I am [jwt-1]'), { body: {} }), '[jwt-1] stands for a secret, which was not recorded.'],
     [
       recorded(asking('I pay [upstream-api-key]'), { body: {} }),
-      '[upstream-api-key] stands where a secret was, which is not kept.',
+      '[upstream-api-key] stands for a secret, which was not recorded.',
     ],
     [
       recorded(getting('/v1/models', 'token=[token]'), { body: {} }),
-      '[token] stands where a secret was, which is not kept.',
+      '[token] stands for a secret, which was not recorded.',
     ],
     [recorded(asking('half'), { body: '{"id"', cut: true }), 'The recorded answer broke off.'],
     [
       recorded(asking('bytes', { body: { kind: 'bytes', bytes: Buffer.from([255, 0]) } }), { body: {} }),
-      'Its body is no text, and what type it had is not kept.',
+      'Its body is not text, and its content type was not recorded.',
     ],
   ]
   const files = project(live, [...skipped.map(([file]) => file), recorded(asking('[see-1]'), { body: {} })])
@@ -228,7 +228,7 @@ test('a 429 that asks for more patience than there is means that a recording was
   const end = await run(['drift'], { files: project(live, recordings) })
   expect(end).toMatchObject({
     code: 0,
-    stdout: `${limited.name} not asked: The live platform says that it is asked too often (429).
+    stdout: `${limited.name} not asked: The live platform is rate limiting (429).
 2 recordings: 1 the same, 1 not asked
 `,
   })
@@ -502,7 +502,7 @@ test('a recording that cannot be read is told, and the others are compared', asy
 
 test('without recordings nothing was compared, which is no success', async () => {
   const files = project({ url: 'http://127.0.0.1:1' }, [])
-  const stderr = 'There are no recordings in fixtures/recordings: nothing could be compared.\n'
+  const stderr = 'There are no recordings in fixtures/recordings, so nothing could be compared.\n'
   expect(await run(['drift'], { files })).toMatchObject({ code: 1, stdout: '', stderr })
 })
 
@@ -516,7 +516,7 @@ test.each([
     ['drift', '--concurrency', '0'],
     '--concurrency must be a whole number from 1 to 99, not "0". See standin drift --help.\n',
   ],
-  [['drift', '--only', 'x*'], 'No recording has a name like x*. See standin drift --help.\n'],
+  [['drift', '--only', 'x*'], 'No recording matches x*. See standin drift --help.\n'],
   [
     ['drift', '--upstream', ''],
     'standin drift needs upstream.baseUrl, the address of the live platform. See standin drift --help.\n',

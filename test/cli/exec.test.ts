@@ -276,7 +276,7 @@ test('what one run has recorded another one replays without the live platform, w
   expect(await ended).toMatchObject({
     code: 0,
     stdout: '200\n',
-    stderr: expect.stringMatching(/^Recordings: 1 served, 0 missed, 1 unused, 0 passed/),
+    stderr: expect.stringMatching(/^Recordings: 1 served, 0 missed, 1 unused, 0 forwarded/),
   })
 })
 
@@ -302,7 +302,7 @@ test('misses say once what to do: in which folder, whether anything is in it, an
   const advice = [
     `→ ${folder} has no recordings. Record what is missing:`,
     `    standin exec --mode record --upstream URL -- ${process.execPath} child.mjs 'it'\\''s $HERE'`,
-    '  Or have answers made up: --on-miss emulate.',
+    '  Or emulate missing answers: --on-miss emulate.',
   ]
   expect(stderr.split(advice.join('\n'))).toHaveLength(2)
 })

@@ -35,7 +35,7 @@ test('signing in says as whom and where, and the session works', async () => {
   expect(await login(ada)).toEqual({
     code: 0,
     signal: null,
-    stdout: `Signed in to ${live.authUrl} as ada@example.com. The session is kept in ${file}.\n`,
+    stdout: `Signed in to ${live.authUrl} as ada@example.com. The session is stored in ${file}.\n`,
     stderr: '',
   })
   expect(await userIdOf(live, kept()?.accessToken)).toBe(ada.id)
@@ -81,7 +81,7 @@ test('a wrong password is refused in the words of the live backend, and the earl
   expect(await login({ ...bob, password: 'wrong' })).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: `${live.authUrl} does not sign you in: Invalid login credentials\n`,
+    stderr: `Signing in to ${live.authUrl} failed: Invalid login credentials\n`,
   })
   expect(kept()?.email).toBe('ada@example.com')
 })
@@ -91,7 +91,7 @@ test('a live backend that is not there is said in a sentence', async () => {
   await live.stop()
   expect(await login(ada)).toMatchObject({
     code: 1,
-    stderr: `${live.authUrl} does not sign you in: ECONNREFUSED\n`,
+    stderr: `Signing in to ${live.authUrl} failed: ECONNREFUSED\n`,
   })
   expect(existsSync(file)).toBe(false)
 })
@@ -99,7 +99,7 @@ test('a live backend that is not there is said in a sentence', async () => {
 test('a live backend that is out of order is said by its status', async () => {
   const { live, login } = await home()
   live.failNext({ status: 503 }, { path: '/auth/v1/token' })
-  expect(await login(ada)).toMatchObject({ code: 1, stderr: `${live.authUrl} does not sign you in: status 503\n` })
+  expect(await login(ada)).toMatchObject({ code: 1, stderr: `Signing in to ${live.authUrl} failed: status 503\n` })
 })
 
 test('signing out ends the session there and forgets it here', async () => {
@@ -123,7 +123,7 @@ test('signing out works although the live backend has gone', async () => {
   await live.stop()
   expect(await logout()).toMatchObject({
     code: 0,
-    stderr: `${live.authUrl} was not told (ECONNREFUSED); there the session ends by itself.\n`,
+    stderr: `${live.authUrl} could not be told (ECONNREFUSED). The session expires there by itself.\n`,
   })
   expect(kept()).toBeUndefined()
 })
@@ -158,7 +158,7 @@ test.skipIf(process.platform === 'win32')('a file that others can read is not us
   chmodSync(file, 0o644)
   expect(await login(ada)).toMatchObject({
     code: 1,
-    stderr: `Others can read ${file}, so it is not used: chmod 600 it, or delete it and sign in again.\n`,
+    stderr: `Others can read ${file}, so it is not used. Run chmod 600 on it, or delete it and sign in again.\n`,
   })
 })
 
@@ -168,7 +168,7 @@ test('a file that was edited into nonsense is said, not overwritten', async () =
   writeFileSync(file, '{"https:')
   expect(await login(ada)).toMatchObject({
     code: 1,
-    stderr: `${file} is not what standin login writes: delete it, and sign in again.\n`,
+    stderr: `${file} is not a session file of standin login. Delete it and sign in again.\n`,
   })
   expect(readFileSync(file, 'utf8')).toBe('{"https:')
 })
@@ -187,17 +187,17 @@ test.each([
   [
     ['login'],
     { authUrl: 'https://live.test', anonKey: 'anon' },
-    'There is no terminal to ask for a password on: give --email and --password-stdin.',
+    'There is no terminal to ask for a password. Use --email and --password-stdin.',
   ],
   [
     ['login', '--password-stdin'],
     { authUrl: 'https://live.test', anonKey: 'anon' },
-    '--password-stdin needs --email: standard input is the password alone.',
+    '--password-stdin needs --email, because standard input contains only the password.',
   ],
   [
     ['login', '--password-stdin', '--email', 'a@b.test'],
     { authUrl: 'https://live.test', anonKey: 'anon' },
-    'Standard input holds no password.',
+    'There is no password on standard input.',
   ],
   [['login', '--password', 'secret'], {}, 'The flag --password belongs to standin verify.'],
   [['login', 'ada'], {}, 'standin login takes no further words, such as ada.'],

@@ -162,7 +162,7 @@ test('a key for a user who does not exist is refused in a sentence that says wha
   const running = await server({ users: [ada] })
   const { code, stdout, stderr } = await run(['key', 'create', '--email', bob.email, '--state', stateOf(running)])
   expect([code, stdout]).toEqual([1, ''])
-  expect(stderr).toBe('There is no user bob@example.com. Sign up first, or name the user in the configuration.\n')
+  expect(stderr).toBe('There is no user bob@example.com. Sign up first, or add the user to the configuration.\n')
   expect(await addressesOf(running.ready)).toEqual([ada.email])
 })
 
@@ -221,7 +221,7 @@ test('with a state in memory a token stands for itself, with the id of the confi
 test('with a state in memory a key would be gone at once, and is refused', async () => {
   const { code, stdout, stderr } = await run(['key', 'create', '--state', 'memory'])
   expect([code, stdout]).toEqual([2, ''])
-  expect(stderr).toMatch(/^The state is kept in memory: .* Name it in apiKeys of the configuration\./)
+  expect(stderr).toMatch(/^The state is kept in memory, .* Add it to apiKeys in the configuration\./)
   expect(stderr.trimEnd()).not.toContain('\n')
 })
 
@@ -261,10 +261,10 @@ test('a token of another platform opens nothing there', async () => {
 const mistakes: readonly (readonly [readonly string[], string])[] = [
   [['token', '--role', 'admin'], '--role must be one of anon, service, user, not "admin".'],
   [['token', '--role'], 'The flag --role needs a value: --role ROLE.'],
-  [['token', '--role', 'anon', '--email', 'ada@example.com'], 'A token of the role anon has no e-mail address.'],
-  [['token', '--role', 'service', '--email', 'ada@example.com'], 'A token of the role service has no e-mail address.'],
-  [['token', '--email', 'ada'], '--email must be an e-mail address, not "ada".'],
-  [['token', '--email='], '--email must be an e-mail address, not "".'],
+  [['token', '--role', 'anon', '--email', 'ada@example.com'], 'A token of the role anon has no email address.'],
+  [['token', '--role', 'service', '--email', 'ada@example.com'], 'A token of the role service has no email address.'],
+  [['token', '--email', 'ada'], '--email must be an email address, not "ada".'],
+  [['token', '--email='], '--email must be an email address, not "".'],
   [['token', '--expires-in', '0'], '--expires-in must be a whole number from 1 to 9999999999, not "0".'],
   [['token', '--expires-in=-5'], '--expires-in must be a whole number from 1 to 9999999999, not "-5".'],
   [['token', '--expires-in', '1.5'], '--expires-in must be a whole number from 1 to 9999999999, not "1.5".'],
@@ -282,8 +282,8 @@ const mistakes: readonly (readonly [readonly string[], string])[] = [
   [['key', 'create', 'more'], 'standin key create takes no further words, such as more.'],
   [['key', 'create', '--role', 'anon'], 'The flag --role belongs to standin token.'],
   [['key', 'create', '--expired'], 'The flag --expired belongs to standin token.'],
-  [['key', 'create', '--name', ' '], '--name must be text that is not empty.'],
-  [['key', 'create', '--email', 'ada'], '--email must be an e-mail address, not "ada".'],
+  [['key', 'create', '--name', ' '], '--name must not be empty.'],
+  [['key', 'create', '--email', 'ada'], '--email must be an email address, not "ada".'],
   [['key', 'create', '--expires-in', 'soon'], '--expires-in must be a whole number from 1 to 9999999999, not "soon".'],
   [['dev', '--role', 'anon'], 'The flag --role belongs to standin token.'],
   [

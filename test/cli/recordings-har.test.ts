@@ -40,7 +40,7 @@ test('import takes the address of the live platform from the configuration, and 
 test('import leaves alone what is recorded already, unless it is told to replace it', async () => {
   const files = { ...filesOf(recorded(), recorded()), ...har(chat('{"new":true}')) }
   const kept = await command(['import', 'app.har'], files)
-  expect(kept.stdout).toContain('1 recorded already\nWith --overwrite')
+  expect(kept.stdout).toContain('1 recorded already\nUse --overwrite')
   expect(kept.names).toHaveLength(2)
   expect(await folderIn(kept.dir).text(nameOf(recorded()))).not.toContain('new: true')
   const replaced = await command(['import', 'app.har', '--overwrite'], files)
@@ -69,7 +69,7 @@ test('import leaves out an entry that is wrong, and names it', async () => {
   expect({ code, names }).toEqual({ code: 0, names: [nameOf(recorded())] })
   expect(stdout).toContain('1 exchange imported')
   expect(stderr).toBe(
-    'app.har:1:734: log.entries[0].response.status must be a number, not "200".\nWhat is wrong there is left out.\n',
+    'app.har:1:734: log.entries[0].response.status must be a number, not "200".\nEntries with mistakes are left out.\n',
   )
   const told = await run(['import', 'app.har', '--json'], { files: har(broken, chat('{}')) })
   expect(JSON.parse(told.stdout)).toMatchObject({

@@ -45,7 +45,7 @@ test('a person is told of a reload, and of a broken edit where it is broken', as
   expect(await stderr.next('versoin')).toBe(
     'platform.config.yaml:1:1: versoin is not known here. Did you mean "version"?',
   )
-  expect(await stderr.next('Not reloaded')).toBe('Not reloaded: the last good configuration stays in force.')
+  expect(await stderr.next('Not reloaded')).toBe('Not reloaded: the last valid configuration is still in use.')
   writeInto(dir, version('2.2.2'))
   expect(await stdout.next('Reloaded')).toBe('Reloaded.')
 })
@@ -123,7 +123,7 @@ test('new keys are shown, and a new port is told to need another start', async (
   await stdout.next('Reloaded.')
   expect(await stdout.next('Base URL')).toBe(baseUrl)
   expect(await stdout.next('API key')).toContain('sk-mine')
-  expect(await stdout.next('host, port and state')).toBe('host, port and state stay as they are until the next start.')
+  expect(await stdout.next('host, port and state')).toBe('host, port and state do not change until the next start.')
 })
 
 test('an edit that would make the platform ask itself is refused like any other mistake', async () => {

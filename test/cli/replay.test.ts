@@ -76,5 +76,5 @@ test('for people the fields stand side by side on standard error, and the receip
   expect(await stderr.next('messages[0].content')).toMatch(/"hello" +"goodbye"$/)
   send('SIGTERM')
   const { stdout: printed } = await ended
-  expect(printed).toContain('Recordings: 0 served, 1 missed, 1 unused, 0 passed to the live platform.\n')
+  expect(printed).toContain('Recordings: 0 served, 1 missed, 1 unused, 0 forwarded to the live platform.\n')
 })

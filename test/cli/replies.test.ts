@@ -16,7 +16,7 @@ const files = { 'platform.config.yaml': 'replies: rules.yaml\n', 'rules.yaml': r
 test('replies check says that the rules are good', async () => {
   expect(await run(['replies', 'check'], { files })).toEqual({
     ...{ code: 0, signal: null, stderr: '' },
-    stdout: 'The rules are good. There are 3.\n',
+    stdout: 'The rules are valid. There are 3.\n',
   })
 })
 

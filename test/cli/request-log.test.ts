@@ -125,7 +125,7 @@ test('one line below says what to do about a path that is nearly known', () => {
     })
   expect(lost('/chat/completions')).toEqual([
     expect.stringContaining('refused · Not found.'),
-    '         → Did you mean /v1/chat/completions? The base URL of an OpenAI client ends in /v1: OPENAI_BASE_URL.',
+    '         → Did you mean /v1/chat/completions? The base URL of an OpenAI client ends in /v1: use OPENAI_BASE_URL.',
   ])
   expect(lost('/favicon.ico')).toHaveLength(1)
   expect(lost('/')[1]).toBe('         → The dashboard is at /dashboard.')

@@ -118,7 +118,7 @@ test('where the control API is closed tail asks for the token, and opens it with
   const { code, stderr } = await run(['tail', '--url', platform.url])
   expect(code).toBe(1)
   expect(stderr).toContain('does not show its journal. The control API is closed here')
-  expect(stderr).toMatch(/For standin tail it is --control-token\.\n$/)
+  expect(stderr).toMatch(/With standin tail, use --control-token\.\n$/)
   const { stdout } = await tailing(platform.url, ['--control-token', 'a-token-of-our-own-0123456789'])
   await fetch(`${platform.url}/health`)
   expect(await stdout.next('/health')).toContain(' 200 ')
@@ -130,7 +130,7 @@ test('tail says clearly what is wrong with the place or the wish', async () => {
   expect(await run(['tail', '--url', `http://127.0.0.1:${port}`])).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: `Nothing answers at http://127.0.0.1:${port} (ECONNREFUSED). Start Standin there, or say where it is: standin tail --url http://127.0.0.1:PORT.\n`,
+    stderr: `Nothing answers at http://127.0.0.1:${port} (ECONNREFUSED). Start Standin there, or give its address: standin tail --url http://127.0.0.1:PORT.\n`,
   })
   expect((await run(['tail', '--port', String(port)])).stderr).toContain(`Nothing answers at http://127.0.0.1:${port} `)
   const other = createServer((_request, response) => void response.end('hello'))
@@ -139,7 +139,7 @@ test('tail says clearly what is wrong with the place or the wish', async () => {
   const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
   expect(await run(['tail', '--url', url])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(`What answers at ${url} has no journal (status 200)`),
+    stderr: expect.stringContaining(`The server at ${url} has no journal (status 200)`),
   })
   const platform = await platformWith()
   const refused = async (...flags: readonly string[]) => (await run(['tail', '--url', platform.url, ...flags])).stderr
@@ -147,7 +147,7 @@ test('tail says clearly what is wrong with the place or the wish', async () => {
   expect(await refused('--last', 'many')).toContain('--last must be a whole number from 0 to 1000, not "many".')
   expect((await run(['tail', '--url', 'example'])).stderr).toContain('--url must be an http or https address')
   expect((await run(['tail'], { files: { 'platform.config.yaml': 'port: 0\n' } })).stderr).toContain(
-    'say which with --url',
+    'Give the address with --url',
   )
 }, 30_000)
 
@@ -174,7 +174,7 @@ test('tail tells when there were too many at once', async () => {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close().closeAllConnections())
   const { stderr } = await tailing(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  expect(await stderr.next('not shown')).toBe('12 requests not shown: there were too many at once.')
+  expect(await stderr.next('not shown')).toBe('12 requests not shown, because there were too many at once.')
   expect(await stderr.next('not shown')).toContain('1 request not shown')
 })
 

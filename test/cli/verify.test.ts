@@ -220,7 +220,7 @@ test.each([
     ['--target', 'platform.example'],
     '--target must be an address such as https://platform.example, not "platform.example".',
   ],
-  [['--target', 'https://ada:secret@platform.example'], '--target must hold no user and no password.'],
+  [['--target', 'https://ada:secret@platform.example'], '--target must contain no user name and no password.'],
   [['--target', 'https://platform.example/v1/'], '--target must be the base address: leave out /v1.'],
   [['--target', 'https://platform.example/?a=1'], '--target must end before the ? and the #.'],
   [
@@ -228,17 +228,17 @@ test.each([
     '--auth must be the base address: leave out /auth/v1.',
   ],
   [['--target', 'live'], '--target live needs upstream.baseUrl, the address of the live platform.'],
-  [['--api-key', 'sk-one'], '--api-key needs --target: a stand-in of its own has its own credentials.'],
+  [['--api-key', 'sk-one'], '--api-key needs --target: a fresh stand-in has its own credentials.'],
   [
     ['--target', 'https://a.example', '--email', 'ada@example.com'],
-    'Signing in takes both an email and a password: --email with --password or --password-stdin.',
+    'Signing in needs both an email address and a password: --email with --password or --password-stdin.',
   ],
   [['--reporter', 'html'], '--reporter must be one of text, json, markdown, junit, not "html".'],
   [['--reporter', 'junit', '--json'], '--json and --reporter junit are two reports: give one.'],
   [['--max-calls', '0'], '--max-calls must be a whole number from 1 to 999999, not "0".'],
   [
     ['--only', 'HEALTH-9'],
-    'No clause is called "HEALTH-9". Give ids such as AUTH-6.1 or HEALTH-*, a section such as Errors, documented or decided.',
+    'No clause is called "HEALTH-9". Use ids such as AUTH-6.1 or HEALTH-*, a section such as Errors, documented or decided.',
   ],
   [['now'], 'standin verify takes no further words, such as now.'],
 ])('%j is refused with exit code 2', async (flags, sentence) => {

@@ -198,17 +198,21 @@ test('a role of the app goes into the token, and opens nothing here', async () =
 })
 
 const twice: readonly (readonly [string, ConfigInput, string])[] = [
-  ['an e-mail address', { users: [ada, { ...bob, email: ada.email }] }, 'users must be a list in which every email'],
+  [
+    'an e-mail address',
+    { users: [ada, { ...bob, email: ada.email }] },
+    'users must be a list without duplicate emails',
+  ],
   [
     'an address in capitals',
     { users: [ada, { ...bob, email: 'ADA@Example.com' }] },
-    'users must be a list in which every email',
+    'users must be a list without duplicate emails',
   ],
-  ['a phone number', { users: [phil, { ...ada, phone: phil.phone }] }, 'users must be a list in which every phone'],
+  ['a phone number', { users: [phil, { ...ada, phone: phil.phone }] }, 'users must be a list without duplicate phones'],
   [
     'a phone number without the plus',
     { users: [phil, { phone: '4791234567' }] },
-    'users must be a list in which every phone',
+    'users must be a list without duplicate phones',
   ],
   [
     'an id',
@@ -218,7 +222,7 @@ const twice: readonly (readonly [string, ConfigInput, string])[] = [
         { ...bob, id: adasId.toUpperCase() },
       ],
     },
-    'users must be a list in which every id',
+    'users must be a list without duplicate ids',
   ],
   [
     'the id of a key',
@@ -228,14 +232,14 @@ const twice: readonly (readonly [string, ConfigInput, string])[] = [
         { name: 'b', key: 'b', id: adasId.toUpperCase() },
       ],
     },
-    'apiKeys must be a list in which every id',
+    'apiKeys must be a list without duplicate ids',
   ],
 ]
 
 test.each(twice)('%s that stands twice is told with the line', async (_what, options, sentence) => {
   const { code, stdout, stderr } = await run(['config', 'check'], { files: written(options) })
   expect([code, stdout]).toEqual([2, ''])
-  expect(stderr).toBe(`platform.config.yaml:3:3: ${sentence} stands once.\n`)
+  expect(stderr).toBe(`platform.config.yaml:3:3: ${sentence}.\n`)
 })
 
 test('a key with an unknown owner is reported with its line, and never with the key', async () => {
@@ -250,7 +254,7 @@ test('a key with an unknown owner is reported with its line, and never with the 
 test('an address that signing up would refuse is refused by `standin config check` already', async () => {
   const email = `ada@${'x'.repeat(64)}.com`
   const { code, stderr } = await run(['config', 'check'], { files: written({ users: [{ email }] }) })
-  expect([code, stderr]).toEqual([2, expect.stringContaining('users[0].email must be an e-mail address')])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('users[0].email must be an email address')])
 })
 
 test.each(ways)('two users who swap their addresses stay who they are after a %s', async way => {

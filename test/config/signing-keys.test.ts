@@ -70,7 +70,7 @@ const bad: readonly (readonly [string, string, readonly string[]])[] = [
   [
     'has one id twice',
     asText(signing, newKey('RS256', 'signing')),
-    ['keys.json:1:1: The file must be an array in which every kid stands once.'],
+    ['keys.json:1:1: The file must be an array without duplicate kids.'],
   ],
   ['has a key without an id', asText(without(signing, 'kid')), ['keys.json:2:3: [0].kid is missing. It must be text.']],
   [
@@ -111,22 +111,22 @@ const bad: readonly (readonly [string, string, readonly string[]])[] = [
   [
     'has an EC key without its private half',
     asText(without(signing, 'd')),
-    ['keys.json:2:3: [0].d is missing. It must be there: it is the private half of the key.'],
+    ['keys.json:2:3: [0].d is missing. It must be present: it is the private part of the key.'],
   ],
   [
     'has an RSA key without its private half',
     asText(without(rsa, 'd')),
-    ['keys.json:2:3: [0].d is missing. It must be there: it is the private half of the key.'],
+    ['keys.json:2:3: [0].d is missing. It must be present: it is the private part of the key.'],
   ],
   [
     'has an OKP key without its private half',
     asText(without(edwards, 'd')),
-    ['keys.json:2:3: [0].d is missing. It must be there: it is the private half of the key.'],
+    ['keys.json:2:3: [0].d is missing. It must be present: it is the private part of the key.'],
   ],
   [
     'has a shared key without its secret',
     asText(without(shared, 'k')),
-    ['keys.json:2:3: [0].k is missing. It must be there: it is the secret.'],
+    ['keys.json:2:3: [0].k is missing. It must be present: it is the secret.'],
   ],
   [
     'has an operation that is none',
@@ -246,7 +246,7 @@ test('from the command line the problem is a sentence, and the process ends with
   const files = written(ownKeys, keyFile(without(signing, 'd')))
   const { code, stdout, stderr } = await run(['dev', '--state', 'memory'], { files })
   expect([code, stdout]).toEqual([2, ''])
-  expect(stderr).toBe('keys.json:2:3: [0].d is missing. It must be there: it is the private half of the key.\n')
+  expect(stderr).toBe('keys.json:2:3: [0].d is missing. It must be present: it is the private part of the key.\n')
 })
 
 test('`standin config check` finds a key file that cannot be used', async () => {
@@ -254,7 +254,7 @@ test('`standin config check` finds a key file that cannot be used', async () => 
   const { code, stderr } = await run(['config', 'check'], { files })
   expect([code, stderr]).toEqual([
     2,
-    'keys.json:2:3: [0].d is missing. It must be there: it is the private half of the key.\n',
+    'keys.json:2:3: [0].d is missing. It must be present: it is the private part of the key.\n',
   ])
 })
 

@@ -123,7 +123,7 @@ test("a user cannot see, roll or revoke another user's keys", async () => {
 })
 
 const aName = 'a text of 1 to 100 characters'
-const aMoment = 'a moment to come, such as 2030-01-31T12:00:00Z, or null'
+const aMoment = 'a time in the future, such as 2030-01-31T12:00:00Z, or null'
 
 test.each([
   [{}, `name is missing. It must be ${aName}.`],
@@ -141,7 +141,7 @@ test.each([
   [{ name: 'one', expires_in: 1.5 }, 'expires_in must be a whole number of seconds from 1 to 315360000, not 1.5.'],
   [
     { name: 'one', expires_in: 60, expires_at: '2040-01-31' },
-    'expires_in must be left out where expires_at is given, not 60.',
+    'expires_in must be left out if expires_at is given, not 60.',
   ],
   [[], 'The request body must be an object, not an empty array.'],
 ])('a key cannot be made from %j', async (body, error) => {

@@ -55,7 +55,7 @@ test('an hour later, by call, a token has expired', async () => {
   expect(await answerOf(platform, token)).toBe(sentences.expired)
 })
 
-const aMoment = 'a moment from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
+const aMoment = 'a time from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
 
 test.each([
   [{ now: 'tomorrow' }, `now must be ${aMoment}, not "tomorrow".`],
@@ -67,7 +67,7 @@ test.each([
   [{ now: null }, `now must be ${aMoment}, not null.`],
   [{ advanceMs: '1h' }, 'advanceMs must be a whole number of milliseconds, not "1h".'],
   [{ advanceMs: 0.5 }, 'advanceMs must be a whole number of milliseconds, not 0.5.'],
-  [{ advanceMs: -9e15 }, 'advanceMs must lead to a moment from 1970 to 9000, and -9000000000000000 does not.'],
+  [{ advanceMs: -9e15 }, 'advanceMs must lead to a time from 1970 to 9000; -9000000000000000 does not.'],
   [{ frozen: 'yes' }, 'frozen must be true or false, not "yes".'],
   [{ reset: false }, 'reset must be true, or left out, not false.'],
   [{ advancems: 1 }, 'advancems is not known here. Did you mean "advanceMs"?'],

@@ -70,7 +70,7 @@ test.each([
   ['?after=last', 'after must be the id of an exchange, such as 17, not "last".'],
   ['?path=/a&path=/b', 'path must be text, not an array.'],
   ['?mode=replya', 'mode must be one of emulate, proxy, record, replay, not "replya".'],
-  ['?follow&before=3', 'before is not possible together with follow.'],
+  ['?follow&before=3', 'before cannot be combined with follow.'],
   ['?__proto__=1', expect.stringContaining('__proto__ is not known here.')],
 ])('a parameter that is wrong is told by its name: %s', async (query, error) => {
   const { told } = await asked()

@@ -184,12 +184,7 @@ test.each([
     /error of Standin's own \(The API key is not known\)/,
   ],
   ['that no rule matches', {}, { strict: true, rules: [] }, /error of Standin's own \(No rule matches/],
-  [
-    'that was asked to fail',
-    { headers: { 'x-standin-fault': 'truncate' } },
-    {},
-    /because a fault has spoilt its answer/,
-  ],
+  ['that was asked to fail', { headers: { 'x-standin-fault': 'truncate' } }, {}, /because a fault changed its answer/],
   ['that was asked to be an error', { headers: { 'x-standin-fault': 'status=503' } }, {}, /A rule can say the same/],
 ])('a request %s cannot be a recording, and is told why', async (_name, ask, options, why) => {
   const { platform, files } = await emulating(options)

@@ -273,7 +273,7 @@ describe('a pace that the request asks for', () => {
     ['tokensPerSecond=50;jitter=2', 'jitter must be a number from 0 to 1, not 2.'],
     ['distribution=normal', 'distribution must be one of fixed, uniform, lognormal, not "normal".'],
     ['fullSpeedStreams=1.5', 'fullSpeedStreams must be a whole number, not 1.5.'],
-    ['jitter=0.1, tokensPerSecond=50', 'must be there once, with ";" between its settings, not ",".'],
+    ['jitter=0.1, tokensPerSecond=50', 'must be sent once, with ";" between its settings, not ",".'],
   ])('is refused when it is wrong: %s', async (pace, sentence) => {
     const { chat } = await platformWith()
     const response = await chat({ ...hello, stream: true }, asking(pace))
@@ -289,7 +289,7 @@ describe('a pace that the request asks for', () => {
     await wire.say(onTheWire('POST /v1/chat/completions', headers, JSON.stringify(hello)))
     const { status, body } = await wire.answer()
     expect(status).toBe(400)
-    expect(JSON.parse(body)).toEqual({ error: expect.stringMatching(/^Header x-standin-pace must be there once/) })
+    expect(JSON.parse(body)).toEqual({ error: expect.stringMatching(/^Header x-standin-pace must be sent once/) })
   })
 })
 

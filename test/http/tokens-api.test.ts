@@ -88,12 +88,12 @@ const seconds = 'a whole number of seconds from -9999999999 to 9999999999'
 
 test.each([
   [{ role: 'admin' }, 'role must be one of anon, service, user, not "admin".'],
-  [{ email: 'ada' }, 'email must be an e-mail address, not "ada".'],
-  [{ email: 7 }, 'email must be an e-mail address, not 7.'],
-  [{ email: `${'a'.repeat(250)}@example.com` }, expect.stringMatching(/^email must be an e-mail address, not "a+…\.$/)],
+  [{ email: 'ada' }, 'email must be an email address, not "ada".'],
+  [{ email: 7 }, 'email must be an email address, not 7.'],
+  [{ email: `${'a'.repeat(250)}@example.com` }, expect.stringMatching(/^email must be an email address, not "a+…\.$/)],
   [
     { role: 'anon', email: 'ada@example.com' },
-    'email must be left out where role is anon or service, not "ada@example.com".',
+    'email must be left out if role is anon or service, not "ada@example.com".',
   ],
   [{ expiresIn: '1h' }, `expiresIn must be ${seconds}, not "1h".`],
   [{ expiresIn: 1e10 }, `expiresIn must be ${seconds}, not 10000000000.`],

@@ -95,7 +95,7 @@ test('failures say what was asked, and what it was like', { timeout: 120_000 }, 
     return output.slice(from, output.indexOf('⎯⎯⎯', from))
   }
   expect(told('failing.spec.ts > asks what no rule answers')).toContain(
-    'Error: A request was not prepared for.\n\n' +
+    'Error: A request had no prepared answer.\n\n' +
       'POST /v1/chat/completions, "When do you open?": No rule matches this request, and strict is on. ' +
       'The nearest is rule "hours" (rules[0]): user does not contain "opening hours".',
   )
@@ -107,10 +107,10 @@ test('failures say what was asked, and what it was like', { timeout: 120_000 }, 
   expect(model).toContain(`What came:\n  ${came}`)
   expect(told('failing.spec.ts > expects nothing')).toContain("One exchange fits { path: '/v1/*' }.")
   expect(told('failing.spec.ts > expects more')).toContain("One exchange fits { model: 'gpt-4o-mini' }, and 2 should.")
-  expect(told('failing.spec.ts > expects of something else')).toContain('Only a platform or one of its scopes')
-  expect(told('early.spec.ts')).toContain(
-    'The platform starts before the tests. Ask it for its url in a test or in a hook',
+  expect(told('failing.spec.ts > expects of something else')).toContain(
+    'This matcher needs a platform or one of its scopes',
   )
+  expect(told('early.spec.ts')).toContain('The platform starts before the tests. Use its url in a test or in a hook')
 })
 
 test('with node:test it is the same', { timeout: 60_000 }, async () => {

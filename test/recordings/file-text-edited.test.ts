@@ -92,17 +92,17 @@ test.each<[text: string, complaints: readonly string[]]>([
   ],
   [
     `${request}response:\n  status: 200\n  body: { json: {}, text: a }\n`,
-    ['models/a.yaml:4:3: response.body has to say one of json, text, base64, and no other.'],
+    ['models/a.yaml:4:3: response.body has none or several of json, text, base64. Use exactly one.'],
   ],
   [
     `${request}response:\n  status: 200\n  body: { text: a }\n  chunks: []\n`,
-    ['models/a.yaml:2:1: response has to say either body or chunks.'],
+    ['models/a.yaml:2:1: response has both body and chunks. Use only one of them.'],
   ],
   [
     `${request}response:\n  status: 200\n  chunks:\n    - { atMs: soon, text: a }\n    - { atMs: 1 }\n    - { base64: "%" }\n`,
     [
       'models/a.yaml:5:9: response.chunks[0].atMs must be milliseconds from 0 to 9007199254740991, not "soon".',
-      'models/a.yaml:6:7: response.chunks[1] has to say one of text, base64, and no other.',
+      'models/a.yaml:6:7: response.chunks[1] has none or several of text, base64. Use exactly one.',
       'models/a.yaml:7:9: response.chunks[2].base64 must be bytes in Base64, not "%".',
     ],
   ],

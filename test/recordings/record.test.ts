@@ -364,7 +364,7 @@ test('the same request in a loop does not fill the disk', async () => {
   await Promise.all(Array.from({ length: 130 }, async () => (await ask('/v1/models')).text()))
   await stop()
   expect(files()).toHaveLength(100)
-  expect(receipt()?.notRecorded).toEqual([expect.stringContaining('More than 100 of one request')])
+  expect(receipt()?.notRecorded).toEqual([expect.stringContaining('At most 100 recordings of one request')])
 })
 
 test('what the bearer rules refuse is neither carried over nor recorded', async () => {

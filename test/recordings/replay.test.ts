@@ -183,7 +183,7 @@ test('after the last of several recordings there may be nothing, and the miss sa
   const third = await chat(hello)
   expect(third.status).toBe(424)
   expect(await third.json()).toEqual({
-    error: expect.stringContaining('All 2 recordings of this request were played already.'),
+    error: expect.stringContaining('All 2 recordings of this request have already been replayed.'),
   })
 })
 

@@ -169,7 +169,7 @@ test('a session that has ended there gives no token here, and says so once', asy
   expect(await session.token()).toBeUndefined()
   expect(await session.token()).toBeUndefined()
   expect(reports).toEqual([
-    `The session at ${backend.authUrl} is over (Invalid Refresh Token: Refresh Token Not Found): run standin login again.`,
+    `The session at ${backend.authUrl} has ended (Invalid Refresh Token: Refresh Token Not Found). Run standin login again.`,
   ])
   keepSession(file, backend.authUrl, {
     ...{
@@ -219,7 +219,9 @@ test.skipIf(process.platform === 'win32')('a file that others can read is not us
   chmodSync(file, 0o640)
   const session = open()
   expect([session.token(), session.token()]).toEqual([undefined, undefined])
-  expect(reports).toEqual([`Others can read ${file}, so it is not used: chmod 600 it, or delete it and sign in again.`])
+  expect(reports).toEqual([
+    `Others can read ${file}, so it is not used. Run chmod 600 on it, or delete it and sign in again.`,
+  ])
   chmodSync(file, 0o600)
   expect(session.token()).toBe(person.token)
 })
@@ -235,7 +237,7 @@ test.each([
   const { open, file, backend, reports } = await signedIn()
   writeFileSync(file, text.replace('URL', backend.authUrl))
   expect(open().token()).toBeUndefined()
-  expect(reports).toEqual([`${file} is not what standin login writes: delete it, and sign in again.`])
+  expect(reports).toEqual([`${file} is not a session file of standin login. Delete it and sign in again.`])
 })
 
 test('each backend has its own session, whatever comes and goes', () => {

@@ -140,7 +140,7 @@ test('the clock, the mode, and a reset of all of it', async () => {
   await platform.switchMode('replay')
   expect(await platform.mode).toBe('replay')
   await says(client(platform)).catch(() => {})
-  await expect(platform.expectNoMisses()).rejects.toThrow('A request was not prepared for.')
+  await expect(platform.expectNoMisses()).rejects.toThrow('A request had no prepared answer.')
   expect((await platform.misses()).length).toBe(1)
   const scope = await platform.scope('mine')
   await platform.signIn({ email: 'ada@example.com' })

@@ -22,7 +22,7 @@ test('a miss says what is recorded beside what was asked, in the scope that aske
   await platform.chat(asking('capital of Spain'), { headers: one.headers })
   await platform.ask('/v1/models', { headers: one.headers })
   const said = [
-    '2 requests were not prepared for.',
+    '2 requests had no prepared answer.',
     '',
     `No recording matches POST /v1/chat/completions. The nearest is ${files()[0]}:`,
     `  field                ${'recorded'.padEnd(50)}  asked`,

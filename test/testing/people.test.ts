@@ -75,7 +75,7 @@ test('mail is waited for, with its code and its link', async () => {
 test('mail that does not come is an error that lists what did', async () => {
   const platform = await platformWith()
   await expect(platform.outbox.waitFor({ to: 'bob@example.com' }, { timeoutMs: 20 })).rejects.toThrow(
-    "No message came within 20 ms that fits { to: 'bob@example.com' }.\nThe outbox is empty.",
+    "No message matching { to: 'bob@example.com' } arrived within 20 ms.\nThe outbox is empty.",
   )
   await clientOf(platform).auth.signInWithOtp({ email: 'ada@example.com' })
   await expect(platform.outbox.waitFor({ to: /^bob@/ }, { timeoutMs: 20 })).rejects.toThrow(

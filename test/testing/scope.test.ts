@@ -64,9 +64,9 @@ test('a request that no rule matches is missed in its scope', async () => {
   await platform.chat(hello, { headers: one.headers })
   expect(() => other.expectNoMisses()).not.toThrow()
   expect(() => one.expectNoMisses()).toThrow(
-    /^A request was not prepared for\.\n\nPOST \/v1\/chat\/completions, "hello": No rule matches this request, and strict is on\. .*rule "greeting"/,
+    /^A request had no prepared answer\.\n\nPOST \/v1\/chat\/completions, "hello": No rule matches this request, and strict is on\. .*rule "greeting"/,
   )
-  expect(() => platform.expectNoMisses()).toThrow('A request was not prepared for.')
+  expect(() => platform.expectNoMisses()).toThrow('A request had no prepared answer.')
   await one.reset()
   platform.expectNoMisses()
 })

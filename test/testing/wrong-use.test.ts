@@ -15,7 +15,7 @@ test.each<[name: string, use: Use, sentence: string]>([
   ['statuses', p => p.journal.find({ status: [200] as never }), 'status must be a status such as 429'],
   ['a caller', p => p.journal.find({ caller: 'bob' as never }), 'caller must be one of anonymous'],
   ['a part', p => p.journal.find({ modle: 'x' } as never), 'modle is not known here. Did you mean "model"?'],
-  ['a promise', p => p.journal.find((async () => false) as never), 'it must not be async'],
+  ['a promise', p => p.journal.find((async () => false) as never), 'must not be async'],
   ['an option', p => p.journal.waitFor('/', { timeout: 5 } as never), 'Did you mean "timeoutMs"?'],
   ['a long time', p => p.journal.waitFor('/', { timeoutMs: Number.POSITIVE_INFINITY }), 'not Infinity'],
   ['a message', p => p.outbox.waitFor({ mail: 'x' } as never), 'outbox: mail is not known here.'],
@@ -40,7 +40,7 @@ const context = { utils: { diff: (wanted: unknown, found: unknown) => inspect([w
 test('times and query in the wrong order are an error', async () => {
   const platform = await platformWith()
   expect(() => matchers.toHaveReceivedTimes.call(context, platform, '/v1/models' as never, 2 as never)).toThrow(
-    'How many times is a whole number',
+    'The first argument must be a whole number',
   )
 })
 
@@ -90,7 +90,7 @@ test('a failure says that something is still under way', async () => {
   const leaving = new AbortController()
   const hanging = platform.ask('/v1/models', { signal: leaving.signal }).catch(() => {})
   await expect(platform.journal.waitFor('/v1/models', { timeoutMs: 300 })).rejects.toThrow(
-    'Nothing has come at all. A request is still under way.',
+    'No request has arrived. A request is still under way.',
   )
   leaving.abort()
   await hanging

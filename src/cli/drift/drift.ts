@@ -24,17 +24,20 @@ const EXIT_DRIFTED = 1
 const EXIT_BAD_INPUT = 2
 
 const flags = {
-  only: text('GLOB', 'Only recordings of such names: chat-*'),
-  update: yes('Keep the live answers in place of the recorded ones'),
+  only: text('GLOB', 'Only recordings whose name matches: chat-*'),
+  update: yes('Replace the recorded answers with the live ones'),
   'fail-on': failOnFlag('What'),
   concurrency: whole([1, 99], 'Requests at the same time (4)', 4),
   ...reportFlags,
-  junit: text('FILE', 'Write a report as JUnit XML, too'),
+  junit: text('FILE', 'Also write a report as JUnit XML'),
 }
 
 export const commands = { drift: command({ flags, run: drift }) }
 
-/** Reports the findings; the exit code says how severe they are. Rejects with a UsageError, a ProblemsError or a StartError. */
+/**
+ * Reports the findings and sets the exit code by their severity. Rejects with a UsageError, a ProblemsError or a
+ * StartError.
+ */
 async function drift(line: CommandLine<typeof flags>): Promise<undefined> {
   const { junit, 'fail-on': failOn = 'critical' } = line.flags
   const loaded = load(line)
@@ -61,9 +64,9 @@ async function look(
   const folder = openFolder(path.resolve(dir, recordings.dir))
   const wanted = glob(only ?? '*')
   const kept = (await folder.list()).filter(({ file }) => wanted.test(file))
-  if (only !== undefined && kept.length === 0) throw new UsageError(`No recording has a name like ${only}.`)
+  if (only !== undefined && kept.length === 0) throw new UsageError(`No recording matches ${only}.`)
   if (kept.length === 0)
-    throw new StartError(`There are no recordings in ${near(folder.dir)}: nothing could be compared.`)
+    throw new StartError(`There are no recordings in ${near(folder.dir)}, so nothing could be compared.`)
   const rules = redactionRules(config)
   const userToken = await openLiveSession(upstream, sentence => console.error(sentence))
   const progress = json || quiet ? noProgress : createProgress(kept.length, process.stderr)

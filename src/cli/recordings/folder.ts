@@ -86,13 +86,12 @@ export async function findOne({ dir, list }: Folder, word: string): Promise<Reco
   const named = all.filter(({ file }) => path.posix.basename(file, '.yaml') === word.replace(/\.yaml$/, ''))
   const found = [exact, named, all.filter(({ file }) => file.includes(word))].find(({ length }) => length > 0) ?? []
   const [first] = found
-  if (!first)
-    throw new UsageError(`No recording in ${near(dir)} is called ${JSON.stringify(word)}, or has that in its name.`)
+  if (!first) throw new UsageError(`No recording in ${near(dir)} has ${JSON.stringify(word)} in its name.`)
   if (found.length === 1) return first
   const more = found.length - CANDIDATES
   const lines = [...found.slice(0, CANDIDATES).map(({ file }) => file), ...(more > 0 ? [`… and ${more} more`] : [])]
   throw new UsageError(
-    `${JSON.stringify(word)} fits ${found.length} recordings:\n  ${lines.join('\n  ')}\nSay more of the name.`,
+    `${JSON.stringify(word)} fits ${found.length} recordings:\n  ${lines.join('\n  ')}\nUse more of the name.`,
   )
 }
 

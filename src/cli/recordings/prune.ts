@@ -1,4 +1,4 @@
-/** `standin recordings prune`: removes recordings that are no longer needed, and only the kinds that are asked for. */
+/** `standin recordings prune`: removes recordings that are no longer needed, and only the kinds that flags name. */
 import { UsageError } from '../../check/problem.js'
 import { ageMsOf } from '../../config/recording-options.js'
 import { type Folder, leftoversIn, overviewIn } from '../../recordings/index.js'
@@ -17,7 +17,7 @@ const flags = {
   incomplete: yes('Remove recordings of answers that broke off'),
   'older-than': text('AGE', 'Remove older recordings: 30d, 12h, 15m'),
   broken: yes('Remove recordings that cannot be read'),
-  'dry-run': yes('Say what would be done, and do nothing'),
+  'dry-run': yes('Only print what would be done'),
 }
 
 /** Throws a UsageError for an invalid age. */
@@ -66,7 +66,7 @@ const candidatesIn = (all: readonly Prunable[]) =>
 
 function ageIn(written: string): number {
   if (/^([1-9]\d{0,5}[mhd])?$/.test(written)) return ageMsOf(written)
-  throw new UsageError(`--older-than must be a number with m, h or d behind it, not "${written}".`)
+  throw new UsageError(`--older-than must be a number followed by m, h or d, not "${written}".`)
 }
 
 /** The facts that decide whether a recording is kept. */
@@ -105,8 +105,8 @@ function advice(all: readonly Prunable[], age: string): string {
     `--broken           ${count('broken')}`,
   ]
   const leftovers = all.filter(({ why }) => why === 'leftover').length
-  const more = leftovers > 0 ? [`Each removes ${counted(leftovers, 'leftover')} of killed processes as well.`] : []
-  return `${['Nothing is removed. Say what is to be:', ...lines.map(line => `  ${line}`), ...more].join('\n')}\n`
+  const more = leftovers > 0 ? [`Each of them also removes ${counted(leftovers, 'leftover')} of killed processes.`] : []
+  return `${['Nothing was removed. Choose what to remove:', ...lines.map(line => `  ${line}`), ...more].join('\n')}\n`
 }
 
 interface Removed {

@@ -16,7 +16,7 @@ interface Move {
 /** With two words, gives one recording a new slug. Without words, gives all recordings the names they would get today. */
 export const commands = {
   'recordings rename': command({
-    flags: { 'dry-run': yes('Say what would be done, and do nothing') },
+    flags: { 'dry-run': yes('Only print what would be done') },
     async run(line) {
       const [old, slug] = line.words
       const opened = openRecordings(line)
@@ -45,7 +45,7 @@ function wordsOf(moves: readonly Move[], what: string): string {
 async function moveOf(folder: Folder, old: string, slug: string): Promise<readonly Move[]> {
   if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug) || slug.length > 100)
     throw new UsageError(
-      `A name is made of small letters, digits and single dashes, such as greeting-in-french, not "${slug}".`,
+      `A name must consist of lower-case letters, digits and single dashes, such as greeting-in-french, not "${slug}".`,
     )
   const kept = await findOne(folder, old)
   const taken = new Set((await folder.list()).map(({ file }) => file))

@@ -14,7 +14,10 @@ interface FoundIn extends SecretFinding {
   readonly file: string
 }
 
-/** Any secret makes the exit code 1; with `--json` the findings are one document. Rejects with a ProblemsError for unreadable files. */
+/**
+ * If there is any secret, the exit code is 1. With `--json` the findings are one document. Rejects with a ProblemsError
+ * for unreadable files.
+ */
 export const commands = {
   'recordings scan': command({
     flags: {},

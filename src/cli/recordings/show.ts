@@ -76,7 +76,7 @@ function requestText({ body }: RecordedRequest): string {
     case 'text':
       return body.text
     case 'bytes':
-      return `${inBytes(body.bytes.length)} that are no text`
+      return `${inBytes(body.bytes.length)} of binary data`
   }
 }
 
@@ -100,5 +100,5 @@ function said(response: RecordedResponse): readonly string[] {
   if (text !== undefined) return section('Text', text)
   const body = bodyOf(response)
   if (body.length === 0) return []
-  return section('Body', isUtf8(body) ? body.toString('utf8') : `${inBytes(body.length)} that are no text`)
+  return section('Body', isUtf8(body) ? body.toString('utf8') : `${inBytes(body.length)} of binary data`)
 }

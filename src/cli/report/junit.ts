@@ -1,6 +1,6 @@
 /**
- * A report as JUnit XML, written by hand: junit-report-builder (6 MB with lodash) has no place for the reason why a test was skipped
- * or for the text of a failure, and the elements themselves are less code than the calls to any XML builder.
+ * Writes a report as JUnit XML. Written by hand, since junit-report-builder (6 MB with lodash) supports neither the
+ * reason of a skipped test nor the text of a failure, and the elements are less code than calls to an XML builder.
  */
 import { fromWorst, isAtLeast } from '../../check/finding.js'
 import { findingLine, type Report, type ReportItem } from './report.js'
@@ -25,7 +25,7 @@ ${cases.map(({ xml }) => xml).join('')}  </testsuite>
 
 const results = { held: undefined, different: undefined, broken: 'failure', error: 'error', skipped: 'skipped' }
 
-/** A test case for each name. What is no failure becomes its output. */
+/** A test case for each name. Anything that is not a failure becomes its output. */
 function casesOf(item: ReportItem) {
   const { outcome, names, testName, what, classname, findings = [], facts = [], failOn = 'info', message, type } = item
   const result = results[outcome]
@@ -34,7 +34,7 @@ function casesOf(item: ReportItem) {
   const failed = worst ? [worst, ...failures] : []
   const others = fromWorst(findings).filter(finding => !failed.includes(finding))
   const told = facts.map(([name, text]) => `${name}: ${text}`)
-  // A clause has facts alone.
+  // Clauses have facts only.
   const isTold = result === 'failure' && !worst
   const text = isTold ? told : failed.map(finding => findingLine(finding))
   const output = [...others.map(finding => findingLine(finding)), ...(isTold ? [] : told)].join('\n')

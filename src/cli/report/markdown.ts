@@ -1,4 +1,4 @@
-/** A report as Markdown: for a pull request, or for a reader who knows only the platform's document. */
+/** Writes a report as Markdown, for a pull request or for a reader who knows only the platform's document. */
 import type { Report, ReportItem } from './report.js'
 
 export function markdownOf({ title, groups, summary, appendix = [] }: Report): string {

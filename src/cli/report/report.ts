@@ -1,8 +1,8 @@
-/** The one form of a report of what was checked, from which text, JSON, Markdown and JUnit XML are written. */
+/** The common form of all reports, from which text, JSON, Markdown and JUnit XML are written. */
 import { type Finding, fromWorst, type Severity } from '../../check/finding.js'
 import { type Colors, harmless, noColors } from '../output.js'
 
-/** What was checked, and what came of it. Each form of a report is written from this. */
+/** What was checked, and the results. */
 export interface Report {
   /** The test suite in JUnit: `verify`. */
   readonly name: string
@@ -13,44 +13,44 @@ export interface Report {
   readonly seconds: number
   /** The JSON document. */
   readonly data: object
-  /** Further Markdown, for readers who know nothing of the program. */
+  /** More Markdown, for readers who do not know the program. */
   readonly appendix?: readonly string[]
 }
 
 interface Group {
-  /** A list of files has none in a terminal. */
+  /** Lists of files have none in a terminal. */
   readonly title?: string
   readonly items: readonly ReportItem[]
-  /** Lines behind the items. */
+  /** Lines after the items. */
   readonly notes?: readonly string[]
-  /** The heads of the Markdown table. */
+  /** The headings of the Markdown table. */
   readonly columns: readonly string[]
 }
 
 /** One thing that was checked. */
 export interface ReportItem {
-  /** `different` is a difference that counts as no failure. */
+  /** `different` is a difference that is not a failure. */
   readonly outcome: 'held' | 'broken' | 'different' | 'skipped' | 'error'
-  /** What the outcome is true of: a clause, a file, or calls. */
+  /** What was checked: a clause, a file, or calls. */
   readonly names: readonly string[]
   /** The test class in JUnit. */
   readonly classname: string
-  /** The name of the test in JUnit, where it is another. */
+  /** The name of the test in JUnit, if it differs. */
   readonly testName?: string
-  /** What was checked, where the name does not say it. It gets a mark in a terminal. */
+  /** What was checked, if the name does not say it. Marked in a terminal. */
   readonly what?: string
   readonly note?: string | undefined
   readonly findings?: readonly Finding[]
-  /** Findings from this severity on are failures. */
+  /** Findings of this severity or above are failures. */
   readonly failOn?: Severity
-  /** More to know, by name. */
+  /** More details, by name. */
   readonly facts?: readonly (readonly [name: string, text: string])[]
-  /** Why it is broken, skipped or an error, and in one word. */
+  /** Why the item is broken, skipped or an error, and the same in one word. */
   readonly message?: string | undefined
   readonly type?: string
-  /** What a terminal shows in place of names, findings and facts. */
+  /** What a terminal shows instead of names, findings and facts. */
   readonly instead?: readonly string[]
-  /** When a terminal shows it; `usually` is not with --quiet. */
+  /** When a terminal shows it; `usually` means not with --quiet. */
   readonly shown: 'always' | 'usually' | 'never'
   /** Its rows in the Markdown table. */
   readonly rows: readonly (readonly string[])[]

@@ -1,4 +1,4 @@
-/** Writes a report in the form that the flags name, to a file or to standard output. */
+/** Writes a report in the format that the flags name, to a file or to standard output. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -18,7 +18,7 @@ export const reportFlags = {
   output: text('FILE', 'Where the report is written (standard output)'),
 }
 
-/** `critical` unless it is given. */
+/** Defaults to `critical`. */
 export const failOnFlag = (what: string) => {
   const meaning = `${what} makes the exit code 1: critical, warning or info (critical)`
   return oneOf(severities.toReversed(), ['SEVERITY', meaning], undefined)
@@ -31,13 +31,13 @@ interface ReporterFlags {
   readonly quiet: boolean
 }
 
-/** Makes what writes the report, before there is one. Throws a UsageError or a StartError for a file that cannot be written. */
+/** Creates the reporter before the work begins. Throws a UsageError or a StartError if the file cannot be written. */
 export function createReporter({ reporter, output, json, quiet }: ReporterFlags) {
   const form = reporter ?? (json ? 'json' : 'text')
   if (json && form !== 'json') throw new UsageError(`--json and --reporter ${form} are two reports: give one.`)
   if (output !== undefined) requireWritable('--output', output)
   return {
-    /** Whether standard output gets words. */
+    /** Whether standard output gets text. */
     isInWords: form === 'text' && output === undefined,
     async write(report: Report): Promise<void> {
       // Files get no colours.
@@ -72,7 +72,7 @@ function textOf({ title, groups, summary }: Report, colors: Colors, isQuiet: boo
 }
 
 /**
- * Creates the folders for a report, before the work it reports on. Throws a UsageError for a flag that names no file, and a
+ * Creates the folders for a report before the work begins. Throws a UsageError if the flag names no file, and a
  * StartError if the place is not writable.
  */
 export function requireWritable(flag: string, file: string): void {

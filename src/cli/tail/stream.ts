@@ -11,7 +11,7 @@ export interface ControlAddress {
   readonly token: string
 }
 
-/** What `standin tail` shows. */
+/** What `standin tail` should show. */
 export interface TailOptions {
   /** Parameters of the journal query. */
   readonly filter: Readonly<Record<string, string>>
@@ -68,7 +68,7 @@ class Lost extends Error {}
 
 const nothingThere = ({ url }: ControlAddress, { message }: Lost) =>
   new StartError(
-    `Nothing answers at ${url} (${message}). Start Standin there, or say where it is: standin tail --url http://127.0.0.1:PORT.`,
+    `Nothing answers at ${url} (${message}). Start Standin there, or give its address: standin tail --url http://127.0.0.1:PORT.`,
   )
 
 interface From {
@@ -163,13 +163,13 @@ async function refusal(place: ControlAddress, response: Response): Promise<Error
   if (response.status === 400) return new UsageError(said)
   const isClosed = response.status === 401 || response.status === 403
   return isClosed
-    ? new StartError(`${place.url} does not show its journal. ${said} For standin tail it is --control-token.`)
+    ? new StartError(`${place.url} does not show its journal. ${said} With standin tail, use --control-token.`)
     : noJournal(place, response.status)
 }
 
 const noJournal = ({ url }: ControlAddress, status: number) =>
   new StartError(
-    `What answers at ${url} has no journal (status ${status}): it is no Standin, or an old one. Say where it is: standin tail --url http://127.0.0.1:PORT.`,
+    `The server at ${url} has no journal (status ${status}). It is not Standin, or an old version. Give the address of Standin: standin tail --url http://127.0.0.1:PORT.`,
   )
 
 function reasonOf(error: unknown): string {

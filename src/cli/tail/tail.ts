@@ -16,22 +16,22 @@ export const tailFlags = {
   json: { ...sharedFlags.json, meaning: 'Print each exchange as a line of JSON' },
   quiet: { ...sharedFlags.quiet, meaning: 'Print requests only, and nothing about the connection' },
   verbose: yes('Show bodies as well'),
-  model: text('ID', 'Only requests for such models: gpt-4o*'),
-  url: text('URL', 'Where the Standin is (PLATFORM_BASE_URL, or as configured)'),
-  'control-token': text('TOKEN', 'What opens its control API, where others can reach it'),
-  last: whole([0, 1000], 'Show so many of the last requests first (0)', 0),
-  method: text('METHOD', 'Only requests of this method'),
-  path: text('GLOB', 'Only requests of such paths: /v1/*'),
-  endpoint: text('GLOB', 'Only requests to such endpoints: *completions'),
+  model: text('ID', 'Only requests for matching models: gpt-4o*'),
+  url: text('URL', 'Address of Standin (PLATFORM_BASE_URL, or as configured)'),
+  'control-token': text('TOKEN', 'Token for its control API, if other machines can reach it'),
+  last: whole([0, 1000], 'Show this many earlier requests first (0)', 0),
+  method: text('METHOD', 'Only requests with this method'),
+  path: text('GLOB', 'Only requests to matching paths: /v1/*'),
+  endpoint: text('GLOB', 'Only requests to matching endpoints: *completions'),
   status: text('STATUS', 'Only such answers: 429, 4xx, none'),
   caller: text('KIND', 'Only of apiKey, user, anon, service, refused, anonymous'),
-  credential: text('TEXT', 'Only such credentials: a name of a key, "revoked key", none'),
-  source: text('TEXT', 'Only answers of such a rule or recording'),
+  credential: text('TEXT', 'Only requests with this credential: the name of a key, "revoked key", none'),
+  source: text('TEXT', 'Only answers of a matching rule or recording'),
   scope: text('NAME', 'Only requests of this scope'),
   search: text('TEXT', 'Only requests with this in path, status, source, model, error or credential'),
   text: text('TEXT', 'Only requests with this in their body'),
-  complete: text('true|false', 'Only answers that came to their end, or did not'),
-  problems: yes('Only what was missed, refused, failed or cut'),
+  complete: text('true|false', 'Only answers that are complete, or that are not'),
+  problems: yes('Only requests that were missed, refused, failed or cut'),
 }
 
 type Line = CommandLine<typeof tailFlags>
@@ -40,8 +40,8 @@ export const commands = {
   tail: command({
     flags: tailFlags,
     examples: [
-      ['standin tail --last 20 --status 4xx', 'show what was refused, the last 20 first'],
-      ['standin tail --json | jq .request.path', 'hand the requests to a program'],
+      ['standin tail --last 20 --status 4xx', 'show refused requests, beginning with the last 20'],
+      ['standin tail --json | jq .request.path', 'pass the requests to a program'],
     ],
     run: tail,
   }),
@@ -68,7 +68,7 @@ function tell(sentence: string, log: EventLog): void {
 function inWords(news: Exclude<News, { kind: 'exchange' }>, { url }: ControlAddress): string {
   switch (news.kind) {
     case 'skipped':
-      return `${counted(news.count, 'request')} not shown: there were too many at once.`
+      return `${counted(news.count, 'request')} not shown, because there were too many at once.`
     case 'lost':
       return `The connection to ${url} was lost. Reconnecting.`
     case 'connected':
@@ -111,7 +111,7 @@ function addressIn(written: string): URL {
 function configured(line: Line, token: string | undefined): ControlAddress {
   const { config } = load(line)
   if (config.port === 0) {
-    throw new UsageError('The configuration takes any free port: say which with --url http://127.0.0.1:PORT.')
+    throw new UsageError('The configuration uses any free port. Give the address with --url http://127.0.0.1:PORT.')
   }
   return { url: `http://${urlHost(config.host)}:${config.port}`, token: token ?? config.controlToken }
 }

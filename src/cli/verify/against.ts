@@ -34,7 +34,7 @@ export interface LiveComparison extends Comparison {
   readonly kept: string | undefined
 }
 
-/** The live platform to ask, or its baseline. */
+/** The live platform, or its baseline. */
 export type Other = { readonly kind: 'live'; readonly target: TargetOptions } | ({ readonly kind: 'kept' } & Baseline)
 
 /** Rejects with a UsageError if there is neither. A pull request without live credentials uses the baseline. */
@@ -48,8 +48,8 @@ export async function openOther(line: VerifyLine, options: VerifyOptions, env: V
   if (target && against !== 'live') return { kind: 'live', target }
   throw new UsageError(
     updatesBaseline
-      ? '--update-baseline needs a live platform and its keys: upstream.* in the configuration, or VERIFY_TARGET and its like.'
-      : `There is no live platform to ask, and nothing was kept of it in ${options.baseline}: give upstream.baseUrl and its keys.`,
+      ? '--update-baseline needs a live platform and its keys: upstream.* in the configuration, or the VERIFY_ variables.'
+      : `There is no live platform to ask, and ${options.baseline} has no baseline of it. Set upstream.baseUrl and its keys.`,
   )
 }
 
@@ -58,7 +58,7 @@ function nameOfLive(line: VerifyLine, env: VerifyEnvironment): string | undefine
   return env[variables.target] || undefined
 }
 
-/** Throws a ProblemsError for a target that has answered nothing. */
+/** Throws a ProblemsError for a target that did not answer at all. */
 export function requireReached(target: Target, { aborted }: AbortSignal): void {
   const why = target.unreachable()
   if (why === undefined || aborted) return

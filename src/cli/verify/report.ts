@@ -33,7 +33,7 @@ export function countOf({ findings, isStrict }: VerifyRun) {
   return {
     clauses: findings.length,
     held: of('held'),
-    /** Broken clauses that count as failures. */
+    /** Broken clauses, which count as failures. */
     broken: of('broken'),
     /** Decisions of Standin that the target does not share. */
     different: of('different'),
@@ -54,7 +54,7 @@ function summary(run: VerifyRun): string {
   return `${counted(clauses, 'clause')}: ${counts} (${counted(calls, 'call')} of at most ${maxCalls}, ${seconds.toFixed(1)} s)`
 }
 
-/** Documented clauses that the live platform itself breaks. */
+/** Documented clauses that the live platform itself does not fulfil. */
 const brokenAtLive = ({ findings }: LiveComparison) =>
   findings.filter(({ clause, verdict }) => clause.source === 'documented' && verdict.kind === 'broken')
 
@@ -85,7 +85,7 @@ export function reportOf(run: VerifyRun): Report {
     data: dataOf(run),
     appendix: [
       '## What was not checked',
-      'These sentences of the document say nothing that can be checked from outside.',
+      'These sentences of the document cannot be checked from outside.',
       markdownTable(
         ['the document says', 'why it is not checked'],
         silent.filter(({ quote }) => !/^[#|]/.test(quote)).map(({ quote, why }) => [quote, why]),
@@ -171,7 +171,7 @@ function differenceItem(difference: AnswerDifference, against: LiveComparison): 
   }
 }
 
-/** For programs. */
+/** The JSON document. */
 function dataOf(run: VerifyRun): object {
   const { url, isOwn, findings, calls, maxCalls, seconds, isStrict, against } = run
   const clauses = findings.map(result => {

@@ -55,7 +55,9 @@ export async function targetAt(
     password: said('password'),
   }
   if ((credentials.email === undefined) !== (credentials.password === undefined)) {
-    throw new UsageError('Signing in takes both an email and a password: --email with --password or --password-stdin.')
+    throw new UsageError(
+      'Signing in needs both an email address and a password: --email with --password or --password-stdin.',
+    )
   }
   return { url, authUrl, model: line.flags.model, insecure: live?.insecure, ...credentials }
 }
@@ -85,7 +87,7 @@ export async function ownTarget({ flags, overrides }: VerifyLine): Promise<OpenT
     name => flags[name] && against === undefined,
   )
   if (idle !== undefined) {
-    throw new UsageError(`--${idle} needs --target: a stand-in of its own has its own credentials.`)
+    throw new UsageError(`--${idle} needs --target: a fresh stand-in has its own credentials.`)
   }
   const ours = [
     { path: ['port'], value: 0, origin: 'standin verify' },
@@ -113,7 +115,8 @@ function addressIn(origin: string, written: string): string {
       `${origin} must be an address such as https://platform.example, not "${withoutPassword(written)}".`,
     )
   }
-  if (url.username !== '' || url.password !== '') throw new UsageError(`${origin} must hold no user and no password.`)
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError(`${origin} must contain no user name and no password.`)
   if (url.search !== '' || url.hash !== '') throw new UsageError(`${origin} must end before the ? and the #.`)
   const path = url.pathname.replace(/\/+$/, '')
   const behind = ['/api/v1', '/auth/v1', '/v1'].find(end => path.endsWith(end))
@@ -125,31 +128,31 @@ const withoutPassword = (written: string) => written.replace(/[^/@]*@/, '…@')
 
 const USUAL_BASELINE = 'fixtures/contract-baseline.json'
 
-/** The flags of `standin verify`, and what they ask for. */
+/** The flags of `standin verify`, and the options that they set. */
 export const verifyFlags = {
   config: { ...sharedFlags.config, meaning: 'Configuration file of the fresh stand-in (none)' },
   upstream: {
     ...sharedFlags.upstream,
-    meaning: 'Address of the live platform, where --target or --against says live',
+    meaning: 'Address of the live platform, for --target live and --against live',
   },
   json: { ...sharedFlags.json, meaning: 'Print the report as JSON, like --reporter json' },
   quiet: { ...sharedFlags.quiet, meaning: 'Print broken clauses only, and no progress' },
-  strict: yes('Let a decision that is not kept count as broken, too'),
+  strict: yes('Count broken decisions of Standin as failures, too'),
   only: text('GLOB', 'Only such clauses: AUTH-*,Errors,documented'),
-  target: text('URL', 'Base address of what is verified; live is upstream.baseUrl (a fresh stand-in)'),
+  target: text('URL', 'Base address of the target; live is upstream.baseUrl (a fresh stand-in)'),
   auth: text('URL', 'Address of its auth backend, without /auth/v1 (the same)'),
   'api-key': text('KEY', 'An API key of the target'),
   'anon-key': text('KEY', 'The anon key of the target'),
-  email: text('ADDRESS', 'Who signs in at the target'),
-  password: text('TEXT', 'The password that goes with --email'),
+  email: text('ADDRESS', 'Email address of the user who signs in at the target'),
+  password: text('TEXT', 'The password for --email'),
   'password-stdin': yes('Read the password from standard input'),
-  model: text('ID', 'The model that is asked (the first one)'),
-  'max-calls': whole([1, 999_999], `No more calls than this (${USUAL_MAX_CALLS})`, USUAL_MAX_CALLS),
+  model: text('ID', 'The requested model (the first one)'),
+  'max-calls': whole([1, 999_999], `The maximum number of calls (${USUAL_MAX_CALLS})`, USUAL_MAX_CALLS),
   ...reportFlags,
-  against: text('URL', 'Compare with another platform, too; live is upstream.baseUrl, or what was kept of it'),
+  against: text('URL', 'Also compare with another platform; live is upstream.baseUrl or its baseline'),
   'fail-on': failOnFlag('Which difference'),
-  'update-baseline': yes('Keep the shapes of the live answers'),
-  baseline: text('FILE', `Where they are kept (${USUAL_BASELINE})`),
+  'update-baseline': yes('Save the shapes of the live answers'),
+  baseline: text('FILE', `The baseline file (${USUAL_BASELINE})`),
 }
 
 export type VerifyLine = CommandLine<typeof verifyFlags>
@@ -167,7 +170,7 @@ export function optionsIn({ flags }: VerifyLine): VerifyOptions {
   const wanted = wantedOf(clauses, only)
   if (wanted.length === 0) {
     throw new UsageError(
-      `No clause is called "${only}". Give ids such as AUTH-6.1 or HEALTH-*, a section such as Errors, documented or decided.`,
+      `No clause is called "${only}". Use ids such as AUTH-6.1 or HEALTH-*, a section such as Errors, documented or decided.`,
     )
   }
   const alone = (['update-baseline', 'baseline', 'fail-on'] as const).find(name => flags[name] && against === undefined)
@@ -176,7 +179,7 @@ export function optionsIn({ flags }: VerifyLine): VerifyOptions {
     throw new UsageError('--against compares with a fresh stand-in: leave out --target.')
   }
   if (flags['update-baseline'] && only !== undefined) {
-    throw new UsageError('--update-baseline keeps the shapes of all answers: leave out --only.')
+    throw new UsageError('--update-baseline saves the shapes of all answers: leave out --only.')
   }
   return { wanted, maxCalls, baseline }
 }

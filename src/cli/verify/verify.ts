@@ -17,7 +17,7 @@ export const commands = {
     flags: verifyFlags,
     examples: [
       ['standin verify', 'check a fresh stand-in'],
-      ['standin verify --only AUTH-*', 'check what is said about credentials'],
+      ['standin verify --only AUTH-*', 'check the rules about credentials'],
       ['standin verify --target live --reporter junit --output report.xml', 'check the live platform in CI'],
     ],
     run: verify,
@@ -25,8 +25,8 @@ export const commands = {
 }
 
 /**
- * Reports the findings. The exit code is 1 if a documented clause is broken or none could be checked. Rejects with a UsageError for
- * flags that cannot be used, and with a ProblemsError if the target cannot be reached.
+ * Reports the findings. The exit code is 1 if a documented clause is broken or none could be checked. Rejects with a
+ * UsageError for invalid flags, and with a ProblemsError if the target cannot be reached.
  */
 async function verify(line: VerifyLine): Promise<undefined> {
   const options = optionsIn(line)

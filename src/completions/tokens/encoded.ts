@@ -1,19 +1,19 @@
-/** Tokens as OpenAI's models have them, found block by block. The one file that imports the package `gpt-tokenizer`. */
+/** Splits text into the tokens of OpenAI's models, block by block. The only file that imports `gpt-tokenizer`. */
 import { LRUCache } from 'lru-cache'
 import { bytesOf, splitsPair, type Tokenizer } from './tokenizer.js'
 
 export type Encoding = Exclude<Tokenizer['name'], 'estimate'>
 
-/** The package's own, as far as it is used. */
+/** The part of the package that is used. */
 interface Encoder {
   encode(text: string, options: { readonly disallowedSpecial: Set<string> }): readonly number[]
   setMergeCacheSize(size: number): void
 }
 
-/** What each token stands for: a text, or bytes that are no text by themselves. */
+/** What each token stands for: a text, or bytes that are not valid text on their own. */
 type Table = readonly (string | readonly number[])[]
 
-/** Loads an encoding's table, some megabytes, and makes its tokenizer. */
+/** Loads the table of an encoding, which has some megabytes, and creates its tokenizer. */
 export async function loadTokenizer(encoding: Encoding): Promise<Tokenizer> {
   const [encoder, { default: table }] = await tables[encoding]()
   return createTokenizer(encoding, encoder, table)
@@ -26,17 +26,17 @@ const tables: Readonly<Record<Encoding, () => Promise<[Encoder, { default: Table
     Promise.all([import('gpt-tokenizer/encoding/cl100k_base'), import('gpt-tokenizer/bpeRanks/cl100k_base')]),
 }
 
-/** Words whose tokens the package remembers. It keeps them in the order of their use, which takes longer than merging when there are many. */
+/** The size of the package's cache of words. It is ordered by use, which with many words takes longer than merging. */
 const WORDS = 1000
 
-/** Counts are remembered for this many texts, and for this many characters: a conversation comes again with each of its turns. */
+/** Limits of the cache of counts, in texts and in characters. A conversation repeats its texts with each turn. */
 const TEXTS = 10_000
 const CHARACTERS = 4_000_000
 
-/** Names such as <|endoftext|> are text like any other. */
+/** Names such as <|endoftext|> are ordinary text. */
 const asData = { disallowedSpecial: new Set<string>() }
 
-/** Some tokens of a text that end where a character does. */
+/** Some tokens of a text that end at the end of a character. */
 interface Part {
   readonly text: string
   readonly tokens: number
@@ -63,7 +63,7 @@ function createTokenizer(name: Encoding, encoder: Encoder, table: Table): Tokeni
       if (sum > most) break
       kept.push(part)
     }
-    // Cut off from what followed it, the last word may fall into tokens of another kind, and into more of them.
+    // Once it is cut off from what followed, the last word may split into other tokens, and into more of them.
     while (kept.length > 0 && counted(kept.join('')) > most) kept.pop()
     return kept.join('')
   }
@@ -78,12 +78,12 @@ function createTokenizer(name: Encoding, encoder: Encoder, table: Table): Tokeni
   return { name, count: text => counts.memo(text), cut, pieces: text => Array.from(partsOf(text), part => part.text) }
 }
 
-/** Goes through tokens and characters side by side, in bytes, and parts them where both end. */
+/** Walks through tokens and characters side by side, in bytes, and splits where both end. */
 function* partsOfBlock(block: string, tokens: readonly number[], table: Table): Generator<Part> {
   let start = 0
   let end = 0
   let tokensOfPart = 0
-  /** By how many bytes the characters are ahead of the tokens. */
+  /** How many bytes the characters are ahead of the tokens. */
   let ahead = 0
   for (const token of tokens) {
     ahead -= sizeOf(table[token])
@@ -104,12 +104,12 @@ function* partsOfBlock(block: string, tokens: readonly number[], table: Table): 
 const sizeOf = (meaning: Table[number] | undefined) =>
   typeof meaning === 'string' ? Buffer.byteLength(meaning) : (meaning?.length ?? 0)
 
-/** Merging byte pairs takes time in the square of a run without a word's end, so no run may be longer. */
+/** Merging byte pairs takes quadratic time in the length of a run without the end of a word, so runs are limited. */
 const LONGEST = 256
 
 /**
- * The blocks of `text`, in order. They end where a word does: there the tokens of both sides are the same as in one piece.
- * A run that has no such place is cut all the same, and may come out a token longer for each cut.
+ * The blocks of `text`, in order. They end where words end, where both sides have the same tokens as in one piece. A
+ * run without such a place is cut anyway, and may have one more token for each cut.
  */
 export function* blocksOf(text: string): Generator<string> {
   let start = 0
@@ -129,8 +129,11 @@ function endOfBlock(text: string, start: number): number {
   return splitsPair(text, last) ? last - 1 : last
 }
 
-/** A letter, and what no token has behind a letter: neither a letter nor an accent, nor the beginning of "'ll". */
+/**
+ * A letter, followed by something that no token contains after a letter: no letter, no accent, and not the beginning of
+ * "'ll".
+ */
 const endOfWord = /^\p{L}[^\p{L}\p{M}\p{Cs}']$/u
 
-/** A slice that is remembered would keep the whole text; a copy is itself alone. */
+/** A cached slice would keep the whole text in memory; a copy does not. */
 const copied = (slice: string) => Buffer.from(slice, 'utf16le').toString('utf16le')

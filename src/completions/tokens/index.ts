@@ -1,4 +1,4 @@
-/** Counts tokens: the only entry point of this part. */
+/** Counts tokens. The only entry point of this part. */
 import type { Encoding } from './encoded.js'
 import { estimated, type Tokenizer } from './tokenizer.js'
 
@@ -13,7 +13,7 @@ export const loadTokenizer = async (encoding: Encoding): Promise<Tokenizer> =>
 
 const loaded = new Map<Tokenizer['name'], Promise<Tokenizer>>()
 
-/** The tokenizer of this name. The tables are large, so they are loaded when they are first asked for, and once. */
+/** Returns the tokenizer with this name. The tables are large, so they are loaded on first use, and only once. */
 export async function tokenizerNamed(name: Tokenizer['name']): Promise<Tokenizer> {
   if (name === 'estimate') return estimated
   const tokenizer = loaded.get(name) ?? loadTokenizer(name)

@@ -1,13 +1,14 @@
-/** Counts the tokens of a prompt: the messages, and what is sent along with them. */
+/** Counts the tokens of a prompt: the messages, and everything sent along with them. */
 import { type ChatMessage, type ChatRequest, textOf } from '../request.js'
 import type { Tokenizer } from './tokenizer.js'
 
-// A few tokens frame each message (OpenAI's cookbook counts four) and one its name; three begin the answer.
+// Each message has a few tokens around it (four in OpenAI's cookbook) and one for its name. The answer begins with
+// three.
 const OF_MESSAGE = 4
 const OF_NAME = 1
 const OF_ANSWER = 3
 
-/** How many tokens the model reads before it answers. */
+/** The number of tokens that the model reads before it answers. */
 export function promptTokens(request: ChatRequest, tokenizer: Tokenizer): number {
   let sum = OF_ANSWER
   for (const message of request.messages) sum += tokensOfMessage(message, tokenizer)
@@ -32,7 +33,7 @@ function tokensOfMessage(message: ChatMessage, tokenizer: Tokenizer): number {
 
 const textsOfToolCall = (call: unknown) => (isObject(call) ? textsOfCall(call.function ?? call.custom) : [])
 
-/** What is called, and with what; OpenAI's custom tools take their `input` as it is. */
+/** The name and the input of a call. The `input` of OpenAI's custom tools is used unchanged. */
 function textsOfCall(call: unknown): readonly string[] {
   if (!isObject(call)) return []
   return [call.name, call.arguments, call.input].filter(text => typeof text === 'string')
@@ -40,11 +41,12 @@ function textsOfCall(call: unknown): readonly string[] {
 
 type Part = Exclude<ChatMessage['content'], string | null | undefined>[number]
 
-// What OpenAI's vision models take for an image of low detail, and for one of 1024 x 1024 pixels in high detail.
+// The tokens that OpenAI's vision models use for an image in low detail, and for one of 1024 x 1024 pixels in high
+// detail.
 const LOW_DETAIL = 85
 const HIGH_DETAIL = 765
 
-/** What a part costs beside its text. */
+/** The tokens of a part in addition to its text. */
 function tokensOfPart({ type, image_url: image, input_audio: audio }: Part): number {
   switch (type) {
     case 'image_url':
@@ -57,10 +59,10 @@ function tokensOfPart({ type, image_url: image, input_audio: audio }: Part): num
 }
 
 const TOKENS_A_SECOND = 10
-// Sixteen bits a sample at 24 kHz, as OpenAI's own clients record; an MP3 of 128 kbit/s.
+// Sixteen bits per sample at 24 kHz, as OpenAI's own clients record; an MP3 with 128 kbit/s.
 const BYTES_A_SECOND = { wav: 48_000, compressed: 16_000 }
 
-/** By its length in time, guessed from its size. */
+/** Depends on the duration, which is estimated from the size. */
 function tokensOfAudio(audio: unknown): number {
   if (!isObject(audio) || typeof audio.data !== 'string') return 0
   const bytes = (audio.data.length * 3) / 4
@@ -69,7 +71,7 @@ function tokensOfAudio(audio: unknown): number {
 
 const known = new WeakMap<Tokenizer, WeakMap<object, number>>()
 
-/** A request may be counted more than once. */
+/** Caches the count of a part, since a request may be counted more than once. */
 function countOnce(part: object, tokenizer: Tokenizer, count: () => number): number {
   const counts = known.get(tokenizer) ?? new WeakMap<object, number>()
   known.set(tokenizer, counts)
@@ -78,11 +80,11 @@ function countOnce(part: object, tokenizer: Tokenizer, count: () => number): num
   return tokens
 }
 
-/** What a model gets to know of a tool; OpenAI's custom tools have theirs under another name. */
+/** The part of a tool that the model sees. OpenAI's custom tools have it under another name. */
 const partOfTool = ({ function: own, custom }: Readonly<Record<string, unknown>>) => own ?? custom
 
-// OpenAI's cookbook, "How to count tokens with tiktoken", section 7 (num_tokens_for_tools): what frames a function, its properties
-// and the values of an enum.
+// OpenAI's cookbook, "How to count tokens with tiktoken", section 7 (num_tokens_for_tools): the tokens around a
+// function, its properties and the values of an enum.
 const OF_FUNCTION = { o200k_base: 7, estimate: 7, cl100k_base: 10 }
 const OF_PROPERTIES = 3
 const OF_PROPERTY = 3
@@ -98,7 +100,7 @@ function tokensOfTools(tools: readonly unknown[], tokenizer: Tokenizer): number 
 
 function tokensOfTool({ name, description, parameters, format }: Shape, tokenizer: Tokenizer): number {
   let sum = OF_FUNCTION[tokenizer.name] + tokenizer.count(line(name, description))
-  // A custom tool has the grammar of its text in place of parameters.
+  // A custom tool has a grammar instead of parameters.
   if (isObject(format)) sum += tokenizer.count(JSON.stringify(format))
   for (const schema of schemasIn(parameters)) sum += tokensOfSchema(schema, tokenizer)
   return sum
@@ -106,7 +108,7 @@ function tokensOfTool({ name, description, parameters, format }: Shape, tokenize
 
 type Shape = Readonly<Record<string, unknown>>
 
-/** The cookbook reads one level; what is nested costs the same. */
+/** The cookbook counts one level; nested levels cost the same. */
 function tokensOfSchema({ properties, enum: values }: Shape, tokenizer: Tokenizer): number {
   let sum = 0
   for (const [name, property] of isObject(properties) ? Object.entries(properties) : []) {
@@ -118,7 +120,7 @@ function tokensOfSchema({ properties, enum: values }: Shape, tokenizer: Tokenize
   return texts.reduce((sum, text) => sum + OF_VALUE + tokenizer.count(text), sum + OF_ENUM)
 }
 
-/** A schema and those inside of it, without recursion: a client may nest them deeply. */
+/** A schema and the schemas in it. Without recursion, since clients may nest them deeply. */
 function* schemasIn(parameters: unknown): Generator<Shape> {
   const waiting = [parameters]
   while (waiting.length > 0) {
@@ -133,7 +135,7 @@ function* schemasIn(parameters: unknown): Generator<Shape> {
   }
 }
 
-/** The parts of a line that are there, a description without its full stop. */
+/** Joins the parts of a line that exist; a description loses its full stop. */
 const line = (...parts: readonly unknown[]) =>
   parts
     .filter(part => typeof part === 'string' || Array.isArray(part))

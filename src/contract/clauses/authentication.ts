@@ -1,4 +1,4 @@
-/** Clauses about signing in and about which credential opens what. */
+/** Clauses about signing in, and about which credential opens which endpoint. */
 import {
   documentedEndpoints,
   intruders,
@@ -20,7 +20,7 @@ const missingOrInvalid = 'A missing or invalid credential yields HTTP 401 with b
 const row = '| 401 | Credential missing or invalid | { error: <string> } |'
 const bearer = 'Requests carry the header Authorization with the value Bearer followed by a credential.'
 
-/** A credential that must not open an endpoint, by what the document says. */
+/** A credential that must not open an endpoint, according to the document. */
 const refusing =
   (...quotes: readonly string[]) =>
   (id: string, what: string, at: DocumentedEndpoint, call: CallFor): ClauseForm => ({

@@ -25,7 +25,7 @@ const unauthorizedRow = '| 401 | Credential missing or invalid | { error: <strin
 
 const strangers = [
   ...['/api/v1', '/v1/models', '/v1/chat/completions'].flatMap(path => [strange(path, true), strange(path, false)]),
-  // A gateway may judge JWTs elsewhere than keys, and say so in other words.
+  // A gateway may check JWTs in another place than keys, and answer with another error.
   ...Object.values(intruders),
 ]
 
@@ -45,7 +45,7 @@ const unknown = (id: string, what: string, call: CallFor): ClauseForm => ({
   check: asking(call, status(404)),
 })
 
-/** Below a base address with a path of its own, either reading of "request path" is right. */
+/** If the base URL has a path of its own, both readings of "request path" are accepted. */
 const asRequested: Look = {
   expected: 'the path as it was requested',
   differs({ text }, { url }, call) {

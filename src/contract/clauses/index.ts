@@ -1,4 +1,4 @@
-/** All clauses, in the order in which they are reported, and what of the platform's document has none. */
+/** All clauses, in the order in which they are reported, and the parts of the platform's document that have none. */
 import type { Clause } from '../clause.js'
 import { authenticationClauses, credentialClauses } from './authentication.js'
 import { chatClauses, chatFormClauses, chatRefusalClauses } from './chat.js'

@@ -1,4 +1,4 @@
-/** Carries an answer of the live side to the client: whole where it is whole, and otherwise as it comes. */
+/** Carries an answer of the live platform to the client: in one piece if it is complete, otherwise as it arrives. */
 import type { IncomingMessage } from 'node:http'
 import { createEventSplitter, dataOf } from '../../completions/events.js'
 import { MOST_PIECES_TIMED, passedMs } from '../../core/clock.js'
@@ -11,7 +11,7 @@ import type { Passage } from './passage.js'
 
 const nothing = Buffer.alloc(0)
 
-/** Takes an answer, of which only what came with its head has been read. */
+/** Takes an answer of which only the part that arrived with its head has been read. */
 export function carryBack(passage: Passage): void {
   if (passage.isOver) return
   const { answer, manners } = passage
@@ -22,33 +22,33 @@ export function carryBack(passage: Passage): void {
     else if (isWhole(answer)) carryWhole(passage, answer)
     else stream(passage, answer)
   } catch (error) {
-    // Node's parser accepts some heads that its writer throws at.
+    // Node's parser accepts some headers that its writer rejects.
     passage.fail(upstreamUnreadable((error as NodeJS.ErrnoException).code ?? (error as Error).message))
   }
 }
 
-/** Whether all of it is there, and the pieces in which it came do not show. */
+/** Whether the answer is complete, and its division into chunks does not matter. */
 const isWhole = ({ complete, readableLength, headers }: IncomingMessage) =>
   complete && (readableLength === 0 || headers['content-length'] !== undefined)
 
 function requireReadable({ statusCode: status = 0, headers }: IncomingMessage): void {
   if (!isStatus(status)) throw new Error(`status ${status}`)
   const coding = headers['transfer-encoding']
-  // Node undoes no other one, and we have asked for none.
+  // Node decodes no other transfer coding, and we did not ask for any.
   if (coding !== undefined && !/^(chunked|identity)$/i.test(coding)) throw new Error(`transfer-encoding ${coding}`)
 }
 
-/** What is sent before the body. */
+/** The head that is sent to the client. */
 interface Head {
   readonly headers: readonly string[]
-  /** What was there instead of what is sent. */
+  /** The live platform's answer, if it was replaced. */
   readonly upstream?: UpstreamResponse | undefined
   readonly remark?: (() => string | undefined) | undefined
-  /** Where the times of a stream's pieces are noted. */
+  /** The list to which the arrival times of a stream's pieces are added. */
   readonly piecesAtMs?: number[]
 }
 
-/** The head, with `headers` as they came from the live side, or were made to fit the document. */
+/** Sends the head. `headers` are the live ones, or ones made to fit the document. */
 function sendHead(passage: Passage, answer: IncomingMessage, { headers, upstream, remark, piecesAtMs }: Head): void {
   const { journey, manners } = passage
   const { request, response, exchange, ours, recordedAs } = journey
@@ -77,7 +77,7 @@ function sendHead(passage: Passage, answer: IncomingMessage, { headers, upstream
 function keep({ outcome }: Passage, bytes: Buffer): void {
   const said = outcome?.said
   if (said?.kind !== 'heard') return
-  // A copy: what the network delivers is a small part of a large buffer, which would be kept whole.
+  // A copy: the bytes are a small part of a large network buffer, which would otherwise stay in memory.
   if (said.bytes < KEPT_BYTES) said.beginning.push(Buffer.from(bytes.subarray(0, KEPT_BYTES - said.bytes)))
   said.bytes += bytes.length
 }
@@ -86,13 +86,13 @@ interface Whole extends Omit<Head, 'piecesAtMs'> {
   readonly body: Buffer
 }
 
-/** Notes when a piece of a stream came. */
+/** Notes the arrival time of a piece of a stream. */
 function time({ outcome }: Passage): void {
   const { beganMs = 0, piecesAtMs } = outcome ?? {}
   if (piecesAtMs && piecesAtMs.length < MOST_PIECES_TIMED) piecesAtMs.push(Math.round((passedMs() - beganMs) * 10) / 10)
 }
 
-/** Head and body leave together. */
+/** Sends head and body together. */
 function sendWhole(passage: Passage, answer: IncomingMessage, { body, ...head }: Whole): void {
   sendHead(passage, answer, head)
   endWith(passage.journey.response, body)
@@ -122,27 +122,27 @@ function stream(passage: Passage, answer: IncomingMessage): void {
   sendHead(passage, answer, { headers, piecesAtMs: [] })
   witness?.head(answer.statusCode ?? 0, headers)
   passage.listens()
-  // Not with the first byte of the body, unless that is here: the first token of a stream may be seconds away.
-  // Empty bytes rather than flushHeaders(), which would write the headers' letters as UTF-8 instead of as they came.
+  // Sends the head at once: the first token of a stream may be seconds away. An empty write instead of flushHeaders(),
+  // which would encode the header values as UTF-8 and so change them.
   if (answer.readableLength === 0) response.write(nothing)
   answer.on('data', take)
   response.on('drain', () => answer.resume())
   answer.on('end', () => {
-    // What the client has not waited for is read to its end and dropped.
+    // The client has disconnected. The rest is read and discarded.
     if (passage.isOver) return
     passage.answered()
     response.end()
   })
 }
 
-/** A witness gets more of an error than is held back, so that it has all of a long page. */
+/** The observer gets more of an error than is held back, so that it sees all of a long page. */
 const MOST_WITNESSED_BYTES = 8_388_608
-/** An event stream may stay open after its error: this is how long its end is waited for. */
+/** How long to wait for the end of an event stream after its error, since it may stay open. */
 const LAST_EVENT_MS = 250
 
 /**
- * Holds an error back until it is known whether its body is the documented one. The witness sees it as it came. Nothing of it resets the
- * timer: an error that comes slowly must not keep the client waiting for longer than silence would.
+ * Holds an error back until it is clear whether its body is documented. The observer sees the original. The bytes do
+ * not reset the timeout: a slow error must not keep the client waiting for longer than silence would.
  */
 function carryError(passage: Passage, answer: IncomingMessage): void {
   const { witness, journey } = passage

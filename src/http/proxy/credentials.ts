@@ -1,22 +1,22 @@
-/** The credentials that the live side gets: the live one in place of the caller's, or the caller's own. */
+/** Chooses the credentials that are sent to the live platform: the configured ones, or the caller's own. */
 import { adminStaysHere } from '../../core/errors.js'
 import type { Exchange } from '../../core/exchange.js'
 
-/** Which credentials a request carries to the live side. */
+/** The credentials that a forwarded request carries. */
 export interface ShownCredential {
-  /** In place of the caller's own. */
+  /** Replace the caller's own. */
   readonly headers: Readonly<Record<string, string>>
-  /** What stands behind the `?`, where it is not as it came. */
+  /** The query after the `?`, if it differs from the original. */
   readonly query?: string
 }
 
-/** What a request shows; a promise only where that has to be fetched first. */
+/** Returns the credentials for a request; a promise only if they have to be fetched first. */
 export type LiveCredentials = (exchange: Exchange) => ShownCredential | Promise<ShownCredential>
 
 interface PlatformKeys {
   readonly apiKey: string
   readonly anonKey: string
-  /** The token of a user who has signed in, used when there is no API key. */
+  /** The token of a signed-in user, used if there is no API key. */
   readonly userToken?: (() => Token | Promise<Token>) | undefined
 }
 
@@ -26,7 +26,10 @@ const bearer = (credential: Token): ShownCredential => ({
   headers: credential ? { authorization: `Bearer ${credential}` } : {},
 })
 
-/** The platform's: the live key in place of the caller's, by path; the app never holds it. None where the document shows none. */
+/**
+ * For the platform: replaces the caller's key with the live one, by path, so that the app never holds it. Sends none
+ * where the document requires none.
+ */
 export function platformCredentials({ apiKey, anonKey, userToken }: PlatformKeys): LiveCredentials {
   const [none, anon, key] = [bearer(''), bearer(anonKey), bearer(apiKey)]
   const ofModels = apiKey === '' && userToken ? () => shownLater(userToken()) : () => key
@@ -38,7 +41,7 @@ export function platformCredentials({ apiKey, anonKey, userToken }: PlatformKeys
 
 const shownLater = (token: Token | Promise<Token>) => (token instanceof Promise ? token.then(bearer) : bearer(token))
 
-/** Those of the caller, just as they came. */
+/** Sends the caller's credentials unchanged. */
 export const callersOwn: LiveCredentials = ({ headers: { authorization, apikey } }) => ({
   headers: {
     ...(authorization !== undefined && { authorization }),
@@ -47,15 +50,18 @@ export const callersOwn: LiveCredentials = ({ headers: { authorization, apikey }
 })
 
 interface AuthKeys {
-  /** Keys of this stand-in that mean no user. */
+  /** Keys of this stand-in that do not identify a user. */
   readonly local: readonly string[]
-  /** Keys of this stand-in's own admins. They stay here. */
+  /** Keys of this stand-in's own admins. They are never forwarded. */
   readonly admin: readonly string[]
-  /** The live anon key; empty to leave every key as it came. */
+  /** The live anon key; empty to forward every key unchanged. */
   readonly live: string
 }
 
-/** The auth backend's: users show their own tokens, and the live anon key stands where the local one stood. Throws a 403 for admins'. */
+/**
+ * For the auth backend: users send their own tokens, and the live anon key replaces the local one. Throws a 403 for
+ * admin keys.
+ */
 export const authCredentials = ({ local, admin, live }: AuthKeys): LiveCredentials => {
   const swapped = (key: string) => {
     if (admin.includes(key)) throw adminStaysHere()
@@ -68,7 +74,7 @@ export const authCredentials = ({ local, admin, live }: AuthKeys): LiveCredentia
         authorization: authorization.replace(/^bearer +(\S+)/i, (_whole, key) => `Bearer ${swapped(key)}`),
       }),
     },
-    // Kong takes the key from the query as well.
+    // Kong also accepts the key in the query.
     query: query.replace(/(?<=^|&)(apikey=)([^&]*)/g, (_whole, name, key) => name + swapped(decoded(key))),
   })
 }

@@ -1,66 +1,71 @@
-/** One request on its way to the live side, and the one place that says how that ended. */
+/** One request on its way to the live platform, and the only place that decides how it ended. */
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { type PlatformError, upstreamTimeout, upstreamUnreachable } from '../../core/errors.js'
 import type { Exchange, Outcome, ResponseObserver } from '../../core/exchange.js'
 import { asksModel } from '../../core/paths.js'
 import { reset } from '../spoil.js'
 
-/** What to carry over. */
+/** What to forward, and how. */
 export interface Journey {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly exchange: Exchange
-  /** Headers that go onto the answer in place of live ones of the same name, as node's flat array; asked for when it is there. */
+  /**
+   * Headers to put on the answer in place of live ones of the same name, as node's flat array. Called when the answer
+   * has arrived.
+   */
   readonly ours?: (() => readonly string[]) | undefined
-  /** Whether the answer has to be readable on its way, and so not compressed. A witness's has to be as well. */
+  /** Whether the answer must be readable on the way and so must not be compressed. An observer requires that too. */
   readonly isPlain?: boolean
-  /** The recording that is made of it. */
+  /** The file of the recording that is being made. */
   readonly recordedAs?: string | undefined
-  /** Harmless, as that of watched.ts is. */
+  /** Must not throw, as those made by `watched` do not. */
   readonly witness?: ResponseObserver | undefined
   /**
-   * Called once: with an error when nothing was sent to the client yet, with nothing when the answer has left or was cut off. The
-   * exchange's outcome says which.
+   * Called once: with an error if nothing was sent to the client yet, without one when the answer was sent or cut off.
+   * The exchange's outcome says which.
    */
   done(error?: unknown): void
 }
 
 export interface Manners {
-  /** The live side. */
+  /** The live platform's URL. */
   readonly baseUrl: string
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
-  /** Whether errors with another body than the documented one are made to fit. */
+  /** Whether live errors with an undocumented body are changed to the documented form. */
   readonly errors: 'documented' | 'untouched'
-  /** What goes on an answer that names no origins itself, as node's flat array. */
+  /** CORS headers for an answer that has none of its own, as node's flat array. */
   corsFor(origin: string | undefined): readonly string[]
 }
 
 /**
- * The engine below (httpxy) is shown this in place of both the request and the response. It asks for little of either, and the many
- * listeners that it attaches to a real one are not needed: that a client leaves is noticed here, once.
+ * Passed to httpxy, the engine of http-proxy-middleware, in place of both the request and the response. It uses little
+ * of either, and the many listeners that it would attach to real ones are not needed: this class notices once when the
+ * client disconnects.
  */
 export class Passage {
-  // What the engine reads of a request. Nothing of the real one is piped: its body is here already, and is written when the way is open.
+  // What httpxy reads of a request. Nothing is piped: the body is already here, and is written once there is a
+  // connection.
   readonly method: string
   readonly url = ''
   readonly httpVersionMajor = 1
   readonly socket = { writable: true }
   headers: IncomingHttpHeaders = {}
-  // And of a response: the engine hardly looks at it when answers are handled here.
+  // And of a response, of which httpxy uses little when answers are handled here.
   readonly finished = false
 
-  /** Behind the origin of the live side, with its query. */
+  /** The path to request on the live platform, with its query. */
   target = ''
   upstream: ClientRequest | undefined
   answer: IncomingMessage | undefined
   outcome: (Outcome & { complete: boolean }) | undefined
   readonly witness: ResponseObserver | undefined
   #isOver = false
-  /** Whether the live side has sent all of its answer. */
+  /** Whether the live platform has sent its whole answer. */
   #isAnswered = false
   #timer: NodeJS.Timeout | undefined
-  /** What a connection that was kept had brought before; nothing of a new one. */
+  /** The number of bytes that a reused connection had received before this request; `undefined` for a new one. */
   #broughtBytes: number | undefined
   #openedMs = 0
 
@@ -75,37 +80,37 @@ export class Passage {
     if (journey.response.destroyed) this.#clientGone()
   }
 
-  /** The passage is over. */
+  /** Whether the passage has ended. */
   get isOver(): boolean {
     return this.#isOver
   }
 
-  /** For the engine. */
+  /** For httpxy. */
   on(): this {
     return this
   }
 
-  /** For the engine. */
+  /** For httpxy. */
   pipe<T>(destination: T): T {
     return destination
   }
 
-  /** For the engine, once it knows that no more will come. */
+  /** For httpxy: whether no more will arrive. */
   get destroyed(): boolean {
     return this.#isOver || this.#isAnswered
   }
 
-  /** For the engine: the answer broke off. */
+  /** For httpxy: the answer broke off. */
   destroy(error?: NodeJS.ErrnoException): void {
     this.breaksOff(upstreamUnreachable(error?.code ?? 'its answer broke off'))
   }
 
-  /** From now on the live side has to begin its answer. */
+  /** From now on the live platform has to begin its answer within the time limit. */
   departs(): void {
     this.#timer = setTimeout(tooLate, this.manners.firstByteTimeoutMs, this)
   }
 
-  /** There is a connection, new or kept. */
+  /** A connection is open, whether new or reused. */
   opens(upstream: ClientRequest): void {
     this.upstream = upstream
     this.#broughtBytes = upstream.reusedSocket ? upstream.socket?.bytesRead : undefined
@@ -113,13 +118,14 @@ export class Passage {
   }
 
   /**
-   * Whether the live side closed a kept connection in the moment in which it was used again, so that the request may go once more, on
-   * a new one. Then this has nothing to do with the old one any more. The time for the first byte runs on: the client waits for both.
+   * Whether the live platform closed a kept connection at the moment it was reused, so that the request may be sent
+   * once more on a new one. If so, the passage forgets the old connection. The timeout for the first byte keeps
+   * running, since the client waits for both.
    */
   turnsBack(error: NodeJS.ErrnoException): boolean {
     const { upstream } = this
     if (this.#isOver || !upstream || this.#broughtBytes === undefined) return false
-    // A part of a head, or a hint before it, is of an answer already.
+    // Part of a head, or an informational response, already belongs to an answer.
     if (upstream.socket?.bytesRead !== this.#broughtBytes) return false
     if (!mayGoOnceMore(this.journey.exchange, error, performance.now() - this.#openedMs)) return false
     this.upstream = undefined
@@ -127,12 +133,12 @@ export class Passage {
     return true
   }
 
-  /** The answer has begun: no more than silence is timed, and every byte ends that. */
+  /** The answer has begun. From now on only silence is timed, and every byte ends it. */
   begins(): void {
     clearTimeout(this.#timer)
   }
 
-  /** The answer has begun, and there is more to come. */
+  /** The answer has begun and is not complete yet. */
   listens(): void {
     this.#timer = setTimeout(tooSilent, this.manners.idleTimeoutMs, this)
   }
@@ -141,36 +147,36 @@ export class Passage {
     this.#timer?.refresh()
   }
 
-  /** All of the answer is there, or as much of it as is waited for. */
+  /** The answer is complete, or as complete as we wait for. */
   answered(isWhole = true): void {
     this.#isAnswered = true
     clearTimeout(this.#timer)
     this.witness?.end(isWhole)
   }
 
-  /** Nothing has left for the client yet: it gets this error. */
+  /** Nothing has been sent to the client yet: it gets this error. */
   fail(error: unknown): void {
     if (this.#isOver) return
     this.#ends()
     this.journey.done(error)
   }
 
-  /** There will be no more: the client gets the reason, unless it has a part of the answer already. */
+  /** No more will arrive. The client gets the reason, unless part of the answer was already sent. */
   breaksOff(reason: PlatformError): void {
     if (this.destroyed) return
     if (this.outcome) this.cut()
     else this.fail(reason)
   }
 
-  /** The client has a part of the answer, and notices by the end of its connection that it was only a part. */
+  /** Part of the answer was sent. The client learns from the closed connection that it is incomplete. */
   cut(): void {
     const { response } = this.journey
-    // Where neither a length nor a frame marks the end of a body, closing the connection would look like its end.
+    // If neither a length nor chunks mark the end of the body, a normal close would look like its end.
     if (response.chunkedEncoding || this.answer?.headers['content-length'] !== undefined) response.destroy()
     else reset(response)
   }
 
-  /** The response is closed: it has ended, or the client has left. */
+  /** The response is closed: it has ended, or the client has disconnected. */
   #clientGone(): void {
     if (this.#isOver) return
     if (this.outcome) this.outcome.complete = this.#isAnswered && this.journey.response.writableFinished
@@ -181,7 +187,7 @@ export class Passage {
   #ends(): void {
     this.#isOver = true
     clearTimeout(this.#timer)
-    // After a complete answer the connection serves other requests by now.
+    // After a complete answer the connection may already serve another request.
     if (this.#isAnswered) return
     this.upstream?.destroy()
     this.witness?.end(false)
@@ -193,20 +199,29 @@ function tooLate(passage: Passage): void {
 }
 
 function tooSilent(passage: Passage): void {
-  // A client that reads slowly holds the live platform up: that is not its silence.
+  // The client reads slowly and so holds up the live platform. That does not count as silence.
   if (passage.journey.response.writableNeedDrain) passage.heard()
   else passage.breaksOff(upstreamTimeout(passage.manners.idleTimeoutMs))
 }
 
-// RFC 9110 §9.2.2: a proxy repeats by itself only what is idempotent.
+// RFC 9110 §9.2.2: a proxy may retry only idempotent requests by itself.
 const idempotent = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 
-/** How a connection ends that the live side has closed while the request was on its way; node's "socket hang up" is the first. */
+/**
+ * Errors for a connection that the live platform closed while the request was being sent. Node's "socket hang up" is
+ * ECONNRESET.
+ */
 const closed = new Set(['ECONNRESET', 'EPIPE'])
 
-/** A connection that was closed already answers a request with its reset within one way there and back; later, a model has been at work. */
+/**
+ * A connection that was already closed answers with a reset within one round trip. After more time than this, a model
+ * has probably been at work.
+ */
 const AT_ONCE_MS = 1_000
 
-/** Which requests may be sent once more when a kept connection was closed before it carried any of the answer; `afterMs` is how long the request has been on its way. */
+/**
+ * Which requests may be retried when a kept connection was closed before any of the answer arrived. `afterMs` is the
+ * time since the request was sent.
+ */
 const mayGoOnceMore = ({ method, path }: Exchange, { code = '' }: NodeJS.ErrnoException, afterMs: number): boolean =>
   closed.has(code) && (idempotent.has(method) || (afterMs < AT_ONCE_MS && asksModel(method, path)))

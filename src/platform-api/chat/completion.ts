@@ -1,4 +1,7 @@
-/** The forms of a chat completion: one JSON object, or the events of a stream (OpenAI's; the document does not show them). */
+/**
+ * The formats of a chat completion: one JSON object, or the events of a stream. They are OpenAI's, since the document
+ * does not show them.
+ */
 import type { ChatRequest } from '../../completions/request.js'
 import type { Tokenizer } from '../../completions/tokens/index.js'
 import { isPaced, type Pace } from '../../core/pace.js'
@@ -9,7 +12,7 @@ import { paced } from './rhythm.js'
 import { spokenChoices } from './trim.js'
 import { streamEvents, wholeCompletion } from './whole.js'
 
-/** Makes completions of any kind; their tokens are those of `tokenizer`. */
+/** Creates completions of any kind. Their tokens are counted by `tokenizer`. */
 export function createAnyCompletions(tokenizer: Tokenizer) {
   const nextCallId = createIds('call_', 16)
 
@@ -19,17 +22,17 @@ export function createAnyCompletions(tokenizer: Tokenizer) {
     return { contentType: 'application/json', body: JSON.stringify(completion), tokens }
   }
 
-  /** The completion as server-sent events, in the rhythm of `pace`. */
+  /** The completion as server-sent events, at the speed of `pace`. */
   function streamed(request: ChatRequest, said: Generation, pace: Pace): Form {
     const { completion, tokens } = made(request, said, request.stream_options?.include_usage === true)
     const events = streamEvents(completion, tokenizer)
     if (!isPaced(pace)) return { ...streamForm, body: Buffer.from(inOnePiece(events)), tokens }
-    // The choices of a model come at the same time, not one at the cost of the others.
+    // A model generates its choices at the same time, so that each has the full speed.
     const shared = { ...pace, tokensPerSecond: pace.tokensPerSecond * completion.choices.length }
     return { ...streamForm, body: paced(events, shared, request, tokens), tokens }
   }
 
-  /** Without the usage where it is not sent: the prompt may be long. */
+  /** Leaves the usage out if it is not sent, because counting a long prompt takes time. */
   function made(request: ChatRequest, said: Generation, tellsUsage: boolean) {
     const choices = spokenChoices(said, request, tokenizer)
     const tokens = new Cost(request, said.usage, tokenizer, { tokens: completionTokens(choices, said.usage) })

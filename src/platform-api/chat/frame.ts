@@ -1,4 +1,4 @@
-/** What stands around the words of every completion: its id, its time, its model and the marks of an event. */
+/** Everything around the text of a completion: its id, time and model, and the framing of events. */
 import type { CompletionUsage } from '../../completions/completion.js'
 import type { ChatRequest } from '../../completions/request.js'
 import { promptTokens, type Tokenizer } from '../../completions/tokens/index.js'
@@ -10,7 +10,7 @@ import type { Spoken } from './trim.js'
 /** The part of a reply that depends on its form. */
 export type Form = Pick<Reply, 'contentType' | 'body' | 'framed' | 'sent' | 'again' | 'headers' | 'tokens'>
 
-/** How a completion begins. */
+/** The beginning of a completion. */
 export interface Opening {
   readonly id: string
   /** Seconds since 1970. */
@@ -18,16 +18,19 @@ export interface Opening {
   readonly model: string
 }
 
-/** A stream in parts, not yet in a rhythm. */
+/** A stream in parts, without a pace yet. */
 export type Events = Pick<Paced, 'head' | 'before' | 'pieces' | 'after' | 'tail'>
 
-/** Which back end made the answer, as OpenAI names it. There is only one here. */
+/** OpenAI's name for the back end that made the answer. Here there is only one. */
 export const FINGERPRINT = 'fp_standin'
 
-// A proxy in between must neither keep nor collect a stream.
+// Proxies must neither cache nor buffer a stream.
 const streamHeaders = ['cache-control', 'no-cache', 'x-accel-buffering', 'no'] as const
 
-/** What every stream leaves with. Some clients, such as Python's requests, read text without a charset as Latin-1. */
+/**
+ * The content type and headers of every stream. Some clients, such as Python's requests, read text without a charset as
+ * Latin-1.
+ */
 export const streamForm = { contentType: 'text/event-stream; charset=utf-8', headers: streamHeaders } as const
 
 const nextId = createIds('chatcmpl-', 12)
@@ -38,28 +41,31 @@ export const openingOf = ({ model }: ChatRequest): Opening => ({
   model,
 })
 
-/** How every object of a completion begins. */
+/** The beginning of every object of a completion. */
 export const start = ({ id, created, model }: Opening, object: string) =>
   `{"id":"${id}","object":"${object}","created":${created},"model":${JSON.stringify(model)},`
 
-/** What stands before and behind the choice of each event, and what ends the stream; `usage` is JSON, where it was asked for. */
+/**
+ * The text before and after the choice of each event, and the end of the stream. `usage` is JSON, if it was requested.
+ */
 export function frame(opening: Opening, usage: string | undefined) {
   const before = `data: ${start(opening, 'chat.completion.chunk')}"system_fingerprint":"${FINGERPRINT}","choices":[`
-  // With include_usage every chunk has the key, and it is null but in the last (OpenAI's reference, "stream_options").
+  // With include_usage every chunk has the key, and it is null in all but the last (OpenAI's reference,
+  // "stream_options").
   const after = usage === undefined ? ']}\n\n' : '],"usage":null}\n\n'
   const total = usage === undefined ? '' : `${before}],"usage":${usage}}\n\n`
   return { before, after, end: `${total}data: [DONE]\n\n` }
 }
 
-/** A stream without a rhythm. */
+/** The whole stream as text, without a pace. */
 export function inOnePiece({ head, before, pieces, after, tail }: Events): string {
   const middle = pieces.length === 0 ? '' : before + pieces.join(after + before) + after
   return head + middle + tail
 }
 
 /**
- * A cost that is counted when it is asked for: a stream without usage does not wait for a long prompt to be read.
- * A class, because each answer has one, and an object that brings its own getters takes ten times as long to make.
+ * Token counts that are computed on first use, so that a stream without usage does not wait for a long prompt to be
+ * counted. A class, since each answer has one, and an object literal with getters takes ten times as long to create.
  */
 export class Cost {
   private counted: number | undefined
@@ -81,7 +87,7 @@ export class Cost {
   }
 }
 
-/** The tokens of all choices. Thoughts count as well, also those with only their number given. */
+/** The tokens of all choices, including reasoning, even if only its number of tokens is given. */
 export function completionTokens(choices: readonly Spoken[], named: UsageInput = {}): number {
   const spoken = choices.reduce((sum, { tokens }) => sum + tokens.spoken, 0)
   return named.completionTokens ?? spoken + reasoningTokens(choices, named)
@@ -117,6 +123,6 @@ export function usageOf(
 
 const noDetails = JSON.stringify(detailsOf(0, 0)).slice(1)
 
-/** The same as JSON for a plain text, which has no details. */
+/** The same as JSON, for a plain text, which has no details. */
 export const plainUsage = ({ prompt, completion }: Pick<Cost, 'prompt' | 'completion'>) =>
   `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion},${noDetails}`

@@ -1,4 +1,7 @@
-/** Makes completions in a worker where that takes long: for prompts of many tokens, and answers of many choices, logprobs or words. */
+/**
+ * Creates completions in a worker if that takes long: for long prompts, and for answers with many choices, logprobs or
+ * words.
+ */
 import { type ChatRequest, chatIn } from '../../completions/request.js'
 import { promptTokens, type Tokenizer, tokenizerNamed } from '../../completions/tokens/index.js'
 import { answerTakesTooLong, answerTooLarge } from '../../core/errors.js'
@@ -10,11 +13,11 @@ import type { Form } from './frame.js'
 import { createCompletions } from './plain.js'
 import { mostTokens } from './trim.js'
 
-/** Letters without words take a microsecond each to count; up to here that is some 50 ms. */
+/** Letters without word breaks take a microsecond each to count, which at this size is about 50 ms. */
 const HEAVY_PROMPT_BYTES = 32_768
 const HEAVY_ANSWER_BYTES = 500_000
 export const MOST_ANSWER_BYTES = 33_554_432
-/** The number of stops times the length of the text that they are looked for in. */
+/** The number of stops times the length of the text that is searched for them. */
 const HEAVY_STOPS = 10_000_000
 export const LONGEST_MS = 20_000
 
@@ -22,7 +25,7 @@ export const LONGEST_MS = 20_000
 export const isHeavyPrompt = ({ body }: Pick<Exchange, 'body'>, { name }: Tokenizer): boolean =>
   name !== 'estimate' && body !== undefined && body.length > HEAVY_PROMPT_BYTES
 
-/** Whether making the answer takes long. Throws a 400 for one that would be too large. */
+/** Whether creating the answer takes long. Throws a 400 if it would be too large. */
 export function isHeavyAnswer(request: ChatRequest, { choices }: Generation): boolean {
   const most = mostTokens(request)
   const sizes = choices.slice(0, request.n ?? 1).map(charactersOf)
@@ -37,7 +40,7 @@ export function isHeavyAnswer(request: ChatRequest, { choices }: Generation): bo
 }
 
 const CHARACTERS = 4
-/** What stands around a token in a stream, and the size of an entry for it and for each that might have stood in its place. */
+/** The size of the framing of a token in a stream, and of a logprobs entry for it and for each alternative. */
 const OF_EVENT = 250
 const OF_LOGPROB = 90
 
@@ -49,16 +52,16 @@ const charactersOf = ({ text, refusal, reasoning, toolCalls = [] }: Choice): num
 
 interface Input {
   readonly tokenizer: Tokenizer['name']
-  /** The request as it came, which takes less to copy than what was made of it. */
+  /** The original body, which takes less time to copy than the parsed request. */
   readonly body: Uint8Array
   readonly said: Pick<Generation, 'choices' | 'usage' | 'answeredBy'>
-  /** Of a stream. */
+  /** For a stream. */
   readonly pace: Pace | undefined
 }
 
 type Output = Pick<Form, 'contentType' | 'headers' | 'body' | 'tokens'>
 
-/** The completion, made in a worker. Rejects with a 400 where that takes too long. */
+/** The completion, created in a worker. Rejects with a 400 if that takes too long. */
 export async function heavyCompletion(
   exchange: Exchange,
   said: Generation,
@@ -72,7 +75,7 @@ export async function heavyCompletion(
   return body instanceof Uint8Array ? { ...form, body: Buffer.from(body.buffer, body.byteOffset, body.length) } : form
 }
 
-/** The tokens of a long prompt, counted in a worker. Rejects with a 400 where that takes too long. */
+/** The number of tokens in a long prompt, counted in a worker. Rejects with a 400 if that takes too long. */
 export const heavyPromptTokens = (exchange: Exchange, tokenizer: Tokenizer): Promise<number> =>
   inWorker<number>('promptTokens', bodyFor(exchange, tokenizer), LONGEST_MS).catch(tooLong)
 
@@ -82,7 +85,7 @@ function tooLong(error: unknown): never {
   throw error instanceof TookTooLong ? answerTakesTooLong(error.message) : error
 }
 
-/** What a worker does for heavyCompletion. */
+/** Runs in the worker for heavyCompletion. */
 export async function completionJob({ tokenizer, body, said, pace }: Input): Promise<Output> {
   const request = requestIn(body)
   const { whole, streamed } = createCompletions(await tokenizerNamed(tokenizer))
@@ -94,7 +97,7 @@ export async function completionJob({ tokenizer, body, said, pace }: Input): Pro
   }
 }
 
-/** And for heavyPromptTokens. */
+/** Runs in the worker for heavyPromptTokens. */
 export const promptTokensJob = async ({ tokenizer, body }: Pick<Input, 'tokenizer' | 'body'>): Promise<number> =>
   promptTokens(requestIn(body), await tokenizerNamed(tokenizer))
 

@@ -1,22 +1,22 @@
-/** Makes bytes that are the same each time except for an id, which stands in them many times. */
+/** Produces bytes that are always the same except for an id, which they contain many times. */
 
 import type { Reply } from '../../core/exchange.js'
 import { HEAD_ROOM, LAST_CHUNK } from '../../core/http.js'
 
 export interface Mold {
-  /** What must be the same for the mold to fit. */
+  /** The mold fits only if this is the same. */
   readonly sameAs: string
   /**
-   * The bytes with `id` in every place; `id` is as long as the one that the mold was made with. Call `sent` when they have left; `again` makes
-   * them once more.
+   * Returns the bytes with `id` in all places; it must be as long as the id that the mold was made with. Call `sent`
+   * when the bytes have been sent. `again` produces them once more.
    */
   cast(id: string): Pick<Reply, 'framed' | 'sent' | 'again'> & { readonly body: Buffer }
 }
 
-/** As many as are on their way at the same time, as a rule. */
+/** Roughly the number of answers that are under way at the same time. */
 const KEPT = 64
 
-/** Bytes, and the id that stands in them. */
+/** Bytes, and the id in them. */
 interface Cast {
   /** With room for a head before them, and the end of their chunk behind them: all of an answer leaves in one write of one buffer. */
   readonly framed: Buffer
@@ -25,8 +25,9 @@ interface Cast {
 }
 
 /**
- * Makes a mold of a text with `id` in it. Bytes that have left are used again, since fresh memory for each stream would take longer than
- * writing it; and ids count, so that only their last letters differ from those that are there.
+ * Makes a mold from a text that contains `id`. Bytes that have been sent are reused, since allocating memory for each
+ * stream would take longer than writing to it. Ids count up, so only their last characters differ from those already
+ * there.
  */
 export function createMold(sameAs: string, id: string, text: string): Mold {
   const bytes = Buffer.from(text)

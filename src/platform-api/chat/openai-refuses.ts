@@ -1,4 +1,7 @@
-/** The requests that OpenAI is known to answer with a 400, in its own words: one table, of which a request meets the rows of the fields it has. */
+/**
+ * Requests that OpenAI is known to answer with a 400, and its messages. A table by field: only the rows of fields that
+ * a request has are checked.
+ */
 import { type ChatMessage, type ChatRequest, textOf } from '../../completions/request.js'
 import { wrongInSchema } from './strict-schema.js'
 
@@ -8,7 +11,10 @@ export interface OpenAiRefusal {
   readonly message: string
 }
 
-/** A field, a code, and what OpenAI says of it, or nothing where it takes it; `at` is the place of a message. */
+/**
+ * A field, an error code, and a function that returns OpenAI's message, or `undefined` if the value is accepted. `at`
+ * is the index of a message.
+ */
 type Row<O> = readonly [field: string, code: string, says: (object: O, at: number) => string | undefined]
 type Table<O> = ReadonlyMap<string, readonly Row<O>[]>
 
@@ -23,7 +29,7 @@ const ofRequest: readonly Row<ChatRequest>[] = [
   [
     'max_tokens',
     'unsupported_parameter',
-    // The models that think before they answer.
+    // Reasoning models.
     ({ model }) =>
       when(
         /^(o\d|gpt-5)/.test(model),
@@ -106,7 +112,7 @@ const ofRequest: readonly Row<ChatRequest>[] = [
   ],
 ]
 
-/** The same for each message. */
+/** The rows for each message. */
 const ofMessage: readonly Row<ChatMessage>[] = [
   [
     'content',
@@ -155,7 +161,7 @@ const ofMessage: readonly Row<ChatMessage>[] = [
   ],
 ]
 
-/** The other fields that OpenAI knows (openai 7, ChatCompletionCreateParams). */
+/** The other fields that OpenAI accepts (openai 7, ChatCompletionCreateParams). */
 const taken =
   'model temperature top_p n stream seed frequency_penalty presence_penalty logprobs top_logprobs logit_bias user metadata store ' +
   'audio modalities moderation prediction prompt_cache_key prompt_cache_options prompt_cache_retention reasoning_effort ' +
@@ -164,7 +170,7 @@ const taken =
 const requestRows = byField(ofRequest, taken.split(' '))
 const messageRows = byField(ofMessage)
 
-/** Why OpenAI refuses this request, as far as it is known to; `undefined` where it takes it. */
+/** Returns why OpenAI refuses this request; `undefined` if no reason is known. */
 export function openaiRefusal(request: ChatRequest): OpenAiRefusal | undefined {
   const unknown: string[] = []
   for (const field in request) {
@@ -173,7 +179,7 @@ export function openaiRefusal(request: ChatRequest): OpenAiRefusal | undefined {
     if (unknown.length === MOST_NAMED) break
   }
   if (unknown.length > 0) return { code: 'unrecognized_argument', message: unrecognized(unknown) }
-  // By index, as everything on this path: iterators would take longer than the checks.
+  // By index, like everything on this path, because iterators would take longer than the checks.
   for (let at = 0; at < request.messages.length; at++) {
     const message = request.messages[at] as ChatMessage
     if (isPlain(message)) continue
@@ -183,7 +189,7 @@ export function openaiRefusal(request: ChatRequest): OpenAiRefusal | undefined {
   return found(requestRows, request)
 }
 
-/** Whether a message is no more than words of a user or an instruction, which OpenAI takes in any form. */
+/** Whether a message is only a text of the user or an instruction, which OpenAI accepts in any form. */
 const isPlain = ({ role, content, name, tool_calls }: ChatMessage) =>
   (role === 'user' || role === 'system') && typeof content === 'string' && !isSet(name) && !isSet(tool_calls)
 
@@ -207,14 +213,17 @@ function byField<O>(rows: readonly Row<O>[], others: readonly string[] = []): Ta
 const unrecognized = (fields: readonly string[]) =>
   `Unrecognized request argument${fields.length > 1 ? 's' : ''} supplied: ${fields.join(', ')}`
 
-/** Each message of role tool answers a call of the assistant's message before it, and each of its calls is answered. */
+/**
+ * Each message with role tool must answer a call of the preceding assistant message, and each of those calls must be
+ * answered.
+ */
 function unpaired(messages: readonly ChatMessage[]): string | undefined {
   let calls: ReadonlySet<unknown> | undefined
   let waiting: Set<unknown> = none
   for (let i = 0; i < messages.length; i++) {
     const { role, tool_calls, tool_call_id: id } = messages[i] as ChatMessage
     if (role === 'tool') {
-      // The words are OpenAI's, their spelling included.
+      // OpenAI's message, including its spelling.
       if (!calls)
         return "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
       if (isSet(id) && !calls.has(id)) {
@@ -240,9 +249,9 @@ const partTypes = ['text', 'image_url', 'input_audio', 'refusal', 'audio', 'file
 
 const isSet = <T>(value: T): value is NonNullable<T> => value !== null && value !== undefined
 const when = (holds: boolean, says: () => string) => (holds ? says() : undefined)
-/** No more are named of what is wrong in the same way. */
+/** At most this many mistakes of the same kind are named. */
 const MOST_NAMED = 20
-/** What a client has named may be long. */
+/** Names chosen by clients may be long. */
 const shown = (value: unknown) => String(value).slice(0, 100)
 
 function firstOf<T>(all: readonly T[] | null | undefined, says: (one: T, at: number) => string | undefined) {

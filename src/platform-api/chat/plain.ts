@@ -1,6 +1,7 @@
 /**
- * Makes completions, and by itself those that are one plain text, as nearly all are. Their frames are put together as text: all that differs from
- * one to the next is the id, the time, the model and the words, and JSON.stringify for each event of a stream takes seven times as long.
+ * Creates completions, with a fast path for those that are a single plain text, which is nearly all of them. It builds
+ * their frames as text: only the id, the time, the model and the words differ, and JSON.stringify for each event of a
+ * stream takes seven times as long.
  */
 import type { ChatRequest } from '../../completions/request.js'
 import { promptTokens, type Tokenizer } from '../../completions/tokens/index.js'
@@ -24,16 +25,16 @@ import { createMold, type Mold } from './mold.js'
 import { paced } from './rhythm.js'
 import { mostTokens } from './trim.js'
 
-/** Work on a text that is the same each time it is sent; done when it is first needed. */
+/** The prepared forms of a text that is sent repeatedly, computed on first use. */
 class Prepared {
   /** The text as a JSON string. */
   readonly json: string
-  /** What stands in a whole completion between its model and its usage. */
+  /** The part of a whole completion between its model and its usage. */
   readonly choices: string
-  /** The text in pieces, each as a JSON string. */
+  /** The pieces of the text, each as a JSON string. */
   readonly pieces: () => readonly string[]
   readonly ascii: () => boolean
-  /** The whole stream as it last left. */
+  /** The mold of the last whole stream. */
   mold: Mold | undefined
   private counted: number | undefined
 
@@ -55,12 +56,15 @@ class Prepared {
   }
 }
 
-/** Makes completions; their tokens are those of `tokenizer`. What was worked out for a plain text is remembered for as long as the reply is in use. */
+/**
+ * Creates completions. Their tokens are counted by `tokenizer`. The prepared forms of a plain text are cached for as
+ * long as the reply is in use.
+ */
 export function createCompletions(tokenizer: Tokenizer) {
   const known = new WeakMap<Generation, Prepared>()
   const any = createAnyCompletions(tokenizer)
 
-  /** The text, made ready; `undefined` where there is more to say than a text, or the request wants something done to it. */
+  /** Returns the prepared text; `undefined` if there is more than text, or if the request needs it to be processed. */
   function plainText(request: ChatRequest, said: Generation): Prepared | undefined {
     const { n, stop, logprobs } = request
     if ((n ?? 1) !== 1 || (stop ?? null) !== null || logprobs) return undefined
@@ -71,7 +75,7 @@ export function createCompletions(tokenizer: Tokenizer) {
       prepared = new Prepared(text, tokenizer)
       known.set(said, prepared)
     }
-    // Most requests say how long the answer may become, and most answers are shorter.
+    // Most requests limit the length of the answer, and most answers are shorter.
     const most = request.max_tokens ?? request.max_completion_tokens ?? null
     return most === null || prepared.tokens <= mostTokens(request) ? prepared : undefined
   }
@@ -89,7 +93,7 @@ export function createCompletions(tokenizer: Tokenizer) {
       }
     },
 
-    /** The completion as server-sent events: in the rhythm of `pace`, or without one complete already. */
+    /** The completion as server-sent events: at the speed of `pace`, or complete at once without one. */
     streamed(request: ChatRequest, said: Generation, pace: Pace): Form {
       const own = plainText(request, said)
       if (!own) return any.streamed(request, said, pace)
@@ -109,7 +113,7 @@ export function createCompletions(tokenizer: Tokenizer) {
 
 const wholeEnd = `,"system_fingerprint":"${FINGERPRINT}"}`
 
-/** What is said where it is one text and nothing else. */
+/** The text, if the generation consists of nothing else. */
 function onlyText({ usage, choices }: Generation): string | undefined {
   const [choice] = choices
   if (usage !== undefined || !choice) return undefined
@@ -120,8 +124,9 @@ function onlyText({ usage, choices }: Generation): string | undefined {
 const isAscii = (text: string) => Buffer.byteLength(text) === text.length
 
 /**
- * Without a pace the stream leaves in one piece: many times faster than an event at a time, and clients see no difference. Within a second
- * two streams of the same words differ in nothing but the id, so the last one serves as a mold.
+ * Without a pace the stream is sent in one piece, which is many times faster than one event at a time, and clients see
+ * no difference. Within a second, two streams with the same words differ only in the id, so the last one serves as a
+ * mold.
  */
 function atOnce(own: Prepared, opening: Opening, total: string | undefined, tokens: Cost): Form {
   const { id, created, model } = opening

@@ -1,11 +1,11 @@
-/** Gives the events of a stream their rhythm. */
+/** Applies a pace to the events of a stream. */
 import { hash } from 'node:crypto'
 import type { ChatRequest } from '../../completions/request.js'
 import type { Paced } from '../../core/exchange.js'
 import type { Pace } from '../../core/pace.js'
 import type { Cost, Events } from './frame.js'
 
-/** The events in the rhythm of `pace`; the prompt is counted only where its length matters. */
+/** Returns the events with `pace`. The prompt is counted only if its length matters. */
 export function paced(events: Events, pace: Pace, request: ChatRequest, cost: Cost): Paced {
   return {
     ...events,
@@ -15,7 +15,7 @@ export function paced(events: Events, pace: Pace, request: ChatRequest, cost: Co
   }
 }
 
-/** The same for the same question, so that its answer comes in the same rhythm each time. */
+/** The same request gets the same seed, so that its answer has the same rhythm each time. */
 function seedOf({ model, messages, seed }: ChatRequest): number {
   return Number.parseInt(hash('sha256', JSON.stringify([model, messages, seed]), 'hex').slice(0, 8), 16)
 }

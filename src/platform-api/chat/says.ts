@@ -1,22 +1,22 @@
-/** What the OpenAPI document says of chat completions. */
+/** Describes chat completions for the OpenAPI document. */
 import type { AnswerDescription, EndpointDescription, Mode } from '../../core/exchange.js'
 
-/** The fields of the request that platform-api.md names ("Chat completion request"). */
+/** The request fields that platform-api.md names ("Chat completion request"). */
 const fields = ['model', 'messages', 'messages[].role', 'messages[].content', 'temperature', 'stream']
 
 export async function chatSays(mode: Mode, modelIds: readonly string[]): Promise<EndpointDescription> {
   const { chatRequest } = await import('../../completions/request.js')
   return {
     id: 'createChatCompletion',
-    does: 'Messages in, a generated reply out: whole, or with `stream` as server-sent events.',
-    more: 'The answers are those of OpenAI. A `tool_choice` has to name what is offered in `tools`, and a `response_format` a schema that something fits.',
+    does: 'Generates a reply to messages: whole, or with `stream` as server-sent events.',
+    more: 'Answers have the format of OpenAI. A `tool_choice` must name a tool in `tools`, and the schema of a `response_format` must be satisfiable.',
     section: 'Endpoints',
     body: chatRequest,
     fields,
-    // What others know only the live platform or a recording can say.
+    // In other modes, only the live platform or a recording knows the models.
     ...(mode === 'emulate' && { narrowed: { properties: { model: { enum: modelIds } } } }),
     headers: {
-      'x-standin-fault': 'What is to go wrong with the answer: `status=429; retryAfter=2`.',
+      'x-standin-fault': 'A fault for the answer: `status=429; retryAfter=2`.',
       'x-standin-pace': 'The rhythm of the stream: `tokensPerSecond=50`.',
     },
     answers: { 200: await answers() },
@@ -33,12 +33,12 @@ async function answers(): Promise<readonly AnswerDescription[]> {
       fields: [],
     },
     {
-      what: 'With `stream`: its pieces as events, and `[DONE]`.',
+      what: 'With `stream`: the completion in pieces as events, and `[DONE]`.',
       type: 'text/event-stream',
       events: [
         { what: 'A piece of the completion.', data: ['ChatCompletionChunk', chunkAnswer] },
         {
-          what: 'What went wrong in the middle of the stream, which it ends.',
+          what: 'An error in the middle of the stream, which ends it.',
           data: ['ErrorEvent', errorEventAnswer],
         },
         { what: 'The last event.', data: '[DONE]' },

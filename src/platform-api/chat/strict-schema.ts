@@ -1,6 +1,6 @@
-/** What OpenAI refuses in the JSON Schema of a function or of an answer. */
+/** Finds what OpenAI refuses in the JSON Schema of a function or of an answer. */
 
-/** Where in a schema something stands: the last step, and what is above it. */
+/** A position in a schema: the last step, and the position above it. */
 interface Place {
   readonly step: string
   readonly above: Place | undefined
@@ -8,10 +8,15 @@ interface Place {
 
 type Node = Readonly<Record<string, unknown>>
 
-/** No more parts of all schemas of a request are looked at, so that large ones hold nothing up. */
+/**
+ * At most this many parts of all schemas of a request are checked, so that large schemas do not block other requests.
+ */
 const MOST_PARTS = 20_000
 
-/** The sentence about the first thing that is wrong, from the outside in. `what` is called `function 'x'`; it is one of `count` schemas. */
+/**
+ * Returns a sentence about the first mistake, from the outside in. `what` is for example `function 'x'`; it is one of
+ * `count` schemas.
+ */
 export function wrongInSchema(what: string, root: unknown, isStrict: boolean, count = 1): string | undefined {
   if (!isNode(root)) return undefined
   const said = (why: string) => `Invalid schema for ${what}: ${why}`
@@ -29,7 +34,7 @@ export function wrongInSchema(what: string, root: unknown, isStrict: boolean, co
   }
   return undefined
 
-  /** The schemas in a schema that are looked at. */
+  /** Adds the schemas in a schema that have to be checked. */
   function addParts(node: Node, above: Place | undefined): void {
     for (const step of ['properties', '$defs', 'definitions', 'anyOf']) {
       const inner = node[step]
@@ -66,7 +71,7 @@ const isNode = (value: unknown): value is Node => typeof value === 'object' && v
 
 const isOf = (type: string, { type: own }: Node) => own === type || (Array.isArray(own) && own.includes(type))
 
-/** As OpenAI writes it: `()`, `('items',)`, `('properties', 'city')`. */
+/** In OpenAI's notation: `()`, `('items',)`, `('properties', 'city')`. */
 function written(place: Place | undefined): string {
   const steps: string[] = []
   for (let at = place; at && steps.length < 20; at = at.above) steps.unshift(`'${at.step.slice(0, 100)}'`)

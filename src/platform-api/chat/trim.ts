@@ -1,4 +1,4 @@
-/** Cuts an answer to what the request allows: `n`, `stop`, `max_tokens` and how many tools may be called at once. */
+/** Limits an answer to what the request allows: `n`, `stop`, `max_tokens`, and the number of parallel tool calls. */
 import { type ChatRequest, callsFunctions } from '../../completions/request.js'
 import type { Tokenizer } from '../../completions/tokens/index.js'
 import { demandOf, namesOneCall } from '../../completions/tools.js'
@@ -14,7 +14,7 @@ export interface Spoken {
   readonly tokens: { readonly reasoning: number; readonly spoken: number }
 }
 
-/** As many choices as were asked for; the last one again where there are fewer. */
+/** Returns as many choices as requested. If there are fewer, the last one is repeated. */
 export function spokenChoices({ choices }: Generation, request: ChatRequest, tokenizer: Tokenizer): readonly Spoken[] {
   const asked = request.n ?? 1
   const spoken = choices.slice(0, asked).map(choice => spokenChoice(choice, request, tokenizer))
@@ -22,7 +22,7 @@ export function spokenChoices({ choices }: Generation, request: ChatRequest, tok
 }
 
 function spokenChoice(choice: Choice, request: ChatRequest, tokenizer: Tokenizer): Spoken {
-  // A refusal takes the place of the text.
+  // A refusal replaces the text.
   const words = choice.refusal === undefined ? choice.text : null
   const stopped = words === null ? undefined : beforeStop(words, request.stop)
   const allowance = createAllowance(mostTokens(request), tokenizer)
@@ -32,7 +32,7 @@ function spokenChoice(choice: Choice, request: ChatRequest, tokenizer: Tokenizer
   const said = stopped ?? words
   const text = said === null ? null : allowance.take(said)
   const refusal = choice.refusal === undefined ? null : allowance.take(choice.refusal)
-  // A model that was stopped gets to nothing that would have come behind.
+  // After a stop, the model generates nothing more.
   const calls = stopped === undefined ? callsWithin(allowance, callsAtOnce(choice, request)) : []
 
   return {
@@ -45,13 +45,13 @@ function spokenChoice(choice: Choice, request: ChatRequest, tokenizer: Tokenizer
     if (allowance.isOver()) return 'length'
     if (stopped !== undefined) return 'stop'
     if (choice.finishReason) return choice.finishReason
-    // As at OpenAI: a request that names the one tool to call gets no finish reason for calls.
+    // As at OpenAI, a request that names the one tool to call does not get the finish reason for calls.
     if (calls.length === 0 || namesOneCall(request)) return 'stop'
     return callsFunctions(request) ? 'function_call' : 'tool_calls'
   }
 }
 
-/** The text before the first of the stops that is in it; `undefined` where none is. */
+/** The text before the first stop; `undefined` if the text contains none. */
 function beforeStop(text: string, stop: ChatRequest['stop']): string | undefined {
   const stops = typeof stop === 'string' ? [stop] : (stop ?? [])
   let end = Number.POSITIVE_INFINITY
@@ -62,11 +62,11 @@ function beforeStop(text: string, stop: ChatRequest['stop']): string | undefined
   return end === Number.POSITIVE_INFINITY ? undefined : text.slice(0, end)
 }
 
-/** How long the answer may become. */
+/** The maximum length of the answer. */
 export const mostTokens = ({ max_tokens, max_completion_tokens }: ChatRequest) =>
   Math.min(max_tokens ?? Number.POSITIVE_INFINITY, max_completion_tokens ?? Number.POSITIVE_INFINITY)
 
-/** The calls that the request allows for; functions were called one at a time before there were tools. */
+/** The calls that the request allows. The older functions were called one at a time. */
 function callsAtOnce({ toolCalls = [] }: Choice, request: ChatRequest): readonly ToolCall[] {
   if (toolCalls.length === 0) return toolCalls
   const { calls, names } = demandOf(request)
@@ -77,7 +77,7 @@ function callsAtOnce({ toolCalls = [] }: Choice, request: ChatRequest): readonly
 
 type Allowance = ReturnType<typeof createAllowance>
 
-/** Gives out tokens for as long as there are any. */
+/** Gives out tokens until they are used up. */
 function createAllowance(most: number, { count, cut }: Tokenizer) {
   let spent = 0
   let over = false
@@ -93,7 +93,7 @@ function createAllowance(most: number, { count, cut }: Tokenizer) {
       spent += over ? count(taken) : cost
       return taken
     },
-    /** Whether there were tokens for all of the text; part of a name cannot be used. */
+    /** Whether there were tokens for the whole text, since part of a name is useless. */
     takeWhole(text: string): boolean {
       const cost = count(text)
       over ||= spent + cost > most

@@ -18,14 +18,14 @@ import type { Spoken } from './trim.js'
 interface Parts {
   readonly opening: Opening
   readonly choices: readonly Spoken[]
-  /** Where it is sent. */
+  /** Present if it is sent. */
   readonly usage: CompletionUsage | undefined
   readonly tokenizer: Tokenizer
-  /** Makes the id of a call that has none of its own. */
+  /** Returns an id for a call that has none. */
   readonly nextCallId: () => string
 }
 
-/** The completion that answers `request` with these choices. */
+/** Builds the completion that answers `request` with these choices. */
 export function wholeCompletion(
   request: ChatRequest,
   { opening: { id, created, model }, choices, usage, tokenizer, nextCallId }: Parts,
@@ -53,7 +53,7 @@ export function wholeCompletion(
   }
 }
 
-/** The calls of a message; nothing where there are none. */
+/** The calls of a message; empty if there are none. */
 function callsOf(calls: readonly ToolCall[], asFunctions: boolean, nextId: () => string): Partial<CompletionMessage> {
   const [first] = calls
   if (!first) return {}
@@ -67,7 +67,7 @@ function callsOf(calls: readonly ToolCall[], asFunctions: boolean, nextId: () =>
   }
 }
 
-/** Only of words: OpenAI has none for the calls of tools. */
+/** For text only, since OpenAI has none for tool calls. */
 function logprobs({ text, refusal }: Spoken, top: number, { pieces }: Tokenizer): Logprobs | null {
   if (text === null && refusal === null) return null
   return {
@@ -76,16 +76,16 @@ function logprobs({ text, refusal }: Spoken, top: number, { pieces }: Tokenizer)
   }
 }
 
-/** The events of the same completion: the choices take turns, and end one by one. */
+/** The events of the same completion: the choices alternate, and end one after the other. */
 export function streamEvents({ choices, usage, ...opening }: Completion, { pieces: cut }: Tokenizer): Events {
   const { before, after, end } = frame(opening, usage ? JSON.stringify(usage) : undefined)
-  // It has the form of any vendor's, but for lists that are readonly.
+  // It has the form of any vendor's completion, except that its lists are readonly.
   const tracks = choices.map(choice => stepsOf(choice as VendorChoice, cut))
   const turns = Math.max(...tracks.map(({ length }) => length))
   const written = (turn: number) => tracks.flatMap(track => (track[turn] ? [JSON.stringify(track[turn])] : []))
   const framed = (events: readonly string[]) => events.map(event => before + event + after).join('')
   return {
-    // OpenAI sends no logprobs beside the role.
+    // OpenAI sends no logprobs with the role.
     head: framed(tracks.map(([first]) => JSON.stringify({ ...first, logprobs: null }))),
     ...{ before, after },
     pieces: Array.from({ length: turns - 2 }, (_, i) => written(i + 1)).flat(),
@@ -95,11 +95,11 @@ export function streamEvents({ choices, usage, ...opening }: Completion, { piece
 
 type TopLogprob = TokenLogprob['top_logprobs'][number]
 
-/** What else a model might have said; more alternatives than any request may ask for. */
+/** Alternative tokens; more than any request may ask for. */
 const others =
   ' the| a| and| of| to| in| is| that| it| for| on| with| as| this| you| not| be| are| we| so|,|.| or| but'.split('|')
 
-/** The logprobs of tokens that follow each other, with the `top` likeliest in the place of each. */
+/** The logprobs of consecutive tokens, with the `top` most likely alternatives for each. */
 function logprobsOf(tokens: readonly string[], top: number): readonly TokenLogprob[] {
   return tokens.map((token, at) => {
     const drawn = draw(token, at)
@@ -110,7 +110,7 @@ function logprobsOf(tokens: readonly string[], top: number): readonly TokenLogpr
   })
 }
 
-/** Others in the place of `token`, each half as likely as the one before; together they have `chance` at most. */
+/** Alternatives to `token`, each half as likely as the one before; `chance` is their maximum sum. */
 function alternatives(token: string, drawn: number, chance: number, count: number): readonly TopLogprob[] {
   const first = drawn % others.length
   return [...others.slice(first), ...others.slice(0, first)]
@@ -125,7 +125,10 @@ const logprob = (token: string, chance: number): TopLogprob => ({
   bytes: [...Buffer.from(token)],
 })
 
-/** A number from 0 to 2^32 - 1 that is the same for the same token in the same place (FNV-1a, with the end of Murmur3). */
+/**
+ * A number from 0 to 2^32 - 1 that is always the same for the same token and position (FNV-1a, with the finalizer of
+ * Murmur3).
+ */
 function draw(token: string, at: number): number {
   let mixed = 0x811c9dc5 ^ at
   for (let i = 0; i < token.length; i++) mixed = Math.imul(mixed ^ token.charCodeAt(i), 0x01000193)

@@ -1,4 +1,7 @@
-/** Writes recordings as HAR 1.2, which browsers and proxies can open; what HAR has no fields for goes into fields with an underscore. */
+/**
+ * Writes recordings as HAR 1.2, which browsers and proxies can open. Whatever HAR has no fields for goes into fields
+ * with an underscore.
+ */
 import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import { bodyOf, type RecordedRequest, type RecordedResponse, type Recording, type RequestBody } from '../recording.js'
@@ -10,13 +13,13 @@ interface Numbered {
 }
 
 interface HarFrame {
-  /** The address that paths are put behind, without a slash at its end. */
+  /** The base URL of the entries, without a trailing slash. */
   readonly base: string
-  /** Of Standin. */
+  /** The version of Standin. */
   readonly version: string
 }
 
-/** The text of a HAR file with these recordings, the oldest first. */
+/** Returns the text of a HAR file with these recordings, oldest first. */
 export function harOf(recordings: readonly Numbered[], { base, version }: HarFrame): string {
   const entries = recordings.map(one => entryOf(one, base)).sort((a, b) => when(a) - when(b))
   return `${JSON.stringify({ log: { version: '1.2', creator: { name: 'Standin', version }, entries } }, null, 2)}\n`
@@ -25,7 +28,7 @@ export function harOf(recordings: readonly Numbered[], { base, version }: HarFra
 const when = ({ startedDateTime }: { readonly startedDateTime: string }) => Date.parse(startedDateTime)
 
 const HTTP = 'HTTP/1.1'
-/** What is not known. */
+/** HAR's value for unknown sizes and times. */
 const UNKNOWN = -1
 
 function entryOf({ recording: { recordedAt, request, response }, nth }: Numbered, base: string) {
@@ -52,7 +55,7 @@ function requestOf({ method, path, query, body }: RecordedRequest, base: string)
   }
 }
 
-/** The brackets of placeholders, for example, have no place in an address. */
+/** Encodes characters that are not allowed in a URL, such as the brackets of placeholders. */
 const inAddress = (written: string) => written.replace(/[^\w\-.~:/?@!$&'()*+,;=%]/g, encodeURIComponent)
 
 interface PostData {

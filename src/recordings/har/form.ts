@@ -1,4 +1,6 @@
-/** What is read of a HAR file: as much of HAR 1.2 as recordings need, and as leniently as the tools that write it are free. */
+/**
+ * The schema for reading HAR files: the parts of HAR 1.2 that recordings need, as lenient as existing tools require.
+ */
 import * as v from 'valibot'
 import { check, type Mistake, open } from '../../check/check.js'
 import { placeOfMistake, placesOf } from '../../check/json-places.js'
@@ -17,7 +19,7 @@ const request = open({
   url: v.pipe(text, v.check(URL.canParse, 'an address')),
   headers: pairs,
   bodySize: numbers,
-  // Ours: as they are kept, with placeholders in them, which an address has to encode.
+  // Ours: the path as recorded. It may contain placeholders, which a URL would have to encode.
   _path: v.nullish(v.pipe(text, v.startsWith('/', 'a path that begins with /'))),
   _query: v.nullish(text),
   postData: v.nullish(
@@ -25,7 +27,7 @@ const request = open({
       mimeType: texts,
       text: v.nullish(text),
       params: pairs,
-      // HAR 1.3, which several tools were early with.
+      // From HAR 1.3; several tools write it already.
       encoding: texts,
       _encoding: texts,
     }),
@@ -43,14 +45,14 @@ const response = open({
       mimeType: texts,
       text: v.nullish(text),
       encoding: texts,
-      // Ours: when the network delivered how many bytes.
+      // Ours: how many bytes arrived when.
       _chunks: v.nullish(v.array(chunk, 'a list')),
     }),
     {},
   ),
   // Chrome's.
   _error: v.nullish(v.unknown()),
-  // Ours: whether the answer came to its end.
+  // Ours: whether the answer is complete.
   _complete: v.nullish(v.boolean('true or false')),
 })
 
@@ -69,7 +71,7 @@ const entry = open({
 })
 
 const har = open({ log: open({ entries: v.array(v.unknown(), 'a list') }) })
-/** Checked with its neighbours, so that what is wrong is named by its place in the file. */
+/** Checked together with its neighbours, so that problems are named by their place in the file. */
 const full = open({ log: open({ entries: v.array(entry, 'a list') }) })
 
 export type Entry = v.InferOutput<typeof entry>
@@ -77,16 +79,16 @@ export type Entry = v.InferOutput<typeof entry>
 export interface Entries {
   /** Each with its place in the list. */
   readonly good: readonly { readonly entry: Entry; readonly nth: number }[]
-  /** What is wrong with the others. */
+  /** The problems of the other entries. */
   readonly problems: readonly Problem[]
 }
 
-/** More mistakes of one file do not help. */
+/** More problems of one file are not listed. */
 const MISTAKES_SHOWN = 20
 
-/** The entries of a HAR file. Throws a ProblemsError for any other file, and for one whose entries are all wrong. */
+/** Reads the entries of a HAR file. Throws a ProblemsError if it is not one, or if all of its entries are invalid. */
 export function entriesIn(file: string, origin: string): Entries {
-  // The specification allows for a byte order mark.
+  // The specification allows a byte order mark.
   const written = file.replace(/^\ufeff/, '')
   const json = jsonIn(written, origin)
   const outline = check(har, json, { whole: 'The file' })
@@ -120,7 +122,7 @@ function jsonIn(json: string, origin: string): unknown {
   try {
     return JSON.parse(json)
   } catch {
-    // Not the message itself, which quotes the text: that may be a secret.
+    // Not the message itself, which quotes the text, and that may be a secret.
     throw new ProblemsError([{ origin, ...placeOfMistake(json), sentence: 'This is not valid JSON.' }])
   }
 }

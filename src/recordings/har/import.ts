@@ -1,4 +1,4 @@
-/** Takes the exchanges with the platform out of a HAR file. */
+/** Extracts the exchanges with the platform from a HAR file. */
 import { isUtf8 } from 'node:buffer'
 import type { Problem } from '../../check/problem.js'
 import { eventsIn, linesIn } from '../../completions/events.js'
@@ -20,24 +20,24 @@ import { redactedResponse } from '../redacted.js'
 import { type Entry, entriesIn } from './form.js'
 
 interface HarOptions {
-  /** Only what lies below this address is the platform's; left out, everything is, with its path as it is. */
+  /** Only URLs below this one belong to the platform. Without it all of them do, with their full path. */
   readonly base: string | undefined
   readonly redact: Redact
   readonly ignore: Ignore
 }
 
 export interface Imported {
-  /** The recordings of each request, by its key, in their order. */
+  /** The recordings of each request by key, in order. */
   readonly byKey: ReadonlyMap<string, readonly Recording[]>
-  /** How many entries were passed over, by the reason. */
+  /** How many entries were skipped, by reason. */
   readonly passedOver: ReadonlyMap<Reason, number>
-  /** What was not all there, a sentence each. */
+  /** A sentence for each entry that was incomplete. */
   readonly remarks: readonly string[]
-  /** What is wrong with entries that are left out. */
+  /** Problems of entries that were left out. */
   readonly problems: readonly Problem[]
 }
 
-/** Throws a ProblemsError for a file that is no HAR, or has no entry that is right; `origin` is its name. */
+/** Throws a ProblemsError for a file that is no HAR or has no valid entry. `origin` is the name of the file. */
 export function importHar(written: string, origin: string, options: HarOptions): Imported {
   const found = new Map<string, { readonly recording: Recording; readonly nth: number }[]>()
   const passedOver = new Map<Reason, number>()
@@ -65,7 +65,7 @@ export function importHar(written: string, origin: string, options: HarOptions):
   return { byKey: new Map([...found].map(([key, same]) => [key, inOrder(same)])), passedOver, remarks, problems }
 }
 
-/** Worth more than a count: the file can perhaps be saved again with them. */
+/** These are reported one by one: perhaps the file can be saved again with its bodies. */
 const bodiless: ReadonlySet<Reason> = new Set(['without the body of the request', 'without the body of the answer'])
 
 const byTime = ({ entry: a }: { entry: Entry }, { entry: b }: { entry: Entry }) =>
@@ -74,7 +74,7 @@ const byTime = ({ entry: a }: { entry: Entry }, { entry: b }: { entry: Entry }) 
 const inOrder = (same: readonly { readonly recording: Recording; readonly nth: number }[]) =>
   same.toSorted((a, b) => a.nth - b.nth).map(({ recording }) => recording)
 
-/** Why an entry is passed over, in the words in which they are counted. */
+/** Why an entry was skipped. Entries are counted by these words. */
 export type Reason =
   | 'not over HTTP'
   | 'to other servers'
@@ -87,15 +87,15 @@ export type Reason =
   | 'without the body of the request'
   | 'without the body of the answer'
 
-/** Where an entry leads: below the base as the platform sees it, not decoded. */
+/** Where an entry was sent: path and query below the base, undecoded. */
 interface HarPlace {
   readonly path: string
   readonly query: string
 }
 
-/** The place of an address, or the reason why it is not the platform's. */
+/** Returns the place of a URL, or the reason why it does not belong to the platform. */
 export function placeOf(url: string, base: string | undefined): HarPlace | Reason {
-  // Not a URL object's: that would decode and shorten what the client has sent.
+  // No URL object: it would decode and shorten what the client sent.
   const [, origin, path = '', query = ''] = /^(https?:\/\/[^/?#]+)([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? []
   if (origin === undefined) return 'not over HTTP'
   const below = base === undefined ? path : pathBelow(new URL(base), new URL(origin), path)
@@ -109,16 +109,16 @@ function pathBelow(base: URL, { origin }: URL, path: string): string | undefined
   return base.origin === origin && path.startsWith(prefix) && /^($|\/)/.test(rest) ? rest : undefined
 }
 
-/** Why an entry at this place is not to be kept, if it is not. */
+/** Returns why the entry must not be recorded, if there is a reason. */
 function reasonAgainst(entry: Entry, { path }: HarPlace): Reason | undefined {
   const { request, response } = entry
   if (isAuth(path)) return 'of the auth backend'
   if (isReserved(path)) return "of Standin's own"
-  // Written by `standin export`: it was a recording, whatever it looks like.
+  // Written by `standin export`, so it was a recording, whatever it looks like.
   if (typeof response._complete === 'boolean') return undefined
   if (request.method.toUpperCase() === 'OPTIONS') return 'preflights'
   if (isStatic(entry)) return 'static files'
-  // Browsers have 0 for what was cancelled, blocked or never reached; below 200 nothing is an answer yet.
+  // Browsers write 0 for requests that were cancelled, blocked or never sent. A status below 200 is no final answer.
   if (response.status < 200 || response.status > 599) return 'without an answer'
   if (response.status === 304) return "answered from the browser's cache"
   if (lacksRequestBody(request)) return 'without the body of the request'
@@ -130,11 +130,14 @@ function reasonAgainst(entry: Entry, { path }: HarPlace): Reason | undefined {
 const staticTypes = /^(image|font|audio|video)\/|^text\/css\b|\b(java|ecma)script\b|\bwasm\b|\bmanifest\+json\b/i
 const staticResources = /^(document|stylesheet|script|image|img|imageset|font|media|manifest|texttrack)$/i
 
-/** By what it is, never by its path. A page is one when it was got: a gateway's error is written in HTML as well. */
+/**
+ * Decides by content, never by path. HTML is a page only after a GET that succeeded: a gateway's errors are HTML as
+ * well.
+ */
 function isStatic({ request, response, _resourceType }: Entry): boolean {
   if (request.method.toUpperCase() !== 'GET') return false
   const { mimeType } = response.content
-  // What a browser calls a document may be an answer of the platform that was opened in a tab.
+  // What a browser calls a document may be an answer of the platform, opened in a tab.
   if (/^(text\/event-stream|application\/((x-)?ndjson|json))\b/i.test(mimeType)) return false
   if (staticTypes.test(mimeType) || staticResources.test(String(_resourceType ?? ''))) return true
   return /^text\/html\b/i.test(mimeType) && response.status < 400
@@ -145,7 +148,7 @@ function lacksRequestBody({ postData, bodySize }: Entry['request']): boolean {
   return bodySize > 0 && !isThere
 }
 
-/** The recording of an exchange that took place there; `remark` is called with what was done to its text. */
+/** Returns the recording of an entry. `remark` is called with each repair of its text. */
 export function recordingOf(entry: Entry, place: HarPlace, redact: Redact, remark: (what: string) => void): Recording {
   const headers = Object.fromEntries(entry.request.headers.map(({ name, value }) => [name.toLowerCase(), value]))
   const { authorization } = headers
@@ -158,7 +161,7 @@ export function recordingOf(entry: Entry, place: HarPlace, redact: Redact, remar
   }
 }
 
-/** Our own times come back as they are written. */
+/** Our own times are kept exactly as written. */
 const inUtc = (written: string) => (written.endsWith('Z') ? written : new Date(written).toISOString())
 
 function requestIn({ request }: Entry, { path, query }: HarPlace, redaction: Redaction): RecordedRequest {
@@ -166,7 +169,7 @@ function requestIn({ request }: Entry, { path, query }: HarPlace, redaction: Red
   const contentType = postData?.mimeType || headers.find(({ name }) => /^content-type$/i.test(name))?.value
   const asked = { method, path: _path ?? path, query, contentType, body: requestBody(postData) }
   const recorded = requestOf(asked, redaction)
-  // In the form in which requests are compared it is already, and the brackets of placeholders would be encoded.
+  // Already normalized, and encoding it again would change the brackets of placeholders.
   return typeof _query === 'string' ? { ...recorded, query: redaction.query(_query) } : recorded
 }
 
@@ -194,7 +197,7 @@ function responseIn({ response, timings }: Entry, path: string, remark: (what: s
   }
 }
 
-/** Chromium writes event streams as if each of their bytes were a character. */
+/** Chromium writes event streams with one character per byte. */
 function bodyOf(
   { text, encoding, size }: Entry['response']['content'],
   isFromStream: boolean,
@@ -213,11 +216,11 @@ function bodyOf(
   return written
 }
 
-/** The first byte of a letter beyond ASCII and the second one, or what stands where a byte could not be read. */
+/** The first and second byte of a non-ASCII character, or the replacement for a byte that could not be read. */
 const garbled =
   /[\xc2-\xf4][\x80-\xbf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122\ufffd]/
 
-/** The bytes that these characters stand for in Latin-1, or in the Windows-1252 that browsers read in its place. */
+/** The bytes of these characters in Latin-1, or in Windows-1252, which browsers use in its place. */
 function bytesOf(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'latin1')
   for (let i = 0; i < text.length; i++) {
@@ -229,16 +232,19 @@ function bytesOf(text: string): Buffer | undefined {
   return bytes
 }
 
-/** What the bytes from 0x80 to 0x9f are in Windows-1252. Some versions of node decode it as Latin-1. */
+/** The characters for bytes 0x80 to 0x9f in Windows-1252. Some versions of node decode it as Latin-1. */
 const windows =
   '\u20ac\x81\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\x8d\u017d\x8f\x90\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\x9d\u017e\u0178'
 
-/** -1 is what could not be measured. */
+/** HAR's -1 means not measured. */
 const duration = (ms: number) => rounded(Math.max(0, ms))
 
 const BOM_BYTES = 3
 
-/** A tool that keeps only the beginning of a body still gives its size; one that leaves out a byte order mark has cut nothing. */
+/**
+ * A tool that keeps only the beginning of a body still gives its full size. One that drops a byte order mark has cut
+ * nothing.
+ */
 function isCut({ content }: Entry['response'], body: Buffer): boolean {
   return content.encoding !== 'base64' && body.length + BOM_BYTES < content.size
 }
@@ -246,7 +252,10 @@ function isCut({ content }: Entry['response'], body: Buffer): boolean {
 const token = /^[\w!#$%&'*+.^`|~-]+$/
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** Those that can be sent again: HTTP/2's own begin with a colon, and Chrome writes several values of one name as lines. */
+/**
+ * Headers that can be sent again. HTTP/2 pseudo-headers begin with a colon, and Chrome writes several values of one
+ * header as lines.
+ */
 function responseHeaders({ headers, content }: Entry['response']): RecordedResponse['headers'] {
   const flat = headers.flatMap(({ name, value }) => value.split('\n').flatMap(line => [name, line.trim()]))
   const found = thoseThatMatter(flat).filter(([name, value]) => token.test(name) && fieldValue.test(value))
@@ -256,7 +265,7 @@ function responseHeaders({ headers, content }: Entry['response']): RecordedRespo
 
 type Written = Entry['response']['content']['_chunks']
 
-/** The pieces that are written beside the body, where they fit it. */
+/** Our own chunks, if their sizes fit the body. */
 function ownPieces(body: Buffer, written: Written): readonly RecordedChunk[] | undefined {
   if (!written || written.reduce((sum, { bytes }) => sum + bytes, 0) !== body.length) return undefined
   let start = 0
@@ -266,10 +275,10 @@ function ownPieces(body: Buffer, written: Written): readonly RecordedChunk[] | u
   })
 }
 
-/** One piece for each event, spread evenly: HAR has no times for them. */
+/** One chunk per event, evenly spaced, since HAR has no times for them. */
 function evenPieces(events: readonly Buffer[], endMs: number): readonly RecordedChunk[] {
   return events.map((bytes, i) => ({ atMs: rounded((endMs * (i + 1)) / events.length), bytes }))
 }
 
-/** To a tenth of a millisecond, as recordings have it. */
+/** To a tenth of a millisecond, as in recordings. */
 export const rounded = (ms: number) => Math.round(ms * 10) / 10

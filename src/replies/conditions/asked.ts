@@ -1,13 +1,13 @@
-/** What rules look at in a request: worked out once, and only where a rule asks. */
+/** The parts of a request that rules look at, computed on first use. */
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { type ChatMessage, type ChatRequest, textOf } from '../../completions/request.js'
 import { anonymous, type Caller } from '../../core/exchange.js'
 import { parseExact } from '../../core/json.js'
 
-/** A result that a tool has given since the model last spoke. */
+/** A tool result since the last answer of the model. */
 export interface ToolResult {
-  /** The name of the tool; empty where nothing says which call it answers. */
+  /** The name of the tool; empty if it is unknown which call the result answers. */
   readonly tool: string
   readonly text: string
 }
@@ -16,18 +16,21 @@ interface Circumstances {
   readonly headers?: IncomingHttpHeaders
   readonly caller?: Caller
   readonly scope?: string
-  /** The request as it came. */
+  /** The original request body. */
   readonly body?: Buffer | undefined
 }
 
-/** One request as rules see it. A class, because each request has one, and an object that brings its own getters takes ten times as long to make. */
+/**
+ * A request as rules see it. A class, since each request has one, and an object literal with getters takes ten times as
+ * long to create.
+ */
 export class Asked {
   readonly request: ChatRequest
   readonly headers: IncomingHttpHeaders
   readonly caller: Caller
-  /** Whose memory counts. */
+  /** The scope whose memory is used. */
   readonly scope: string
-  /** The text of the last user message; empty when there is none. */
+  /** The text of the last user message; empty if there is none. */
   readonly user: string
   private systemText: string | undefined
   private assistantText: string | undefined
@@ -45,32 +48,34 @@ export class Asked {
     this.user = lastTextOf(request.messages, 'user')
   }
 
-  /** The texts of all system and developer messages, on lines of their own. */
+  /** The texts of all system and developer messages, one per line. */
   get system(): string {
     this.systemText ??= this.request.messages.filter(isInstruction).map(textOf).join('\n')
     return this.systemText
   }
 
-  /** The text of the last assistant message; empty when there is none. */
+  /** The text of the last assistant message; empty if there is none. */
   get assistant(): string {
     this.assistantText ??= lastTextOf(this.request.messages, 'assistant')
     return this.assistantText
   }
 
-  /** The text of every message. */
+  /** The texts of all messages. */
   get texts(): readonly string[] {
     this.allTexts ??= this.request.messages.map(textOf)
     return this.allTexts
   }
 
-  /** The caller, or the conversation: what a rule remembers with `per`. */
+  /** The key under which a rule with `per` remembers: the caller or the conversation. */
   holder(per: 'caller' | 'conversation'): string {
     const { caller } = this
     const who = `${caller.kind} ${'id' in caller ? caller.id : ''}`
     return per === 'caller' ? who : `${who} ${this.conversation}`
   }
 
-  /** What the header says, else the messages up to the first one of the user, which clients send along with every turn. */
+  /**
+   * The conversation's header, or else the messages up to the first user message, which clients repeat with every turn.
+   */
   private get conversation(): string {
     const told = this.headers['x-conversation-id']
     const { messages } = this.request
@@ -82,26 +87,26 @@ export class Asked {
     )
   }
 
-  /** The request with every digit of its long whole numbers, which are BigInts. */
+  /** The request with all digits of long whole numbers, as BigInts. */
   get exact(): object {
     this.exactRequest ??=
       (this.body && (parseExact(this.body.toString().replace(/^\ufeff/, '')) as object)) ?? this.request
     return this.exactRequest
   }
 
-  /** How many user messages there are: 1 is the first turn. */
+  /** The number of user messages: 1 in the first turn. */
   get turn(): number {
     return this.request.messages.reduce((sum, { role }) => sum + (role === 'user' ? 1 : 0), 0)
   }
 
-  /** What tools have answered since the model last spoke; empty when the request ends with something else. */
+  /** The tool results since the last answer of the model; empty if the request ends with another message. */
   get toolResults(): readonly ToolResult[] {
     this.results ??= toolResultsIn(this.request.messages)
     return this.results
   }
 }
 
-// OpenAI's newer models call their system messages developer messages.
+// OpenAI's newer models call system messages developer messages.
 const isInstruction = ({ role }: ChatMessage) => role === 'system' || role === 'developer'
 
 function lastTextOf(messages: readonly ChatMessage[], role: ChatMessage['role']): string {
@@ -112,7 +117,7 @@ function lastTextOf(messages: readonly ChatMessage[], role: ChatMessage['role'])
   return ''
 }
 
-/** Results stand behind the assistant's message that called for them, with nothing else in between. */
+/** Results directly follow the assistant message that called for them. */
 export function toolResultsIn(messages: readonly ChatMessage[]): readonly ToolResult[] {
   const isResult = ({ role }: ChatMessage) => role === 'tool' || role === 'function'
   const first = messages.findLastIndex(message => !isResult(message)) + 1
@@ -121,14 +126,16 @@ export function toolResultsIn(messages: readonly ChatMessage[]): readonly ToolRe
   return results.map(message => ({ tool: toolOf(message, called), text: textOf(message) }))
 }
 
-/** A result says which call it answers, and the call says which tool; the older form says the tool itself. */
+/**
+ * A result names the call it answers, and the call names the tool. In the older form, the result names the tool itself.
+ */
 function toolOf(result: ChatMessage, called: ReadonlyMap<unknown, string>): string {
   if (typeof result.name === 'string') return result.name
   const { tool_call_id: id } = result as { readonly tool_call_id?: unknown }
   return called.get(id) ?? ''
 }
 
-/** The names of the tools that were called, by the ids of the calls; of two calls of one id the first counts. */
+/** The names of the called tools by call id. If an id is used twice, the first call counts. */
 function calledTools(messages: readonly ChatMessage[]): ReadonlyMap<unknown, string> {
   const called = new Map<unknown, string>()
   for (const { tool_calls: calls } of messages as readonly { readonly tool_calls?: unknown }[]) {

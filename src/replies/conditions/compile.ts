@@ -33,7 +33,7 @@ function chatConditions(when: When): readonly Condition<Asked>[] {
   ]
 }
 
-/** The text of the last user message that a rule asks for, for finding the rule by it. */
+/** The condition on the last user message, by which rules are indexed. */
 export const userTextOf = ({ user }: When): TextTest | undefined => (user === undefined ? undefined : textTest(user))
 
 function onAnyText(wanted: TextCondition): Condition<Asked> {
@@ -114,7 +114,7 @@ function onResponseFormat(wanted: NonNullable<When['responseFormat']>): Conditio
 
 function onField(written: string, wanted: ValueCondition): Condition<Asked> {
   const path = fieldPath(written) ?? []
-  // Only a long number has digits to lose.
+  // Only long numbers need all of their digits.
   const isExact = [wanted].flat().some(value => typeof value === 'bigint')
   return simple(`request.${written}`, valueTest(wanted), asked => fieldAt(isExact ? asked.exact : asked.request, path))
 }

@@ -1,19 +1,19 @@
-/** Tests regular expressions of rules on texts of clients, for no longer than other requests can wait. */
+/** Tests the regular expressions of rules with a time limit, so that other requests do not have to wait. */
 import { expressionTakesTooLong } from '../../core/errors.js'
 import { bounded, TookTooLong } from '../../core/work.js'
 
-/** Of processor time, for all expressions of one turn of the event loop. */
+/** Processor time for all expressions in one turn of the event loop. */
 export const MOST_MS = 40
-/** An expression of at most this many steps is not watched: watching would cost more than most expressions take. */
+/** An expression with at most this many steps runs without a watchdog, which would cost more than most expressions. */
 const FEW_STEPS = 1e6
 
 let leftMs = MOST_MS
 
-/** What `expression` finds. Throws a 500 that names it when that takes too long. */
+/** Runs an expression. Throws a 500 that names it if it takes too long. */
 export function found(expression: RegExp, text: string): RegExpExecArray | null {
   if (isQuick(expression, text)) return expression.exec(text)
   if (leftMs === MOST_MS) setImmediate(() => (leftMs = MOST_MS))
-  // The watchdog measures real time: on a busy machine an expression is given more of it, up to the same processor time.
+  // The watchdog measures real time. On a busy machine an expression gets more of it, up to the same processor time.
   for (let mostMs = MOST_MS; leftMs > MOST_MS / 2; mostMs *= 2) {
     const before = process.cpuUsage()
     try {
@@ -29,8 +29,8 @@ export function found(expression: RegExp, text: string): RegExpExecArray | null 
 }
 
 /**
- * A group that repeats may take exponential time, whatever is in it. Without one, every repetition multiplies the steps by the length of the
- * text, and so does each place at which the expression may begin.
+ * A repeated group may take exponential time, whatever it contains. Otherwise, each repetition multiplies the steps by
+ * the length of the text, and so does each possible start of the match.
  */
 function isQuick({ source }: RegExp, text: string): boolean {
   const repetitions = source.match(/[*+]|\{\d+,\}/g)?.length ?? 0

@@ -1,10 +1,10 @@
-/** Paths to fields of a request, as rules write them: `metadata.unit`, `messages[0].name`, `tools[-1].function.name`. */
+/** Paths to fields of a request, as in rules: `metadata.unit`, `messages[0].name`, `tools[-1].function.name`. */
 
 export type FieldPath = readonly (string | number)[]
 
 const step = /(?:^|\.)([^.[\]]+)|\[(-?\d+)\]/gy
 
-/** The steps of a path, or `undefined` when it cannot be read. */
+/** Parses a path into steps; `undefined` if it is invalid. */
 export function fieldPath(written: string): FieldPath | undefined {
   const steps: (string | number)[] = []
   step.lastIndex = 0
@@ -19,7 +19,7 @@ export function fieldPath(written: string): FieldPath | undefined {
   return steps.length > 0 ? steps : undefined
 }
 
-/** What stands at `path`: own fields only; a number below zero counts from the end of a list. */
+/** The value at `path`. Only own fields are read; a negative index counts from the end of a list. */
 export function fieldAt(from: unknown, path: FieldPath): unknown {
   let value = from
   for (const key of path) {

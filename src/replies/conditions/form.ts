@@ -1,4 +1,4 @@
-/** The form of the conditions of a rule, as its author writes them. */
+/** The schema of a rule's conditions. */
 import * as v from 'valibot'
 import { closed, map, optional, withWritten, word } from '../../check/check.js'
 import { chatFields } from '../../completions/request.js'
@@ -44,13 +44,13 @@ export interface When extends CommonWhen<When> {
   readonly request?: Readonly<Record<string, ValueCondition>> | undefined
 }
 
-/** Why a text is no regular expression although it looks like one; nothing where all is well. */
+/** Why a text that looks like a regular expression is invalid; `undefined` if it is valid. */
 const troubleWith = (written: string): string | undefined => {
   try {
     expressionIn(written)
     return undefined
   } catch (error) {
-    // V8 repeats the expression in front of what is wrong with it.
+    // V8 repeats the expression before the actual message.
     const { message } = error as Error
     if (!/^Invalid flags/.test(message)) return message.replace(/^.*: /s, '').toLowerCase()
     const flags = JSON.stringify(written.slice(written.lastIndexOf('/') + 1))
@@ -141,7 +141,7 @@ export function commonConditions<W>(all: () => v.GenericSchema<W>) {
   }
 }
 
-/** A field of the request that was written as a condition of its own, as in templates or by itself. */
+/** Advice for a field of the request that was written as a condition, either as in templates or on its own. */
 function fieldAdvice(key: string): string | undefined {
   const field = key.replace(/^request\./, '')
   if (!/[.[]/.test(key) && !chatFields.includes(key)) return undefined

@@ -1,4 +1,4 @@
-/** Conditions of rules, tested on exchanges outside of rules. */
+/** Tests the conditions of rules on exchanges, for uses other than rules. */
 
 import { check, closed } from '../../check/check.js'
 import { ProblemsError } from '../../check/problem.js'
@@ -9,13 +9,16 @@ import { Asked } from './asked.js'
 import { compileWhen } from './compile.js'
 import { type When, whenSchema } from './form.js'
 
-/** Conditions, as they are written, and whether an exchange fits them. */
+/** The conditions as written, and whether an exchange meets them. */
 interface OnExchanges {
   readonly when: When
   readonly fit: (exchange: Exchange) => boolean
 }
 
-/** Only a chat completion request can fit, whatever the conditions. Throws a ProblemsError that names what is wrong with `when`. */
+/**
+ * Only chat completion requests can match, whatever the conditions are. Throws a ProblemsError that names the mistakes
+ * in `when`.
+ */
 export function conditionsOn(when: unknown): OnExchanges {
   const checked = check(closed({ when: whenSchema }), { when: withoutExpressions(when) })
   if ('mistakes' in checked) {
@@ -34,7 +37,7 @@ export function conditionsOn(when: unknown): OnExchanges {
   }
 }
 
-/** A request that we cannot read as a chat completion request may be one for the platform that answers it. */
+/** A request that we cannot parse as a chat completion request may still be one for the live platform. */
 export function readable(exchange: Exchange): ChatRequest | undefined {
   try {
     return chatIn(exchange)

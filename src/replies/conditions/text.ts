@@ -1,20 +1,20 @@
-/** Conditions on texts: a part of it, a regular expression, the whole of it, or one of several. */
+/** Conditions on texts: part of the text, a regular expression, the whole text, or one of several. */
 import { found } from './expression.js'
 import { requiredLiterals } from './literals.js'
 
-/** What an author may write: a part, `/a regular expression/flags`, or more said about which. */
+/** The forms of a condition: a part, `/a regular expression/flags`, or an object. */
 export type TextCondition =
   | string
   | { readonly exact: string }
   | { readonly contains: string }
   | readonly TextCondition[]
 
-/** A condition on a text made ready. */
+/** A compiled condition on a text. */
 export interface TextTest {
   holds(text: string): boolean
-  /** What the first regular expression found, where there is one. */
+  /** The match of the first regular expression, if there is one. */
   exec(text: string): RegExpExecArray | null
-  /** Texts, at least one of which is part of every text for which it holds; none where that is not known. */
+  /** At least one of these texts is part of every matching text; empty if that is unknown. */
   readonly needles: readonly string[]
   /** Why it does not hold, as the rest of a sentence: `does not contain "weather"`. */
   readonly differs: string
@@ -22,15 +22,15 @@ export interface TextTest {
 
 const regularExpression = /^\/(.+)\/([a-z]*)$/is
 
-/** The regular expression that a text is, if it is one. Throws a SyntaxError for one that is not valid. */
+/** Parses a text as a regular expression; `undefined` if it is not one. Throws a SyntaxError if it is invalid. */
 export function expressionIn(written: string): RegExp | undefined {
   const [, source, flags] = regularExpression.exec(written) ?? []
   if (source === undefined) return undefined
-  // With g or y an expression remembers where it stopped, and the same text would match only every other time.
+  // With the flags g or y an expression remembers its position, and would match the same text only every other time.
   return new RegExp(source, flags?.replace(/[gy]/g, ''))
 }
 
-/** Makes a test from what the author wrote. Throws a SyntaxError for a bad regular expression. */
+/** Compiles a condition. Throws a SyntaxError for an invalid regular expression. */
 export function textTest(written: TextCondition): TextTest {
   if (typeof written === 'string') {
     const expression = expressionIn(written)
@@ -72,7 +72,7 @@ function oneOf(tests: readonly TextTest[]): TextTest {
       }
       return null
     },
-    // One that says nothing of itself leaves nothing to be said of the whole.
+    // If one of the tests requires no text, nothing is known about the whole.
     needles: tests.every(({ needles }) => needles.length > 0) ? tests.flatMap(({ needles }) => needles) : [],
     differs: tests.map(({ differs }) => differs).join(' and '),
   }

@@ -1,12 +1,12 @@
-/** Conditions on values that are looked at as a whole: names, headers, fields of the request. */
+/** Conditions on whole values: names, headers, fields of the request. */
 import { glob } from '../../core/paths.js'
 import { found } from './expression.js'
 import { expressionIn } from './text.js'
 
-/** A number, or the range that it lies in. */
+/** A number, or a range. */
 export type RangeCondition = number | { readonly min?: number | undefined; readonly max?: number | undefined }
 
-/** What an author may write of a value; in a text `*` stands for anything, and `/…/flags` is a regular expression. */
+/** The forms of a condition on a value. In a text, `*` matches anything, and `/…/flags` is a regular expression. */
 export type ValueCondition =
   | string
   | number
@@ -18,14 +18,14 @@ export type ValueCondition =
   | { readonly min?: number | undefined; readonly max?: number | undefined }
   | readonly ValueCondition[]
 
-/** A condition on a value made ready. */
+/** A compiled condition on a value. */
 export interface ValueTest {
   holds(value: unknown): boolean
   /** Why it does not hold, as the rest of a sentence: `is not "json_schema"`. */
   readonly differs: string
 }
 
-/** Makes a test from what the author wrote. Throws a SyntaxError for a bad regular expression. */
+/** Compiles a condition. Throws a SyntaxError for an invalid regular expression. */
 export function valueTest(written: ValueCondition): ValueTest {
   if (typeof written === 'string') return nameTest(written)
   if (typeof written !== 'object' || written === null)
@@ -56,7 +56,7 @@ export function rangeTest(written: RangeCondition): ValueTest {
   }
 }
 
-/** A name as a whole; `*` stands for anything, slashes included: model ids and keys are no paths. */
+/** Matches a whole name. `*` matches anything, slashes included, since model ids and keys are not paths. */
 export function nameTest(written: string): ValueTest {
   const expression = expressionIn(written)
   if (expression) {

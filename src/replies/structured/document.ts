@@ -1,4 +1,4 @@
-/** A schema as a whole: where its references lead, how deep a value has to be, and whether a value fits. */
+/** A whole schema: resolves references, computes minimum depths, and validates values. */
 import { dereference, type Schema as ValidatorSchema, validate } from '@cfworker/json-schema'
 import {
   type JsonValue,
@@ -11,17 +11,17 @@ import {
 
 export interface SchemaDocument {
   readonly root: NormalizedSchema
-  /** What a `$ref` stands for. */
+  /** The schema that a `$ref` refers to. */
   target(schema: SchemaObject): NormalizedSchema
-  /** How many levels a value of this schema has at least; Infinity where there can be none that ends. */
+  /** The minimum number of levels of a value of this schema; Infinity if no value is finite. */
   height(schema: NormalizedSchema): number
   fits(value: JsonValue, schemas: readonly NormalizedSchema[]): boolean
 }
 
-/** The validator leaves the resolved address of a reference with the schema that has it. */
+/** The validator stores the resolved address of a reference in its schema. */
 type Dereferenced = SchemaObject & { readonly __absolute_ref__?: string }
 
-/** Reads a schema as it was sent. Throws an UnfitSchema where it cannot be read. */
+/** Reads the original schema. Throws an UnfitSchema if it is invalid. */
 export function readDocument(sent: unknown): SchemaDocument {
   const root = tidied(sent)
   const lookup = lookupOf(root)
@@ -39,18 +39,18 @@ export function readDocument(sent: unknown): SchemaDocument {
     height: schema => heightIn(heights, schema),
     fits: (value, schemas) =>
       schemas.every(schema => {
-        // Our form is one of theirs; only their types are narrower than what they take.
+        // Our form is also one of theirs, but their types are narrower than what they accept.
         return validate(value, schema as ValidatorSchema, '2019-09', lookup as Record<string, ValidatorSchema>).valid
       }),
   }
 }
 
-/** Where and why a value does not fit a schema. Throws an UnfitSchema for a schema that cannot be read. */
+/** Where and why a value does not fit a schema. Throws an UnfitSchema for an invalid schema. */
 export function objectionTo(sent: object, value: unknown): string | undefined {
   const root = tidied(sent)
   const lookup = lookupOf(root) as Record<string, ValidatorSchema>
   const { errors } = validate(value as JsonValue, root as ValidatorSchema, '2019-09', lookup)
-  // The errors lead from the outside in.
+  // The errors are ordered from the outside in.
   const last = errors.at(-1)
   if (!last) return undefined
   const place = last.instanceLocation.replace(/^#\/?/, '').replaceAll('/', '.')
@@ -71,10 +71,10 @@ type Heights = ReadonlyMap<NormalizedSchema, number>
 const heightIn = (heights: Heights, schema: NormalizedSchema) =>
   typeof schema === 'boolean' ? (schema ? 0 : Number.POSITIVE_INFINITY) : (heights.get(schema) ?? 0)
 
-/** Begins with "never ends" for all and looks again until nothing gets lower. What is in a circle stays there. */
+/** Starts with Infinity for all schemas and repeats until no height decreases. Circular schemas keep Infinity. */
 function heightsOf(nodes: readonly SchemaObject[], target: (schema: SchemaObject) => NormalizedSchema): Heights {
   const heights = new Map<NormalizedSchema, number>(nodes.map(node => [node, Number.POSITIVE_INFINITY]))
-  // Children come after their parents in the lookup, so backwards one round is enough for most schemas.
+  // Children come after their parents in the lookup, so going backwards takes only one round for most schemas.
   const order = nodes.toReversed()
   for (let changed = true; changed; ) {
     changed = false
@@ -88,7 +88,7 @@ function heightsOf(nodes: readonly SchemaObject[], target: (schema: SchemaObject
   return heights
 }
 
-/** Never more than is needed: 0 for whatever would take a closer look. */
+/** A lower bound: 0 for everything that would need a closer look. */
 function nextHeight(
   node: SchemaObject,
   target: (s: SchemaObject) => NormalizedSchema,

@@ -1,4 +1,4 @@
-/** The values that are usual under the name of a field. */
+/** Typical values for fields by their names. */
 import type { Faker } from '../fake.js'
 import { isQuantity, quantityOf } from './numbers.js'
 import type { SchemaPlace } from './place.js'
@@ -23,7 +23,7 @@ const oneOf =
     faker.helpers.arrayElement(texts)
 const webAddress: Make = faker => `https://www.example.com/${faker.lorem.slug(2)}`
 
-// The first that matches; what is special stands before what is general.
+// The first match wins, so specific rows come before general ones.
 const rows: readonly (readonly [name: RegExp, make: Make])[] = [
   [/\be ?mail( address)?$/, (faker, place) => emailOf(faker, place)],
   [/\b(first|given) name$|^firstname$/, (_, { person }) => person().first],
@@ -124,7 +124,7 @@ const rows: readonly (readonly [name: RegExp, make: Make])[] = [
   ],
 ]
 
-/** A text that one expects at this place. */
+/** A typical text for this field. */
 export function textNamed(faker: Faker, place: SchemaPlace): string {
   const { name } = place
   const row = rows.find(([pattern]) => pattern.test(name))
@@ -138,7 +138,7 @@ function numberText(faker: Faker, name: string): string {
   return faker.number.float({ min: least, max: most, fractionDigits: decimals }).toFixed(decimals)
 }
 
-/** `name` alone may mean a person or a thing; the fields around it decide. */
+/** `name` may be that of a person or a thing. The fields around it decide. */
 function nameFrom(faker: Faker, place: SchemaPlace): string {
   const { around } = place
   if (/\b(email|first name|age|birth|birthday|phone|user|person|gender)\b/.test(around)) return fullName(faker, place)
@@ -159,7 +159,10 @@ export const emailOf = (faker: Faker, place: SchemaPlace) => `${username(faker, 
 
 const DAY_MS = 86_400_000
 
-/** A moment that fits the name, on a full minute. It never depends on today: the same request has the same answer tomorrow. */
+/**
+ * A time that suits the name, in full minutes. It never depends on the current date: the same request gets the same
+ * answer tomorrow.
+ */
 export function momentOf(faker: Faker, name: string): Date {
   const [year, days] = /\b(birth|born|dob|birthday|birthdate)/.test(name)
     ? [1960, 45 * 365]
@@ -174,10 +177,10 @@ const likely = /\b(active|available|enabled|valid|success|successful|ok|verified
 const unlikely =
   /\b(flagged|deleted|error|failed|blocked|banned|expired|spam|toxic|cancelled|canceled|disabled|urgent|empty)$/
 
-/** How often one expects yes. */
+/** How often a field of this name is typically true. */
 export const chanceOfYes = (name: string) => (likely.test(name) ? 0.9 : unlikely.test(name) ? 0.1 : 0.5)
 
-/** The type that one expects where the schema names none. */
+/** The typical type if the schema has none. */
 export function typeNamed(name: string): TypeName {
   if (/^(is|has|can|should|was|did|needs|allow|allows|requires|include)\b/.test(name)) return 'boolean'
   if (likely.test(name) || unlikely.test(name)) return 'boolean'

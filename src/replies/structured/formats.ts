@@ -1,4 +1,4 @@
-/** Makes texts of the formats that JSON Schema, OpenAPI and zod name. */
+/** Generates texts in the formats of JSON Schema, OpenAPI and zod. */
 import type { Faker } from '../fake.js'
 import { emailOf, momentOf } from './field-names.js'
 import type { SchemaPlace } from './place.js'
@@ -16,7 +16,7 @@ const url: Make = faker => `https://${faker.internet.domainWord()}.example.com/$
 const moment: Make = (faker, { name }) => momentOf(faker, name).toISOString().replace('.000', '')
 const jwtPart = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
 
-/** The first text is what one expects; the others are there for narrow lengths and patterns. */
+/** The first maker is the typical one. The others are for narrow lengths and patterns. */
 const formats: Readonly<Record<string, readonly Make[]>> = {
   'date-time': [
     moment,
@@ -74,7 +74,7 @@ const formats: Readonly<Record<string, readonly Make[]>> = {
   decimal: [faker => `${faker.number.int(99)}.50`],
 }
 
-/** Other names for the same. */
+/** Aliases. */
 const aliases: Readonly<Record<string, string>> = {
   'idn-email': 'email',
   'idn-hostname': 'hostname',
@@ -91,19 +91,19 @@ const aliases: Readonly<Record<string, string>> = {
   ip: 'ipv4',
 }
 
-/** Ways to make a text of this format, the most usual first; none where it is not known. */
+/** The makers of this format, the typical one first; empty if the format is unknown. */
 export function makersOf(format: string): readonly Make[] {
   const name = Object.hasOwn(aliases, format) ? (aliases[format] ?? format) : format
   return Object.hasOwn(formats, name) ? (formats[name] ?? []) : []
 }
 
-/** A text of a format that has at least this length, where it can be made longer without end. */
+/** A text of a format with at least this length, if the format allows texts of any length. */
 export function lengthened(format: string, text: string, least: number): string {
   const missing = least - text.length
   if (missing <= 0) return text
   if (/^(uri|url|iri|uri-reference|iri-reference|json-pointer)$/.test(format)) return `${text}/${'a'.repeat(missing)}`
   if (!/^(idn-)?email$/.test(format)) return text
-  // 64 before the @, 63 between two dots behind it.
+  // 64 characters before the @, and 63 between two dots after it.
   const [local = '', host = ''] = text.split('@')
   const longer = local.padEnd(Math.min(64, local.length + missing), 'a')
   const labels = Math.ceil(Math.max(0, least - longer.length - 1 - host.length) / 61)

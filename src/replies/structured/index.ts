@@ -1,11 +1,11 @@
-/** Values made up from JSON Schemas: the entry point. What is behind it is loaded by the first call. */
+/** Generates values from JSON Schemas. The entry point; everything behind it is loaded by the first call. */
 import { bounded, inWorker, onceLoaded, TookTooLong } from '../../core/work.js'
 import { withFaker } from '../fake.js'
 import { UnfitSchema } from './schema.js'
 
 export { UnfitSchema } from './schema.js'
 
-/** What is asked for: a value for each seed. `name` says what the value is, where the schema does not. */
+/** The values to generate: one for each seed. `name` describes the value if the schema does not. */
 export interface SampleInput {
   readonly schema: unknown
   readonly seeds: readonly number[]
@@ -14,19 +14,23 @@ export interface SampleInput {
 
 type SampleOutput = { readonly values: readonly unknown[] } | { readonly unfit: string }
 
-/** Makes up values, and ends after `mostMs`. Throws an UnfitSchema, or a TookTooLong. */
+/** Generates values, and stops after `mostMs`. Throws an UnfitSchema or a TookTooLong. */
 type Samples = (input: SampleInput, mostMs: number) => readonly unknown[]
 
-/** Usual schemas take a millisecond or two. What takes longer than this goes to a worker, so that no other request waits for it. */
+/**
+ * Typical schemas take a millisecond or two. Work that takes longer than this is moved to a worker, so that no other
+ * request waits.
+ */
 const HERE_MS = 50
-/** Against patterns that backtrack without end and the like. */
+/** Protects against patterns that backtrack endlessly, and the like. */
 const LONGEST_MS = 3000
-/** The worker ends the work itself; this is for when it cannot. */
+/** The worker stops by itself. This is for the case that it cannot. */
 const WORKER_MS = 2 * LONGEST_MS
 
 /**
- * JSON values that validate against a client's schema, the same for the same schema, seed and name. Closed objects that are joined count as
- * open where nothing else fits. Rejects with an UnfitSchema where there is no such value, or none within reach.
+ * Generates JSON values that validate against a client's schema, the same for the same schema, seed and name. If
+ * nothing fits otherwise, closed objects that are joined count as open. Rejects with an UnfitSchema if there is no such
+ * value, or if none was found.
  */
 export async function sampled(input: SampleInput): Promise<readonly unknown[]> {
   const samples = await loadSamples()
@@ -40,7 +44,7 @@ export async function sampled(input: SampleInput): Promise<readonly unknown[]> {
   return output.values
 }
 
-/** What a worker does. */
+/** Runs in the worker. */
 export async function sampleJob(input: SampleInput, mostMs = LONGEST_MS): Promise<SampleOutput> {
   const samples = await loadSamples()
   try {
@@ -60,11 +64,11 @@ function ifTooLong(error: unknown): SampleOutput {
 
 const TOO_DEEP = 'no value fits the schema: it is nested too deeply'
 
-/** Loads what it takes to make up values. */
+/** Loads the generator. */
 export const loadSamples = onceLoaded(load)
 
 async function load(): Promise<Samples> {
-  // The instance that all samples share; each sets its own seed, and is done before the next one starts.
+  // All samples share this instance. Each sets its own seed and ends before the next one begins.
   const [{ sampleOf }, faker] = await Promise.all([import('./sample.js'), withFaker(0, shared => shared)])
   function sample(schema: unknown, seed: number, name: string): unknown {
     try {
@@ -85,14 +89,15 @@ async function load(): Promise<Samples> {
   }
 }
 
-/** Deeper nesting than any author writes is left as it is. */
+/** Deeper than any author nests. Deeper levels stay unchanged. */
 const DEEPEST = 200
 
 const closing = new Set(['additionalProperties', 'unevaluatedProperties'])
 
 /**
- * Libraries write the intersection of two types as an `allOf` of two closed objects, which nothing fits: each rules out what the other
- * requires. What is meant is both; so this is `schema` without what closes its objects, or `undefined` where it has no `allOf`.
+ * Libraries write the intersection of two types as an `allOf` of two closed objects, which no value fits: each excludes
+ * what the other requires. Both are meant, so this returns `schema` without the keywords that close its objects, or
+ * `undefined` if it has no `allOf`.
  */
 export function openedWhereJoined(schema: unknown): unknown {
   let joins = false

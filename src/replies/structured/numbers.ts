@@ -1,4 +1,4 @@
-/** Makes numbers: within their bounds, of their steps, and of a size that their name makes one expect. */
+/** Generates numbers within their bounds and steps, of a size that suits their name. */
 import type { Faker } from '../fake.js'
 import { each, greatest, type Layers, type Made, smallest } from './place.js'
 
@@ -7,7 +7,7 @@ interface Range {
   readonly most: number
 }
 
-/** A number of these layers, or nothing where none was found. */
+/** Generates a number for these layers; `undefined` if none was found. */
 export function makeNumber(said: Layers, name: string, type: 'integer' | 'number', faker: Faker): Made | undefined {
   const format = each(said, layer => layer.format).find(format => /^u?int(8|16|32|64)$/.test(format))
   const whole = type === 'integer' || format !== undefined
@@ -40,14 +40,14 @@ function boundsOf(layers: Layers): Bounds {
   return { least, most, within: value => value >= least && value <= most && value > above && value < below }
 }
 
-/** Bounds further apart than this were not meant to say which numbers are usual: zod gives every integer some. */
+/** Bounds that are further apart do not indicate typical numbers: zod sets some for every integer. */
 const WIDE = 1_000_000
 
-/** The part of what is allowed in which one expects the number. */
+/** The typical part of the allowed range. */
 function preferred({ least, most }: Range, usual: Quantity): Range {
   const common = { least: Math.max(least, usual.least), most: Math.min(most, usual.most) }
   const narrow = most - least <= WIDE
-  // 1 to 100 is only what is taken where nothing is known; who gives both bounds knows better.
+  // 1 to 100 is only a guess. Narrow bounds in the schema are better.
   if (usual.isGuess && narrow) return { least, most }
   if (common.least < common.most || (common.least === common.most && !narrow)) return common
   if (narrow) return { least, most }
@@ -58,7 +58,7 @@ function preferred({ least, most }: Range, usual: Quantity): Range {
     : { least: Math.max(least, most - width), most }
 }
 
-/** Some steps from the bound that is nearer to 0, where no step falls into what is usual. */
+/** Some steps from the bound that is nearer to 0, if no step falls into the typical range. */
 function nearest({ least, most }: Range, step: number): Range {
   if (least <= 0 && most >= 0) return { least: Math.max(least, -step), most: Math.min(most, 10 * step) }
   return least > 0
@@ -88,7 +88,7 @@ function multiple(
   const [first, last] = [Math.ceil(range.least / step), Math.floor(range.most / step)]
   if (!(first <= last)) return undefined
   const isMultiple = (value: number) =>
-    // Validators divide; of a step such as 0.1 not every multiple comes out whole.
+    // Validators divide, and for a step such as 0.1 not every multiple divides evenly.
     Number.isInteger(value / step) && steps.every(one => Number.isInteger(value / one))
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const count = attempt < TRIES / 2 ? between(first, last, faker) : first + attempt - TRIES / 2
@@ -101,7 +101,7 @@ function multiple(
 const between = (first: number, last: number, faker: Faker) =>
   Math.min(last, first + Math.floor(faker.number.float() * (last - first + 1)))
 
-/** The smallest number of which all steps are parts; nothing where there are no steps. */
+/** The smallest number that is a multiple of all steps; `undefined` if there are none. */
 function commonStep(steps: readonly number[]): number | undefined {
   const [first, ...rest] = [...new Set(steps)]
   if (first === undefined || rest.length === 0) return first
@@ -117,25 +117,25 @@ const decimalsOf = (step: number) => {
 
 const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b))
 
-/** All whole numbers of these layers from the smallest, where one of a few has not been taken yet. */
+/** All whole numbers of these layers from the smallest one, to find one of a few that is not used yet. */
 export function* wholeNumbers(layers: Layers, most: number): Generator<number> {
   const { least, most: last, within } = boundsOf(layers)
   const first = least === -Number.MAX_VALUE ? Math.min(0, Math.floor(last)) : Math.ceil(least)
   for (let count = 0; count < most && first + count <= last; count++) if (within(first + count)) yield first + count
 }
 
-/** The numbers that are usual under a name. */
+/** The typical numbers for a name. */
 interface Quantity {
   readonly least: number
   readonly most: number
   readonly decimals: number
-  /** Whether nothing is known of the name. */
+  /** Whether the name is unknown. */
   readonly isGuess: boolean
 }
 
 type Row = readonly [name: RegExp, least: number, most: number, decimals?: number]
 
-// The first that matches. A name is in small letters, a space between its words.
+// The first match wins. A name is in lower case with a space between its words.
 const rows: readonly Row[] = [
   [/\b(confidence|probability|likelihood|certainty|similarity|relevance|ratio|fraction|weight)\b/, 0.05, 0.99, 2],
   [/\b(lat|latitude)$/, -60, 70, 4],
@@ -175,7 +175,7 @@ const rows: readonly Row[] = [
   [/\bid$/, 1, 10_000],
 ]
 
-/** The range that is usual under `name`. */
+/** The typical range for `name`. */
 export function quantityOf(name: string, whole: boolean): Quantity {
   const row = rowOf(name)
   if (!row) return { least: whole ? 1 : 0, most: 100, decimals: 2, isGuess: true }
@@ -183,7 +183,7 @@ export function quantityOf(name: string, whole: boolean): Quantity {
   return { least, most, decimals, isGuess: false }
 }
 
-/** Whether a number is what one expects under `name`. */
+/** Whether a field with this name is typically a number. */
 export const isQuantity = (name: string) => rowOf(name) !== undefined && !/\bid$/.test(name)
 
 const rowOf = (name: string) => rows.find(([pattern]) => pattern.test(name))

@@ -1,4 +1,4 @@
-/** Makes a value for a schema: draws candidates until one validates. */
+/** Generates a value for a schema: draws candidates until one validates. */
 import type { Faker } from '../fake.js'
 import { makeArray } from './arrays.js'
 import { readDocument, type SchemaDocument } from './document.js'
@@ -20,21 +20,21 @@ import {
 import { type JsonValue, type NormalizedSchema, type SchemaObject, type TypeName, UnfitSchema } from './schema.js'
 import { makeText } from './texts.js'
 
-/** At most this many candidates are drawn. */
+/** The maximum number of candidates. */
 const CANDIDATES = 40
 
-/** At most this many places are tried for one candidate, and for all of them. */
+/** The maximum number of steps for one candidate, and for all of them. */
 const CANDIDATE_STEPS = 60_000
 const ALL_STEPS = 120_000
 
 interface Chance {
   readonly faker: Faker
   readonly seed: number
-  /** What the value as a whole is. */
+  /** What the whole value is. */
   readonly name: string
 }
 
-/** A value of `schema`. Throws an UnfitSchema where none was found. */
+/** Generates a value for `schema`. Throws an UnfitSchema if none was found. */
 export function sampleOf(schema: unknown, chance: Chance): JsonValue {
   const document = readDocument(schema)
   if (document.height(document.root) === Number.POSITIVE_INFINITY) throw nothingFits()
@@ -46,7 +46,7 @@ const nothingFits = () => new UnfitSchema('no value fits the schema')
 function firstFit(document: SchemaDocument, { faker, seed, name }: Chance): JsonValue {
   let left = ALL_STEPS
   for (let candidate = 0; candidate < CANDIDATES && left > 0; candidate++) {
-    // Knuth's multiplier: neighbours of a seed must not share their candidates.
+    // Knuth's multiplier, so that neighbouring seeds do not share candidates.
     faker.seed((seed + Math.imul(candidate, 2_654_435_761)) | 0)
     const budget = createBudget(Math.min(left, CANDIDATE_STEPS))
     const make = createMake(document, faker, budget)
@@ -73,14 +73,14 @@ function createBudget(total: number): Budget {
   return { total, spend: () => ++spent <= total, spent: () => spent }
 }
 
-/** The values that are allowed, where they are listed. */
+/** The allowed values, if they are listed. */
 export function fixedValues(layers: Layers): readonly JsonValue[] | undefined {
   const [only] = each(layers, layer => layer.const)
   if (only !== undefined) return [only]
   return each(layers, layer => layer.enum).toSorted((a, b) => a.length - b.length)[0]
 }
 
-/** Values that the author of the schema has named: examples, a default that says something, or "e.g." in a description. */
+/** Values that the schema's author has named: examples, a meaningful default, or "e.g." in a description. */
 export function suggestions(layers: Layers): readonly JsonValue[] {
   const examples = each(layers, layer => layer.examples).flat()
   if (examples.length > 0) return examples
@@ -92,7 +92,7 @@ export function suggestions(layers: Layers): readonly JsonValue[] {
 const isEmpty = (value: JsonValue) =>
   value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
 
-/** `San Francisco, CA` of "The city and state, e.g. San Francisco, CA". */
+/** For example `San Francisco, CA` in "The city and state, e.g. San Francisco, CA". */
 function exampleIn(description: string): readonly string[] {
   const [, quoted, bare] =
     /\be\.g\.,? (?:["'`]([^"'`]{1,80})["'`]|([^"'`()]{1,60}?)\s*(?:\)|\.?$))/.exec(description) ?? []
@@ -103,14 +103,14 @@ function exampleIn(description: string): readonly string[] {
 /** How often one place of a candidate is tried. */
 const ATTEMPTS = 18
 
-/** Below this depth, and after this many steps, as little as possible is made. */
+/** Below this depth, and after this many steps, as little as possible is generated. */
 const DEEP = 12
 const MANY_STEPS = 4000
 
-/** Nothing is made below this depth; the stack ends not far from it. */
+/** Nothing is generated below this depth, which is close to the limit of the stack. */
 const DEEPEST = 500
 
-/** What is tried where schemas exclude so much that nothing sensible was found. */
+/** Fallback values if schemas exclude everything typical. */
 const plainValues: readonly JsonValue[] = [
   ...[null, false, true, 0, 1, -1, 0.5, '', 'a', [], {}, [null], [0], ['a'], [[]], [{}]],
   ...[{ a: null }, { a: 0 }, { a: 'a' }, { a: [] }, { a: {} }],
@@ -123,7 +123,7 @@ export interface Budget {
   spent(): number
 }
 
-/** Makes the function that makes values; one for each candidate. */
+/** Creates the function that generates values. Each candidate has its own. */
 export function createMake(document: SchemaDocument, faker: Faker, budget: Budget): Workshop['make'] {
   const expand = createExpand(faker, document)
   const nested = createNesting(budget)
@@ -162,9 +162,9 @@ export function createMake(document: SchemaDocument, faker: Faker, budget: Budge
   return make
 }
 
-/** Keeps track of the schemas around a place: what repeats itself comes to an end. */
+/** Tracks the schemas around a place, so that recursion ends. */
 function createNesting(budget: Budget) {
-  /** How often each schema is around what is being made. */
+  /** How often each schema surrounds the current place. */
   const around = new Map<SchemaObject, number>()
   return (layers: Layers, place: SchemaPlace, work: (inside: SchemaPlace) => Made | undefined): Made | undefined => {
     const again = Math.max(0, ...layers.map(layer => around.get(layer) ?? 0))
@@ -194,7 +194,7 @@ function choose(
 function typeFor(layers: Layers, place: SchemaPlace, attempt: number, faker: Faker): TypeName | undefined {
   const possible = typesOf(layers)
   const isTyped = layers.some(({ type }) => type !== undefined)
-  // Without a type there is always something without an inside.
+  // Without a type, there is always a value without nested ones.
   const free = place.shallow ? possible : [typeExpected(layers, place)]
   const expected = isTyped ? withoutIntegers(possible, layers) : free
   const types = expected.filter(type => possible.includes(type))
@@ -206,7 +206,7 @@ function typeFor(layers: Layers, place: SchemaPlace, attempt: number, faker: Fak
   return faker.helpers.arrayElement(others)
 }
 
-/** A value without an inside. */
+/** Generates a value that is neither an object nor an array. */
 function makePlain(
   type: Exclude<TypeName, 'array' | 'object'>,
   layers: Layers,
@@ -226,7 +226,7 @@ function makePlain(
   }
 }
 
-/** Keywords that can be checked only on the whole value. */
+/** Keywords that can only be checked on the whole value. */
 const isIntricate = (layers: Layers) =>
   layers.some(
     layer =>
@@ -239,7 +239,7 @@ const isIntricate = (layers: Layers) =>
       layer.unevaluatedProperties !== undefined,
   )
 
-/** Whole numbers are numbers; `integer` counts as a type of its own only where a schema names it. */
+/** Whole numbers are numbers. `integer` is a separate type only if a schema names it. */
 const withoutIntegers = (types: readonly TypeName[], layers: Layers) =>
   types.includes('number') && !layers.some(({ type }) => type?.includes('integer'))
     ? types.filter(type => type !== 'integer')
@@ -252,7 +252,7 @@ const keywordsOf: readonly (readonly [TypeName, readonly (keyof SchemaObject)[]]
   ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
 ]
 
-/** The type that the keywords are about, or the name is. */
+/** The type that the keywords, or else the name, suggest. */
 function typeExpected(layers: Layers, { name }: SchemaPlace): TypeName {
   const about = keywordsOf.find(([, keywords]) => layers.some(layer => keywords.some(key => layer[key] !== undefined)))
   return about?.[0] ?? typeNamed(name)

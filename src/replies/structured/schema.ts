@@ -1,4 +1,4 @@
-/** Brings a JSON Schema of whatever draft and dialect into one form that the rest of this folder can rely on. */
+/** Normalizes a JSON Schema of any draft or dialect, so that the rest of this folder can rely on one form. */
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
@@ -7,7 +7,7 @@ export type TypeName = (typeof typeNames)[number]
 
 type Schemas = Readonly<Record<string, NormalizedSchema>>
 
-/** The keywords that are read here; each is of its right type where it is there at all. */
+/** The supported keywords. Each has the right type if it is present. */
 export interface SchemaObject {
   readonly $ref?: string
   readonly title?: string
@@ -20,7 +20,7 @@ export interface SchemaObject {
   readonly format?: string
   readonly contentEncoding?: string
   readonly pattern?: string
-  /** A pattern that only the older, looser reading of regular expressions takes; validators do not know it. */
+  /** A pattern that is only valid without the flag u. Validators do not know it. */
   readonly loosePattern?: string
   readonly minLength?: number
   readonly maxLength?: number
@@ -73,7 +73,7 @@ const areSome = (value: unknown) => Array.isArray(value) && value.length > 0
 
 const keysOf = <T>(keys: string, value: T) => keys.split(' ').map((key): [string, T] => [key, value])
 
-/** What a keyword's value has to be. A keyword with another is left out, as if it were not known. */
+/** The required types of keyword values. A keyword with another value is ignored, as if it were unknown. */
 const shapes = new Map<string, (value: unknown) => boolean>([
   ...keysOf('minimum maximum exclusiveMinimum exclusiveMaximum', isNumber),
   ...keysOf('minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains', isCount),
@@ -90,11 +90,11 @@ const shapes = new Map<string, (value: unknown) => boolean>([
   ['type', areTexts],
 ])
 
-/** Their values are data, or words about the schema, and no schemas. */
+/** The values of these keywords are data or descriptions, not schemas. */
 const plain = new Set(keysOf('default const enum examples required type dependentRequired', 0).map(([key]) => key))
 const maps = new Set(keysOf('properties patternProperties $defs definitions dependentSchemas', 0).map(([key]) => key))
 
-/** The schema in its one form; a copy. Throws an UnfitSchema where a pattern is no regular expression. */
+/** Returns a normalized copy of the schema. Throws an UnfitSchema if a pattern is not a regular expression. */
 export function tidied(schema: unknown): NormalizedSchema {
   if (!isObject(schema)) return schema !== false
   const entries = Object.entries(inOneDialect(schema)).flatMap(([key, value]) => {
@@ -113,10 +113,10 @@ function tidiedValue(key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, tidied(inner)]))
 }
 
-/** What older drafts, OpenAPI and writers by hand say in another way. */
+/** Translates older drafts, OpenAPI, and common hand-written forms. */
 function inOneDialect({ id: _id, nullable, example, dependencies, $dynamicRef, $recursiveRef, ...rest }: Raw): Raw {
   const schema: Raw = { ...rest, $recursiveAnchor: undefined, $dynamicAnchor: undefined }
-  // Names that the validator uses for itself.
+  // Names that the validator uses internally.
   for (const key of Object.keys(schema)) if (key.startsWith('__absolute')) schema[key] = undefined
   if (typeof schema.type === 'string') schema.type = [schema.type]
   if (nullable === true && areTexts(schema.type) && !('enum' in schema) && !('const' in schema)) {
@@ -125,17 +125,17 @@ function inOneDialect({ id: _id, nullable, example, dependencies, $dynamicRef, $
   if (example !== undefined && !Array.isArray(schema.examples)) schema.examples = [example]
   schema.$ref ??= $dynamicRef ?? $recursiveRef
   schema.$anchor ??= rest.$dynamicAnchor
-  // What zod calls a time has no offset, which is no time of the format's (RFC 3339); its pattern says what is meant.
+  // zod's times have no offset, so they are not of this format (RFC 3339). The pattern says what is meant.
   if (schema.format === 'time' && typeof schema.pattern === 'string' && !takesOffset(schema.pattern)) {
     schema.format = 'local-time'
   }
-  // Draft 4: a flag beside the bound.
+  // Draft 4: a flag next to the bound.
   if (schema.exclusiveMinimum === true) Object.assign(schema, { exclusiveMinimum: schema.minimum, minimum: undefined })
   if (schema.exclusiveMaximum === true) Object.assign(schema, { exclusiveMaximum: schema.maximum, maximum: undefined })
   return isObject(dependencies) ? withDependencies(schema, dependencies) : schema
 }
 
-/** Draft 7 has one keyword for what are two since. */
+/** Draft 7 has one keyword for what later became two. */
 function withDependencies(schema: Raw, dependencies: Raw): Raw {
   const entries = Object.entries(dependencies)
   const lists = Object.fromEntries(entries.filter(([, value]) => areTexts(value)))
@@ -148,7 +148,7 @@ function withDependencies(schema: Raw, dependencies: Raw): Raw {
   }
 }
 
-/** Patterns are read with the flag u, as validators do; many that are written by hand only make sense without. */
+/** Patterns are parsed with the flag u, as validators do. Many hand-written ones are only valid without it. */
 function withReadablePattern(schema: Raw): SchemaObject {
   const { pattern, ...rest } = schema
   if (typeof pattern !== 'string' || isRegularExpression(pattern, 'u')) return schema
@@ -176,7 +176,7 @@ function isRegularExpression(pattern: string, flags: string): boolean {
   }
 }
 
-/** The schema cannot be answered. The message is the end of a sentence that begins with the name of the field. */
+/** No value can be generated for the schema. The message ends a sentence that begins with the name of the field. */
 export class UnfitSchema extends Error {
   override readonly name = 'UnfitSchema'
 }

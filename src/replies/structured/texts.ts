@@ -1,4 +1,4 @@
-/** Makes texts: by format, by pattern or by name, and of the length that is asked for. */
+/** Generates texts: by format, by pattern or by name, and of the required length. */
 import randexp from 'randexp'
 import type { Faker } from '../fake.js'
 import { textNamed } from './field-names.js'
@@ -6,13 +6,13 @@ import { lengthened, makersOf } from './formats.js'
 import { each, greatest, type Layers, type Made, type SchemaPlace, smallest } from './place.js'
 import { UnfitSchema } from './schema.js'
 
-/** A text that has to be longer than this is not made. */
+/** Texts that must be longer than this are not generated. */
 const LONGEST = 100_000
 
-/** Texts are drawn after a pattern so often before others are tried. */
+/** How often a text is drawn from a pattern before others are tried. */
 const PATTERN_TRIES = 24
 
-/** A text of these layers that `fits`, or nothing where none was found. */
+/** Generates a text for these layers that `fits`; `undefined` if none was found. */
 export function makeText(
   layers: Layers,
   place: SchemaPlace,
@@ -35,10 +35,10 @@ export function makeText(
   return undefined
 }
 
-/** What a validator counts: an emoji is one character. */
+/** As validators count: an emoji is one character. */
 const lengthOf = (text: string) => [...text].length
 
-/** Texts, the best first. */
+/** Candidates, the best first. */
 function* candidates(layers: Layers, lengths: Lengths, place: SchemaPlace, faker: Faker): Generator<string> {
   const formats = each(layers, ({ format, contentEncoding }) => format ?? contentEncoding)
   const patterns = each(layers, layer => layer.pattern ?? layer.loosePattern)
@@ -57,7 +57,7 @@ function* candidates(layers: Layers, lengths: Lengths, place: SchemaPlace, faker
   for (const text of manyKinds) yield ofLength(text, lengths, faker)
 }
 
-/** The text, cut between words or with more of them, so that it is of the right length. */
+/** Cuts the text between words, or adds words, so that it has the right length. */
 function ofLength(text: string, { least, most }: Lengths, faker: Faker): string {
   if (text.length >= least && text.length <= most) return text
   let longer = text
@@ -68,27 +68,27 @@ function ofLength(text: string, { least, most }: Lengths, faker: Faker): string 
   return words.length >= Math.max(1, least) ? words : cut
 }
 
-// What the package exports is the class itself; its types say that it is beside it.
+// The package exports the class itself, but its types say otherwise.
 const RandExp = randexp as unknown as typeof randexp.default
 
-/** Stands for "without end" where randexp asks how often something is repeated. */
+/** Means "unlimited" when randexp asks for the number of repetitions. */
 const ENDLESS = 1_000_003
 
-/** How many repetitions there may be in all; a pattern that asks for more is not followed. */
+/** The maximum number of repetitions in total. Patterns that require more are not supported. */
 const MOST_REPEATED = 1_000_000
 
-/** More than there are characters to choose from: only repetitions are asked with such a range. */
+/** More than there are characters to choose from, so only repetitions have such a range. */
 const LARGEST_SET = 100
 
-/** Makes texts that match a regular expression. The only entry point to the package `randexp`. */
+/** Generates texts that match a regular expression. The only file that imports `randexp`. */
 interface Lengths {
   readonly least: number
   readonly most: number
 }
 
 /**
- * A text made after `pattern`; nothing where it cannot be read. It may still not match, for what looks ahead or back is not
- * followed. `attempt` counts up when it did not match, or was of another length.
+ * Generates a text from `pattern`; `undefined` if it cannot be parsed. The text may not match, because lookaheads and
+ * lookbehinds are ignored. `attempt` counts texts that did not match or had the wrong length.
  */
 function textLike(pattern: string, { least, most }: Lengths, attempt: number, faker: Faker): string | undefined {
   let repeated = 0
@@ -103,7 +103,7 @@ function textLike(pattern: string, { least, most }: Lengths, attempt: number, fa
     maker.randInt = (from, to) => {
       const range = to - from
       if (range <= LARGEST_SET) return counted(faker.number.int({ min: from, max: Math.max(from, to) }))
-      // A few at first; later on as many as it takes if this is the one part that repeats.
+      // A few at first; in later attempts as many as needed if this is the only part that repeats.
       const few = { min: from, max: Math.min(to, from + Math.min(8, most)) }
       const enough = { min: Math.max(from, Math.min(to, least)), max: Math.max(from, Math.min(to, most, least + 8)) }
       return counted(faker.number.int(attempt % 3 === 2 && enough.min <= enough.max ? enough : few))
@@ -114,7 +114,7 @@ function textLike(pattern: string, { least, most }: Lengths, attempt: number, fa
   }
 }
 
-/** Texts of many kinds: one of them may match what cannot be followed. */
+/** Texts of many kinds, one of which may match an unsupported pattern. */
 const manyKinds: readonly string[] = [
   'standin',
   'Standin',

@@ -1,4 +1,4 @@
-/** Compiles the templates in a reply. The only entry point to the package `liquidjs`, together with the files beside it. */
+/** Compiles the templates in a reply. With the files next to it, the only entry point to `liquidjs`. */
 import {
   Context,
   type Liquid,
@@ -24,9 +24,9 @@ export interface Templates {
   compile(value: unknown, names?: FactNames): Compiled
 }
 
-/** Both throw a TemplateError when it cannot be done within bounds. */
+/** Both methods throw a TemplateError if a limit is exceeded. */
 export interface Compiled {
-  /** Whether the facts have to have a faker. */
+  /** Whether the facts must include a faker. */
   readonly needsFaker: boolean
   /** As a text, whatever it was made of. */
   renderText(facts: CommonFacts): string
@@ -37,20 +37,20 @@ export interface Compiled {
 type Path = readonly (string | number)[]
 type Scope = Readonly<Record<string, unknown>>
 
-/** One rendering of a value, with all of its texts. */
+/** One rendering of a value with all of its texts. */
 interface Rendering {
   readonly scope: Scope
-  /** How many items its lists may still get. */
+  /** How many more items its lists may get. */
   readonly items: { left: number }
 }
 
-/** `undefined` is nothing: its key, or its place in a list, is left out. */
+/** `undefined` means no value: its key, or its item in a list, is left out. */
 type Render = (rendering: Rendering) => unknown
 
-/** At most this many items are made of lists in one rendering. */
+/** At most this many items of lists are generated in one rendering. */
 const MOST_ITEMS = 1000
 
-/** Makes templates; without `faker` they cannot name it. */
+/** Creates the compiler. Without `faker`, templates cannot use it. */
 export function createTemplates(faker: Faker | undefined): Templates {
   const engines = { text: createEngine({ keepTypes: false }), value: createEngine({ keepTypes: true }) }
 
@@ -68,7 +68,7 @@ export function createTemplates(faker: Faker | undefined): Templates {
   }
 }
 
-/** What a value names, in all of its texts. */
+/** The names that a value uses in all of its texts. */
 interface Used {
   readonly roots: Set<string>
   /** What it can name. */
@@ -76,14 +76,14 @@ interface Used {
   readonly functions: FakerFunction[]
 }
 
-/** The names that `as` has given to items. */
+/** The names that `as` gives to items. */
 type OwnNames = ReadonlySet<string>
 
 interface Compiler {
   /** Whether a name means something in templates. */
   isFact(name: string): boolean
   part(part: unknown, path: Path, own: OwnNames): Render
-  /** `isWhole` tells whether the text is one expression, which keeps its type. */
+  /** `isWhole` says whether the text is a single expression, which keeps its type. */
   text(text: string, path: Path, own: OwnNames): { readonly isWhole: boolean; readonly render: Render }
 }
 
@@ -193,7 +193,7 @@ const twoKeys = (pairs: readonly (readonly [string, unknown])[]) => {
   return `Two keys become the same: ${JSON.stringify(keys.find((key, i) => keys.indexOf(key) !== i))}.`
 }
 
-/** An item that stands for one item for each of another list. */
+/** An item that is repeated for each item of another list. */
 interface ForEach {
   readonly forEach: string
   readonly as?: unknown
@@ -215,7 +215,7 @@ function scopeOf(facts: CommonFacts, { roots, functions }: Used): Scope {
   if (roots.has('faker')) {
     const { faker, now } = facts
     if (!faker) throw new Error('A template that names faker is rendered with one.')
-    // Dates are made up around it, and come out the same for the same facts.
+    // Generated dates are relative to it, and are the same for the same facts.
     faker.setDefaultRefDate(now)
     scope.faker = fakerFact(faker, functions)
   }
@@ -262,7 +262,7 @@ function checkMember(names: FactNames, { root, steps: [member], token }: Templat
   throw new TemplateMistake(`${root}.${member} is not known in templates.${didYouMean(member, members)}`, token)
 }
 
-/** Does something with a template; rejects with a TemplateError when that fails. */
+/** Runs some work on a template; throws a TemplateError if that fails. */
 function placed<T>(engine: Liquid, path: Path, work: () => T, doing: 'read' | 'rendered' = 'read'): T {
   try {
     return work()
@@ -302,7 +302,7 @@ function unreadable(error: LiquidError, engine: Liquid): string {
   return `The template cannot be read: ${words}. ${hint}`
 }
 
-/** The tags that belong to others. */
+/** Tags that belong to other tags. */
 const companions: Readonly<Record<string, readonly string[]>> = {
   else: ['if', 'unless', 'case', 'for'],
   elsif: ['if', 'unless'],

@@ -1,20 +1,20 @@
-/** Liquid as it is used here: the tags and filters that neither read files, nor evaluate values, nor take for ever. */
+/** Configures Liquid with only those tags and filters that neither read files, nor evaluate values, nor run forever. */
 import { type Context, Drop, filters, Liquid, toValue } from 'liquidjs'
 import { stringifyExact } from '../../core/json.js'
 import { FakerCall } from './faker-names.js'
 import { type FilterArgs, withWhat } from './names.js'
 
-/** What filters and ranges may make in one rendering: characters and elements. */
+/** How much filters and ranges may create in one rendering: characters and elements. */
 const MEMORY = 16_000_000
-/** What may be written in one rendering. */
+/** How much may be written in one rendering. */
 const CHARACTERS = 128_000_000
-/** Of processor time: rendering holds everything else up. */
+/** Processor time, since rendering blocks everything else. */
 export const RENDER_MS = 50
 
 /** Liquid's message for a rendering that takes too long. */
 export const LATE = 'template render limit exceeded'
 
-/** Why a rendering was stopped, in the words of Liquid and in ours. */
+/** Why a rendering was stopped: Liquid's message, and ours. */
 export const stops: Readonly<Record<string, string>> = {
   'memory alloc limit exceeded': `its filters and ranges make more than ${MEMORY} characters or elements`,
   [LATE]: `it takes longer than ${RENDER_MS} ms`,
@@ -23,19 +23,21 @@ export const stops: Readonly<Record<string, string>> = {
 
 const tags = ['if', 'unless', 'case', 'for', 'break', 'continue', 'assign', 'capture', 'raw', 'comment', '#']
 
-/** Filters that work on text. Objects and arrays come to them as JSON. */
+/** Filters that work on text. They get objects and arrays as JSON. */
 const onText = `append prepend capitalize downcase upcase strip lstrip rstrip squish strip_newlines strip_html
   newline_to_br escape escape_once remove remove_first remove_last replace replace_first replace_last split truncate
   truncatewords number_of_words slugify url_encode url_decode base64_encode base64_decode`.split(/\s+/)
 
-/** Filters that work on values. Left out are those that take an expression as text, that wait, and that roll dice. */
+/**
+ * Filters that work on values. Filters that take an expression as text, that wait, or that use randomness are left out.
+ */
 const onValues = `abs at_least at_most ceil divided_by floor minus modulo plus round times compact concat default
   first last map reverse size slice sort sort_natural sum uniq date`.split(/\s+/)
 
-/** Filters that read their first argument as a path. */
+/** Filters whose first argument is a path. */
 const byProperty = ['where', 'reject', 'find']
 
-/** What Liquid calls a filter on. */
+/** The object on which Liquid calls a filter. */
 interface Call {
   readonly context: Context
   readonly token: { readonly args: FilterArgs }
@@ -48,10 +50,10 @@ export function textOfValue(written: unknown): string {
   return typeof value === 'object' ? stringifyExact(value) : String(value)
 }
 
-/** With `keepTypes` an output has the value of its expression; without, its text. */
+/** With `keepTypes`, an output is the value of its expression; otherwise its text. */
 export function createEngine({ keepTypes }: { keepTypes: boolean }): Liquid {
   const liquid = new Liquid({
-    // No file is read, whatever a tag asks for.
+    // No files are read, whatever a tag asks for.
     templates: {},
     strictFilters: true,
     ownPropertyOnly: true,
@@ -76,7 +78,7 @@ export function createEngine({ keepTypes }: { keepTypes: boolean }): Liquid {
 
 const handlerOf = (name: string) => filters[name] as Handler
 
-/** What is written for a value; counted, since texts that hold each other twice grow faster than any clock ticks. */
+/** Writes a value. The size is counted, since texts that contain each other twice grow faster than any time limit. */
 function output(this: Call, value: unknown): string {
   const text = textOfValue(value)
   const written = this.context.getRegister('written', 0) + text.length
@@ -90,18 +92,18 @@ const isData = (value: unknown) => typeof value === 'object' && value !== null &
 const takingText = (filter: Handler): Handler =>
   function (...values) {
     const text = filter.apply(this, values.map(value => (isData(value) ? json.call(this, value) : value)) as [unknown])
-    // Of nothing a filter makes nothing, so that its key is left out.
+    // A filter turns a missing value into a missing value, so that its key is left out.
     return text === '' && toValue(values[0]) === undefined ? undefined : text
   }
 
-// Liquid reads the path as an expression of its own, which must not come out of a prompt.
+// Liquid parses the path as an expression of its own, which must not come from a prompt.
 const takingPath = (filter: Handler): Handler =>
   function (list, path, ...rest) {
     if (typeof path !== 'string' || !/^[\w.-]+$/.test(path)) throw new Error('a property is a name, such as "role"')
     return filter.call(this, list, path, ...rest)
   }
 
-/** Other than Liquid's, it writes a missing value as null: what is made of it has to stay JSON. */
+/** Unlike Liquid's filter, it writes a missing value as null, so that the result stays valid JSON. */
 const json: Handler = function (value, space) {
   const text = stringifyExact(toValue(value) ?? null, Number(space ?? 0))
   this.context.memoryLimit.use(text.length)

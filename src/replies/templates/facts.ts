@@ -1,4 +1,4 @@
-/** What a template can name. */
+/** The facts that templates can use. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { parseExact } from '../../core/json.js'
 import { holdsCredential } from '../credential-headers.js'
@@ -14,9 +14,9 @@ export interface CommonFacts {
     readonly email?: string | undefined
     readonly id?: string | undefined
   }
-  /** As `shownHeaders` gives them. */
+  /** As `shownHeaders` returns them. */
   readonly headers: Readonly<Record<string, string>>
-  /** How often this rule has answered, counted from 1. */
+  /** How often this rule has answered, from 1. */
   readonly count: number
   /** The time in ISO 8601. */
   readonly now: string
@@ -74,12 +74,12 @@ export const chatNames: Names<TemplateFacts> = {
 /** What templates see of a match: its texts, and each named group as a property. */
 export function matched(match: CommonFacts['match']): object {
   const { groups = {} } = match
-  // Of an array Liquid takes these for its own; as groups they are the author's.
+  // Liquid uses these properties of arrays itself; as groups they are the author's.
   const isTaken = ['first', 'last', 'length'].some(name => name in groups)
   return Object.assign(isTaken ? { ...[...match] } : [...match], groups)
 }
 
-/** The fact that a tool's result is: with what its text says, where that is JSON. */
+/** The fact for a tool result, including its parsed value if it is JSON. */
 export function toolFact(name: string, text: string): NonNullable<TemplateFacts['tool']> {
   try {
     return { name, text, content: parseExact(text) }
@@ -88,7 +88,9 @@ export function toolFact(name: string, text: string): NonNullable<TemplateFacts[
   }
 }
 
-/** The headers of a request without those that hold credentials: what a template renders stands in answers and logs. */
+/**
+ * The headers of a request without those that contain credentials, since templates are rendered into answers and logs.
+ */
 export function shownHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const shown = Object.entries(headers).filter(([name, value]) => value !== undefined && !holdsCredential(name))
   return Object.fromEntries(shown.map(([name, value]) => [name, String(value)]))

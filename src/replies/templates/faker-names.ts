@@ -4,7 +4,7 @@ import { didYouMean } from '../../check/suggest.js'
 import type { Faker } from './facts.js'
 import { type FilterArgs, TemplateMistake, type TemplateValue } from './names.js'
 
-/** A function that a template names. */
+/** A function that a template uses. */
 export interface FakerFunction {
   readonly module: string
   readonly name: string
@@ -14,7 +14,7 @@ export interface FakerFunction {
 
 type Module = Readonly<Record<string, (...given: unknown[]) => unknown>>
 
-/** Of what works on arguments alone, only these: others read texts as templates or expressions. */
+/** The only allowed helpers that just work on their arguments. Others interpret texts as templates or expressions. */
 const ofHelpers = ['arrayElement', 'arrayElements'] as const
 
 function modulesOf(faker: Faker): Readonly<Record<string, Module>> {
@@ -28,7 +28,10 @@ function modulesOf(faker: Faker): Readonly<Record<string, Module>> {
 
 const functionsOf = (module: Module) => Object.keys(module).filter(key => typeof module[key] === 'function')
 
-/** Which function is named. Throws a Refusal when there is none, or when it cannot be called with what it is given. */
+/**
+ * Finds the function by name. Throws a TemplateMistake if there is none, or if it cannot be called with these
+ * arguments.
+ */
 export function fakerFunction({ steps: [module, name], token, call }: TemplateValue, faker: Faker): FakerFunction {
   const modules = modulesOf(faker)
   if (typeof module !== 'string' || typeof name !== 'string') {
@@ -58,12 +61,12 @@ export function fakerFunction({ steps: [module, name], token, call }: TemplateVa
   return { module, name, isCalled: call !== undefined }
 }
 
-/** Arguments that do not depend on the request; nothing where one does. */
+/** The arguments if none depends on the request; otherwise `undefined`. */
 function writtenOut(given: FilterArgs): readonly unknown[] | undefined {
   const values: unknown[] = []
   for (const arg of given) {
     const token = Array.isArray(arg) ? arg[1] : arg
-    // A name alone, as in `with: upper`, is true.
+    // A name alone, as in `with: upper`, means true.
     if (token === undefined) values.push(true)
     else if (TypeGuards.isNumberToken(token) || TypeGuards.isQuotedToken(token) || TypeGuards.isLiteralToken(token)) {
       values.push(token.content)
@@ -72,7 +75,7 @@ function writtenOut(given: FilterArgs): readonly unknown[] | undefined {
   return argumentsOf(given, values)
 }
 
-/** Arguments with names become one map behind the others, which is how faker takes them. */
+/** Named arguments become one map after the others, as faker expects. */
 function argumentsOf(given: FilterArgs, values: readonly unknown[]): readonly unknown[] {
   const named: [string | undefined, unknown][] = []
   const others: unknown[] = []
@@ -83,11 +86,11 @@ function argumentsOf(given: FilterArgs, values: readonly unknown[]): readonly un
   return named.length > 0 ? [...others, Object.fromEntries(named) as object] : others
 }
 
-/** Waits for its arguments. */
+/** A function that waits for its arguments. */
 export class FakerCall {
   constructor(private readonly call: (given: readonly unknown[]) => unknown) {}
 
-  /** `values` are what the filter was given, pairs of a name and a value among them. */
+  /** `values` are the arguments of the filter, including pairs of name and value. */
   make(given: FilterArgs, values: readonly unknown[]): unknown {
     return this.call(
       argumentsOf(
@@ -98,10 +101,10 @@ export class FakerCall {
   }
 }
 
-/** What a function that is called with arguments is named while a template is rendered. */
+/** The name, during rendering, of a function that is called with arguments. */
 export const calledName = (name: string) => `${name} with`
 
-/** What a template sees of faker: the functions that it names and no others, each making something new when it is read. */
+/** The faker that a template sees: only the functions that it uses. Each returns a new value whenever it is read. */
 export function fakerFact(faker: Faker, functions: readonly FakerFunction[]): object {
   const fact: Record<string, Record<string, () => unknown>> = {}
   for (const { module, name, isCalled } of functions) {
@@ -114,12 +117,12 @@ export function fakerFact(faker: Faker, functions: readonly FakerFunction[]): ob
   return fact
 }
 
-/** At most this much of anything is made: words, letters, elements. */
+/** The maximum amount of anything: words, letters, elements. */
 const MOST = 1000
-/** Here numbers are no amounts of work. */
+/** In these functions, numbers are not amounts of work. */
 const quantities = /^(number|image|location|commerce)\.|^finance\.amount$|^date\.(?!betweens$)/
 
-/** What a function makes, as it would stand in JSON. Throws an Error where it cannot, or would make too much. */
+/** The result of a function, as in JSON. Throws an Error if that is not possible or would be too much. */
 function made(faker: Faker, module: string, name: string, given: readonly unknown[]): unknown {
   if (!quantities.test(`${module}.${name}`)) requireFew(given)
   const value = modulesOf(faker)[module]?.[name]?.(...given)
@@ -133,6 +136,6 @@ function requireFew(given: unknown): void {
   if (typeof given === 'object' && given !== null) for (const part of Object.values(given)) requireFew(part)
 }
 
-/** Addresses of pictures lead to real servers. */
+/** URLs of pictures lead to real servers. */
 const atExample = (text: string) =>
   text.replace(/^(https?:\/\/)(?![^/?#]*\bexample\.(?:com|net|org)(?:[/:?#]|$))[^/?#]+/, '$1www.example.com')

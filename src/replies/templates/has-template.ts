@@ -1,6 +1,6 @@
-/** Which texts are templates, and the error of one that cannot be read. */
+/** Detects templates, and defines the error for an invalid one. */
 
-/** All texts inside of a JSON value, keys included. */
+/** All texts in a JSON value, keys included. */
 export function* textsIn(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value
   else if (Array.isArray(value)) for (const item of value) yield* textsIn(item)
@@ -12,13 +12,13 @@ export function* textsIn(value: unknown): Generator<string> {
   }
 }
 
-/** Whether a text, or any text inside of a JSON value, has to be rendered. */
+/** Whether a text, or any text in a JSON value, has to be rendered. */
 export function hasTemplate(value: unknown): boolean {
   for (const text of textsIn(value)) if (text.includes('{{') || text.includes('{%')) return true
   return false
 }
 
-/** `message` is a sentence for the author; the place is one inside of the text. */
+/** `message` is a sentence for the author. The position is relative to the text. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError'
 
@@ -28,7 +28,7 @@ export class TemplateError extends Error {
     readonly line: number,
     /** 1-based. */
     readonly column: number,
-    /** The keys that lead to the text, where it stands inside of a JSON value. */
+    /** The path to the text, if it is in a JSON value. */
     readonly path: readonly (string | number)[],
   ) {
     super(message)

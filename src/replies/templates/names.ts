@@ -1,28 +1,28 @@
-/** Reads off a parsed template which names stand in it, and refuses what only renders wrongly or never ends. */
+/** Finds the names in a parsed template, and refuses constructs that render wrongly or never end. */
 import { type Arguments, type Template, type Token, TypeGuards, toValueSync, Value } from 'liquidjs'
 
 const { isNumberToken, isOperatorToken, isPropertyAccessToken, isQuotedToken, isRangeToken, isWordToken } = TypeGuards
 
-/** A name with what is asked of it: `request.metadata.unit`. */
+/** A name with its path: `request.metadata.unit`. */
 export interface TemplateValue {
   readonly root: string
-  /** `undefined` where the step is worked out: the second one of `match[turn]`. */
+  /** `undefined` if a step is computed, such as the second one in `match[turn]`. */
   readonly steps: readonly (string | number | undefined)[]
   readonly token: Token
-  /** Where arguments are given, as in `faker.number.int | with: max: 5`. */
+  /** Present if there are arguments, as in `faker.number.int | with: max: 5`. */
   readonly call?: Call
 }
 
 interface Call {
   readonly given: FilterArgs
-  /** Where the last name stands: `int`. */
+  /** The position of the last name, such as `int`. */
   readonly last: Token | undefined
 }
 
-/** The arguments of a filter; those with a name are pairs. */
+/** The arguments of a filter. Named ones are pairs. */
 export type FilterArgs = Value['filters'][number]['args']
 
-/** Something that cannot stand in a template. */
+/** A mistake in a template. */
 export class TemplateMistake extends Error {
   constructor(
     message: string,
@@ -35,7 +35,7 @@ export class TemplateMistake extends Error {
 export const withWhat =
   'The filter with stands directly behind a function of faker: {{ faker.number.int | with: max: 5 }}.'
 
-/** All names that are not the template's own. Throws a Refusal. */
+/** All names that the template does not define itself. Throws a TemplateMistake. */
 export function namesIn(templates: readonly Template[]): readonly TemplateValue[] {
   const named: TemplateValue[] = []
   const own = new Set(['forloop'])
@@ -44,14 +44,14 @@ export function namesIn(templates: readonly Template[]): readonly TemplateValue[
     for (const { content } of template.localScope?.() ?? []) own.add(content)
     for (const name of template.blockScope?.() ?? []) own.add(name)
     for (const argument of template.arguments?.() ?? []) visitArgument(argument, template.token)
-    // No partials, and synchronously: then the generator gives its templates back at once.
+    // Without partials, and synchronous: the generator then returns its templates at once.
     if (template.children) for (const child of toValueSync(template.children(false, true)) as Template[]) visit(child)
   }
 
   function visitArgument(argument: Arguments extends Iterable<infer A> ? A : never, token: Token) {
     if (!(argument instanceof Value)) return visitToken(argument)
     const { postfix } = argument.initial
-    // Liquid takes the first of several values, and says nothing of the others.
+    // Liquid uses the first of several values and ignores the others.
     if (postfix.reduce((sum, token) => sum + operands(token), 0) !== 1) {
       throw new TemplateMistake(
         'There are operators without values, or values without an operator between them.',
@@ -70,7 +70,7 @@ export function namesIn(templates: readonly Template[]): readonly TemplateValue[
 
   function visitToken(token: Token | undefined, given?: FilterArgs) {
     if (isRangeToken(token)) {
-      // From where numbers are so large that adding one changes nothing, a range would go on for ever.
+      // With numbers so large that adding 1 has no effect, a range would never end.
       if (!isNumberToken(token.lhs) || Math.abs(token.lhs.content) > 1e9) {
         throw new TemplateMistake('A range begins with a number that is written out: (1..count).', token)
       }
@@ -91,7 +91,7 @@ export function namesIn(templates: readonly Template[]): readonly TemplateValue[
   return named.filter(({ root }) => !own.has(root))
 }
 
-/** What a token of a postfix expression adds to the values that are there. */
+/** How a token of a postfix expression changes the number of values on the stack. */
 function operands(token: Token): number {
   if (!isOperatorToken(token)) return 1
   return token.operator === 'not' ? 0 : -1

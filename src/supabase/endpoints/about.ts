@@ -1,16 +1,16 @@
-/** The auth backend's own facts: settings, health, keys, and where everything is. */
+/** General information about the auth backend: settings, health, public keys, and discovery. */
 import { type Endpoint, jsonReply } from '../../core/exchange.js'
 import { type Backend, externalUrl, issuerOf } from '../backend.js'
 import { forAnyone } from './frame.js'
 
-/** Providers that Supabase knows and that are off here. */
+/** Providers that Supabase supports and that are switched off here. */
 export const otherProviders =
   'apple azure bitbucket discord facebook snapchat figma fly github gitlab google keycloak kakao linkedin linkedin_oidc notion spotify slack slack_oidc workos twitch twitter'.split(
     ' ',
   )
 
 export const settings = ({ settings }: Backend): Endpoint =>
-  forAnyone('GET /settings', { id: 'getAuthSettings', does: 'What is on and off.', answer: 'object' }, () =>
+  forAnyone('GET /settings', { id: 'getAuthSettings', does: 'Returns which features are on.', answer: 'object' }, () =>
     jsonReply({
       external: {
         anonymous_users: settings.externalAnonymousUsersEnabled,
@@ -29,13 +29,13 @@ export const settings = ({ settings }: Backend): Endpoint =>
     }),
   )
 
-/** The version whose behaviour is followed. */
+/** The version of Supabase Auth that this backend follows. */
 const followed = 'v2.196.0'
 
 export const health = (): Endpoint =>
   forAnyone(
     'GET /health',
-    { id: 'getAuthHealth', does: 'Name and version of the auth backend.', answer: 'object' },
+    { id: 'getAuthHealth', does: 'Returns the name and version of the auth backend.', answer: 'object' },
     () =>
       jsonReply({
         version: followed,
@@ -44,11 +44,11 @@ export const health = (): Endpoint =>
       }),
   )
 
-/** The public keys of user tokens (RFC 7517), open to anyone as at Supabase. */
+/** The public keys of user tokens (RFC 7517), open to everyone as at Supabase. */
 export const jwks = ({ tokens }: Backend): Endpoint =>
   forAnyone(
     'GET /.well-known/jwks.json',
-    { id: 'getKeys', does: 'The public keys of user tokens (RFC 7517).', answer: 'object' },
+    { id: 'getKeys', does: 'Returns the public keys of user tokens (RFC 7517).', answer: 'object' },
     async () => ({
       ...jsonReply((await tokens()).jwks),
       headers: ['cache-control', 'public, max-age=600'],

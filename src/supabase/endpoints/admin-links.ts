@@ -1,4 +1,4 @@
-/** POST /auth/v1/invite and /admin/generate_link: mails that admins send, or links that they send themselves. */
+/** POST /auth/v1/invite and /admin/generate_link: sends an invitation, or returns a link for the admin to send. */
 import { type Endpoint, jsonReply } from '../../core/exchange.js'
 import type { OneTimeTokenType, Tables, UserRow } from '../../core/state.js'
 import { validEmail } from '../addresses.js'
@@ -17,7 +17,7 @@ const inviteFields = { email: 'string', data: 'object' } as const
 export const invite = (backend: Backend): Endpoint =>
   forAdmin(backend)(
     'POST /invite',
-    { id: 'invite', does: 'A mail that invites a user.', fields: inviteFields, answer: 'user' },
+    { id: 'invite', does: 'Invites a user by email.', fields: inviteFields, answer: 'user' },
     async exchange => {
       const params = readParams(exchange, 'InviteParams', inviteFields)
       const guest = newcomer(backend, { ...params, email: validEmail(params.email) }, null)
@@ -35,7 +35,10 @@ function newcomer(backend: Backend, { email, data }: Pick<LinkParams, 'email' | 
   return invitedAs(newUser(at, { encrypted_password: password }), email, data, at)
 }
 
-/** The unconfirmed user with the newcomer's address, or else the newcomer, who is added. Throws a 422 for a confirmed one. */
+/**
+ * Returns the unconfirmed user with the newcomer's address, or else adds the newcomer. Throws a 422 if that user is
+ * confirmed.
+ */
 async function unconfirmed({ users }: Tables, newcomer: UserRow): Promise<UserRow> {
   const [known] = await users.find({ email: newcomer.email })
   if (known && known.email_confirmed_at !== null) throw emailExists()
@@ -54,19 +57,19 @@ const fields = {
 
 type LinkParams = Params<typeof fields>
 
-/** A user with a token that was just made for them. */
+/** A user with a new token. */
 interface Prepared {
   readonly user: UserRow
-  /** What the link turns out to be for. */
+  /** The actual type of the link. */
   readonly type: string
-  /** The hash that stands in the link. */
+  /** The hash in the link. */
   readonly hash: string
 }
 
 export const generateLink = (backend: Backend): Endpoint =>
   forAdmin(backend)(
     'POST /admin/generate_link',
-    { id: 'generateLink', does: 'A link that admins send themselves.', fields, answer: 'link' },
+    { id: 'generateLink', does: 'Creates a link for the admin to send.', fields, answer: 'link' },
     async exchange => {
       const given = readParams(exchange, 'GenerateLinkParams', fields)
       const params = { ...given, email: validEmail(given.email) }
@@ -80,7 +83,7 @@ export const generateLink = (backend: Backend): Endpoint =>
         ...userJson(user),
         action_link: actionLink(backend, hash, type.startsWith('email_change') ? 'email_change' : type, redirect),
         email_otp: code,
-        // For the requested address, even where the link goes to the new one: so it is at Supabase.
+        // As at Supabase, the hash is for the requested address even if the link is sent to the new one.
         hashed_token: hashOfCode(params.email, code),
         verification_type: type,
         redirect_to: redirect,
@@ -88,7 +91,7 @@ export const generateLink = (backend: Backend): Endpoint =>
     },
   )
 
-/** The hash of the password of a newcomer. It takes a moment, in which the state is better left to others. */
+/** The password hash of a newcomer. It is computed outside the transaction, since it takes a moment. */
 async function passwordFor(backend: Backend, { type, email, password }: LinkParams): Promise<string | null> {
   if (type !== 'magiclink' && type !== 'signup') return null
   const isKnown = await (await backend.state()).read(({ users }) => users.count({ email }))
@@ -105,12 +108,12 @@ interface Secrets {
   readonly password: string | null
 }
 
-/** Keeps the token of the link in the user it is for. */
+/** Stores the token of the link for its user. */
 async function prepare(backend: Backend, tables: Tables, params: LinkParams, { code, password }: Secrets) {
   const { email, data } = params
   const at = momentOf(backend)
   const [known] = await tables.users.find({ email })
-  // A magic link for an unknown address signs its user up.
+  // A magic link for an unknown address signs the user up.
   const type = !known && params.type === 'magiclink' ? 'signup' : params.type
   const who = () => known ?? notThere()
 

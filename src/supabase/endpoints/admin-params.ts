@@ -1,4 +1,4 @@
-/** What admins may set of a user, read and put in its one form. */
+/** Reads and normalizes what admins may set of a user. */
 import type { Exchange } from '../../core/exchange.js'
 import type { Moment, Tables, UserRow } from '../../core/state.js'
 import { validEmail, validPhone } from '../addresses.js'
@@ -24,17 +24,20 @@ export const adminFields = {
 
 export type AdminParams = Params<typeof adminFields>
 
-/** The parameters of a request. Throws a 400 for what cannot be read. */
+/** Reads the parameters of a request. Throws a 400 if they are invalid. */
 export const adminParamsIn = (exchange: Exchange): AdminParams => readParams(exchange, 'AdminUserParams', adminFields)
 
-/** The same with addresses in their one form. Throws a 400 for a malformed one. */
+/** Returns the parameters with normalized addresses. Throws a 400 for a malformed one. */
 export const withValidAddresses = (params: AdminParams): AdminParams => ({
   ...params,
   email: params.email === '' ? '' : validEmail(params.email),
   phone: params.phone === '' ? '' : validPhone(params.phone),
 })
 
-/** Until when a user is banned; `before` when no duration is given. Throws a 400 for what is no duration. */
+/**
+ * Returns the time until which a user is banned; `before` if no duration is given. Throws a 400 for an invalid
+ * duration.
+ */
 export function bannedUntil({ now }: Backend, duration: string, before: Moment | null): Moment | null {
   if (duration === '') return before
   if (duration === 'none') return null
@@ -43,7 +46,10 @@ export function bannedUntil({ now }: Backend, duration: string, before: Moment |
   return length.ms === 0 ? null : new Date(now() + length.ms).toISOString()
 }
 
-/** A user with the addresses, the role, the ban and the confirmations that an admin sets. `verified` goes into the identities. */
+/**
+ * Returns the user with the addresses, role, ban and confirmations that an admin sets. `verified` is stored in the
+ * identities.
+ */
 export function withAdminParams(
   backend: Backend,
   user: UserRow,
@@ -67,7 +73,7 @@ export function withAdminParams(
   return withAddress(withAddress(changed, 'email', email), 'phone', phone)
 }
 
-/** Throws a 422 when a user other than `ownId` has one of the addresses. */
+/** Throws a 422 if a user other than `ownId` has one of the addresses. */
 export async function requireFree({ users }: Tables, { email, phone }: AdminParams, ownId?: string): Promise<void> {
   const others = async (address: { email: string } | { phone: string }) =>
     (await users.find(address)).some(({ id }) => id !== ownId)
@@ -75,7 +81,7 @@ export async function requireFree({ users }: Tables, { email, phone }: AdminPara
   if (phone !== '' && (await others({ phone }))) throw phoneExists('Phone number already registered by another user')
 }
 
-/** Durations as Go writes them, which is how Supabase takes the length of a ban: `24h`, `1h30m`. */
+/** The units of Go's durations, which Supabase uses for bans: `24h`, `1h30m`. */
 const unitMs: ReadonlyMap<string, number> = new Map([
   ...(['ns', 'us', '\u00b5s', '\u03bcs', 'ms'] as const).map(
     (unit, i) => [unit, [1e-6, 1e-3, 1e-3, 1e-3, 1][i] ?? 1] as const,
@@ -88,7 +94,7 @@ const unitMs: ReadonlyMap<string, number> = new Map([
 /** Go counts nanoseconds in 64 bits. */
 const LONGEST_MS = 2 ** 63 / 1e6
 
-/** The duration in milliseconds, or what is wrong with it in Go's words. */
+/** Returns the duration in milliseconds, or Go's message about what is wrong with it. */
 export function durationIn(text: string): { readonly ms: number } | { readonly mistake: string } {
   const quoted = JSON.stringify(text)
   const [, sign = '', rest = ''] = /^([+-]?)(.*)$/s.exec(text) ?? []

@@ -33,12 +33,12 @@ import type { About } from './says.js'
 
 const aboutList: About = {
   id: 'listUsers',
-  does: 'All users, page by page.',
+  does: 'Lists users, page by page.',
   query: {
     page: 'Which page, from 1 on.',
     per_page: 'How many a page has (50).',
-    sort: 'created_at asc, or created_at desc, as without it.',
-    filter: 'A part of the e-mail address or of the full name.',
+    sort: 'created_at asc or created_at desc (the default).',
+    filter: 'Part of the email address or of the full name.',
   },
   answer: 'object',
 }
@@ -54,13 +54,13 @@ export const listUsers = (backend: Backend): Endpoint =>
     if (isOldestFirst) wanted.reverse()
     const users = wanted.slice((page.number - 1) * page.size, page.number * page.size)
     return {
-      // Supabase does not read the identities for its list.
+      // Supabase does not load the identities for its list.
       ...jsonReply({ users: users.map(user => ({ ...userJson(user), identities: null })), aud }),
       headers: pageHeaders('/admin/users', query, page, wanted.length),
     }
   })
 
-/** `created_at asc`, or the other way around, which is the default. */
+/** Reads the `sort` parameter: `created_at asc` or `created_at desc`, which is the default. */
 function directionIn(query: URLSearchParams): 'ASC' | 'DESC' {
   const [field, direction = 'desc'] = (query.get('sort') ?? 'created_at').split(/ (.*)/s)
   if (field !== 'created_at') throw validationFailed(`Bad Sort Parameters: bad field for sort '${field}'`)
@@ -78,7 +78,7 @@ export const getUserById = (backend: Backend): Endpoint =>
     jsonReply(userJson(await (await backend.state()).read(tables => userIn(tables, exchange)))),
   )
 
-/** The user whose id is in the path. Throws a 404 when there is none. */
+/** Returns the user whose id is in the path. Throws a 404 if there is none. */
 export async function userIn({ users }: Tables, exchange: Exchange): Promise<UserRow> {
   const id = idBehind('users', exchange)
   if (!isUuid(id)) throw idNotUuid('user_id')
@@ -117,7 +117,7 @@ export const deleteUser = (backend: Backend): Endpoint =>
 
 const about: About = {
   id: 'listAudit',
-  does: 'What is written down of what users do: nothing.',
+  does: 'Returns the audit log, which is always empty.',
   query: {
     page: 'Which page, from 1 on.',
     per_page: 'How many a page has (50).',
@@ -126,7 +126,7 @@ const about: About = {
   answer: 'list',
 }
 
-/** GET /auth/v1/admin/audit: nothing is written down of what users do, as at a Supabase that keeps no such log in its database. */
+/** GET /auth/v1/admin/audit: always empty, as at a Supabase that keeps no audit log in its database. */
 export const auditLog = (backend: Backend): Endpoint =>
   forAdmin(backend)('GET /admin/audit', about, exchange => {
     const query = queryOf(exchange)
@@ -138,13 +138,13 @@ export const auditLog = (backend: Backend): Endpoint =>
 
 const PER_PAGE = 50
 
-/** Lists in pages: which one is asked for, and where the others stand. */
+/** A page of a list. */
 export interface UserPage {
   readonly number: number
   readonly size: number
 }
 
-/** The page that a query asks for. Throws a 400 for what is no number. */
+/** Reads which page a query asks for. Throws a 400 for anything but numbers. */
 function pageIn(query: URLSearchParams): UserPage {
   const number = Math.max(1, countIn(query.get('page'), 1))
   const size = countIn(query.get('per_page'), PER_PAGE)
@@ -159,7 +159,10 @@ function countIn(text: string | null, otherwise: number): number {
   throw validationFailed(`Bad Pagination Parameters: strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`)
 }
 
-/** The headers of a page: how many there are in all, and the next and the last page as the server behind the gateway sees them. */
+/**
+ * The headers of a page: the total count, and links to the next and the last page as the server behind the gateway sees
+ * them.
+ */
 function pageHeaders(path: string, query: URLSearchParams, { number, size }: UserPage, total: number): string[] {
   const last = Math.ceil(total / size)
   const linkTo = (to: number, rel: string) => {
@@ -173,11 +176,11 @@ function pageHeaders(path: string, query: URLSearchParams, { number, size }: Use
   return ['x-total-count', String(total), 'link', links.join(', ')]
 }
 
-/** POST /auth/v1/admin/users: a new user, made with the service key. */
+/** POST /auth/v1/admin/users: creates a user with the service key. */
 export const createUser = (backend: Backend): Endpoint =>
   forAdmin(backend)(
     'POST /admin/users',
-    { id: 'createUser', does: 'A new user, as the service key says.', fields: adminFields, answer: 'user' },
+    { id: 'createUser', does: 'Creates a user with the service key.', fields: adminFields, answer: 'user' },
     async exchange => {
       const given = adminParamsIn(exchange)
       if (given.email === '' && given.phone === '') {
@@ -222,16 +225,21 @@ function madeByAdmin(backend: Backend, params: AdminParams, encrypted_password: 
     encrypted_password,
     user_metadata: user_metadata ?? {},
   })
-  // The identities of a new user are not verified, whatever is confirmed.
+  // As at Supabase, a new user's identities are unverified, even if their addresses are confirmed.
   const user = withAdminParams(backend, plain, params, { email: false, phone: false })
   return { ...user, app_metadata: mergeMetadata(providersOf({}, user.identities), app_metadata) }
 }
 
-/** PUT /auth/v1/admin/users/{id}: what the service key changes of a user, without a confirmation. */
+/** PUT /auth/v1/admin/users/{id}: changes a user with the service key. Nothing has to be confirmed. */
 export const updateUserById = (backend: Backend): Endpoint =>
   forAdmin(backend)(
     'PUT /admin/users/{id}',
-    { id: 'updateUserById', does: 'Changes a user without asking anybody.', fields: adminFields, answer: 'user' },
+    {
+      id: 'updateUserById',
+      does: 'Changes a user with the service key. Nothing has to be confirmed.',
+      fields: adminFields,
+      answer: 'user',
+    },
     async exchange => {
       const state = await backend.state()
       const before = await state.read(tables => userIn(tables, exchange))
@@ -246,7 +254,7 @@ export const updateUserById = (backend: Backend): Endpoint =>
         const changed = changedByAdmin(backend, user, params, password)
         await tables.users.update(user.id, changed)
         if (password !== undefined) await endSessionsOf(tables, user.id)
-        // Codes that were sent to an old address, or while the old password held, are void.
+        // Codes sent to an old address, or before the password changed, become invalid.
         if (password !== undefined || params.email !== '' || params.phone !== '') await dropTokens(tables, user.id)
         return changed
       })
@@ -265,7 +273,7 @@ function changedByAdmin(backend: Backend, user: UserRow, params: AdminParams, pa
   const changed = withAdminParams(backend, before, params, { email: email_confirm, phone: phone_confirm })
   return {
     ...changed,
-    // A guest stays a guest until an address is confirmed.
+    // An anonymous user stays anonymous until an address is confirmed.
     is_anonymous: user.is_anonymous && !(email !== '' && email_confirm) && !(phone !== '' && phone_confirm),
     app_metadata: app_metadata ? mergeMetadata(changed.app_metadata, app_metadata) : changed.app_metadata,
     user_metadata: user_metadata ? mergeMetadata(changed.user_metadata, user_metadata) : changed.user_metadata,

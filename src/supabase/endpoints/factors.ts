@@ -1,4 +1,4 @@
-/** Further factors and passkeys: no user has any here, and no user can add one, as at a Supabase where these are off. */
+/** Further factors and passkeys: as at a Supabase where they are switched off, no user has any or can add one. */
 import { type Endpoint, type Exchange, jsonReply, type Reply } from '../../core/exchange.js'
 import { isUuid, type SignedIn } from '../authenticate.js'
 import type { Backend } from '../backend.js'
@@ -10,7 +10,7 @@ import type { About } from './says.js'
 
 const enrollFields = { factor_type: 'string' } as const
 const aboutEnrolling: About = {
-  does: 'Enrolling a further factor, which is off here.',
+  does: 'Enrolls a further factor, which is switched off here.',
   answer: 'none',
   fields: enrollFields,
 }
@@ -19,7 +19,7 @@ const noFactorThere: About = { does: 'A further factor: there is none.', answer:
 
 export function factors(backend: Backend): readonly Endpoint[] {
   const [user, admin] = [forUser(backend), forAdmin(backend)]
-  /** The answer to an admin who asks about an existing user. */
+  /** Answers an admin who asks about an existing user. */
   const ofUser = (answer: (exchange: Exchange) => Reply) => async (exchange: Exchange) => {
     await (await backend.state()).read(tables => userIn(tables, exchange))
     return answer(exchange)
@@ -32,12 +32,16 @@ export function factors(backend: Backend): readonly Endpoint[] {
     user('DELETE /factors/{id}', noFactorThere, refuseFactor),
     admin(
       'GET /admin/users/{id}/factors',
-      { does: 'The further factors of a user: none.', answer: 'list' },
+      { does: 'Lists the further factors of a user, of which there are none.', answer: 'list' },
       ofUser(none),
     ),
     admin('PUT /admin/users/{id}/factors/{factor}', noFactorThere, factor),
     admin('DELETE /admin/users/{id}/factors/{factor}', noFactorThere, factor),
-    admin('GET /admin/users/{id}/passkeys', { does: 'The passkeys of a user: none.', answer: 'list' }, ofUser(none)),
+    admin(
+      'GET /admin/users/{id}/passkeys',
+      { does: 'Lists the passkeys of a user, of which there are none.', answer: 'list' },
+      ofUser(none),
+    ),
     admin(
       'DELETE /admin/users/{id}/passkeys/{passkey}',
       { does: 'A passkey: there is none.', answer: 'none' },

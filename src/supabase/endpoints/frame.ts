@@ -1,4 +1,4 @@
-/** The form of the auth backend's endpoints: who may ask, and how they answer. */
+/** Defines the auth backend's endpoints: who may call them, and how they answer. */
 import { methodNotAllowed } from '../../core/errors.js'
 import { type Caller, type Endpoint, type Exchange, jsonReply, type Reply, userCaller } from '../../core/exchange.js'
 import { AUTH } from '../../core/paths.js'
@@ -10,29 +10,29 @@ import { type Grant, tokenResponse } from '../sessions.js'
 import { queryOf } from './params.js'
 import { type About, operationOf } from './says.js'
 
-/** Method and path, the latter behind /auth/v1: `GET /user`. */
+/** Method and path below /auth/v1: `GET /user`. */
 export type MethodAndPath = `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`
 
 type Answer = (exchange: Exchange) => Reply | Promise<Reply>
 
-/** An endpoint for any caller that got past the gateway. */
+/** An endpoint for any caller that the gateway lets through. */
 export const forAnyone = (at: MethodAndPath, about: About, reply: Answer): Endpoint => endpoint(at, about, [], reply)
 
-/** `access`: the kinds of caller that get past `reply`'s own check. */
+/** `access` lists the kinds of caller that pass the endpoint's own check. */
 function endpoint(at: MethodAndPath, about: About, access: readonly string[], reply: Answer): Endpoint {
   const [method, path] = at.split(' ') as [string, string]
   return {
     ...{ method, path: `${AUTH}${path}`, access: 'anyone', takesBody: method !== 'GET' },
     says: () => operationOf(at, about, access),
     reply(exchange) {
-      // Supabase knows no HEAD, and only looking at a link must not use it up.
+      // Supabase does not support HEAD, and previewing a link must not use it up.
       if (exchange.method === 'HEAD') throw methodNotAllowed('HEAD', [method])
       return reply(exchange)
     },
   }
 }
 
-/** An endpoint for callers with a user token; refusals come before anything is read. */
+/** An endpoint for callers with a user token. Access is checked before anything is read. */
 export const forUser =
   (backend: Backend) =>
   (at: MethodAndPath, about: About, reply: (exchange: Exchange, who: SignedIn) => Reply | Promise<Reply>): Endpoint =>
@@ -48,7 +48,7 @@ export const forAdmin =
   (at: MethodAndPath, about: About, reply: Answer): Endpoint =>
     endpoint(at, about, ['service'], async exchange => {
       await requireAdmin(backend, exchange.authorization)
-      // The development keys are public, and with the public secret every page can make tokens of its own.
+      // The development keys are public, and with the public secret any page can create tokens.
       backend.origins.requireOwnAdmin(exchange.headers)
       exchange.caller = { kind: 'service' }
       return reply(exchange)
@@ -56,7 +56,7 @@ export const forAdmin =
 
 const callerOf = ({ id, email }: UserRow): Caller => userCaller(id, email)
 
-/** What a user gets on signing in, with the headers that say who it is; `more` lays further members over the body. */
+/** The session that a user gets on signing in, with headers that identify the user. `more` is merged into the body. */
 export async function granted(backend: Backend, exchange: Exchange, grant: Grant, more: object = {}): Promise<Reply> {
   const { user, session, refreshToken } = grant
   exchange.caller = callerOf(user)
@@ -68,16 +68,16 @@ export async function granted(backend: Backend, exchange: Exchange, grant: Grant
   return { ...jsonReply({ ...(await tokenResponse(backend, grant)), ...more }), headers }
 }
 
-/** The destination of the link in this request's mail. */
+/** Where the link in this request's email redirects to. */
 export function redirectOf({ settings }: Backend, exchange: Exchange): string {
   const { redirect_to: header, referer } = exchange.headers
   return redirectTo(settings, [header ? String(header) : (queryOf(exchange).get('redirect_to') ?? undefined), referer])
 }
 
-/** The part of the path behind `name`, which stands for an id. */
+/** The path segment after `name`, which is an id. */
 export const idBehind = (name: string, { path }: Exchange) => path.split('/')[path.split('/').indexOf(name) + 1] ?? ''
 
-/** Announces messages that are in the outbox for good. */
+/** Announces messages that have been committed to the outbox. */
 export function announce(backend: Backend, messages: readonly MessageRow[]): void {
   for (const message of messages) backend.announce(message)
 }
@@ -91,6 +91,6 @@ export const emptyReply = (status: number, headers: readonly string[] = []): Rep
   headers,
 })
 
-/** Leads a browser on; letters beyond ASCII, which a header cannot have, are encoded. */
+/** Redirects a browser. Characters beyond ASCII, which a header cannot contain, are encoded. */
 export const leadTo = (status: 302 | 303, address: string): Reply =>
   emptyReply(status, ['location', address.replace(/[^\x21-\x7e]+/g, encodeURIComponent)])

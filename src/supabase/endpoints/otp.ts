@@ -1,4 +1,4 @@
-/** POST /auth/v1/otp and /magiclink: a code or a link for signing in without a password. */
+/** POST /auth/v1/otp and /magiclink: sends a code or a link for signing in without a password. */
 import { type Endpoint, type Exchange, jsonReply, type Reply } from '../../core/exchange.js'
 import type { UserRow } from '../../core/state.js'
 import { validEmail, validPhone } from '../addresses.js'
@@ -30,7 +30,7 @@ export const otp = (backend: Backend): Endpoint =>
     'POST /otp',
     {
       id: 'sendCode',
-      does: 'A code or a link for signing in without a password.',
+      does: 'Sends a code or a link for signing in without a password.',
       fields,
       answer: 'object',
     },
@@ -43,7 +43,7 @@ export const otp = (backend: Backend): Endpoint =>
         throw validationFailed('Channel should only be specified with Phone OTP')
       }
       challengeIn(params)
-      // An address that is malformed is unknown as well.
+      // A malformed address is unknown as well.
       if (params.create_user === false && !(await isKnown(backend, params))) throw otpDisabled()
       if (params.email !== '') return byEmail(backend, exchange, params)
       if (params.phone !== '') return byPhone(backend, exchange, params)
@@ -51,11 +51,11 @@ export const otp = (backend: Backend): Endpoint =>
     },
   )
 
-/** The older name of a sign-in by mail. */
+/** The older name of signing in by email. */
 export const magicLink = (backend: Backend): Endpoint =>
   forAnyone(
     'POST /magiclink',
-    { id: 'sendMagicLink', does: 'The older name of a sign-in by mail.', fields, answer: 'object' },
+    { id: 'sendMagicLink', does: 'Sends a link for signing in; the older name of /otp.', fields, answer: 'object' },
     async exchange => byEmail(backend, exchange, readParams(exchange, 'MagicLinkParams', fields)),
   )
 
@@ -86,7 +86,7 @@ async function byEmail(backend: Backend, exchange: Exchange, params: OtpParams):
   if (!known || !isConfirmed(known)) {
     const { email: given, data } = params
     await signUp(backend, { provider: 'email', given, password: unknownPassword(), data, challenge }, redirect)
-    // The mail that confirms a new address signs its reader in as well.
+    // The email that confirms a new address also signs its reader in.
     if (!settings.mailerAutoconfirm) return jsonReply({})
   }
   const sent = await (await backend.state()).write(async tables => {
@@ -117,7 +117,7 @@ async function byPhone(backend: Backend, exchange: Exchange, params: OtpParams):
   return jsonReply(messageIdOf(sent?.messages))
 }
 
-/** What the answer says of a text message that was sent. */
+/** The part of the response that names the text message that was sent. */
 export const messageIdOf = (messages: readonly { id: string }[] = []) =>
   messages[0] ? { message_id: messages[0].id } : {}
 
@@ -125,13 +125,13 @@ const recoverFields = { email: 'string', code_challenge: 'string', code_challeng
 
 const recoverAbout: About = {
   id: 'recoverPassword',
-  does: 'A mail with which a user who forgot their password signs in.',
-  query: { redirect_to: 'Where the link of the mail leads back to.' },
+  does: 'Sends an email with which a user who forgot their password can sign in.',
+  query: { redirect_to: 'Where the link in the email redirects to.' },
   fields: recoverFields,
   answer: 'object',
 }
 
-/** POST /auth/v1/recover: a mail with which a user who forgot their password signs in. */
+/** POST /auth/v1/recover: sends an email with which a user who forgot their password can sign in. */
 export const recover = (backend: Backend): Endpoint =>
   forAnyone('POST /recover', recoverAbout, async exchange => {
     if (!backend.settings.externalEmailEnabled) throw emailProviderDisabled(400, 'Email logins are disabled')
@@ -144,6 +144,6 @@ export const recover = (backend: Backend): Endpoint =>
       return user && sendSignIn(backend, tables, user, 'recovery', back)
     })
     announce(backend, sent?.messages ?? [])
-    // The same for an unknown address: the answer must not show who is a user here.
+    // The response is the same for an unknown address, so that it does not reveal who has an account.
     return jsonReply({})
   })

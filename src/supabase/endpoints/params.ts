@@ -1,10 +1,13 @@
-/** Reads what an auth request carries, as Go's JSON reader would: wrong types are refused in its words, unknown fields passed over. */
+/**
+ * Reads the body of an auth request as Go's JSON reader does: wrong types are refused with Go's message, unknown fields
+ * are ignored.
+ */
 import type { Exchange } from '../../core/exchange.js'
 import type { Json } from '../../core/state.js'
 import { badJson, validationFailed } from '../errors.js'
 import { kindOf } from '../tokens.js'
 
-/** What a field may be. A field that is missing or null is empty: '', {}, false; what ends in `?` stays undefined. */
+/** The types of fields. A missing or null field is empty: '', {}, false. With `?` it is undefined instead. */
 type Kind = 'string' | 'string?' | 'object' | 'object?' | 'boolean' | 'boolean?'
 
 interface Values {
@@ -18,13 +21,16 @@ interface Values {
 
 export type Fields = Readonly<Record<string, Kind>>
 
-/** The fields as they are read. */
+/** The values of the fields. */
 export type Params<F extends Fields> = { readonly [K in keyof F]: Values[F[K]] }
 
 const empty = { string: '', object: {}, boolean: false } as const
 const goType = { string: 'string', object: 'map[string]interface {}', boolean: 'bool' } as const
 
-/** The fields of the body; `name` is what Supabase calls them together. Throws a 400 for what is no JSON object, or a field of a wrong type. */
+/**
+ * Reads the fields of the body. `name` is Supabase's name for the parameters. Throws a 400 if the body is no JSON
+ * object or a field has the wrong type.
+ */
 export function readParams<const F extends Fields>({ body }: Exchange, name: string, fields: F): Params<F> {
   const value = parsed(body?.toString('utf8') ?? '')
   if (value !== null && kindOf(value) !== 'object') {
@@ -51,10 +57,13 @@ function parsed(text: string): unknown {
   }
 }
 
-/** No real metadata is deeper. Go reads on until 10000, which is far more than JavaScript can follow. */
+/** Real metadata is never deeper. Go's limit of 10000 is far more than JavaScript can recurse. */
 const DEEPEST = 500
 
-/** The value as it can be kept: half a character becomes U+FFFD, as Go reads it; U+0000 is refused, as PostgreSQL does. */
+/**
+ * Returns the value in a form that can be stored: a lone surrogate becomes U+FFFD, as in Go; U+0000 is refused, as by
+ * PostgreSQL.
+ */
 function keepable(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') {
     if (value.includes('\0')) throw validationFailed('Text with the character U+0000 cannot be kept')
@@ -72,7 +81,7 @@ export const queryOf = ({ query }: Exchange) => new URLSearchParams(query)
 
 const END = 'unexpected end of JSON input'
 
-/** How Go goes on after naming the character, by how V8 begins. */
+/** The ends of Go's messages, by the beginning of V8's. */
 const places: readonly (readonly [RegExp, string])[] = [
   [/^Expected (property name|double-quoted)/, 'looking for beginning of object key string'],
   [/^Expected ':'/, 'after object key'],
@@ -88,7 +97,7 @@ const places: readonly (readonly [RegExp, string])[] = [
   [/^Exponent/, 'in exponent of numeric literal'],
 ]
 
-/** The sentence of Go for `text`, over which JSON.parse has thrown an error with this message. */
+/** Go's message for `text`, given the message with which JSON.parse failed. */
 function mistakeIn(text: string, message: string): string {
   const [, token] = /^Unexpected token '(.)'/su.exec(message) ?? []
   if (token !== undefined) return `invalid character ${quoted(token)} looking for beginning of value`
@@ -99,7 +108,7 @@ function mistakeIn(text: string, message: string): string {
   return `invalid character ${quoted(character)} ${place}`
 }
 
-/** The character as Go writes it. */
+/** A character as Go quotes it. */
 function quoted(character: string): string {
   if (character === "'") return "'\\''"
   if (character === '"') return `'"'`

@@ -1,4 +1,4 @@
-/** POST /auth/v1/resend: the last mail or text message once more, with a new code. */
+/** POST /auth/v1/resend: sends the last email or text message again, with a new code. */
 import { type Endpoint, jsonReply } from '../../core/exchange.js'
 import type { Tables, UserRow } from '../../core/state.js'
 import { validEmail, validPhone } from '../addresses.js'
@@ -39,7 +39,7 @@ type Kind = (typeof kinds)[number]
 export const resend = (backend: Backend): Endpoint =>
   forAnyone(
     'POST /resend',
-    { id: 'resend', does: 'The last mail or text message once more, with a new code.', fields, answer: 'object' },
+    { id: 'resend', does: 'Sends the last email or text message again, with a new code.', fields, answer: 'object' },
     async exchange => {
       const params = readParams(exchange, 'ResendConfirmationParams', fields)
       const { kind, where } = checked(backend.settings, params)
@@ -54,7 +54,7 @@ export const resend = (backend: Backend): Endpoint =>
     },
   )
 
-/** What to send, and to which address. Throws for what may not be asked. */
+/** Returns what to send, and to which address. Throws if the request is not allowed. */
 function checked(settings: AuthSettings, params: ResendParams) {
   const { type, email, phone } = params
   const kind = kinds.find(kind => kind === type)
@@ -79,7 +79,7 @@ interface Wanted {
   readonly back: Return
 }
 
-/** Nothing is sent for what is done already, and the answer does not show that. */
+/** Sends nothing if the address is already confirmed. The response does not reveal that. */
 async function sendAgain(
   backend: Backend,
   tables: Tables,
@@ -99,13 +99,13 @@ async function sendAgain(
   }
 }
 
-/** GET /auth/v1/reauthenticate: a code for the signed-in user, to change their password with. */
+/** GET /auth/v1/reauthenticate: sends a code to the signed-in user, with which they can change their password. */
 export const reauthenticate = (backend: Backend): Endpoint =>
   forUser(backend)(
     'GET /reauthenticate',
     {
       id: 'reauthenticate',
-      does: 'Sends a code to the signed-in user, to change their password with.',
+      does: 'Sends a code to the signed-in user, with which they can change their password.',
       answer: 'object',
     },
     async (_exchange, { user }) => {

@@ -1,21 +1,23 @@
-/** What the OpenAPI document says of endpoints of the auth backend; the platform's own document shows none of their paths. */
+/**
+ * Describes the auth backend's endpoints for the OpenAPI document. The platform's own document contains none of them.
+ */
 import type { AnswerDescription, EndpointDescription, JsonSchema, NamedForm } from '../../core/exchange.js'
 import type { Fields } from './params.js'
 
 /** How an endpoint describes itself. */
 export interface About {
-  /** Without it the id is made from method and path. */
+  /** Defaults to an id made of method and path. */
   readonly id?: string
   readonly does: string
-  /** What parameters behind the `?` mean. */
+  /** Descriptions of the query parameters. */
   readonly query?: Readonly<Record<string, string>>
-  /** The fields of the body that are read. */
+  /** The fields of the body. */
   readonly fields?: Fields
   readonly isBodyOptional?: true
   readonly answer: Answer
 }
 
-/** The usual answers; `none` where it only refuses. */
+/** The usual responses; `none` if the endpoint only refuses. */
 type Answer =
   | 'user'
   | 'session'
@@ -40,7 +42,7 @@ export async function operationOf(at: string, about: About, access: readonly str
   }
 }
 
-/** `getAuthFactorsId` of `GET /factors/{id}`. */
+/** For example `getAuthFactorsId` for `GET /factors/{id}`. */
 function idOf(at: string): string {
   const [method = '', path] = at.split(' ')
   const words = `${method.toLowerCase()} auth ${path}`.split(/[^a-z\d]+/i).filter(word => word !== '')
@@ -53,7 +55,7 @@ function mapped<T>(record: Readonly<Record<string, T>>, make: (value: T) => Json
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, make(value)]))
 }
 
-/** Null is the same as nothing. */
+/** Null counts as missing. */
 const fieldOf = (kind: Fields[string]): JsonSchema => ({ type: [kind.replace('?', ''), 'null'] })
 
 const sessionOrUser: NamedForm = [
@@ -73,9 +75,9 @@ const sessionOrMessage: NamedForm = [
 
 async function answersOf(answer: Answer): Promise<Readonly<Record<number, AnswerDescription>>> {
   const { linkAnswer, sessionAnswer, userAnswer } = await import('../answers.js')
-  const session = 'The session, with its tokens and its user.'
-  const unconfirmed = 'The session; only the user where the address has to be confirmed first.'
-  const halfWay = 'The session; a message where the other address of a change has to be confirmed as well.'
+  const session = 'The session with its tokens and user.'
+  const unconfirmed = 'The session, or only the user if the address has to be confirmed first.'
+  const halfWay = 'The session, or a message if the other address of a change has to be confirmed as well.'
   const answers: Readonly<Record<Answer, Readonly<Record<number, AnswerDescription>>>> = {
     user: { 200: { what: 'The user.', form: ['User', userAnswer] } },
     session: { 200: { what: session, form: ['Session', sessionAnswer] } },
@@ -86,8 +88,8 @@ async function answersOf(answer: Answer): Promise<Readonly<Record<number, Answer
     list: { 200: { what: 'A list.', schema: { type: 'array' } } },
     'no body': { 204: { what: 'It is done.' } },
     redirect: {
-      302: { what: 'Leads the browser on.' },
-      303: { what: 'Leads the browser back to the app, with what came of it.' },
+      302: { what: 'Redirects the browser.' },
+      303: { what: 'Redirects the browser back to the app, with the result.' },
     },
     none: {},
   }

@@ -1,4 +1,4 @@
-/** POST /auth/v1/signup: a new user by e-mail, by phone, or anonymous. */
+/** POST /auth/v1/signup: creates a user by email or by phone, or an anonymous one. */
 import { type Endpoint, type Exchange, jsonReply, type Reply } from '../../core/exchange.js'
 import type { Json, Tables, UserRow } from '../../core/state.js'
 import { validEmail, validPhone } from '../addresses.js'
@@ -43,7 +43,12 @@ type SignupParams = Params<typeof fields>
 export const signup = (backend: Backend): Endpoint =>
   forAnyone(
     'POST /signup',
-    { id: 'signUp', does: 'A new user, by e-mail, by phone or without a name.', fields, answer: 'session or user' },
+    {
+      id: 'signUp',
+      does: 'Creates a user by email or by phone, or an anonymous one.',
+      fields,
+      answer: 'session or user',
+    },
     async exchange => {
       const params = readParams(exchange, 'SignupParams', fields)
       if (params.email === '' && params.phone === '') return signUpAnonymously(backend, exchange, params.data)
@@ -74,7 +79,7 @@ async function signUpAnonymously(backend: Backend, exchange: Exchange, data: Jso
   return granted(backend, exchange, grant)
 }
 
-/** Throws for what may not be asked, in Supabase's order. */
+/** Throws if the request is not allowed. The order of the checks is Supabase's. */
 function checked({ settings }: Backend, params: SignupParams): Challenge | undefined {
   const { email, phone, password, channel } = params
   if (password === '') throw validationFailed('Signup requires a valid password')
@@ -87,7 +92,7 @@ function checked({ settings }: Backend, params: SignupParams): Challenge | undef
   return challengeIn(params)
 }
 
-/** The kind of address that a user signs up with, and the address as it came. */
+/** How a user signs up, and the address as it was sent. */
 type Way = { readonly provider: 'email' | 'phone'; readonly given: string }
 
 const wayOf = ({ email, phone }: SignupParams): Way =>
@@ -99,13 +104,16 @@ type Wanted = Way & {
   readonly challenge?: Challenge | undefined
 }
 
-/** The outcome of a sign-up; where the address is taken, a made-up user stands in who shows nothing of the real one. */
+/**
+ * The result of a sign-up. If the address is taken, it contains a made-up user, which reveals nothing about the real
+ * one.
+ */
 type Done =
   | { readonly kind: 'in'; readonly grant: Grant }
   | ({ readonly kind: 'waiting' } & Sent)
   | { readonly kind: 'taken'; readonly instead: UserRow }
 
-/** Signs a user up. Rejects with what Supabase answers when they may not. */
+/** Signs a user up. Rejects like Supabase if that is not allowed. */
 export async function signUp(backend: Backend, wanted: Wanted, redirect: string): Promise<Done> {
   const { settings } = backend
   const { provider, given, data, challenge } = wanted
@@ -122,7 +130,7 @@ export async function signUp(backend: Backend, wanted: Wanted, redirect: string)
     if (known && (isMail ? isConfirmed(known) : known.phone_confirmed_at !== null)) {
       return { kind: 'taken', instead: fakeUser(at, isMail ? { email: address } : { phone: address }, data) }
     }
-    // A second sign-up before confirming may come from another person: what was there stays as it is.
+    // A second sign-up before confirming may come from another person, so the existing data stays unchanged.
     const user =
       known ?? (await added(tables, signedUp(newUser(at, { encrypted_password }), { ...wanted, address, at })))
     if (isMail ? settings.mailerAutoconfirm : settings.smsAutoconfirm) {
@@ -145,11 +153,11 @@ async function added({ users }: Tables, user: UserRow): Promise<UserRow> {
   return user
 }
 
-/** Signing up with the address of an invited guest must not show what the admin has said of them. */
+/** Signing up with the address of an invited user must not reveal metadata that the admin has set. */
 const withoutAdminsWords = (user: UserRow): UserRow =>
   user.invited_at === null ? user : { ...user, user_metadata: {}, identities: [] }
 
-/** Throws a 400 for a way to send a text message that is not there: WhatsApp would need Twilio. */
+/** Throws a 400 for an unsupported way to send a text message. WhatsApp would need Twilio. */
 export function requireChannel(channel: string): void {
   if (channel === '' || channel === 'sms') return
   throw validationFailed(

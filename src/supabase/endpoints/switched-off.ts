@@ -1,4 +1,6 @@
-/** Endpoints that are off here, as at a Supabase set up without them; each says so in Supabase's own words. */
+/**
+ * Endpoints that are switched off here, as at a Supabase set up without them. Each answers with Supabase's own error.
+ */
 import { type Endpoint, type Exchange, jsonReply, type Reply } from '../../core/exchange.js'
 import type { Backend } from '../backend.js'
 import {
@@ -16,7 +18,7 @@ import { forAdmin, forAnyone, forUser, leadTo, type MethodAndPath } from './fram
 import { queryOf } from './params.js'
 import type { About } from './says.js'
 
-/** Endpoints that only refuse: who gets to hear it, and in which words. */
+/** Endpoints that only refuse: their access, and their error. */
 const off: readonly (readonly [
   who: 'anyone' | 'user' | 'admin',
   refusal: () => Error,
@@ -81,9 +83,9 @@ const off: readonly (readonly [
   ],
 ]
 
-const back = 'What another provider leads back to: no sign-in was begun there.'
+const back = 'Return address of other providers, which are switched off here.'
 const start: About = {
-  does: 'Signing in at another provider, which is off here.',
+  does: 'Signs in with another provider, which is switched off here.',
   answer: 'none',
   query: { provider: 'The name of the provider.' },
 }
@@ -112,7 +114,7 @@ function startElsewhere(exchange: Exchange): never {
   throw [...otherProviders, 'zoom'].includes(name) ? providerDisabled() : providerUnknown(name)
 }
 
-/** No sign-in was begun at another provider, so nothing can come back from there. */
+/** Answers the return from another provider. No sign-in was begun there, so this is always an error. */
 function seeSite({ settings: { siteUrl } }: Backend): Reply {
   const why = {
     error: 'invalid_request',

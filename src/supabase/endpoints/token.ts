@@ -1,4 +1,4 @@
-/** POST /auth/v1/token: a session for a password, for a refresh token, or for the second half of a PKCE flow. */
+/** POST /auth/v1/token: exchanges a password, a refresh token or a PKCE code for a session. */
 
 import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
 import { problemOfHash } from '../../core/secrets.js'
@@ -33,8 +33,8 @@ const byAuthCodeFields = { auth_code: 'string', code_verifier: 'string' } as con
 
 const about: About = {
   id: 'signIn',
-  does: 'A session for a password, for a refresh token, or for the second half of a PKCE flow.',
-  query: { grant_type: 'What is given for the session: password, refresh_token or pkce.' },
+  does: 'Exchanges a password, a refresh token or a PKCE code for a session.',
+  query: { grant_type: 'What is exchanged: password, refresh_token or pkce.' },
   fields: { ...byPasswordFields, ...byRefreshTokenFields, ...byAuthCodeFields },
   answer: 'session',
 }
@@ -69,14 +69,14 @@ async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> 
 
   const where = email !== '' ? { email: email.toLowerCase() } : { phone: formatPhone(phone) }
   const signIn = () => signedIn(backend, where, password)
-  // Once more where the password was changed, or hashed again, while it was being checked.
+  // Tries once more if the password was changed or rehashed while it was being checked.
   const grant = (await signIn()) ?? (await signIn())
   if (!grant) throw wrongPassword()
   const weakness = weaknessOf(password, settings)
   return granted(backend, exchange, grant, weakness && { weak_password: weakness })
 }
 
-/** A session for the user who knows the password; `undefined` where the user was changed while it was being checked. */
+/** Returns a session for the user with this password, or `undefined` if the user was changed during the check. */
 async function signedIn(
   backend: Backend,
   where: { readonly email: string } | { readonly phone: string },
@@ -105,7 +105,7 @@ async function byRefreshToken(backend: Backend, exchange: Exchange): Promise<Rep
   const { refresh_token: given } = readParams(exchange, 'RefreshTokenGrantParams', byRefreshTokenFields)
   if (!isRefreshToken(given)) throw validationFailed('Refresh token is not valid')
   const refreshed = await (await backend.state()).write(tables => refreshSession(backend, tables, given))
-  // Thrown only here: that a family has ended is kept although the answer is a refusal.
+  // Thrown only here, so that the end of the token family is committed although the response is an error.
   if ('refusal' in refreshed) throw refreshed.refusal
   return granted(backend, exchange, refreshed.grant)
 }
@@ -124,7 +124,7 @@ async function byAuthCode(backend: Backend, exchange: Exchange): Promise<Reply> 
   return granted(backend, exchange, grant)
 }
 
-/** The providers whose tokens Supabase takes, by its own names for them. */
+/** The providers whose tokens Supabase accepts, by Supabase's names. */
 const issuers: ReadonlyMap<string, string> = new Map([
   ['apple', 'https://appleid.apple.com'],
   ['azure', 'https://login.microsoftonline.com/common/v2.0'],
@@ -134,7 +134,7 @@ const issuers: ReadonlyMap<string, string> = new Map([
   ['keycloak', ''],
 ])
 
-/** No other provider is set up here, so there is none whose tokens could be taken. */
+/** No other provider is configured here, so no such token can be accepted. */
 function byIdToken(exchange: Exchange): never {
   const params = readParams(exchange, 'IdTokenGrantParams', {
     id_token: 'string',
@@ -153,12 +153,12 @@ function byIdToken(exchange: Exchange): never {
 
 const logoutAbout: About = {
   id: 'signOut',
-  does: 'Ends the session of the token, all sessions of its user, or all the others.',
-  query: { scope: 'Which sessions: global (all, as without it), local or others.' },
+  does: 'Ends the session of the token, all sessions of its user, or all others.',
+  query: { scope: 'Which sessions: global (all; the default), local or others.' },
   answer: 'no body',
 }
 
-/** POST /auth/v1/logout: ends the session of the token, all sessions of its user, or all the others. */
+/** POST /auth/v1/logout: ends the session of the token, all sessions of its user, or all others. */
 export const logout = (backend: Backend): Endpoint =>
   forUser(backend)('POST /logout', logoutAbout, async (exchange, { user, session }) => {
     const scope = queryOf(exchange).get('scope') || 'global'

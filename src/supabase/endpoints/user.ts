@@ -1,4 +1,4 @@
-/** GET and PUT /auth/v1/user: who is signed in, and what they may change of themselves. */
+/** GET and PUT /auth/v1/user: returns the signed-in user, and lets users change their own data. */
 import { type Endpoint, jsonReply } from '../../core/exchange.js'
 import type { MessageRow, Moment, Tables, UserRow } from '../../core/state.js'
 import { validEmail, validPhone } from '../addresses.js'
@@ -34,7 +34,7 @@ import { requireChannel } from './signup.js'
 export const getUser = (backend: Backend): Endpoint =>
   forUser(backend)(
     'GET /user',
-    { id: 'getUser', does: 'Who is signed in.', answer: 'user' },
+    { id: 'getUser', does: 'Returns the signed-in user.', answer: 'user' },
     ({ headers }, { user, claims }) => {
       requireAudience(claims, headers['x-jwt-aud']?.toString())
       return jsonReply(userJson(user))
@@ -58,7 +58,7 @@ type UserUpdate = Params<typeof fields>
 export const updateUser = (backend: Backend): Endpoint =>
   forUser(backend)(
     'PUT /user',
-    { id: 'updateUser', does: 'Changes what users may change of themselves.', fields, answer: 'user' },
+    { id: 'updateUser', does: 'Lets users change their own data.', fields, answer: 'user' },
     async (exchange, who) => {
       const params = checked(backend, readParams(exchange, 'UserUpdateParams', fields), who.user)
       const state = await backend.state()
@@ -73,7 +73,10 @@ export const updateUser = (backend: Backend): Endpoint =>
     },
   )
 
-/** The parameters with addresses in their one form; an address that they have already is no change. Throws for what may not be asked. */
+/**
+ * Returns the parameters with normalized addresses; an address that the user already has is dropped. Throws if the
+ * request is not allowed.
+ */
 function checked({ settings }: Backend, params: UserUpdate, user: UserRow): UserUpdate {
   const email = params.email === '' ? '' : validEmail(params.email)
   const phone = params.phone === '' ? '' : validPhone(params.phone)
@@ -85,7 +88,7 @@ function checked({ settings }: Backend, params: UserUpdate, user: UserRow): User
   return { ...params, email: email === user.email ? '' : email, phone: phone === user.phone ? '' : phone }
 }
 
-/** Throws a 422 when another user has one of the addresses. */
+/** Throws a 422 if another user has one of the addresses. */
 async function requireFree({ users }: Tables, { email, phone }: UserUpdate, { id }: UserRow): Promise<void> {
   const others = async (address: { email: string } | { phone: string }) =>
     (await users.find(address)).some(other => other.id !== id)
@@ -93,10 +96,10 @@ async function requireFree({ users }: Tables, { email, phone }: UserUpdate, { id
   if (phone !== '' && (await others({ phone }))) throw phoneExists()
 }
 
-/** How long after signing in a password may be changed without a further code. */
+/** How long after signing in a password may be changed without another code. */
 const RECENT_MS = 24 * 3600 * 1000
 
-/** The hash of the new password. Rejects for one that is the old one, or where a code is asked for first. */
+/** Returns the hash of the new password. Rejects if it is the old one, or if a code is required first. */
 async function newPassword(backend: Backend, { password = '', nonce }: UserUpdate, { user, session }: SignedIn) {
   const isRecent = session && backend.now() <= Date.parse(session.created_at) + RECENT_MS
   if (backend.settings.securityUpdatePasswordRequireReauthentication && !isRecent) {
@@ -123,7 +126,7 @@ interface Wanted {
   readonly redirect: string
 }
 
-/** The user as they are afterwards, and the messages that ask for a new address to be confirmed. */
+/** Returns the changed user, and the messages that ask to confirm a new address. */
 async function update(backend: Backend, tables: Tables, { user: { id }, session }: SignedIn, wanted: Wanted) {
   const { params, password, redirect } = wanted
   const { email, phone } = params
@@ -134,7 +137,7 @@ async function update(backend: Backend, tables: Tables, { user: { id }, session 
   let user = await changedAtOnce(backend, tables, found, wanted)
   if (password !== undefined) {
     await dropTokens(tables, id)
-    // The old password's sessions end; the one that just set the new password stays.
+    // The sessions of the old password end; the one that set the new password stays.
     await endSessionsOf(tables, id, session?.id)
   }
   if (email !== '' && user.email !== email) {
@@ -150,7 +153,7 @@ async function update(backend: Backend, tables: Tables, { user: { id }, session 
   return { user, messages }
 }
 
-/** What needs no confirmation: the password, metadata, and addresses where they are accepted unconfirmed. */
+/** Makes the changes that need no confirmation: the password, metadata, and addresses that are accepted unconfirmed. */
 async function changedAtOnce(
   backend: Backend,
   { users }: Tables,
@@ -162,7 +165,7 @@ async function changedAtOnce(
   let changed: UserRow = { ...user, updated_at: at }
   if (password !== undefined) changed = { ...changed, ...changedPassword(password) }
   if (data) changed = { ...changed, user_metadata: mergeMetadata(changed.user_metadata, data) }
-  // A user who has an address already has to confirm the next one in any case.
+  // A user who already has an address must always confirm the next one.
   if (email !== '' && user.is_anonymous && mailerAutoconfirm) {
     changed = { ...changed, ...changedEmail(changed, email, at) }
   }

@@ -1,4 +1,4 @@
-/** POST and GET /auth/v1/verify: a session for a code that was typed in, or for a link that was followed. */
+/** POST and GET /auth/v1/verify: exchanges a code, or a link that was opened, for a session. */
 import { PlatformError } from '../../core/errors.js'
 import { type Endpoint, type Exchange, jsonReply } from '../../core/exchange.js'
 import { validEmail, validPhone } from '../addresses.js'
@@ -12,7 +12,7 @@ import { forAnyone, granted, leadTo, redirectOf } from './frame.js'
 import { queryOf, readParams } from './params.js'
 import type { About } from './says.js'
 
-/** Half of a change of address is done. */
+/** The message after one of the two confirmations of a changed address. */
 const halfDone = 'Confirmation link accepted. Please proceed to confirm link sent to the other email'
 
 const fields = {
@@ -27,14 +27,19 @@ const fields = {
 export const verify = (backend: Backend): Endpoint =>
   forAnyone(
     'POST /verify',
-    { id: 'verify', does: 'A session for a code that was typed in.', fields, answer: 'session or message' },
+    {
+      id: 'verify',
+      does: 'Exchanges a code that the user entered for a session.',
+      fields,
+      answer: 'session or message',
+    },
     async exchange => {
       const claim = claimIn(exchange)
       const grant = await (await backend.state()).write(async tables => {
         const proven = await proveAddress(backend, tables, claim)
         return proven.kind === 'half' ? undefined : startSession(backend, tables, proven.user, 'otp')
       })
-      // Supabase's own form: here the code is the HTTP status, as a text.
+      // Supabase's own format: here `code` is the HTTP status as text.
       return grant ? granted(backend, exchange, grant) : jsonReply({ code: '200', msg: halfDone })
     },
   )
@@ -68,16 +73,16 @@ function mailIn(given: string): string {
 
 const aboutLink: About = {
   id: 'followLink',
-  does: 'A session for a link that was followed: whatever comes of it, a browser is led back to the app.',
+  does: 'Exchanges a link that the user opened for a session. Always redirects the browser to the app, even after an error.',
   query: {
     type: 'What the link is for: signup, invite, recovery, magiclink or email_change.',
-    token: 'The hash that stands in the link.',
-    redirect_to: 'Where it leads back to.',
+    token: 'The hash in the link.',
+    redirect_to: 'Where the link redirects to.',
   },
   answer: 'redirect',
 }
 
-/** The link of a mail. Whatever comes of it, a browser is led back to the app. */
+/** Handles the link in an email. Always redirects the browser to the app, even after an error. */
 export const followLink = (backend: Backend): Endpoint =>
   forAnyone('GET /verify', aboutLink, async exchange => {
     const query = queryOf(exchange)
@@ -99,11 +104,11 @@ export const followLink = (backend: Backend): Endpoint =>
 interface Followed {
   readonly type: string
   readonly hash: string
-  /** The destination of the link. */
+  /** Where the link redirects to. */
   readonly back: string
 }
 
-/** The address that a link leads to when all is well. */
+/** Returns the address to which a valid link redirects. */
 async function follow(backend: Backend, { type, hash, back }: Followed): Promise<string> {
   const withCode = hash.startsWith(PKCE)
   const done = await (await backend.state()).write(async tables => {
@@ -118,14 +123,14 @@ async function follow(backend: Backend, { type, hash, back }: Followed): Promise
   return `${back}#${await fragmentOf(backend, done.grant, type)}`
 }
 
-/** What OAuth 2.0 calls a refusal (RFC 6749 §4.1.2.1); it has no word for others. */
+/** OAuth 2.0's names for errors (RFC 6749 §4.1.2.1). Other statuses have none. */
 const oauthErrors: ReadonlyMap<number, { readonly error: string }> = new Map([
   [400, { error: 'invalid_request' }],
   [401, { error: 'unauthorized_client' }],
   [403, { error: 'access_denied' }],
 ])
 
-/** What the `amr` claim calls a link of this type. */
+/** The `amr` claim's name for a link of this type. */
 const methodOf = (type: string) => (type === 'signup' || type === 'email' ? 'email/signup' : type)
 
 async function fragmentOf(backend: Backend, grant: Grant, type: string): Promise<string> {
@@ -134,7 +139,7 @@ async function fragmentOf(backend: Backend, grant: Grant, type: string): Promise
   return String(new URLSearchParams({ access_token, ...times, refresh_token, sb: '', token_type, type }))
 }
 
-/** The fields stand behind the `#`; an app that waits with PKCE reads the query as well. */
+/** Adds the fields to the fragment. With PKCE the app reads the query, so they are added there as well. */
 function toldTo(address: string, fields: Record<string, string>, withCode: boolean): string {
   const [there = ''] = (withCode ? withQuery(address, fields) : address).split('#', 1)
   return `${there}#${new URLSearchParams({ ...fields, sb: '' })}`

@@ -61,7 +61,7 @@ test.each([
   ['firstTokenMS=3', 'Header x-standin-pace: firstTokenMS is not known here. Did you mean "firstTokenMs"?'],
   ['tokensPerSecond=fast', 'Header x-standin-pace: tokensPerSecond must be a number from 0 to 100000, not "fast".'],
   ['jitter=2', 'Header x-standin-pace: jitter must be a number from 0 to 1, not 2.'],
-  ['firstTokenMs=1, jitter=1', 'Header x-standin-pace must be there once, with ";" between its settings, not ",".'],
+  ['firstTokenMs=1, jitter=1', 'Header x-standin-pace must be sent once, with ";" between its settings, not ",".'],
 ])('a header that cannot be followed is refused, and no rule has answered: %s', async (header, sentence) => {
   const { chat } = await platformWith({ rules: [{ replies: [{ text: 'one' }, { text: 'two' }] }] })
   const refused = await chat(hello, { headers: { 'x-standin-pace': header } })
