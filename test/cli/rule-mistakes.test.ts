@@ -97,6 +97,6 @@ test('a thousand rules are looked through', async () => {
   const files = { [name]: Array.from({ length: 1000 }, (_, i) => rule(i)).join('') }
   expect(await run(['replies', 'check'], { files })).toMatchObject({
     code: 0,
-    stdout: 'The rules are good. There are 1000.\n',
+    stdout: 'The rules are valid. There are 1000.\n',
   })
 })
