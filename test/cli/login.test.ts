@@ -133,7 +133,7 @@ test('a live backend that hangs up is said in words', async () => {
   const files = written({ upstream: { authUrl: url, anonKey: 'anon' } })
   expect(await run(['login', '--email', ada.email, '--password-stdin'], { files, input: ada.password })).toMatchObject({
     code: 1,
-    stderr: `${url} does not sign you in: other side closed\n`,
+    stderr: `Signing in to ${url} failed: other side closed\n`,
   })
 })
 
