@@ -1,0 +1,93 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, onTestFinished, test } from 'vitest'
+import { developmentApiKey } from '../../src/core/secrets.js'
+import { type Files, folderWith } from '../command.js'
+
+// What a request and a start may cost, in what does not depend on how busy the machine is. Where one of these is exceeded for a good reason,
+// say so in the commit, and raise it.
+
+interface Started {
+  readonly port: number
+  readonly loaded: readonly { readonly url: string; readonly length: number }[]
+}
+
+/** The built command in a folder of its own, with room for everything that it allocates until the test is over. */
+async function started(files: Files = {}): Promise<Started & { readonly child: ChildProcess }> {
+  const watch = path.join(import.meta.dirname, 'watch-start.mjs')
+  const child = fork(
+    path.join(import.meta.dirname, '../../dist/cli.js'),
+    ['dev', '--port', '0', '--quiet', '--state', 'memory'],
+    {
+      cwd: folderWith(files),
+      execArgv: ['--min-semi-space-size=256', '--max-semi-space-size=256', '--import', watch],
+      env: { ...process.env, NODE_OPTIONS: '' },
+      stdio: 'ignore',
+    },
+  )
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const [told] = (await once(child, 'message')) as [Started]
+  return { ...told, child }
+}
+
+async function heapBytesOf(child: ChildProcess): Promise<number> {
+  child.send('')
+  const [{ heapBytes }] = (await once(child, 'message')) as [{ heapBytes: number }]
+  return heapBytes
+}
+
+const body = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'What is new?' }] })
+
+async function ask(port: number, agent: Agent, times: number): Promise<void> {
+  const headers = { authorization: `Bearer ${developmentApiKey}`, 'content-type': 'application/json' }
+  for (let i = 0; i < times; i++) {
+    const sent = request({ port, host: '127.0.0.1', agent, method: 'POST', path: '/v1/chat/completions', headers })
+    const answered = once(sent, 'response')
+    sent.end(body)
+    const [answer] = await answered
+    expect(answer.statusCode).toBe(200)
+    await text(answer)
+  }
+}
+
+test('A start without a configuration loads five files of at most 420 kB together before its port is open', async () => {
+  const { loaded } = await started()
+  expect(loaded.map(({ url }) => path.basename(url)).sort()).toEqual([
+    'cli.js',
+    'dev.js',
+    'main.js',
+    'rolldown-runtime.js',
+    'start.js',
+  ])
+  expect(loaded.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(420_000)
+})
+
+test('A chat request that a rule answers allocates less than 14 kB', async () => {
+  const { port, child } = await started({
+    'fixtures/replies/new.yaml': '- when: { user: new }\n  reply: { text: Nothing much. }\n',
+  })
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  onTestFinished(() => agent.destroy())
+  await ask(port, agent, 2000)
+  const before = await heapBytesOf(child)
+  await ask(port, agent, 2000)
+  // Bare node:http takes 8 kB of them.
+  const bytes = ((await heapBytesOf(child)) - before) / 2000
+  expect(bytes).toBeGreaterThan(0)
+  expect(bytes).toBeLessThan(14_000)
+})
+
+test('A chat request runs through at most 29 files and 95 functions', async () => {
+  const root = path.join(import.meta.dirname, '../..')
+  const tsx = path.join(root, 'node_modules/.bin/tsx')
+  const child = spawn(tsx, [path.join(import.meta.dirname, 'one-chat.ts')], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const { files, functions } = JSON.parse(await text(child.stdout)) as { files: string[]; functions: number }
+  expect(files.length, files.join(' ')).toBeLessThanOrEqual(29)
+  expect(functions).toBeLessThanOrEqual(95)
+})

@@ -1,0 +1,38 @@
+/** Prints the files and the number of functions of ours that one warm chat request runs through. */
+import { Session } from 'node:inspector/promises'
+import { startPlatform } from '../../src/index.js'
+
+const platform = await startPlatform({ rules: [{ when: { user: 'needle' }, reply: { text: 'Found it.' } }] })
+const body = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'a needle here' }] })
+const headers = { authorization: `Bearer ${platform.apiKey}`, 'content-type': 'application/json' }
+const ask = async () => (await fetch(`${platform.url}/v1/chat/completions`, { method: 'POST', headers, body })).text()
+for (let i = 0; i < 5; i++) await ask()
+
+const session = new Session()
+session.connect()
+await session.post('Profiler.enable')
+
+/** What ran for one request, by file. */
+async function ran(): Promise<ReadonlyMap<string, number>> {
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
+  await session.post('Profiler.takePreciseCoverage')
+  await ask()
+  const { result } = await session.post('Profiler.takePreciseCoverage')
+  const own = result.filter(({ url }) => url.includes('/src/') && !url.includes('node_modules'))
+  const counts = own.map(
+    ({ url, functions }) =>
+      [
+        url.replace(/.*\/src\/|\?.*/g, ''),
+        functions.filter(({ ranges: [whole] }) => (whole?.count ?? 0) > 0).length,
+      ] as const,
+  )
+  return new Map(counts.filter(([, count]) => count > 0))
+}
+
+// What is done once a second, such as writing down which keys were used, belongs to no request: the smallest of several counts.
+const all = [await ran(), await ran(), await ran(), await ran(), await ran()]
+const functionsOf = (files: ReadonlyMap<string, number>) => [...files.values()].reduce((sum, count) => sum + count, 0)
+const [files = new Map<string, number>()] = all.toSorted((a, b) => functionsOf(a) - functionsOf(b))
+console.log(JSON.stringify({ files: [...files.keys()], functions: functionsOf(files) }))
+await platform.stop()
+process.exit(0)

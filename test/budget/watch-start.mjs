@@ -1,0 +1,25 @@
+/**
+ * Loaded into the built command before anything else. Tells its parent what JavaScript was loaded by the time the port opens, and later, as
+ * often as it is asked, how many bytes its heap has in use.
+ */
+import { Session } from 'node:inspector'
+import { Server } from 'node:net'
+
+const session = new Session()
+const loaded = []
+session.connect()
+session.on('Debugger.scriptParsed', ({ params: { url, length } }) => {
+  if (url.startsWith('file:') && url !== import.meta.url) loaded.push({ url, length })
+})
+session.post('Debugger.enable')
+
+const { listen } = Server.prototype
+Server.prototype.listen = function (...args) {
+  this.once('listening', () => process.send({ port: this.address().port, loaded }))
+  session.post('Debugger.disable')
+  session.disconnect()
+  return listen.apply(this, args)
+}
+
+process.on('message', () => process.send({ heapBytes: process.memoryUsage().heapUsed }))
+process.channel.unref()
