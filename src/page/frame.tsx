@@ -28,7 +28,7 @@ export function Frame({ view, children }: Props) {
       <header class="rail">
         <Brand />
         <Navigation view={view} />
-        <p class="mode">
+        <p class="mode quiet small">
           Standin {version}, mode <strong class="accent">{mode}</strong>
         </p>
         <AccountMenu />
@@ -97,7 +97,7 @@ const groups: readonly { readonly name: string; readonly places: readonly Place[
 const places = [...app, ...groups.flatMap(({ places }) => places)]
 
 const themes = [
-  ['system', 'System'],
+  ['system', 'System colours'],
   ['light', 'Light'],
   ['dark', 'Dark'],
 ] as const
@@ -120,7 +120,7 @@ function Theme() {
     localStorage.setItem(KEPT, chosen)
     setTheme(applyTheme())
   }
-  return <Select label="Theme" class="theme" value={theme} options={themes} onChange={change} />
+  return <Select label="Theme" bare class="theme small" value={theme} options={themes} onChange={change} />
 }
 
 /** Links to the views: beside them, or behind a button on narrow screens. */
@@ -135,18 +135,9 @@ function Navigation({ view }: Pick<Props, 'view'>) {
   }, [])
   const unseen = useUnseenMessages()
   const here = places.find(place => place.view === view)
-  const item = ({ view: target, name }: Place) => (
-    <li key={target}>
-      <Link to={routes[target]} class="place item" current={target === view}>
-        <Icon name={target} />
-        {name}
-        {target === 'outbox' && unseen > 0 && (
-          <span class="place-count">
-            {unseen}
-            <span class="unseen"> new</span>
-          </span>
-        )}
-      </Link>
+  const item = (place: Place) => (
+    <li key={place.view}>
+      <PlaceLink {...place} isCurrent={place.view === view} unseen={place.view === 'outbox' ? unseen : 0} />
     </li>
   )
   const fold = (event: KeyboardEvent) => {
@@ -176,7 +167,7 @@ function Navigation({ view }: Pick<Props, 'view'>) {
         <ul>{app.map(item)}</ul>
         {groups.map(({ name, places }) => (
           <div key={name}>
-            <p class="places-head" id={`places-${name}`}>
+            <p class="places-head quiet small" id={`places-${name}`}>
               {name}
             </p>
             <ul aria-labelledby={`places-${name}`}>{places.map(item)}</ul>
@@ -187,3 +178,22 @@ function Navigation({ view }: Pick<Props, 'view'>) {
     </nav>
   )
 }
+
+interface PlaceLinkProps extends Place {
+  readonly isCurrent: boolean
+  /** How much there is that was not looked at. */
+  readonly unseen: number
+}
+
+const PlaceLink = ({ view, name, isCurrent, unseen }: PlaceLinkProps) => (
+  <Link to={routes[view]} class="place item" current={isCurrent}>
+    <Icon name={view} />
+    {name}
+    {unseen > 0 && (
+      <span class="place-count small">
+        {unseen}
+        <span class="unseen"> new</span>
+      </span>
+    )}
+  </Link>
+)

@@ -157,6 +157,27 @@ inBrowser('new messages are counted beside the outbox until it is opened', async
   await page.getByRole('link', { name: 'Outbox', exact: true }).waitFor()
 })
 
+inBrowser('a message that comes while another one is being read does not move it', async () => {
+  const platform = await platformWith({ users: [ada, grace] })
+  const { page } = await openPage()
+  const recover = async (email: string) => {
+    const headers = { apikey: platform.anonKey, 'content-type': 'application/json' }
+    await platform.ask('/auth/v1/recover', { method: 'POST', bearer: null, headers, body: JSON.stringify({ email }) })
+    await page.evaluate("dispatchEvent(new Event('focus'))")
+  }
+  await page.goto(`${platform.dashboardUrl}/outbox`)
+  await page.getByText('Nothing has been sent').waitFor()
+  await recover(ada.email)
+  const recipients = page.getByText(/^To /)
+  await recipients.hover()
+  await recover(grace.email)
+  await page.getByText('2 messages').waitFor()
+  expect(await recipients.allInnerTexts()).toEqual([`To ${ada.email}`])
+  await heading(page, 'Outbox').hover()
+  await page.getByText(`To ${grace.email}`, { exact: true }).waitFor()
+  expect(await recipients.allInnerTexts()).toEqual([`To ${grace.email}`, `To ${ada.email}`])
+})
+
 inBrowser('one session is ended, then all of a user, by keyboard alone', async () => {
   const platform = await platformWith({ users: [ada, grace] })
   const first = (await signIn(platform, ada)).token

@@ -52,6 +52,11 @@ const next = {
 }
 const random = { chance: randomFaultSchema.entries.chance, path: randomFaultSchema.entries.path }
 
+const which = [
+  { value: false, label: 'The next matching requests' },
+  { value: true, label: 'Random matching requests' },
+]
+
 export function FaultForm({ onNext, onRandom }: Props) {
   const [effect, setEffect] = useState<FaultKey>('status')
   const [values, setValues] = useState<Values>({})
@@ -103,15 +108,7 @@ export function FaultForm({ onNext, onRandom }: Props) {
         />
         {fields.map(key => field(key, faultEntries[key], key !== effect))}
       </div>
-      <RadioGroup
-        label="Which requests"
-        value={isRandom}
-        onChange={setRandom}
-        options={[
-          { value: false, label: 'The next matching requests' },
-          { value: true, label: 'Random matching requests' },
-        ]}
-      />
+      <RadioGroup label="Which requests" value={isRandom} onChange={setRandom} options={which} />
       <div class="fields">
         {Object.entries(targets).map(([name, schema]) => field(name, schema, name === 'path' || name === 'method'))}
         {!isRandom && <Conditions textOf={textOf} change={change} />}

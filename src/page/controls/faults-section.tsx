@@ -43,14 +43,7 @@ export function FaultsSection({ controls, reload }: ControlProps) {
       restore={control => control('DELETE /faults/random')}
       {...{ controls, reload }}
     >
-      <fieldset class="row">
-        <legend>Next request</legend>
-        {presets.map(([name, fault]) => (
-          <button key={name} type="button" class="button button-small" onClick={() => run(() => next({ fault }))}>
-            {name}
-          </button>
-        ))}
-      </fieldset>
+      <Presets onChoose={fault => run(() => next({ fault }))} />
       <Disclosure summary="Another fault">
         <FaultForm
           onNext={next}
@@ -76,15 +69,24 @@ export function FaultsSection({ controls, reload }: ControlProps) {
           key: String(index),
           words: inWords(fault),
           target: `${percent(chance)} of requests to ${path}`,
-          onRemove: button => {
-            const others = random.inForce.filter((_fault, other) => other !== index)
-            remove(button, () => setRandom(others, 'The fault is removed.'))
-          },
+          onRemove: button =>
+            remove(button, () => setRandom(random.inForce.toSpliced(index, 1), 'The fault is removed.')),
         }))}
       />
     </Section>
   )
 }
+
+const Presets = ({ onChoose }: { readonly onChoose: (fault: Fault) => void }) => (
+  <fieldset class="row">
+    <legend>Next request</legend>
+    {presets.map(([name, fault]) => (
+      <button key={name} type="button" class="button button-small" onClick={() => onChoose(fault)}>
+        {name}
+      </button>
+    ))}
+  </fieldset>
+)
 
 /** `5 %`, without rounding errors from the multiplication. */
 const percent = (chance: number) => `${Number((chance * 100).toFixed(4))} %`

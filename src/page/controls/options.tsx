@@ -167,7 +167,7 @@ function AppliedOption({ option, value, configured, slider, problemOf, onChange 
         onSettle={settle}
       />
       {isChanged && (
-        <p class="option-undo row spread">
+        <p class="option-undo row spread care hint">
           Changed from {String(configured)}
           <button
             type="button"

@@ -35,7 +35,8 @@ function Outbox() {
   const list = useList(routes.outbox, (query, signal) => control('GET /outbox', { query, signal }), [control], EVERY_MS)
   const { search } = list
   const [clearing, setClearing] = useState(false)
-  useArrivals(search.words === '' && search.offset === 0 ? list.value?.data : undefined)
+  const isNewest = search.words === '' && search.offset === 0
+  useArrivals(isNewest ? list.value?.data : undefined)
   const clear = list.value && list.value.data.length > 0 && (
     <button type="button" class="button button-warns" onClick={() => setClearing(true)}>
       Clear the outbox
@@ -58,13 +59,7 @@ function Outbox() {
           </Empty>
         }
       >
-        {messages => (
-          <ol class="lined">
-            {messages.map(message => (
-              <Message key={message.id} of={message} />
-            ))}
-          </ol>
-        )}
+        {messages => <Messages of={messages} isNewest={isNewest} />}
       </List>
       {clearing && (
         <Confirm
@@ -98,6 +93,28 @@ function useArrivals(messages: readonly SentMessage[] | undefined): void {
     seen.current = newest?.id ?? ''
     if (newest) markSeen(newest.id)
   }, [messages])
+}
+
+interface MessagesProps {
+  readonly of: readonly SentMessage[]
+  /** Whether new messages come on top. */
+  readonly isNewest: boolean
+}
+
+/** While the pointer or the focus is in the list, nothing is put above what is being read. */
+function Messages({ of: messages, isNewest }: MessagesProps) {
+  const [isUsed, setUsed] = useState(false)
+  const shown = useRef(messages)
+  if (!isUsed || !isNewest) shown.current = messages
+  const use = () => setUsed(true)
+  const leave = () => setUsed(false)
+  return (
+    <ol class="lined" onPointerEnter={use} onPointerLeave={leave} onFocusIn={use} onFocusOut={leave}>
+      {shown.current.map(message => (
+        <Message key={message.id} of={message} />
+      ))}
+    </ol>
+  )
 }
 
 /** A message as its recipient would see it. */

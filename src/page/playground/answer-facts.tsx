@@ -29,7 +29,7 @@ export function AnswerFacts({ answer, by }: Props) {
   const remarks = [by?.remark, by?.hint].filter(remark => remark)
   return (
     <>
-      <dl class="answer-facts row">
+      <dl class="answer-facts row small">
         {facts.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>

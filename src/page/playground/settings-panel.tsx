@@ -39,7 +39,7 @@ export function SettingsPanel({ conversation, credential, models, model, onCrede
     <details class="fold settings" open={isOpen}>
       <summary>
         <h2>Settings</h2>
-        <span class="fold-note cut">{model}</span>
+        <span class="fold-note cut quiet">{model}</span>
       </summary>
       <div class="fold-content stack">
         <CredentialField credential={credential} pastedKey={pastedKey} onSettled={onCredentialSettled} />
@@ -56,13 +56,7 @@ export function SettingsPanel({ conversation, credential, models, model, onCrede
           ))}
         </div>
         <Checkbox label="Stream the answer" checked={settings.stream} onChange={stream => setUp({ stream })} />
-        <JsonField
-          {...field('tools')}
-          label="Tools"
-          sample={sampleTools}
-          summary={names.length > 0 ? names.join(', ') : 'none'}
-          hint="A list of functions that the model may call."
-        />
+        <JsonField {...field('tools')} {...tools} summary={names.length > 0 ? names.join(', ') : 'none'} />
         {names.length > 0 && (
           <Select
             label="Tool choice"
@@ -73,18 +67,10 @@ export function SettingsPanel({ conversation, credential, models, model, onCrede
         )}
         <JsonField
           {...field('responseFormat')}
-          label="Response format"
-          sample={sampleSchema}
+          {...responseFormat}
           summary={settings.responseFormat.trim() === '' ? 'text' : 'JSON'}
-          hint="A JSON schema, or a whole response_format."
         />
-        <JsonField
-          {...field('extra')}
-          label="Other parameters"
-          sample={sampleExtra}
-          summary={settings.extra.trim() === '' ? 'none' : 'JSON'}
-          hint="Further members of the request, such as top_p or stop."
-        />
+        <JsonField {...field('extra')} {...extra} summary={settings.extra.trim() === '' ? 'none' : 'JSON'} />
       </div>
     </details>
   )
@@ -135,30 +121,41 @@ function pasteFormatted(event: ClipboardEvent): void {
   }
 }
 
-/** Sample JSON for empty fields. */
-const sampleTools = indented([
-  {
-    type: 'function',
-    function: {
-      name: 'get_weather',
-      description: 'Tells the weather of a city.',
-      parameters: {
-        type: 'object',
-        properties: { city: { type: 'string' } },
-        required: ['city'],
+const tools = {
+  label: 'Tools',
+  hint: 'A list of functions that the model may call.',
+  sample: indented([
+    {
+      type: 'function',
+      function: {
+        name: 'get_weather',
+        description: 'Tells the weather of a city.',
+        parameters: {
+          type: 'object',
+          properties: { city: { type: 'string' } },
+          required: ['city'],
+        },
       },
     },
-  },
-])
+  ]),
+}
 
-const sampleExtra = indented({ top_p: 0.9, stop: ['END'] })
+const extra = {
+  label: 'Other parameters',
+  hint: 'Further members of the request, such as top_p or stop.',
+  sample: indented({ top_p: 0.9, stop: ['END'] }),
+}
 
-const sampleSchema = indented({
-  type: 'object',
-  properties: {
-    name: { type: 'string' },
-    age: { type: 'integer', minimum: 0 },
-  },
-  required: ['name', 'age'],
-  additionalProperties: false,
-})
+const responseFormat = {
+  label: 'Response format',
+  hint: 'A JSON schema, or a whole response_format.',
+  sample: indented({
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      age: { type: 'integer', minimum: 0 },
+    },
+    required: ['name', 'age'],
+    additionalProperties: false,
+  }),
+}

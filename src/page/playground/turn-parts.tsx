@@ -12,7 +12,7 @@ interface Props {
 export function TurnHead({ who, children }: Props) {
   return (
     <div class="turn-head row spread">
-      <h2>{who}</h2>
+      <h2 class="quiet">{who}</h2>
       <div class="turn-actions row">{children}</div>
     </div>
   )

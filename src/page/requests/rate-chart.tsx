@@ -66,7 +66,7 @@ interface ChartProps {
 
 const Chart = ({ name, value, more, children }: ChartProps) => (
   <figure class="chart">
-    <figcaption class="quiet">
+    <figcaption class="quiet small">
       {name} <strong class="ink">{value}</strong>
       {more && <span class="chart-more">{more}</span>}
       {children.at(-1)}

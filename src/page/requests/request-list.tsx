@@ -34,7 +34,7 @@ export function RequestList({ rows, filter, open, isFiltered, onUsed }: Props) {
       {rows.length === 0 ? (
         <NoRequests isFiltered={isFiltered} />
       ) : (
-        <p class="requests-head" aria-hidden="true">
+        <p class="requests-head quiet small" aria-hidden="true">
           {['Time', 'Status', 'Request', 'Model', 'Caller', 'Why this response', 'Tokens', 'Duration'].map(name => (
             <span key={name}>{name}</span>
           ))}

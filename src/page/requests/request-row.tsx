@@ -27,7 +27,7 @@ export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: P
     </>
   )
   return (
-    <Link to={routes.requests + query} class="request" current={isOpen} reachable={isReachable}>
+    <Link to={routes.requests + query} class="request quiet" current={isOpen} reachable={isReachable}>
       <span class="request-time cut">{clockTime(at).slice(0, -4)}</span>
       <StatusBadge status={status} />
       {prompt === null ? (

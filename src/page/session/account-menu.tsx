@@ -37,9 +37,8 @@ export function AccountMenu() {
             <Icon name="chevron" />
           </button>
           <div id={MENU} popover="auto" class="menu">
-            <p class="menu-head">
-              Signed in as
-              <strong>{session.email}</strong>
+            <p class="menu-head quiet">
+              Signed in as <strong class="ink">{session.email}</strong>
             </p>
             {failure && <Notice tone="danger">{failure.message}</Notice>}
             <button type="button" class="item" onClick={() => run(leave)}>

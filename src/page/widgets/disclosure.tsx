@@ -15,7 +15,7 @@ export function Disclosure({ summary, note, open = false, class: name, children 
   return (
     <details class={name ? `fold ${name}` : 'fold'} open={open}>
       <summary>
-        {summary} {note !== undefined && <span class="fold-note cut">{note}</span>}
+        {summary} {note !== undefined && <span class="fold-note cut quiet">{note}</span>}
       </summary>
       <div class="fold-content stack">{children}</div>
     </details>

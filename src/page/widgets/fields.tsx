@@ -200,7 +200,7 @@ export function NumberField({ value, onChange, onSettle, unit, placeholder, slid
               onChange={settle}
             />
             {unit !== undefined && (
-              <span class="number-unit" id={unitId}>
+              <span class="number-unit quiet small" id={unitId}>
                 {unit}
               </span>
             )}

@@ -58,8 +58,10 @@ interface EmptyProps {
 /** An empty list: why it is empty, and what to do about it. */
 export function Empty({ title, children }: EmptyProps) {
   return (
-    <div class="empty dashed stack">
-      <p class="empty-title">{title}</p>
+    <div class="empty dashed stack quiet">
+      <p>
+        <strong class="ink">{title}</strong>
+      </p>
       {children}
     </div>
   )

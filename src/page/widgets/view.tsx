@@ -31,7 +31,7 @@ export function View({ title, lead, action, narrow = false, children }: Props) {
           <h1 ref={heading} tabIndex={-1}>
             {title}
           </h1>
-          {lead && <p class="lead">{lead}</p>}
+          {lead && <p class="lead quiet">{lead}</p>}
         </div>
         {action}
       </header>
