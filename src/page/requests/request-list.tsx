@@ -228,7 +228,8 @@ const atFirst: Window = { first: 0, last: 40, rowPx: ROW_PX, isNarrow: false, is
 /** Which rows of a long list are visible at the current scroll position. */
 function useWindow(list: RefObject<HTMLElement | null>): Window {
   const [window, setWindow] = useState(atFirst)
-  useEffect(() => {
+  // Before anything is painted, so that a narrow list does not begin with columns.
+  useLayoutEffect(() => {
     const element = list.current
     if (!element) return
     const measure = () => {
@@ -242,6 +243,7 @@ function useWindow(list: RefObject<HTMLElement | null>): Window {
       const next = { first, last, rowPx, isNarrow, isAway: top < -rowPx }
       setWindow(now => (JSON.stringify(now) === JSON.stringify(next) ? now : next))
     }
+    measure()
     const resized = new ResizeObserver(measure)
     resized.observe(element)
     addEventListener('scroll', measure, { passive: true })
