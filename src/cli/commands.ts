@@ -37,7 +37,7 @@ const replies: Load = () => import('./replies.js')
 const entries: Readonly<Record<string, readonly (readonly [usage: string, does: string, load: Load])[]>> = {
   'Start it': [
     ['[dev]', 'Start the platform', dev],
-    ['record', 'Start it in mode record: forward to the live platform and record its answers', dev],
+    ['record', 'Start it in mode record: forward to the live platform and record it', dev],
     ['replay', 'Start it in mode replay: answer from recordings', dev],
     ['exec -- COMMAND', 'Run a command with a platform of its own, on any free port', exec],
   ],

@@ -13,8 +13,7 @@ const examples = [
 /** The width of running text, outside tables. */
 const WIDTH = 100
 
-const precedence =
-  'Flags override the environment (STANDIN_PORT), the environment overrides the file, the file overrides the defaults.'
+const precedence = 'Flags override the environment (STANDIN_PORT), the environment the file, and the file the defaults.'
 
 /** Returns the help for the command or group that these words name; `undefined` if there is none. */
 export async function helpText(words: readonly string[]): Promise<string | undefined> {

@@ -20,58 +20,41 @@ export type Per = (typeof pers)[number]
 
 const replies = 'a list with at least one reply'
 
-/** The form of a rule with such conditions and replies; `more` is what only rules of its kind have. */
-export const ruleForm = <
-  const W extends v.GenericSchema,
-  const R extends v.GenericSchema,
-  const M extends v.ObjectEntries,
->(
-  when: W,
-  reply: R,
-  more: M,
-) =>
-  v.pipe(
-    closed({
-      ...more,
-      name: optional(filled, 'What the log calls the rule.'),
-      enabled: optional(
-        v.boolean('true or false'),
-        'false switches the rule off: it stays in its file and never answers.',
-      ),
-      when: v.nullish(described(when, 'Conditions; all of them must hold. Without any the rule always matches.'), {}),
-      reply: optional(reply, 'What is answered.'),
-      replies: optional(
-        v.pipe(v.array(reply, replies), v.nonEmpty(replies)),
-        'What is answered the first time, the second time and so on.',
-      ),
-      // biome-ignore lint/suspicious/noThenProperty: it is what rule files call it, and a rule is never awaited.
-      then: optional(
-        word(thens),
-        'After the last of replies: repeat-last (the default), cycle (from the first again) or miss (the rule matches no more).',
-      ),
-      times: optional(
-        v.pipe(number(1, 1_000_000, 'a whole number'), v.integer('a whole number')),
-        'How often the rule answers; afterwards it matches no more.',
-      ),
-      priority: optional(
-        number(-1_000_000, 1_000_000),
-        'Rules of a higher priority are tried first; those of the same one in the order in which they stand. 0 without it.',
-      ),
-      per: optional(
-        word(pers),
-        'Counts answers, and keeps the state of its scenario, for each caller or each conversation by itself. A conversation is known by its header x-conversation-id, else by its first messages.',
-      ),
-      scenario: optional(scenario, 'Answers only in one state of a scenario, and moves it on.'),
-      pace: v.nullish(
-        described(
-          paceInput,
-          'The rhythm when the reply is streamed. What is left out is taken from the model or the configuration.',
-        ),
-      ),
-    }),
-    v.check(rule => hasOneReply(rule), 'has to have either reply or replies.'),
-    v.check(rule => needsThen(rule), 'has then, which goes with replies only.'),
-  )
+/** The fields of a rule with such conditions and replies. */
+export const ruleFields = <const W extends v.GenericSchema, const R extends v.GenericSchema>(when: W, reply: R) => ({
+  name: optional(filled, 'What the log calls the rule.'),
+  enabled: optional(v.boolean('true or false'), 'false switches the rule off: it stays in its file and never answers.'),
+  when: v.nullish(described(when, 'Conditions; all of them must hold. Without any the rule always matches.'), {}),
+  reply: optional(reply, 'What is answered.'),
+  replies: optional(
+    v.pipe(v.array(reply, replies), v.nonEmpty(replies)),
+    'What is answered the first time, the second time and so on.',
+  ),
+  // biome-ignore lint/suspicious/noThenProperty: it is what rule files call it, and a rule is never awaited.
+  then: optional(
+    word(thens),
+    'After the last of replies: repeat-last (the default), cycle (from the first again) or miss (the rule matches no more).',
+  ),
+  times: optional(
+    v.pipe(number(1, 1_000_000, 'a whole number'), v.integer('a whole number')),
+    'How often the rule answers; afterwards it matches no more.',
+  ),
+  priority: optional(
+    number(-1_000_000, 1_000_000),
+    'Rules of a higher priority are tried first; those of the same one in the order in which they stand. 0 without it.',
+  ),
+  per: optional(
+    word(pers),
+    'Counts answers, and keeps the state of its scenario, for each caller or each conversation by itself. A conversation is known by its header x-conversation-id, else by its first messages.',
+  ),
+  scenario: optional(scenario, 'Answers only in one state of a scenario, and moves it on.'),
+  pace: v.nullish(
+    described(
+      paceInput,
+      'The rhythm when the reply is streamed. What is left out is taken from the model or the configuration.',
+    ),
+  ),
+})
 
 interface Written {
   readonly reply?: unknown
@@ -79,5 +62,12 @@ interface Written {
   readonly then?: unknown
 }
 
-const hasOneReply = ({ reply, replies }: Written) => (reply === undefined) !== (replies === undefined)
-const needsThen = ({ then, replies }: Written) => then === undefined || replies !== undefined
+/** What the fields of a rule must be together, for `v.check`. */
+export const oneReply = {
+  holds: ({ reply, replies }: Written) => (reply === undefined) !== (replies === undefined),
+  sentence: 'has to have either reply or replies.',
+}
+export const thenWithReplies = {
+  holds: ({ then, replies }: Written) => then === undefined || replies !== undefined,
+  sentence: 'has then, which goes with replies only.',
+}

@@ -6,14 +6,19 @@ import { type When, whenSchema } from './conditions/form.js'
 import { type HttpRule, type HttpWhen, httpRuleSchema } from './http/form.js'
 import { CHAT_ROUTE } from './http/route.js'
 import { replySchema } from './reply-form.js'
-import { ruleForm } from './rule-form.js'
+import { oneReply, ruleFields, thenWithReplies } from './rule-form.js'
 
 const text = v.string('text')
 
 /** The rules of what the emulated model says. */
-const chatRuleSchema = ruleForm(whenSchema, replySchema, {
-  on: optional(v.literal(CHAT_ROUTE, `"${CHAT_ROUTE}"`), 'What the rule answers: chat completions without it.'),
-})
+const chatRuleSchema = v.pipe(
+  closed({
+    on: optional(v.literal(CHAT_ROUTE, `"${CHAT_ROUTE}"`), 'What the rule answers: chat completions without it.'),
+    ...ruleFields(whenSchema, replySchema),
+  }),
+  v.check(rule => oneReply.holds(rule), oneReply.sentence),
+  v.check(rule => thenWithReplies.holds(rule), thenWithReplies.sentence),
+)
 
 /** Without `on` a rule is about chat completions. */
 const isHttp = (written: unknown) =>

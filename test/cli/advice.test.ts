@@ -26,7 +26,7 @@ test.each([
   ['/v1/responses', /no \/v1\/responses.*chat\.completions.*useResponsesApi: false/],
   ['/responses', /no \/v1\/responses/],
   ['/v1/completions', /It has \/v1\/chat\/completions/],
-  ['/v1/embeddings', /no \/v1\/embeddings.*the live platform is asked/],
+  ['/v1/embeddings', /no \/v1\/embeddings.*requests go to the live platform/],
   ['/v1/files/file-1/content', /no \/v1\/files/],
 ])('who asks %s for OpenAI is told that the platform has no such endpoint', async (path, expected) => {
   const platform = await platformWith()
@@ -43,7 +43,7 @@ test('the line of a wrong password says what is wrong, and the one below it what
   await expect(signIn(platform, wrong)).rejects.toMatchObject({ message: 'Invalid login credentials' })
   const { line, advice } = await lastLine(platform)
   expect(line).toMatch(/Invalid login credentials\. The user has another password\.$/)
-  expect(advice).toMatch(/^→ Take a user of the configuration/)
+  expect(advice).toMatch(/^→ Use a configured user/)
   expect(line + advice).not.toMatch(/horse|grace/)
   await expect(signIn(platform, { ...grace, email: 'nobody@example.com' })).rejects.toThrow()
   expect((await lastLine(platform)).line).toMatch(/This state has no user with that address\.$/)

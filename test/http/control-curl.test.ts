@@ -172,7 +172,7 @@ test('a body of which a refusal has kept the beginning only is told to be missin
   const platform = await platformWith()
   await (await platform.chat({ ...hello, user: 'x'.repeat(100_000) }, { bearer: null })).text()
   expect(await curlOf(platform, '1')).toMatch(
-    /^# The body of the request was not kept in full: it is missing here\.\ncurl -X 'POST' /,
+    /^# The body of the request is missing here, because the journal has only part of it\.\ncurl -X 'POST' /,
   )
 })
 

@@ -6,7 +6,7 @@ import { faultSchema } from '../../core/fault.js'
 import { type CommonWhen, commonConditions, fields, textCondition, values } from '../conditions/form.js'
 import type { TextCondition } from '../conditions/text.js'
 import type { ValueCondition } from '../conditions/whole.js'
-import { ruleForm } from '../rule-form.js'
+import { oneReply, ruleFields, thenWithReplies } from '../rule-form.js'
 import { isDocumented, troubleWithRoute } from './route.js'
 
 /** Conditions on a request for a path of one's own. */
@@ -99,7 +99,7 @@ const access = v.union(
 const onlyFails = (form: unknown) => Object.keys(form ?? {}).every(key => key === 'fault')
 
 export const httpRuleSchema = v.pipe(
-  ruleForm(httpWhenSchema, httpReplySchema, {
+  closed({
     on: described(
       v.pipe(
         v.string('a method and a path'),
@@ -115,7 +115,10 @@ export const httpRuleSchema = v.pipe(
       access,
       'Who may ask: anyone, or a list of anon, service, user, apiKey. Without it what the document says for the prefix of the path, else apiKey and user.',
     ),
+    ...ruleFields(httpWhenSchema, httpReplySchema),
   }),
+  v.check(rule => oneReply.holds(rule), oneReply.sentence),
+  v.check(rule => thenWithReplies.holds(rule), thenWithReplies.sentence),
   v.check(
     ({ on, reply, replies }) => !isDocumented(on) || [reply ?? replies ?? []].flat().every(onlyFails),
     ({ input }) =>
