@@ -37,7 +37,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   '@faker-js/faker': ['replies/fake.ts'],
   tinyglobby: ['replies/load.ts'],
   liquidjs: ['replies/templates/'],
-  '@cfworker/json-schema': ['replies/structured/'],
+  '@cfworker/json-schema': ['check/json-schema.ts'],
   randexp: ['replies/structured/'],
   'fastest-levenshtein': ['check/suggest.ts'],
   // The dashboard's page, which is a bundle of its own.

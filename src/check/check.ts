@@ -70,7 +70,7 @@ export function spoken(path: Path): string {
 }
 
 /** A value in readable, shortened form. */
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
   if (typeof value === 'object') return 'an object'

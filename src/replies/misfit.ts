@@ -14,8 +14,8 @@ let objection: Objection | undefined
 export const canJudge = () => objection !== undefined
 
 export async function loadJudge(): Promise<void> {
-  const { objectionTo } = await import('./structured/document.js')
-  objection = objectionTo
+  const { validatorOf } = await import('../check/json-schema.js')
+  objection = (schema, value) => validatorOf(schema)(value, { firstOnly: true })[0]?.sentence
 }
 
 /** Whether a request asks for a certain format. */

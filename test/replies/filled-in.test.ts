@@ -194,7 +194,7 @@ test.each<[string, RuleInput['reply'], object, string | null]>([
     'a text that does not fit the schema',
     { json: { age: 'ten' } },
     { response_format: asSchema },
-    'The text does not fit response_format: age: Instance type "string" is invalid. Expected "integer".',
+    'The text does not fit response_format: age must be a whole number, not "ten".',
   ],
   [
     'a text that is no JSON',
@@ -212,7 +212,7 @@ test.each<[string, RuleInput['reply'], object, string | null]>([
     'arguments that do not fit',
     { toolCalls: [{ name: 'get_age', arguments: {} }] },
     { tools: offered },
-    'The arguments of get_age do not fit its parameters: Instance does not have required property "age".',
+    'The arguments of get_age do not fit its parameters: age is missing.',
   ],
   ['what fits', { json: { age: 10 } }, { response_format: asSchema }, null],
   ['a call that fits', { toolCalls: [{ name: 'get_age', arguments: { age: 10 } }] }, { tools: offered }, null],

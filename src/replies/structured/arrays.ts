@@ -1,4 +1,6 @@
 /** Makes arrays: first what has a place of its own, then a few of what may follow, with what has to be among them. */
+
+import { type JsonValue, type NormalizedSchema, type SchemaObject, UnfitSchema } from '../../check/json-schema-form.js'
 import { wholeNumbers } from './numbers.js'
 import {
   drawPerson,
@@ -11,7 +13,6 @@ import {
   typesOf,
   type Workshop,
 } from './place.js'
-import { type JsonValue, type NormalizedSchema, type SchemaObject, UnfitSchema } from './schema.js'
 
 /** An array that has to have more items than this is not made. */
 const MOST_ITEMS = 5000

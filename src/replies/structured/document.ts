@@ -1,13 +1,12 @@
 /** A whole schema: resolves references, computes minimum depths, and validates values. */
-import { dereference, type Schema as ValidatorSchema, validate } from '@cfworker/json-schema'
+import { fitsSchema, lookupOf, targetIn } from '../../check/json-schema.js'
 import {
   type JsonValue,
   type NormalizedSchema,
   type SchemaObject,
   type TypeName,
   tidied,
-  UnfitSchema,
-} from './schema.js'
+} from '../../check/json-schema-form.js'
 
 export interface SchemaDocument {
   readonly root: NormalizedSchema
@@ -18,51 +17,18 @@ export interface SchemaDocument {
   fits(value: JsonValue, schemas: readonly NormalizedSchema[]): boolean
 }
 
-/** The validator stores the resolved address of a reference in its schema. */
-type Dereferenced = SchemaObject & { readonly __absolute_ref__?: string }
-
 /** Reads the original schema. Throws an UnfitSchema if it is invalid. */
 export function readDocument(sent: unknown): SchemaDocument {
   const root = tidied(sent)
   const lookup = lookupOf(root)
   const nodes = Object.values(lookup).filter(schema => typeof schema === 'object')
-  const target = (schema: SchemaObject) => {
-    const found = lookup[(schema as Dereferenced).__absolute_ref__ ?? '']
-    if (found !== undefined) return found
-    throw new UnfitSchema(`it refers to ${JSON.stringify(schema.$ref)}, which is not in the schema`)
-  }
-  for (const node of nodes) if (node.$ref !== undefined) target(node)
+  const target = (schema: SchemaObject) => targetIn(lookup, schema)
   const heights = heightsOf(nodes, target)
   return {
     root,
     target,
     height: schema => heightIn(heights, schema),
-    fits: (value, schemas) =>
-      schemas.every(schema => {
-        // Our form is also one of theirs, but their types are narrower than what they accept.
-        return validate(value, schema as ValidatorSchema, '2019-09', lookup as Record<string, ValidatorSchema>).valid
-      }),
-  }
-}
-
-/** Where and why a value does not fit a schema. Throws an UnfitSchema for an invalid schema. */
-export function objectionTo(sent: object, value: unknown): string | undefined {
-  const root = tidied(sent)
-  const lookup = lookupOf(root) as Record<string, ValidatorSchema>
-  const { errors } = validate(value as JsonValue, root as ValidatorSchema, '2019-09', lookup)
-  // The errors are ordered from the outside in.
-  const last = errors.at(-1)
-  if (!last) return undefined
-  const place = last.instanceLocation.replace(/^#\/?/, '').replaceAll('/', '.')
-  return place === '' ? last.error : `${place}: ${last.error}`
-}
-
-function lookupOf(root: NormalizedSchema): Readonly<Record<string, NormalizedSchema>> {
-  try {
-    return dereference(root as ValidatorSchema) as Record<string, NormalizedSchema>
-  } catch (error) {
-    if (error instanceof RangeError) throw error
-    throw new UnfitSchema('its $id and $ref cannot be read as addresses of one schema each')
+    fits: (value, schemas) => schemas.every(schema => fitsSchema(value, schema, lookup)),
   }
 }
 

@@ -1,8 +1,9 @@
 /** Typical values for fields by their names. */
+
+import type { TypeName } from '../../check/json-schema-form.js'
 import type { Faker } from '../fake.js'
 import { isQuantity, quantityOf } from './numbers.js'
 import type { SchemaPlace } from './place.js'
-import type { TypeName } from './schema.js'
 
 type Make = (faker: Faker, place: SchemaPlace) => string
 

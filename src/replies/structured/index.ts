@@ -1,9 +1,10 @@
 /** Generates values from JSON Schemas. The entry point; everything behind it is loaded by the first call. */
+
+import { UnfitSchema } from '../../check/json-schema-form.js'
 import { bounded, inWorker, onceLoaded, TookTooLong } from '../../core/work.js'
 import { withFaker } from '../fake.js'
-import { UnfitSchema } from './schema.js'
 
-export { UnfitSchema } from './schema.js'
+export { UnfitSchema } from '../../check/json-schema-form.js'
 
 /** The values to generate: one for each seed. `name` describes the value if the schema does not. */
 export interface SampleInput {

@@ -1,4 +1,6 @@
 /** Makes objects: what is required always, what is optional mostly, and further entries where maps ask for some. */
+
+import { type JsonValue, type NormalizedSchema, UnfitSchema } from '../../check/json-schema-form.js'
 import {
   drawPerson,
   each,
@@ -13,7 +15,6 @@ import {
   type Workshop,
   wordsOf,
 } from './place.js'
-import { type JsonValue, type NormalizedSchema, UnfitSchema } from './schema.js'
 
 /** An object that has to have more entries than this is not made. */
 const MOST_ENTRIES = 5000

@@ -1,7 +1,14 @@
 /** Where in a value something stands, and which schemas have to hold there. */
+
+import {
+  type JsonValue,
+  type NormalizedSchema,
+  type SchemaObject,
+  type TypeName,
+  typeNames,
+} from '../../check/json-schema-form.js'
 import type { Faker } from '../fake.js'
 import type { SchemaDocument } from './document.js'
-import { type JsonValue, type NormalizedSchema, type SchemaObject, type TypeName, typeNames } from './schema.js'
 
 /** The person that the fields of one object are about, so that its name and its address belong together. */
 export interface MadeUpPerson {

@@ -1,4 +1,12 @@
 /** Generates a value for a schema: draws candidates until one validates. */
+
+import {
+  type JsonValue,
+  type NormalizedSchema,
+  type SchemaObject,
+  type TypeName,
+  UnfitSchema,
+} from '../../check/json-schema-form.js'
 import type { Faker } from '../fake.js'
 import { makeArray } from './arrays.js'
 import { readDocument, type SchemaDocument } from './document.js'
@@ -17,7 +25,6 @@ import {
   type Workshop,
   wordsOf,
 } from './place.js'
-import { type JsonValue, type NormalizedSchema, type SchemaObject, type TypeName, UnfitSchema } from './schema.js'
 import { makeText } from './texts.js'
 
 /** The maximum number of candidates. */

@@ -1,10 +1,10 @@
 /** Generates texts: by format, by pattern or by name, and of the required length. */
 import randexp from 'randexp'
+import { UnfitSchema } from '../../check/json-schema-form.js'
 import type { Faker } from '../fake.js'
 import { textNamed } from './field-names.js'
 import { lengthened, makersOf } from './formats.js'
 import { each, greatest, type Layers, type Made, type SchemaPlace, smallest } from './place.js'
-import { UnfitSchema } from './schema.js'
 
 /** Texts that must be longer than this are not generated. */
 const LONGEST = 100_000

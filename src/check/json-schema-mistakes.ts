@@ -1,0 +1,138 @@
+/** Says in sentences why a value does not fit a JSON Schema. */
+import { type Mistake, type Path, shown, spoken } from './check.js'
+import type { SchemaObject } from './json-schema-form.js'
+import { didYouMean } from './suggest.js'
+
+/** A keyword that a value does not fit. Those with schemas inside are followed by the misfits of these. */
+export interface Misfit {
+  readonly keyword: string
+  /** The keyword's address in the schema. */
+  readonly location: string
+  /** The schema that has the keyword. */
+  readonly schema: SchemaObject
+  readonly path: Path
+  readonly value: unknown
+}
+
+/** What is inside of these says what is wrong. */
+const containers = new Set(
+  `$ref allOf if dependentSchemas properties patternProperties additionalProperties unevaluatedProperties
+  prefixItems items additionalItems unevaluatedItems`.split(/\s+/),
+)
+
+/** The mistakes of a value in the order in which the schema names them. */
+export function mistakesIn(misfits: readonly Misfit[], whole: string): readonly Mistake[] {
+  const mistakes: Mistake[] = []
+  for (let i = 0; i < misfits.length; ) {
+    const misfit = misfits[i++] as Misfit
+    const from = i
+    if (containers.has(misfit.keyword)) continue
+    while (misfits[i]?.location.startsWith(`${misfit.location}/`)) i++
+    mistakes.push(...mistakesOf(misfit, misfits.slice(from, i), misfits[from - 2], whole))
+  }
+  return mistakes.filter(({ sentence }, i) => mistakes.findIndex(other => other.sentence === sentence) === i)
+}
+
+function mistakesOf(
+  misfit: Misfit,
+  inside: readonly Misfit[],
+  around: Misfit | undefined,
+  whole: string,
+): readonly Mistake[] {
+  const { keyword, schema, path, value } = misfit
+  const at = (path: Path, predicate: string): Mistake => ({ path, sentence: `${spoken(path) || whole} ${predicate}` })
+  if (keyword === 'false') return [at(path, `is not known here.${suggestion(path, around?.schema)}`)]
+  if (keyword === 'required') return missing(schema.required, value).map(key => at([...path, key], 'is missing.'))
+  if (keyword === 'dependentRequired')
+    return Object.entries(schema.dependentRequired ?? {})
+      .filter(([key]) => has(value, key))
+      .flatMap(([key, keys]) =>
+        missing(keys, value).map(other => at([...path, other], `is missing, which must be there beside ${key}.`)),
+      )
+  if (keyword === 'anyOf' || keyword === 'oneOf') return mistakesOfForms(misfit, inside, whole)
+  return [at(path, `${expectations[keyword]?.(schema, value) ?? `does not fit ${keyword} of its schema`}.`)]
+}
+
+const has = (value: unknown, key: string) => typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+
+const missing = (keys: readonly string[] | undefined, value: unknown) => (keys ?? []).filter(key => !has(value, key))
+
+function suggestion(path: Path, { properties = {} }: SchemaObject = {}): string {
+  const known = Object.keys(properties)
+  return didYouMean(String(path.at(-1)), known) || (known.length > 0 ? ` Known: ${known.join(', ')}.` : '')
+}
+
+/** The misfits of each form that did not fit. */
+function formsOf({ location: own }: Misfit, inside: readonly Misfit[]): readonly (readonly Misfit[])[] {
+  const forms = new Map<string, Misfit[]>()
+  for (const misfit of inside) {
+    const form = misfit.location.slice(own.length + 1).split('/', 1)[0] ?? ''
+    forms.set(form, [...(forms.get(form) ?? []), misfit])
+  }
+  return [...forms.values()]
+}
+
+function mistakesOfForms(misfit: Misfit, inside: readonly Misfit[], whole: string): readonly Mistake[] {
+  const { path, value } = misfit
+  const forms = formsOf(misfit, inside)
+  const { length: count } = misfit.schema[misfit.keyword as 'anyOf' | 'oneOf'] ?? []
+  const at = (predicate: string) => [{ path, sentence: `${spoken(path) || whole} ${predicate}` }]
+  if (forms.length < count) return at(`fits more than one of the ${count} forms that its schema allows.`)
+  // The intended form probably has the right constants, such as a `kind`, and its mistakes deepest in the value.
+  const depthOf = (form: readonly Misfit[]) => Math.max(...form.map(one => one.path.length))
+  const others = (form: readonly Misfit[]) => form.filter(({ keyword }) => keyword === 'const').length
+  const [best = []] = forms.toSorted((a, b) => others(a) - others(b) || depthOf(b) - depthOf(a))
+  if (forms.length === 1 || depthOf(best) > path.length) return mistakesIn(best, whole)
+  const types = inside.every(({ keyword }) => keyword === 'type')
+    ? inside.flatMap(({ schema }) => schema.type ?? [])
+    : []
+  if (types.length > 0) return at(`must be ${typesInWords(types)}, not ${shown(value)}.`)
+  return at(`fits none of the ${count} forms that its schema allows.`)
+}
+
+const nouns = {
+  null: 'null',
+  boolean: 'true or false',
+  integer: 'a whole number',
+  number: 'a number',
+  string: 'a string',
+  array: 'an array',
+  object: 'an object',
+}
+
+const typesInWords = (types: readonly (keyof typeof nouns)[]) =>
+  [...new Set(types.map(type => nouns[type] ?? type))].join(' or ')
+
+const size = (value: unknown) => (typeof value === 'string' ? [...value].length : Object.keys(value as object).length)
+
+const counted = (count: number | undefined, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
+
+const listed = (values: readonly unknown[] = []) => values.map(value => JSON.stringify(value)).join(', ')
+
+/** The rest of a sentence that begins with the value, by the keyword that it does not fit. */
+const expectations: Readonly<Record<string, (schema: SchemaObject, value: unknown) => string>> = {
+  type: ({ type = [] }, value) => `must be ${typesInWords(type)}, not ${shown(value)}`,
+  const: schema => `must be ${JSON.stringify(schema.const)}`,
+  enum: (schema, value) => `must be one of ${listed(schema.enum)}, not ${shown(value)}`,
+  not: () => 'is a value that its schema excludes',
+  minProperties: ({ minProperties }, value) => `must have at least ${fields(minProperties)}, not ${size(value)}`,
+  maxProperties: ({ maxProperties }, value) => `must have at most ${fields(maxProperties)}, not ${size(value)}`,
+  propertyNames: () => 'has a field with a name that its schema does not allow',
+  minItems: ({ minItems }, value) => `must have at least ${counted(minItems, 'item')}, not ${size(value)}`,
+  maxItems: ({ maxItems }, value) => `must have at most ${counted(maxItems, 'item')}, not ${size(value)}`,
+  uniqueItems: () => 'must not have two equal items',
+  contains: () => 'has none of the items that its schema asks for',
+  minContains: () => 'has too few of the items that its schema asks for',
+  maxContains: () => 'has too many of the items that its schema limits',
+  minimum: ({ minimum }, value) => `must be at least ${minimum}, not ${shown(value)}`,
+  maximum: ({ maximum }, value) => `must be at most ${maximum}, not ${shown(value)}`,
+  exclusiveMinimum: ({ exclusiveMinimum }, value) => `must be more than ${exclusiveMinimum}, not ${shown(value)}`,
+  exclusiveMaximum: ({ exclusiveMaximum }, value) => `must be less than ${exclusiveMaximum}, not ${shown(value)}`,
+  multipleOf: ({ multipleOf }, value) => `must be a multiple of ${multipleOf}, not ${shown(value)}`,
+  minLength: ({ minLength }, value) => `must have at least ${counted(minLength, 'character')}, not ${size(value)}`,
+  maxLength: ({ maxLength }, value) => `must have at most ${counted(maxLength, 'character')}, not ${size(value)}`,
+  pattern: ({ pattern }, value) => `must match /${pattern}/, not ${shown(value)}`,
+  format: ({ format }, value) => `must be a string of the format ${format}, not ${shown(value)}`,
+}
+
+const fields = (count: number | undefined) => counted(count, 'field')

@@ -1,0 +1,110 @@
+/** Validates values against JSON Schemas and describes mistakes in sentences. The only file that imports the validator. */
+import { dereference, type OutputUnit, type Schema, validate } from '@cfworker/json-schema'
+import type { Mistake, Path } from './check.js'
+import { type JsonValue, type NormalizedSchema, type SchemaObject, tidied, UnfitSchema } from './json-schema-form.js'
+import { type Misfit, mistakesIn } from './json-schema-mistakes.js'
+
+/** The schemas of a document by their absolute addresses. */
+export type SchemaLookup = Readonly<Record<string, NormalizedSchema>>
+
+/** The validator stores the resolved address of a reference in its schema. */
+type Dereferenced = SchemaObject & { readonly __absolute_ref__?: string }
+
+/** All schemas inside of `root`. Throws an UnfitSchema if a reference cannot be resolved. */
+export function lookupOf(root: NormalizedSchema): SchemaLookup {
+  const lookup = dereferenced(root)
+  for (const schema of Object.values(lookup))
+    if (typeof schema === 'object' && schema.$ref !== undefined) targetIn(lookup, schema)
+  return lookup
+}
+
+function dereferenced(root: NormalizedSchema): SchemaLookup {
+  try {
+    // Our form is also one of theirs, but their types are narrower than what they accept.
+    return dereference(root as Schema) as SchemaLookup
+  } catch (error) {
+    if (error instanceof RangeError) throw error
+    throw new UnfitSchema('its $id and $ref cannot be read as addresses of one schema each')
+  }
+}
+
+/** The schema that a `$ref` refers to. Throws an UnfitSchema if there is none. */
+export function targetIn(lookup: SchemaLookup, schema: SchemaObject): NormalizedSchema {
+  const found = lookup[(schema as Dereferenced).__absolute_ref__ ?? '']
+  if (found !== undefined) return found
+  throw new UnfitSchema(`it refers to ${JSON.stringify(schema.$ref)}, which is not in the schema`)
+}
+
+/** Whether `value` fits a schema of this document. */
+export const fitsSchema = (value: JsonValue, schema: NormalizedSchema, lookup: SchemaLookup): boolean =>
+  run(value, schema, lookup, true).length === 0
+
+const run = (value: JsonValue, schema: NormalizedSchema, lookup: SchemaLookup, firstOnly: boolean) =>
+  validate(value, schema as Schema, '2019-09', lookup as Record<string, Schema>, firstOnly).errors
+
+interface Validation {
+  /** Stop at the first mistake. */
+  readonly firstOnly?: boolean
+  /** The name of the whole value in sentences. */
+  readonly whole?: string
+}
+
+export type Validator = (value: unknown, options?: Validation) => readonly Mistake[]
+
+/**
+ * Returns a function that lists the mistakes of a value. Patterns and nested lists can take any amount of time, so
+ * values from clients are validated within `bounded`. Throws an UnfitSchema for a schema that cannot be used.
+ */
+export function validatorOf(schema: unknown): Validator {
+  const root = tidied(schema)
+  const lookup = lookupOf(root)
+  const schemaAt = (location: string) => schemaIn(lookup, root, location)
+  return (value, { firstOnly = false, whole = 'it' } = {}) => {
+    const errors = run(value as JsonValue, root, lookup, firstOnly)
+    if (errors.length === 0) return []
+    const mistakes = mistakesIn(located(errors, value, schemaAt), whole)
+    return firstOnly ? mistakes.slice(0, 1) : mistakes
+  }
+}
+
+function located(
+  errors: readonly OutputUnit[],
+  root: unknown,
+  schemaAt: (location: string) => NormalizedSchema | undefined,
+): readonly Misfit[] {
+  let before = ''
+  return errors.map(({ keyword, keywordLocation, instanceLocation }) => {
+    // The validator gives a `false` schema the location of the value.
+    const location = keyword === 'false' ? `${before}/false` : keywordLocation
+    before = location
+    const around = schemaAt(location.slice(0, location.lastIndexOf('/')))
+    return { keyword, location, schema: typeof around === 'object' ? around : {}, ...valueAt(root, instanceLocation) }
+  })
+}
+
+const stepsOf = (pointer: string) =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map(step => decodeURI(step).replaceAll('~1', '/').replaceAll('~0', '~'))
+
+function valueAt(root: unknown, pointer: string): { readonly value: unknown; readonly path: Path } {
+  const path: (string | number)[] = []
+  let value = root
+  for (const step of stepsOf(pointer)) {
+    path.push(Array.isArray(value) ? Number(step) : step)
+    value = (value as Readonly<Record<string, unknown>> | undefined)?.[step]
+  }
+  return { value, path }
+}
+
+/** Follows the validator's way through keywords and references. */
+function schemaIn(lookup: SchemaLookup, root: NormalizedSchema, location: string): NormalizedSchema | undefined {
+  let schema: unknown = root
+  for (const step of stepsOf(location)) {
+    if (typeof schema !== 'object' || schema === null) return undefined
+    schema =
+      step === '$ref' ? targetIn(lookup, schema as SchemaObject) : (schema as Readonly<Record<string, unknown>>)[step]
+  }
+  return schema as NormalizedSchema | undefined
+}

@@ -1,0 +1,96 @@
+/** What is said about values that do not fit a JSON Schema. */
+import { expect, test } from 'vitest'
+import { validatorOf } from '../../src/check/json-schema.js'
+
+const sentences = (schema: object, value: unknown) => validatorOf(schema)(value).map(({ sentence }) => sentence)
+
+const project = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', minLength: 2, maxLength: 10 },
+    stars: { type: 'integer', minimum: 0 },
+    tags: { type: 'array', items: { $ref: '#/$defs/tag' }, maxItems: 2, uniqueItems: true },
+    state: { enum: ['draft', 'live'] },
+    home: { type: 'string', format: 'uri', nullable: true },
+    'a/b~c%': { const: 1 },
+  },
+  required: ['name'],
+  additionalProperties: false,
+  dependentRequired: { stars: ['state'] },
+  $defs: { tag: { type: 'string', pattern: '^[a-z]+$' } },
+}
+
+test.each<[unknown, readonly string[]]>([
+  [{ name: 'Atlas', home: null, tags: ['a'] }, []],
+  ['Atlas', ['it must be an object, not "Atlas".']],
+  [{}, ['name is missing.']],
+  [{ name: 5 }, ['name must be a string, not 5.']],
+  [{ name: 'A' }, ['name must have at least 2 characters, not 1.']],
+  [{ name: 'Atlas', nmae: 1 }, ['nmae is not known here. Did you mean "name"?']],
+  [
+    { name: 'Atlas', stars: -0.5, state: 'old' },
+    [
+      'stars must be a whole number, not -0.5.',
+      'stars must be at least 0, not -0.5.',
+      'state must be one of "draft", "live", not "old".',
+    ],
+  ],
+  [{ name: 'Atlas', stars: 1 }, ['state is missing, which must be there beside stars.']],
+  [
+    { name: 'Atlas', tags: ['a', 'B', 'c'] },
+    ['tags must have at most 2 items, not 3.', 'tags[1] must match /^[a-z]+$/, not "B".'],
+  ],
+  [{ name: 'Atlas', tags: ['a', 'a'] }, ['tags must not have two equal items.']],
+  [{ name: 'Atlas', home: 'x' }, ['home must be a string of the format uri, not "x".']],
+  [{ name: 'Atlas', 'a/b~c%': 2 }, ['["a/b~c%"] must be 1.']],
+])('%j', (value, expected) => {
+  expect(sentences(project, value)).toEqual(expected)
+})
+
+test.each<[string, object, unknown, string]>([
+  ['types', { anyOf: [{ type: 'string' }, { type: 'null' }] }, 5, 'it must be a string or null, not 5.'],
+  [
+    'the intended form',
+    {
+      oneOf: [
+        { properties: { kind: { const: 'a' } }, required: ['kind'] },
+        { properties: { kind: { const: 'b' }, size: { type: 'object', required: ['w'] } } },
+      ],
+    },
+    { kind: 'b', size: {} },
+    'size.w is missing.',
+  ],
+  [
+    'no form',
+    { anyOf: [{ minimum: 5 }, { type: 'string' }] },
+    1,
+    'it fits none of the 2 forms that its schema allows.',
+  ],
+  [
+    'two forms',
+    { oneOf: [{ type: 'number' }, { type: 'integer' }, { type: 'null' }] },
+    1,
+    'it fits more than one of the 3 forms that its schema allows.',
+  ],
+  [
+    'a circle',
+    { properties: { next: { $ref: '#' }, id: { type: 'integer' } } },
+    { next: { next: { id: 'x' } } },
+    'next.next.id must be a whole number, not "x".',
+  ],
+])('alternatives and references: %s', (_, schema, value, expected) => {
+  expect(sentences(schema, value)).toEqual([expected])
+})
+
+test('the first mistake alone', () => {
+  const value = { stars: 'many', tags: 'none' }
+  expect(validatorOf(project)(value, { firstOnly: true })).toHaveLength(1)
+  expect(validatorOf(project)(value)).toHaveLength(4)
+})
+
+test.each([
+  [{ $ref: '#/$defs/nothing' }, /refers to "#\/\$defs\/nothing", which is not in the schema/],
+  [{ properties: { a: { pattern: '(' } } }, /is not a regular expression/],
+])('a schema that cannot be used is refused: %j', (schema, expected) => {
+  expect(() => validatorOf(schema)).toThrow(expected)
+})
