@@ -13,11 +13,11 @@ export interface Source {
 const floors: readonly (readonly string[])[] = [
   ['check'],
   ['core'],
-  ['redact', 'completions'],
+  ['redact', 'completions', 'rpc'],
   // What operations are, for the parts that declare theirs.
   ['api'],
   ['config', 'keys', 'replies', 'journal', 'state', 'limits', 'faults', 'recordings', 'metrics', 'contract'],
-  ['platform-api', 'supabase'],
+  ['platform-api', 'supabase', 'mcp'],
   ['http'],
   ['dashboard', 'version.ts'],
   ['platform.ts', 'platform'],

@@ -1,7 +1,8 @@
 /** The building blocks of options: with a default and a description, secret or not, single or grouped. */
 import * as v from 'valibot'
-import { closed, described } from '../check/check.js'
+import { closed, described, word } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
+import { credentialKinds } from '../core/exchange.js'
 
 /** An option with its default and description. */
 export const option = <const S extends v.GenericSchema>(schema: S, initial: v.InferInput<S>, meaning: string) =>
@@ -45,3 +46,12 @@ export const different = <T>(items: readonly T[], by: (item: T) => unknown) =>
 export const id = v.pipe(text, v.uuid('a UUID'))
 export const flag = (initial: boolean, meaning: string) => option(v.boolean('true or false'), initial, meaning)
 export const metadata = v.record(v.string(), v.unknown(), 'a map')
+
+/** Who may call. */
+export const access = v.union(
+  [
+    v.literal('anyone', 'anyone, or a list of credential kinds'),
+    v.pipe(list(word(credentialKinds), 'credential kinds'), v.nonEmpty('anyone, or a list with at least one kind')),
+  ],
+  `anyone, or a list of ${credentialKinds.join(', ')}`,
+)

@@ -4,11 +4,12 @@
  */
 import * as v from 'valibot'
 import { closed, described, map, open, word } from '../check/check.js'
-import { credentialKinds, modes } from '../core/exchange.js'
+import { modes } from '../core/exchange.js'
 import { randomFaultSchema } from '../core/fault.js'
 import { paceInput, paceOptions, unpaced } from '../core/pace.js'
 import { apiKeyOptions, authOptions, userOptions } from './auth-options.js'
 import {
+  access,
   anAddress,
   credential,
   different,
@@ -23,15 +24,8 @@ import {
   text,
 } from './forms.js'
 import { limitOptions } from './limit-options.js'
+import { mcpOptions } from './mcp-options.js'
 import { recordingOptions } from './recording-options.js'
-
-const access = v.union(
-  [
-    v.literal('anyone', 'anyone, or a list of credential kinds'),
-    v.pipe(list(word(credentialKinds), 'credential kinds'), v.nonEmpty('anyone, or a list with at least one kind')),
-  ],
-  `anyone, or a list of ${credentialKinds.join(', ')}`,
-)
 
 /** Random faults. */
 const randomFaults = list(randomFaultSchema, 'faults')
@@ -206,6 +200,7 @@ export const configSchema = closed({
     },
     'The list of endpoints.',
   ),
+  mcp: mcpOptions,
   users: userOptions,
   apiKeys: apiKeyOptions,
   auth: authOptions,

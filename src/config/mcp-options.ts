@@ -1,0 +1,161 @@
+/** The servers of the Model Context Protocol: what each offers, with the protocol's own names. */
+import * as v from 'valibot'
+import { closed, described, map, oneForm, open, optional, word } from '../check/check.js'
+import { protocolVersions } from '../rpc/versions.js'
+import { access, different, filled, integer, list, option, text } from './forms.js'
+
+const object = open({})
+const jsonSchema = v.pipe(
+  object,
+  v.check(schema => schema.type === 'object', 'a JSON Schema of an object, with type: object'),
+)
+const named = {
+  title: optional(text, 'What people call it.'),
+  description: optional(text, 'What it is for. Models choose by it.'),
+  icons: optional(list(object, 'icons'), 'Icons that clients may show.'),
+  _meta: optional(object, 'Further information, sent as it is.'),
+}
+
+/** A reply that stands beside what it belongs to; its form is that of a rule, and rules are read later. */
+const reply = optional(object, 'What it answers where no rule does, as the reply of a rule.')
+
+const tool = closed({
+  name: described(filled, 'The name by which it is called.'),
+  ...named,
+  inputSchema: v.optional(
+    described(jsonSchema, 'The JSON Schema of its arguments. Calls that do not fit it are refused.'),
+    { type: 'object' },
+  ),
+  outputSchema: optional(object, 'The JSON Schema of its structuredContent. Made-up results fit it.'),
+  annotations: optional(object, 'Hints such as readOnlyHint.'),
+  reply,
+})
+
+const address = v.pipe(text, v.regex(/^[a-z][a-z\d+.-]*:.+/i, 'a URI such as file:///readme'))
+
+const shown = {
+  ...named,
+  mimeType: optional(filled, 'Its media type.'),
+  annotations: optional(object, 'Hints such as audience and priority.'),
+}
+
+const resource = closed({
+  uri: described(address, 'By which it is read.'),
+  name: optional(filled, 'Its name; the URI without one.'),
+  ...shown,
+  size: optional(integer(0, Number.MAX_SAFE_INTEGER), 'Its size in bytes.'),
+  text: optional(text, 'Its content.'),
+  blob: optional(v.pipe(text, v.base64('text in base64')), 'Its content in base64, if it is no text.'),
+  file: optional(filled, 'A file that is its content, relative to the configuration.'),
+  reply,
+})
+
+const resourceTemplate = closed({
+  uriTemplate: described(address, 'A URI with variables in braces, such as test://items/{id}.'),
+  name: optional(filled, 'Its name; the template without one.'),
+  ...shown,
+  reply,
+})
+
+const prompt = closed({
+  name: described(filled, 'The name by which it is asked for.'),
+  ...named,
+  arguments: optional(
+    list(
+      closed({
+        name: described(filled, 'The name of the argument.'),
+        title: optional(text, 'What people call it.'),
+        description: optional(text, 'What it is for.'),
+        required: optional(v.boolean('true or false'), 'Whether it must be given.'),
+      }),
+      'arguments',
+    ),
+    'What the prompt takes.',
+  ),
+  reply,
+})
+
+const items = <const S extends v.GenericSchema<unknown, object>>(form: S, what: string, key: string, meaning: string) =>
+  v.optional(
+    described(
+      v.pipe(
+        list(form, what),
+        v.check(
+          all => different(all, one => (one as Readonly<Record<string, unknown>>)[key]),
+          `a list without two ${what} of the same ${key}`,
+        ),
+      ),
+      meaning,
+    ),
+    [],
+  )
+
+const server = closed({
+  access: option(access, ['apiKey', 'user'], 'Who may ask: anyone, or a list of anon, service, user, apiKey.'),
+  name: option(filled, 'standin', 'The name that the server tells clients.'),
+  title: optional(text, 'What people call the server.'),
+  version: option(filled, '1.0.0', 'The version that the server tells clients.'),
+  instructions: optional(text, 'What models should know about the server.'),
+  protocolVersions: option(
+    v.pipe(list(word(protocolVersions), 'versions'), v.nonEmpty('a list with at least one version')),
+    [...protocolVersions],
+    'The versions of the protocol that the server speaks.',
+  ),
+  tools: items(tool, 'tools', 'name', 'What tools/list lists.'),
+  resources: items(resource, 'resources', 'uri', 'What resources/list lists.'),
+  resourceTemplates: items(
+    resourceTemplate,
+    'resource templates',
+    'uriTemplate',
+    'What resources/templates/list lists.',
+  ),
+  prompts: items(prompt, 'prompts', 'name', 'What prompts/list lists.'),
+  completions: option(
+    map(filled, map(filled, list(text, 'values'), 'a map from arguments to lists of values'), 'a map of arguments'),
+    {},
+    'Values that are suggested, by the name of a prompt or the uriTemplate of a resource, then by the argument.',
+  ),
+  pageSize: option(integer(1, 10_000), 1000, 'How many items a page of a list has.'),
+  sessionIdleMs: option(
+    integer(1000, 2 ** 31 - 1),
+    1_800_000,
+    'After how many milliseconds without a request a session is forgotten.',
+  ),
+  ttlMs: option(integer(0, 2 ** 31 - 1), 0, 'How long clients may keep lists, in milliseconds, from 2026-07-28 on.'),
+  cacheScope: option(
+    word(['public', 'private']),
+    'private',
+    'Who may share a kept list, from 2026-07-28 on: public (all callers) or private (one caller).',
+  ),
+})
+
+/** Below these the platform has answers of its own. */
+const taken = /^\/(health|api\/v1|v1\/models|v1\/chat\/completions|auth(\/.*)?|__standin(\/.*)?|dashboard(\/.*)?)$/
+const path = v.pipe(
+  text,
+  v.regex(/^(\/[\w.~-]+)+$/, 'a path such as /mcp'),
+  v.check(path => !taken.test(path), 'a path at which the platform has no answer of its own'),
+)
+
+const isOne = (written: unknown) =>
+  typeof written === 'object' && written !== null && Object.keys(written).some(key => !key.startsWith('/'))
+
+export const mcpOptions = option(
+  oneForm([map(path, v.nullish(server, {}), 'a map from paths to servers'), server], written =>
+    isOne(written) ? 1 : 0,
+  ),
+  {},
+  'Servers of the Model Context Protocol by their path, such as { /mcp: { tools: […] } }; one without a path is at /mcp.',
+)
+
+export type McpServer = v.InferOutput<typeof server>
+export type McpTool = McpServer['tools'][number]
+export type McpResource = McpServer['resources'][number]
+export type McpResourceTemplate = McpServer['resourceTemplates'][number]
+export type McpPrompt = McpServer['prompts'][number]
+
+/** The servers by their path. */
+export function mcpServers(configured: v.InferOutput<typeof mcpOptions>): ReadonlyMap<string, McpServer> {
+  if (isOne(configured)) return new Map([['/mcp', configured as McpServer]])
+  return new Map(Object.entries(configured as Readonly<Record<string, McpServer>>))
+}

@@ -1,0 +1,136 @@
+/** The messages of the Model Context Protocol: JSON-RPC 2.0, how they are read and how they are written. */
+
+export type RpcId = string | number
+
+/** Asks for something; it is answered under its id. */
+export interface RpcRequest {
+  readonly jsonrpc: '2.0'
+  readonly id: RpcId
+  readonly method: string
+  readonly params?: RpcParams
+}
+
+/** Says something that has no answer. */
+export interface RpcNotification {
+  readonly jsonrpc: '2.0'
+  readonly method: string
+  readonly params?: RpcParams
+}
+
+export interface RpcResult {
+  readonly jsonrpc: '2.0'
+  readonly id: RpcId
+  readonly result: Readonly<Record<string, unknown>>
+}
+
+export interface RpcFailure {
+  readonly jsonrpc: '2.0'
+  /** None for a message whose id could not be read. */
+  readonly id?: RpcId | null
+  readonly error: RpcErrorBody
+}
+
+export interface RpcErrorBody {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}
+
+export type RpcParams = Readonly<Record<string, unknown>>
+export type RpcResponse = RpcResult | RpcFailure
+export type RpcFrame = RpcRequest | RpcNotification | RpcResponse
+
+/** JSON-RPC 2.0 §5.1, and those of the protocol's specification 2026-07-28. */
+export const rpcCodes = {
+  parse: -32700,
+  invalidRequest: -32600,
+  unknownMethod: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  /** A resource that is not there, up to 2025-11-25. */
+  noResource: -32002,
+  headerMismatch: -32020,
+  missingCapability: -32021,
+  unsupportedVersion: -32022,
+} as const
+
+/** A refusal that the client gets as a JSON-RPC error. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError'
+
+  constructor(
+    readonly code: number,
+    message: string,
+    readonly data?: unknown,
+    /** The HTTP status where it is not 200. */
+    readonly status?: number,
+  ) {
+    super(message)
+  }
+}
+
+export const isRequest = (frame: RpcFrame): frame is RpcRequest => 'method' in frame && 'id' in frame
+export const isNotification = (frame: RpcFrame): frame is RpcNotification => 'method' in frame && !('id' in frame)
+export const isResponse = (frame: RpcFrame): frame is RpcResponse => !('method' in frame)
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A JSON value as a message. Throws an RpcError that says what it lacks. */
+export function frameFrom(value: unknown): RpcFrame {
+  if (!isObject(value)) throw invalid('A message must be an object.')
+  if (value.jsonrpc !== '2.0') throw invalid('jsonrpc must be "2.0".')
+  const { id, method, params } = value
+  if ('id' in value && !isId(id) && !('error' in value)) throw invalid('id must be a text or a whole number.')
+  if (params !== undefined && !isObject(params)) throw invalid('params must be an object.')
+  if (method !== undefined) {
+    if (typeof method !== 'string') throw invalid('method must be a text.')
+    return value as unknown as RpcRequest
+  }
+  if (('result' in value && isObject(value.result)) || ('error' in value && isErrorBody(value.error)))
+    return value as unknown as RpcResponse
+  throw invalid('A message must have a method, a result or an error.')
+}
+
+const invalid = (sentence: string) => new RpcError(rpcCodes.invalidRequest, `Invalid request: ${sentence}`)
+
+export const isId = (id: unknown): id is RpcId => typeof id === 'string' || Number.isSafeInteger(id)
+
+const isErrorBody = (error: unknown): error is RpcErrorBody =>
+  isObject(error) && typeof error.code === 'number' && typeof error.message === 'string'
+
+/** The id that an answer to such a value can have. */
+export const idOf = (value: unknown): RpcId | undefined => (isObject(value) && isId(value.id) ? value.id : undefined)
+
+export const resultFrame = (id: RpcId, result: RpcResult['result']): RpcResult => ({ jsonrpc: '2.0', id, result })
+
+export const failureFrame = (id: RpcId | null | undefined, { code, message, data }: RpcErrorBody): RpcFailure => ({
+  jsonrpc: '2.0',
+  ...(id !== undefined && { id }),
+  error: { code, message, ...(data !== undefined && { data }) },
+})
+
+export const notificationFrame = (method: string, params?: RpcParams): RpcNotification => ({
+  jsonrpc: '2.0',
+  method,
+  ...(params && { params }),
+})
+
+/** What a call is about, for people: `tools/call get_weather`, `resources/read file:///readme`, `ping`. */
+export function callTitle({ method, params = {} }: Pick<RpcRequest, 'method' | 'params'>): string {
+  const name = targetOf(method, params)
+  return name === undefined ? method : `${method} ${name}`
+}
+
+/** The tool, prompt or resource that a call names; that of a completion by its reference. */
+export function targetOf(method: string, params: RpcParams): string | undefined {
+  const ref = method === 'completion/complete' ? params.ref : params
+  if (!isObject(ref)) return undefined
+  const name = ref.name ?? ref.uri
+  return typeof name === 'string' ? name : undefined
+}
+
+/** One event of a stream. */
+export function eventText(frame: unknown, id?: string): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: message\ndata: ${JSON.stringify(frame)}\n\n`
+}

@@ -1,0 +1,15 @@
+/** The versions of the Model Context Protocol, a file of its own for the options. */
+
+/** In sessions, oldest first. */
+export const sessionVersions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const
+/** Without sessions: each request says everything. */
+export const statelessVersions = ['2026-07-28'] as const
+
+export const protocolVersions = [...sessionVersions, ...statelessVersions] as const
+export type ProtocolVersion = (typeof protocolVersions)[number]
+
+/** What a client speaks that does not say (specification 2025-03-26 and later, "Protocol Version Header"). */
+export const ASSUMED_VERSION = '2025-03-26'
+
+export const isStateless = (version: string | undefined) =>
+  (statelessVersions as readonly (string | undefined)[]).includes(version)
