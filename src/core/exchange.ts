@@ -44,7 +44,7 @@ export interface Endpoint {
   readonly takesBody: boolean
   /** Whether only rules answer it; its body may be of any kind. */
   readonly isByRule?: true
-  /** Whether it stands for a path that is not documented, and that only the live platform or a recording may know; its body may be of any kind. */
+  /** Whether it stands for an undocumented path that only the live platform or a recording may know. Its body may be of any type. */
   readonly isElsewhere?: true
   /** The endpoint's description for the OpenAPI document in this mode, computed on request. */
   says?(mode: Mode): Promise<EndpointDescription>
@@ -66,94 +66,94 @@ export interface Exchange {
   /** When it was over, by the same; set by the journal. */
   endedMs?: number | undefined
   caller: Caller
-  /** The endpoint, once it is known. */
+  /** The test that the request belongs to, where several share a server; empty for none. */
   scope: string
-  /** The mode of the answer, once it is decided. */
+  /** The endpoint, once it is known. */
   endpoint: Endpoint | undefined
-  /** The original body; `undefined` until it has been read. */
+  /** The mode of the answer, once it is decided. */
   mode: Mode | undefined
-  /** Set if only the beginning of the body was read: its full size, as declared or as far as it arrived. */
+  /** The original body; `undefined` until it has been read. */
   body: Buffer | undefined
-  /** The parsed chat request. completions/request.ts knows its fields. */
+  /** Set if only the beginning of the body was read: its full size, as declared or as far as it arrived. */
   bodyCutFromBytes?: number
-  /** Whether the chat request is of the usual kind, in which neither the schema nor OpenAI finds mistakes. */
+  /** The parsed chat request. completions/request.ts knows its fields. */
   chat?: { readonly model: string; readonly messages: readonly { readonly content?: unknown }[] } | undefined
-  /** OpenAI's error for a request that it is known to refuse with a 400, although it was answered here. */
+  /** Whether the chat request is of the usual kind, in which neither the schema nor OpenAI finds mistakes. */
   isUsualChat?: boolean | undefined
-  /** What OpenAI says to the request, where it is known to refuse it with a 400 and it was answered all the same. */
+  /** OpenAI's error for a request that it is known to refuse with a 400, although it was answered here. */
   openaiRefuses?: string | undefined
   outcome: Outcome | undefined
-  /** How the answer violates the contract, once that was checked. */
+  /** The closest recording, if none answered the request. */
   nearest?: ClosestRecording | undefined
-  /** What its answer has against the contract, once that was judged. */
+  /** How the answer violates the contract, once that was checked. */
   violations?: readonly Violation[]
 }
 
 /** What is checked, and what the document's schemas are made from. */
 export type DocumentedSchema = Parameters<typeof check>[0]
 
-/** As much of JSON Schema as answers need; what goes in is made from a `Schema`. */
+/** A JSON Schema of an answer. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown
 }
 
-/** A form that has a name of its own among the schemas of the document. */
+/** A schema that has a name of its own in the document. */
 export type NamedForm = readonly [name: string, form: DocumentedSchema | JsonSchema]
 
 /** One kind of event of a stream. */
 export interface EventDescription {
   readonly what: string
-  /** The value of `data:`: JSON of this form, or a literal text. */
+  /** The value of `event:`, if there is such a line. */
   readonly name?: string
-  /** What stands behind `data:`: JSON of this form, or the text itself. */
+  /** The value of `data:`: JSON of this form, or a literal text. */
   readonly data: NamedForm | DocumentedSchema | string
 }
 
-/** The title of the section. */
+/** Where platform-api.md specifies it. Without one, it is our decision. */
 interface Cited {
-  /** The fields that the section names. `messages[].role` is a field of each element. */
+  /** The title of the section. */
   readonly section?: string
-  /** The fields that it names there; `messages[].role` is one of each element. */
+  /** The fields that the section names. `messages[].role` is a field of each element. */
   readonly fields?: readonly string[]
 }
 
-/** What the document says of one answer. */
+/** The description of one answer. */
 export interface AnswerDescription extends Cited {
   readonly what: string
-  /** The same for a named form. */
+  /** The schema of a JSON body. Without one there is no body, or one of another `type`. */
   readonly schema?: JsonSchema | DocumentedSchema
-  /** The content type of a body that is not JSON. */
+  /** The same for a named form. */
   readonly form?: NamedForm
-  /** The events of a stream. */
+  /** The content type of a body that is not JSON. */
   readonly type?: string
   /** The events of a stream. */
   readonly events?: readonly EventDescription[]
 }
 
-/** The operation id, for generated clients. */
+/** The description of one method on one path. */
 export interface EndpointDescription extends Cited {
-  /** Its name, for clients that are made from the document. */
+  /** The operation id, for generated clients. */
   readonly id: string
   readonly does: string
   /** Further remarks. */
   readonly more?: string
   readonly query?: DocumentedSchema | JsonSchema | undefined
-  /** What headers mean, by their names. */
+  /** What each header means. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: DocumentedSchema | JsonSchema | undefined
-  /** The accepted kinds of credential, if the endpoint itself checks them. */
+  /** Whether the body is optional. */
   readonly isBodyOptional?: true
-  /** Further conditions on the body, as JSON Schema, that are not part of its own schema. */
+  /** The accepted kinds of credential, if the endpoint itself checks them. */
   readonly access?: readonly string[]
-  /** By status. */
+  /** Further conditions on the body, as JSON Schema, that are not part of its own schema. */
   readonly narrowed?: JsonSchema
-  /** Errors in addition to those that all endpoints have, by status. */
+  /** By status. */
   readonly answers: Readonly<Record<number, AnswerDescription | readonly AnswerDescription[]>>
-  /** Errors beyond those that others have as well, by status. */
+  /** Errors in addition to those that all endpoints have, by status. */
   readonly errors?: Readonly<Record<number, string>>
 }
 
-/** What to send: a reply of ours, or the live platform's. */
+/** What to send: our own reply, or the live platform's. */
 export type Answer = Reply | Forward
 
 /** An answer of our own. */
@@ -161,26 +161,26 @@ export interface Reply {
   readonly kind: 'reply'
   readonly status: number
   readonly contentType: string
-  /** Called when a body of bytes has been sent. The bytes may then be reused. */
+  /** A text is sent with its length. Bytes are a stream that is already complete; they are sent like streams, without one. */
   readonly body: string | Buffer | Paced
-  /** Produces the same bytes again, for readers that need them after they were reused. */
+  /** Called when a body of bytes has been sent. The bytes may then be reused. */
   readonly sent?: (() => void) | undefined
-  /** Such bytes with `HEAD_ROOM` bytes of room before them and the end of a chunk behind them (core/http.ts), so that head and body can leave as one. */
+  /** The same bytes with `HEAD_ROOM` free bytes before them and the end of a chunk after them (core/http.ts), so that head and body can be sent in one write. */
   readonly framed?: Buffer | undefined
-  /** Such bytes once more, for readers that come when they have been used again. */
+  /** Produces the same bytes again, for readers that need them after they were reused. */
   readonly again?: (() => Buffer) | undefined
   /** Further headers, as node's flat array of names and values. */
   readonly headers?: readonly string[] | undefined
   readonly answeredBy?: AnsweredBy | undefined
-  /** The fault to apply. */
+  /** Further information for the log, computed when it is read. */
   readonly remark?: (() => string | undefined) | undefined
-  /** Whether it is a replayed recording. It then has only the live platform's headers. */
+  /** The fault to apply. */
   readonly fault?: Fault | undefined
-  /** The recorded answer, if it was an error that was changed to fit the document. */
+  /** Whether it is a replayed recording. It then has only the live platform's headers. */
   readonly isRecorded?: true
-  /** What it costs of a token limit. */
+  /** The recorded answer, if it was an error that was changed to fit the document. */
   readonly upstream?: UpstreamResponse | undefined
-  /** What it costs of a limit on tokens. */
+  /** What it costs of a token limit. */
   readonly tokens?: { readonly prompt: number; readonly completion: number } | undefined
 }
 
@@ -195,55 +195,52 @@ export const jsonReply = (value: unknown): Reply => ({
   body: JSON.stringify(value),
 })
 
-/** Sent with the first piece. */
+/** A body that is sent piece by piece. Many exchanges share the pieces; only the frame around each piece differs. */
 export interface Paced {
-  /** Sent before each piece. */
+  /** Sent with the first piece. */
   readonly head: string
-  /** Stands before each piece. */
+  /** Sent before each piece. */
   readonly before: string
   readonly pieces: readonly string[]
-  /** Sent with the last piece. */
+  /** Sent after each piece. */
   readonly after: string
-  /** Goes out with the last piece. */
+  /** Sent with the last piece. */
   readonly tail: string
   readonly pace: Pace
-  /** The seed for the variation of pauses. */
+  /** The length of the prompt, which a pace with `promptTokensPerSecond` reads before it begins. */
   readonly promptTokens?: number
-  /** When each piece is due after the start, instead of the pace: a recorded rhythm. */
+  /** The seed for the variation of pauses. */
   readonly seed?: number
-  /** Whether each character is one byte, as in ASCII. Pieces can then be sent without counting their bytes. */
+  /** When each piece is due after the start, instead of the pace: a recorded rhythm. */
   readonly atMs?: readonly number[]
-  /** Whether each character is one byte, as in ASCII: then they go out as they are, without counting bytes for every piece. */
+  /** Whether each character is one byte, as in ASCII. Pieces can then be sent without counting their bytes. */
   readonly bytewise?: boolean
 }
 
-/** Carry the request to the live platform. */
+/** The decision to send the request to the live platform. */
 export interface Forward {
   readonly kind: 'forward'
-  /** The file of the recording that is being made of the answer. */
+  /** The fault to apply to the live platform's answer. */
   readonly fault?: Fault | undefined
-  /** Observes the live platform's answer as it arrives. */
+  /** The file of the recording that is being made of the answer. */
   readonly recordedAs?: string | undefined
-  /** Sees what the live platform says, as it comes. */
+  /** Observes the live platform's answer as it arrives. */
   readonly witness?: ResponseObserver | undefined
 }
 
-/** The original status and headers, as node's flat array of names and values, without hop-by-hop headers. */
+/** Observes an answer as it passes, and must not delay it. Called in this order; `end` always comes, and last. */
 export interface ResponseObserver {
-  /** Bytes of the body, as the network delivered them. */
+  /** The original status and headers, as node's flat array of names and values, without hop-by-hop headers. */
   head(status: number, headers: readonly string[]): void
-  /**
-   * True if the live platform's answer is complete; false if it broke off, the client disconnected, or there was no
-   * answer.
-   */
+  /** Bytes of the body, as the network delivered them. */
   bytes(bytes: Buffer): void
-  /** True when the answer of the live platform is complete; false when it or the client broke off, or there never was an answer. */
+  /** True if the live platform's answer is complete; false if it broke off, the client disconnected, or there was no answer. */
   end(complete: boolean): void
 }
 
-/** `title` is the rule's name for people: `rule "weather"`. `reply` says which of several `replies` was used. */
+/** What produced an answer. */
 export type AnsweredBy =
-  /** `title` is what people call it: `rule "weather"`; `reply` says which of its `replies`, where it has several. */
+  /** `title` is the rule's name for people: `rule "weather"`. `reply` says which of several `replies` was used. */
   | {
       readonly kind: 'rule'
       readonly title: string
@@ -251,7 +248,7 @@ export type AnsweredBy =
       readonly reply?: number
       readonly replies?: number
     }
-  /** Magic words in the prompt. */
+  /** No rule: generated from the request and the seed. */
   | { readonly kind: 'canned'; readonly form: 'reply' | 'JSON' | 'tool call' }
   /** Magic words in the prompt. */
   | { readonly kind: 'magic'; readonly words: readonly string[] }
@@ -259,64 +256,64 @@ export type AnsweredBy =
   /** The live platform at this address, and the recording that was made of its answer. */
   | { readonly kind: 'live'; readonly baseUrl?: string; readonly recordedAs?: string }
 
-/** A fault on its way with an answer. */
+/** A fault that was applied to an answer. */
 export interface FaultDone {
   readonly fault: Fault
-  /** False if the answer was too short for it. */
+  /** What caused it: a header, a call, an option, or a rule whose answer it replaced. */
   readonly by: string | AnsweredBy | undefined
-  /** Whether it changed the body. `said` is then the unchanged answer. */
+  /** False if the answer was too short for it. */
   readonly happened: boolean
-  /** Whether it has changed the body: then `said` is what would have left. */
+  /** Whether it changed the body. `said` is then the unchanged answer. */
   readonly isSpoilt: boolean
 }
 
-/** An answer of the live platform, as far as it is kept to be looked at. */
+/** An answer of the live platform, as far as it is kept for the journal. */
 export interface UpstreamResponse {
   readonly kind: 'heard'
-  /** The beginning of the body. */
+  /** As node's flat array. */
   readonly headers: readonly string[]
-  /** The size of the whole body. */
+  /** The beginning of the body. */
   readonly beginning: Buffer[]
-  /** All of the body. */
+  /** The size of the whole body. */
   bytes: number
 }
 
-/** 0 if a fault prevented an answer. */
+/** What was actually sent. */
 export interface Outcome {
-  /** 0 where a fault saw to it that none left. */
+  /** 0 if a fault prevented an answer. */
   readonly status: number
   readonly answeredBy: AnsweredBy | undefined
-  /** The error message that the client got. */
+  /** The fault that was applied. */
   readonly fault?: FaultDone
-  /** The code of that error, such as `no_rule_matches`. */
+  /** The error message that the client got. */
   readonly error: string | undefined
-  /** A hint that only the log shows. */
+  /** The code of that error, such as `no_rule_matches`. */
   readonly code?: string | undefined
-  /** Further information for the log, computed when it is read. */
+  /** A hint that only the log shows. */
   readonly hint?: string | undefined
-  /** The header x-request-id of an answer that was made here. */
+  /** Further information for the log, computed when it is read. */
   readonly remark?: (() => string | undefined) | undefined
-  /** The answer: our own reply, or the part of the live platform's answer that is kept. */
+  /** The x-request-id header of our own answer. */
   readonly requestId?: string | undefined
-  /** The live platform's answer, if it was an error that was changed to fit the document. */
+  /** The answer: our own reply, or the part of the live platform's answer that is kept. */
   readonly said?: Reply | UpstreamResponse | undefined
-  /** When the head was sent, by `passedMs` of core/clock.ts. */
+  /** The live platform's answer, if it was an error that was changed to fit the document. */
   readonly upstream?: UpstreamResponse | undefined
-  /** When pieces of a stream were sent, in milliseconds after the head; the first thousand. */
+  /** When the head was sent, by `passedMs` of core/clock.ts. */
   readonly beganMs?: number
-  /** False while the answer is being sent, and from then on if the client disconnected or the stream was cut. */
+  /** When pieces of a stream were sent, in milliseconds after the head; the first thousand. */
   readonly piecesAtMs?: number[] | undefined
-  /** False while the answer is on its way, and for good when the client left or the stream was cut. */
+  /** False while the answer is being sent, and from then on if the client disconnected or the stream was cut. */
   complete: boolean
 }
 
-/** `rule "weather" (2 of 3)`, `recording a.yaml`, `live + fault cutAfterBytes=3 (one-shot)`; nothing for an error of ours. */
+/** `rule "weather" (2 of 3)`, `recording a.yaml`, `live + fault cutAfterBytes=3 (one-shot)`; `null` for our own errors. */
 export function sourceOf({ answeredBy, fault }: Partial<Outcome> = {}): string | null {
   const parts = [answeredBy && inWords(answeredBy), fault && faultDoneInWords(fault)].filter(Boolean)
   return parts.length === 0 ? null : parts.join(' + ')
 }
 
-/** What gave an answer, in words. */
+/** Describes what produced an answer. */
 export function inWords(by: AnsweredBy): string {
   switch (by.kind) {
     case 'rule':
@@ -332,14 +329,14 @@ export function inWords(by: AnsweredBy): string {
   }
 }
 
-/** A fault and what asked for it, in words. */
+/** Describes a fault and its cause. */
 export function faultDoneInWords({ fault, by, happened }: FaultDone): string {
   const cause = typeof by === 'object' ? inWords(by) : by
   const words = `fault ${faultInWords(fault)}${cause === undefined ? '' : ` (${cause})`}`
   return happened ? words : `${words}, which did not come about`
 }
 
-/** `status=503; delayMs=200` or `hang`, as the header would say it; without the chance, which is over once it has come about, and without the message, which is told beside it. */
+/** `status=503; delayMs=200` or `hang`, as the header would say it. The chance is left out, since it has already occurred, and so is the message, which is shown beside it. */
 export const faultInWords = (fault: Fault): string =>
   Object.entries(fault)
     .filter(([key, value]) => value !== undefined && key !== 'chance' && key !== 'message')
