@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { check } from '../check/check.js'
 import type { ClosestRecording, Violation } from '../check/finding.js'
 import type { Caller, CredentialKind } from './caller.js'
+import type { PlatformError } from './errors.js'
 import type { Fault } from './fault.js'
 import type { Pace } from './pace.js'
 
@@ -34,6 +35,13 @@ const documentedAccess: readonly (readonly [prefix: string, access: Access])[] =
 export const accessBelow = (path: string): Access | undefined =>
   documentedAccess.find(([prefix]) => path.startsWith(prefix))?.[1]
 
+/** Who may ask for a path that the user configured without saying who. */
+export const usualAccess = (path: string): Access => accessBelow(path) ?? ['apiKey', 'user']
+
+/** Allows callers that one of the two allows. */
+export const eitherAccess = (one: Access, other: Access): Access =>
+  one === 'anyone' || other === 'anyone' ? 'anyone' : [...new Set([...one, ...other])]
+
 /** What is asked: one method on one path. It turns an exchange into a reply, and throws a PlatformError when it cannot. */
 export interface Endpoint {
   readonly method: string
@@ -42,13 +50,35 @@ export interface Endpoint {
   readonly access: Access
   /** Whether a body is read before `reply` is called. */
   readonly takesBody: boolean
-  /** Whether only rules answer it; its body may be of any kind. */
-  readonly isByRule?: true
+  /** Whether the user configured it, with a rule for example. Its body may be of any type. */
+  readonly isOwn?: true
   /** Whether it stands for an undocumented path that only the live platform or a recording may know. Its body may be of any type. */
   readonly isElsewhere?: true
   /** The endpoint's description for the OpenAPI document in this mode, computed on request. */
   says?(mode: Mode): Promise<EndpointDescription>
   reply(exchange: Exchange): Reply | Promise<Reply>
+}
+
+/** A method on a path that the user configured, beside those of the platform's document. */
+export interface OwnPath {
+  readonly method: string
+  /** `/builder/projects/{id}`. */
+  readonly path: string
+  readonly access: Access
+}
+
+/** Answers paths that the user configured: rules are one source, resources another. */
+export interface PathSource {
+  /** What it answers at a path, one entry for each method: in a scope, or in any if none is given. Returns the same objects each time. */
+  at(path: string, scope?: string): readonly OwnPath[]
+  /** Everything that it answers. */
+  paths(): readonly OwnPath[]
+  /** Returns `undefined` if it has no answer to this request; the next source is then asked. Throws a PlatformError to refuse the request. */
+  answer(exchange: Exchange): Reply | undefined | Promise<Reply | undefined>
+  /** The error for a request that no source answered, if this one can say why. */
+  refusal?(exchange: Exchange): Promise<PlatformError | undefined>
+  /** The fault to apply to the answer, wherever that comes from. */
+  faultFor?(exchange: Exchange): Promise<Fault | undefined>
 }
 
 /** One request until its answer has been sent. The stages of the line fill in its fields. */

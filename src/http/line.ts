@@ -148,7 +148,7 @@ const reading: Stage =
     if (endpoint?.takesBody === false) return next(visit)
     const { 'content-type': type, 'content-encoding': encoding } = exchange.headers
     const isPlain = type === 'application/json' && encoding === undefined
-    if (!isPlain && surface.requiresJson && !endpoint?.isElsewhere && !endpoint?.isByRule) requireJson(request)
+    if (!isPlain && surface.requiresJson && !endpoint?.isElsewhere && !endpoint?.isOwn) requireJson(request)
     readBody(request, surface.bodyLimitBytes, body => {
       if (body === undefined) return end(visit)
       if (body instanceof PlatformError) {

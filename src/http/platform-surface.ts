@@ -42,10 +42,10 @@ export interface Mixed {
 }
 
 /**
- * Rules on paths are read after the port is open. Until then a path that is not documented waits for them; `later` is the surface with
- * them.
+ * The user's own paths are read after the port is open. Until then, requests for undocumented paths wait. `later` returns the surface
+ * with the user's paths.
  */
-export const untilRulesAreRead = (surface: Surface, { has }: Routes, later: () => Promise<Surface>): Surface => ({
+export const untilPathsAreKnown = (surface: Surface, { has }: Routes, later: () => Promise<Surface>): Surface => ({
   ...surface,
   enter: exchange => (has(exchange.path) ? surface.enter(exchange) : later().then(({ enter }) => enter(exchange))),
   options: (exchange, isPreflight) =>

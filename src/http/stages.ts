@@ -20,7 +20,7 @@ export const limitRequests =
   next =>
   visit => {
     const { caller, path, endpoint } = visit.exchange
-    visit.pass = limits.passFor(caller, path, endpoint?.isByRule)
+    visit.pass = limits.passFor(caller, path, endpoint?.isOwn)
     visit.pass?.request()
     next(visit)
   }

@@ -149,7 +149,10 @@ export const identifyPassed: Identify = authorization => ({
  * Returns if the caller may call `endpoint`, or if that is up to the live platform. Otherwise throws a 401 that names
  * the accepted kinds of credential.
  */
-export function authorize(caller: Caller, { access, method, path }: Endpoint): void {
+export function authorize(
+  caller: Caller,
+  { access, method, path }: Pick<Endpoint, 'access' | 'method' | 'path'>,
+): void {
   if (access === 'anyone' || caller.kind === 'stranger') return
   if (caller.kind === 'anonymous' || caller.kind === 'refused') throw missingCredential()
   if (!access.includes(caller.kind)) throw wrongKind(caller.kind, access, `${method} ${path}`)

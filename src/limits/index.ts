@@ -24,7 +24,7 @@ interface Parts {
 
 export interface Limits {
   /** What a request on `path`, which may be one that only rules answer, may use; `undefined` where nothing is limited. */
-  passFor(caller: Caller, path: string, isByRule?: boolean): Quota | undefined
+  passFor(caller: Caller, path: string, isOwn?: boolean): Quota | undefined
 }
 
 /** What one request may use. */
@@ -60,8 +60,8 @@ export function createLimits(parts: Parts): Limits | undefined {
   const countsPrompts = limitsPrompts || tokensPerMinute > 0
   const anonymous = anonymousQuota(parts)
   return {
-    passFor(caller, path, isByRule = false) {
-      if (!isLimited(path) && !isByRule) return undefined
+    passFor(caller, path, isOwn = false) {
+      if (!isLimited(path) && !isOwn) return undefined
       const key = keyOf(caller)
       const isChat = path === CHAT
       if (key !== undefined)

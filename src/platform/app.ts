@@ -91,8 +91,7 @@ function abilities({ current, lasting, sources, forTests, reset, reload }: Surro
     },
     async document() {
       const { openApiOf } = await import('./openapi/document.js')
-      const { http } = await current().replies()
-      return openApiOf(modes.loaded().config, { url: url(), rulePaths: http?.paths() })
+      return openApiOf(modes.loaded().config, { url: url(), ownPaths: await current().ownPaths() })
     },
     async credentials() {
       const { loaded, tokens } = current()

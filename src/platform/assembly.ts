@@ -2,7 +2,14 @@
 import { estimated, promptTokens, type Tokenizer, tokenizerNamed } from '../completions/tokens/index.js'
 import { askingLive, type LoadedConfig } from '../config/load.js'
 import type { Config } from '../config/schema.js'
-import { asksLive, type Endpoint, type Exchange, usesRecordings } from '../core/exchange.js'
+import {
+  asksLive,
+  type Endpoint,
+  type Exchange,
+  type OwnPath,
+  type PathSource,
+  usesRecordings,
+} from '../core/exchange.js'
 import { createOrigins, type Origins } from '../core/origins.js'
 import type { PaceInput } from '../core/pace.js'
 import { AUTH } from '../core/paths.js'
@@ -11,12 +18,12 @@ import { createFaults } from '../faults/index.js'
 import { liveAuthSurface, localAuthSurface } from '../http/auth-surface.js'
 import { createAuthCors, createCors } from '../http/cors.js'
 import type { LineParts } from '../http/line.js'
-import { platformSurface, untilRulesAreRead } from '../http/platform-surface.js'
+import { platformSurface, untilPathsAreKnown } from '../http/platform-surface.js'
 import { createDoorkeeper, type Doorkeeper, identifyPassed } from '../keys/identify.js'
 import { createLimits } from '../limits/index.js'
 import { heavyPromptTokens, isHeavyPrompt } from '../platform-api/chat/heavy.js'
 import { createEndpoints, createRoutes, type Routes } from '../platform-api/index.js'
-import { withRulePaths } from '../platform-api/rule-paths.js'
+import { pathsOf, withOwnPaths } from '../platform-api/own-paths.js'
 import type { Library } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
 import type { Replies } from '../replies/index.js'
@@ -26,6 +33,7 @@ import { createTokenHolders } from '../supabase/token-holders.js'
 import type { Tokens } from '../supabase/tokens.js'
 import type { Lasting } from './lasting.js'
 import { type Chosen, modesIn } from './modes.js'
+import { openOwnPaths } from './own-paths.js'
 import type { Part, PlatformSources } from './part.js'
 import { loadRedact } from './recordings.js'
 import { readReplies, whenLoaded } from './rules.js'
@@ -41,6 +49,8 @@ export interface Assembly {
   readonly doorkeeper: Doorkeeper
   readonly tokens: () => Promise<Tokens>
   readonly replies: () => Promise<Replies>
+  /** Everything that the user configured beside the documented endpoints. */
+  readonly ownPaths: () => Promise<readonly OwnPath[]>
   readonly backend: Backend
   /** From the next request on these changes hold, and no others. */
   steer(changes: Changes): void
@@ -100,22 +110,22 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
   const proxy = onceLoaded(() => openProxy(config, liveCors.headersFor, lasting.warn))
   const own = assembleAuth(loaded, lasting, origins)
   const chat = assembleChat(loaded, sources, lasting)
+  const ownPaths = openOwnPaths({ read: chat.read, replies: async () => (await chat.replies()).replies, openers: [] })
   let changed = chat.changeable({})
 
-  /** The platform's own paths, in the modes in force. */
+  /** The platform's paths, in the modes in force. */
   function platformNow() {
     const { routes } = changed
-    const read = chat.read()
-    if (read) return surfaceWith(withRules(routes, read))
-    return untilRulesAreRead(surfaceWith(routes), routes, async () => {
-      const { replies } = await chat.replies()
-      return surfaceWith(withRules(routes, replies))
-    })
+    const sources = ownPaths.now(changed.pace)
+    if (sources) return surfaceWith(withSources(routes, sources))
+    return untilPathsAreKnown(surfaceWith(routes), routes, async () =>
+      surfaceWith(withSources(routes, await ownPaths.loaded(changed.pace))),
+    )
   }
 
-  /** Where no rule has a path of its own, nothing stands in between. */
-  const withRules = (routes: Routes, { http }: Replies) =>
-    http ? withRulePaths(routes, http, { pace: changed.pace, list: config.index.list }) : routes
+  /** Without paths of the user's, the routes stay as they are. */
+  const withSources = (routes: Routes, sources: readonly PathSource[]) =>
+    sources.length > 0 ? withOwnPaths(routes, sources, config.index.list) : routes
 
   function surfaceWith(routes: Routes) {
     const chosen = lasting.modes.current()
@@ -141,7 +151,14 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
       modesIn(chosen).some(usesRecordings) && recordings().then(({ ready }) => ready()),
       auth.mode === 'proxy' && own.proxy(),
     ]
-    const loading = [own.tokens(), chat.replies(), loadRedact(config), own.routes(), chat.readTable()] as const
+    const loading = [
+      own.tokens(),
+      chat.replies(),
+      loadRedact(config),
+      own.routes(),
+      chat.readTable(),
+      ownPaths.others(),
+    ] as const
     const [[tokens, { files }, redact]] = await Promise.all([Promise.all(loading), ...needed])
     return { tokens, files, redact }
   }
@@ -150,6 +167,7 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
     ...{ loaded, doorkeeper: own.doorkeeper, tokens: own.tokens, backend: own.backend, complete },
     endpoints: changed.endpoints,
     replies: async () => (await chat.replies()).replies,
+    ownPaths: async () => pathsOf(await ownPaths.loaded(changed.pace)),
     library: async () => (await look()).library,
     line: () => ({
       platform: platformNow(),

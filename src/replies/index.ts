@@ -28,7 +28,7 @@ export { type Adding, createRulesAtRunTime, type RulesAtRunTime, type RuntimeRul
 export { conditionsOn } from './conditions/on-exchanges.js'
 export { type Draft, type DraftSource, draftOf } from './draft.js'
 export { type Explanation, linesOf, type RuleDraft, verdictOf } from './explain.js'
-export type { HttpReplies, RulePath } from './http/index.js'
+export type { HttpReplies } from './http/index.js'
 export type { TriedRequest } from './http/route.js'
 export type { HttpGeneration } from './http/saying.js'
 export { keepRules } from './keep.js'

@@ -3,14 +3,13 @@ import type { Audience, Operation, Operations } from '../../api/operation.js'
 import { estimated } from '../../completions/tokens/index.js'
 import type { Config } from '../../config/schema.js'
 import { errorAnswer, notFoundAnswer } from '../../contract/answers.js'
-import type { Endpoint, EndpointDescription } from '../../core/exchange.js'
+import type { Endpoint, EndpointDescription, OwnPath } from '../../core/exchange.js'
 import { isLoopback } from '../../core/origins.js'
 import { CONTROL, DASHBOARD } from '../../core/paths.js'
 import { type DashboardApiParts, dashboardOperations } from '../../dashboard/operations.js'
 import { modesFrom } from '../../http/modes.js'
 import { type ControlParts, controlOperations } from '../../http/operations.js'
 import { createEndpoints } from '../../platform-api/index.js'
-import type { RulePath } from '../../replies/index.js'
 import { authRefusal } from '../../supabase/answers.js'
 import type { Backend } from '../../supabase/backend.js'
 import { authEndpoints } from '../../supabase/endpoints/index.js'
@@ -20,12 +19,12 @@ import { type Placed, securitySchemes, tags } from './surface.js'
 
 interface Running {
   readonly url: string
-  /** What only rules answer. */
-  readonly rulePaths?: readonly RulePath[] | undefined
+  /** The paths that the user configured. */
+  readonly ownPaths?: readonly OwnPath[] | undefined
 }
 
 /** What the document says of a platform with this configuration. No request is made for it, and nothing is opened. */
-export async function openApiOf(config: Config, { url, rulePaths = [] }: Running): Promise<object> {
+export async function openApiOf(config: Config, { url, ownPaths = [] }: Running): Promise<object> {
   const forms = createForms()
   const said = { section: 'Errors', fields: ['error', 'path'] }
   await forms.named(['Error', errorAnswer], said)
@@ -33,7 +32,7 @@ export async function openApiOf(config: Config, { url, rulePaths = [] }: Running
   await forms.named(['AuthError', authRefusal])
   const placed = [
     ...(await platformOperations(config)),
-    ...rulePaths.map(byRule),
+    ...ownPaths.map(own),
     ...(await authOperations(config)),
     ...placedIn('dashboard', `${DASHBOARD}/api`, dashboardOperations(nothing), access =>
       access === 'user' ? [{ user: [] }] : access === 'anyone' ? [] : developer,
@@ -74,7 +73,7 @@ async function platformOperations(config: Config): Promise<readonly Placed[]> {
   return saidBy(endpoints, config, access => access.map(kind => ({ [kind]: [] })))
 }
 
-const byRule = ({ method, path, access }: RulePath): Placed => ({
+const own = ({ method, path, access }: OwnPath): Placed => ({
   ...{ part: 'platform', method: method.toLowerCase(), path },
   security: access === 'anyone' ? [] : access.map(kind => ({ [kind]: [] })),
   operation: {

@@ -1,5 +1,5 @@
 /** Makes the conditions of a rule on a path ready to be tested on requests. */
-import { type Access, accessBelow } from '../../core/exchange.js'
+import { type Access, usualAccess } from '../../core/exchange.js'
 import { fieldAt, fieldPath } from '../conditions/field-path.js'
 import { compileWith, onText, optional, simple } from '../conditions/shared.js'
 import { textTest } from '../conditions/text.js'
@@ -9,11 +9,7 @@ import type { HttpRule, HttpWhen } from './form.js'
 import type { HttpInput } from './input.js'
 import { paramsIn, type Route, routeOf } from './route.js'
 
-/** Who may ask where a rule does not say and neither does the platform's document. */
-const usually: Access = ['apiKey', 'user']
-
-export const accessOf = ({ on, access }: HttpRule): Access =>
-  access ?? accessBelow(on.slice(on.indexOf(' ') + 1)) ?? usually
+export const accessOf = ({ on, access }: HttpRule): Access => access ?? usualAccess(on.slice(on.indexOf(' ') + 1))
 
 /** Whether a caller may ask is a condition as well: rules of one path can differ in it. */
 export function conditionsOf(rule: HttpRule): readonly Condition<HttpInput>[] {

@@ -1,6 +1,6 @@
 /** The dialect of rules that answer paths of their own, and what is asked of them. Loaded with the first such rule. */
-import { methodNotAllowed, notFound, notFoundByRule } from '../../core/errors.js'
-import { type Access, anonymous, type Caller } from '../../core/exchange.js'
+import { methodNotAllowed, notFound, notFoundByRule, type PlatformError } from '../../core/errors.js'
+import { anonymous, type Caller, eitherAccess, type OwnPath } from '../../core/exchange.js'
 import type { Fault } from '../../core/fault.js'
 import { isJson, stringifyExact } from '../../core/json.js'
 import type { Dialect, ReadyRule, RuleLookup, Saying } from '../dialect.js'
@@ -42,22 +42,16 @@ function createPathIndex(rules: readonly HttpReadyRule[]): HttpIndex {
   return { at, candidates: ({ steps, method }) => at(steps).filter(rule => rulePath(rule).method === method) }
 }
 
-/** A method and a pattern of paths that rules answer. */
-export interface RulePath {
-  readonly method: string
-  /** `/builder/projects/{id}`. */
-  readonly path: string
-  readonly access: Access
-}
-
 /** What the rules on paths answer. */
 export interface HttpReplies {
   /** What can be asked at a path, one for each method: in a scope, or in any if none is given. */
-  at(path: string, scope?: string): readonly RulePath[]
+  at(path: string, scope?: string): readonly OwnPath[]
   /** Everything that can be asked. */
-  paths(): readonly RulePath[]
-  /** Throws, or rejects with, a 404 where no rule matches, and a 400 for a body that is not what it says it is. */
-  answer(request: HttpRequest): HttpGeneration | Promise<HttpGeneration>
+  paths(): readonly OwnPath[]
+  /** Returns `undefined` if no rule matches. Throws, or rejects with, a 400 for a body that is not what its Content-Type says. */
+  answer(request: HttpRequest): HttpGeneration | undefined | Promise<HttpGeneration | undefined>
+  /** The 404 for a request that no rule matches; it names the nearest rule. `undefined` if there are no rules on its path. */
+  refusal(request: HttpRequest): Promise<PlatformError | undefined>
   /** The fault that a rule sets for the answer to a request, wherever the answer comes from. */
   faultFor(request: HttpRequest): Promise<Fault | undefined>
   /** Says which rule would answer, without its answering. */
@@ -96,11 +90,10 @@ export function createHttpReplies({ rules, memory, atRunTime }: Parts): HttpRepl
     return notFoundByRule(nearestSentence(triedFor(input), input))
   }
 
-  function answered(request: HttpRequest, body: unknown): HttpGeneration | Promise<HttpGeneration> {
+  function answered(request: HttpRequest, body: unknown): ReturnType<HttpReplies['answer']> {
     const input = new HttpInput(request, body)
     const taken = take(input)
-    if (!taken) throw refusal(input)
-    return taken.saying.always ?? taken.saying.said(input, taken.count)
+    return taken && (taken.saying.always ?? taken.saying.said(input, taken.count))
   }
 
   return {
@@ -113,6 +106,10 @@ export function createHttpReplies({ rules, memory, atRunTime }: Parts): HttpRepl
     answer(request) {
       const body = bodyOf(request)
       return body instanceof Promise ? body.then(read => answered(request, read)) : answered(request, body)
+    },
+    async refusal(request) {
+      if (at(request.path, request.scope).length === 0) return undefined
+      return refusal(new HttpInput(request, await bodyOf(request)))
     },
     async faultFor(request) {
       if (!engines(request.scope).some(({ fails }) => fails)) return undefined
@@ -150,7 +147,7 @@ function requestOf(tried: TriedRequest, there: readonly HttpReadyRule[]): HttpRe
 }
 
 /** One of those who may ask. */
-function callerWith([first]: readonly RulePath[]): Caller {
+function callerWith([first]: readonly OwnPath[]): Caller {
   const { access = 'anyone' } = first ?? {}
   const [kind] = access === 'anyone' ? [] : access
   if (kind === 'apiKey') return { kind, name: '', id: '' }
@@ -158,25 +155,22 @@ function callerWith([first]: readonly RulePath[]): Caller {
 }
 
 /** Once for each key. Of several rules the access is what one of them or another asks for. */
-function pathsOf(rules: readonly HttpReadyRule[], keyOf = ({ method }: RulePath) => method): readonly RulePath[] {
-  const paths = new Map<string, RulePath>()
+function pathsOf(rules: readonly HttpReadyRule[], keyOf = ({ method }: OwnPath) => method): readonly OwnPath[] {
+  const paths = new Map<string, OwnPath>()
   for (const rule of rules) {
     const path = rulePath(rule)
     const before = paths.get(keyOf(path))
     if (!before) paths.set(keyOf(path), path)
     else if (String(before.access) !== String(path.access))
-      paths.set(keyOf(path), { ...before, access: either(before.access, path.access) })
+      paths.set(keyOf(path), { ...before, access: eitherAccess(before.access, path.access) })
   }
   return [...paths.values()]
 }
 
-const either = (one: Access, other: Access): Access =>
-  one === 'anyone' || other === 'anyone' ? 'anyone' : [...new Set([...one, ...other])]
-
-const known = new WeakMap<HttpReadyRule, RulePath>()
+const known = new WeakMap<HttpReadyRule, OwnPath>()
 
 /** The same object each time. */
-function rulePath(rule: HttpReadyRule): RulePath {
+function rulePath(rule: HttpReadyRule): OwnPath {
   const before = known.get(rule)
   if (before) return before
   const written = rule.written as HttpRule

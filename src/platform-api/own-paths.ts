@@ -1,0 +1,155 @@
+/** Endpoints on paths that the user configured, beside those of the document: rules first, then the other sources. */
+import { CHAT } from '../completions/request.js'
+import { methodNotAllowed, notFound } from '../core/errors.js'
+import {
+  type Access,
+  type Caller,
+  type Endpoint,
+  type Exchange,
+  eitherAccess,
+  jsonReply,
+  type OwnPath,
+  type PathSource,
+  type Reply,
+} from '../core/exchange.js'
+import { authorize } from '../keys/identify.js'
+import { INDEX, listed } from './api-index.js'
+import type { Routes } from './index.js'
+
+/** Which endpoints the index lists. */
+type Listed = 'all' | 'documented'
+
+/** Adds what `sources` answer to `routes`. A documented endpoint keeps its answer; a source can only add a fault to it. */
+export function withOwnPaths(routes: Routes, sources: readonly PathSource[], list: Listed): Routes {
+  const endpoints = createEndpointsOf(sources)
+  const documented = createDocumented(sources, list)
+  const methodsAt = (path: string, scope?: string) => methodsOf(sources.flatMap(source => source.at(path, scope)))
+
+  function find(method: string, path: string, scope?: string): Endpoint | undefined {
+    const found = routes.find(method, path)
+    // Rules on chat completions have an engine of their own.
+    if (found) return path === CHAT ? found : documented(found)
+    return routes.has(path) ? undefined : endpoints.find(method, path, scope)
+  }
+
+  return {
+    has: path => routes.has(path) || sources.some(source => source.at(path).length > 0),
+    methodsOf: path => routes.methodsOf(path) ?? methodsAt(path),
+    find,
+    get(method, path, scope = '') {
+      // An API key may belong to a scope, too, which is only known later.
+      const found = find(method, path, scope === '' ? undefined : scope)
+      if (found) return found
+      const methods = routes.has(path) ? undefined : methodsAt(path, scope === '' ? undefined : scope)
+      if (methods) throw methodNotAllowed(method, methods)
+      return routes.get(method, path)
+    },
+  }
+}
+
+function methodsOf(paths: readonly OwnPath[]): readonly string[] | undefined {
+  if (paths.length === 0) return undefined
+  const methods = paths.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  return [...new Set([...methods, 'OPTIONS'])]
+}
+
+/** Everything that `sources` answer; a method on a path is listed once. */
+export function pathsOf(sources: readonly PathSource[]): readonly OwnPath[] {
+  const paths = new Map<string, OwnPath>()
+  for (const own of sources.flatMap(source => source.paths())) {
+    const key = `${own.method} ${own.path}`
+    const before = paths.get(key)
+    paths.set(key, before ? { ...before, access: eitherAccess(before.access, own.access) } : own)
+  }
+  return [...paths.values()]
+}
+
+/** Each source is asked in turn until one has an answer. A source only answers callers to whom it gives access. */
+function createEndpointsOf(sources: readonly PathSource[]) {
+  const made = new WeakMap<OwnPath, Endpoint>()
+
+  /** What each source has for a method on a path, with the source. */
+  function candidates(method: string, path: string, scope?: string): readonly Candidate[] {
+    const asked = method === 'HEAD' ? 'GET' : method
+    return sources.flatMap(source => {
+      const own = source.at(path, scope).find(one => one.method === asked)
+      return own ? [{ source, own }] : []
+    })
+  }
+
+  function endpointOf(found: readonly Candidate[]): Endpoint | undefined {
+    const [first, ...others] = found
+    if (!first) return undefined
+    const before = others.length === 0 ? made.get(first.own) : undefined
+    if (before) return before
+    const access = found.map(({ own }) => own.access).reduce(eitherAccess)
+    const reply = (exchange: Exchange) => firstAnswer(found, exchange)
+    const endpoint: Endpoint = { ...first.own, access, takesBody: true, isOwn: true, reply }
+    if (others.length === 0) made.set(first.own, endpoint)
+    return endpoint
+  }
+
+  return { find: (method: string, path: string, scope?: string) => endpointOf(candidates(method, path, scope)) }
+}
+
+interface Candidate {
+  readonly source: PathSource
+  readonly own: OwnPath
+}
+
+async function firstAnswer(found: readonly Candidate[], exchange: Exchange): Promise<Reply> {
+  const allowed = found.filter(({ own }) => mayAsk(exchange.caller, own.access))
+  for (const { source } of allowed) {
+    const reply = await source.answer(exchange)
+    if (reply) return reply
+  }
+  const [barred] = found.filter(one => !allowed.includes(one))
+  if (barred) authorize(exchange.caller, barred.own)
+  return refused(found, exchange)
+}
+
+const mayAsk = ({ kind }: Caller, access: Access) => access === 'anyone' || access.some(one => one === kind)
+
+async function refused(found: readonly Candidate[], exchange: Exchange): Promise<never> {
+  for (const { source } of found) {
+    const error = await source.refusal?.(exchange)
+    if (error) throw error
+  }
+  throw notFound()
+}
+
+/** Documented endpoints with the faults of `sources`, and the index with their paths. */
+function createDocumented(sources: readonly PathSource[], list: Listed) {
+  const made = new WeakMap<Endpoint, Endpoint>()
+  const withFault = sources.filter(source => source.faultFor)
+
+  async function faultFor(exchange: Exchange) {
+    for (const source of withFault) {
+      const fault = await source.faultFor?.(exchange)
+      if (fault) return fault
+    }
+    return undefined
+  }
+
+  return (endpoint: Endpoint): Endpoint => {
+    const isIndex = endpoint.path === INDEX && list === 'all'
+    if (!isIndex && withFault.length === 0) return endpoint
+    const before = made.get(endpoint)
+    if (before) return before
+    const found: Endpoint = {
+      ...endpoint,
+      async reply(exchange) {
+        const reply = await endpoint.reply(exchange)
+        const fault = await faultFor(exchange)
+        return { ...(isIndex ? withPaths(reply, pathsOf(sources)) : reply), ...(fault && { fault }) }
+      },
+    }
+    made.set(endpoint, found)
+    return found
+  }
+}
+
+function withPaths(index: Reply, paths: readonly OwnPath[]): Reply {
+  const { endpoints, ...rest } = JSON.parse(String(index.body)) as { readonly endpoints: readonly unknown[] }
+  return { ...index, ...jsonReply({ ...rest, endpoints: [...endpoints, ...paths.map(listed)] }) }
+}

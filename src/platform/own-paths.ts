@@ -1,0 +1,43 @@
+/** What answers the paths that the user configured: rules, and everything else that is configured for them. */
+import type { PathSource } from '../core/exchange.js'
+import type { Pace } from '../core/pace.js'
+import { onceLoaded } from '../core/work.js'
+import { rulePaths } from '../platform-api/rule-paths.js'
+import type { Replies } from '../replies/index.js'
+
+interface Needed {
+  /** The rules, once they are read. */
+  readonly read: () => Replies | undefined
+  readonly replies: () => Promise<Replies>
+  /** Open the sources that are configured besides rules, in the order in which they are asked. */
+  readonly openers: readonly (() => Promise<PathSource>)[]
+}
+
+export interface OwnPaths {
+  /** The sources in the order in which they are asked; `undefined` while they are still being loaded. */
+  now(pace: Pace): readonly PathSource[] | undefined
+  loaded(pace: Pace): Promise<readonly PathSource[]>
+  /** Loads all sources but the rules. */
+  others(): Promise<readonly PathSource[]>
+}
+
+export function openOwnPaths({ read, replies, openers }: Needed): OwnPaths {
+  let known: readonly PathSource[] | undefined = openers.length === 0 ? [] : undefined
+  const open = onceLoaded(async () => {
+    known = await Promise.all(openers.map(opener => opener()))
+    return known
+  })
+  const others = async () => known ?? open()
+  // Rules on paths can come and go at run time.
+  const withRules = ({ http }: Replies, pace: Pace, others: readonly PathSource[]) =>
+    http ? [rulePaths(http, pace), ...others] : others
+
+  return {
+    now(pace) {
+      const rules = read()
+      return rules && known && withRules(rules, pace, known)
+    },
+    loaded: async pace => withRules(await replies(), pace, await others()),
+    others,
+  }
+}
