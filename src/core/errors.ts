@@ -321,12 +321,11 @@ export const noFileDescriptors = failure(
 
 export const hasStopped = failure(503, 'has_stopped', 'The platform has been stopped.')
 
-/** Also a 424. `why` is a sentence that names the most similar recording, or says that there is none. */
+/** Also a 424. `asked` is the request in words; `why` is a sentence that names the most similar recording, if there is any. */
 export const noRecording = failure(
   424,
   'no_recording',
-  ({ method, path }: { readonly method: string; readonly path: string }, why: string) =>
-    `No recording matches ${method} ${path}. ${why}`,
+  (asked: string, why: string) => `No recording matches ${asked}. ${why}`,
   { advice: 'Ask it once with standin record, or start with --on-miss emulate to have it made up.' },
 )
 

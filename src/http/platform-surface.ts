@@ -175,7 +175,7 @@ async function replay(mixed: Mixed, exchange: Exchange): Promise<Answer> {
     case 'fail':
       // A path that is neither documented nor recorded counts as unknown.
       if (exchange.endpoint?.isElsewhere && !found.isKnownPath) throw notFound()
-      throw noRecording(exchange, found.why)
+      throw noRecording(found.asked, found.why)
   }
 }
 

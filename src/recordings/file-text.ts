@@ -188,8 +188,8 @@ const LONGEST_SAID = 80
 /** The comment at the top of the file, line by line. */
 function* headingOf({ request, response }: Recording): Sliced<string> {
   const { model, said } = subjectOf(request)
-  const about = said === undefined ? model : `${model ?? ''}: "${beginning(said)}"`
-  const first = `${request.method} ${request.path}${about === undefined ? '' : `, ${about}`}`
+  const about = [model === undefined ? '' : `, ${model}`, said === undefined ? '' : `: "${beginning(said)}"`]
+  const first = `${request.method} ${request.path}${about.join('')}`
   const answer = isStream(response) ? yield* assembleText(response) : undefined
   const lines = [harmless(first), ...(answer ? ['', ...wrapped(answer)] : [])]
   return lines

@@ -7,6 +7,7 @@ import type { Exchange } from '../core/exchange.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { jsonIn, normalQuery, parametersIn, sorted, sortedQuery, withoutDefaults } from './canonical.js'
 import type { Ignore } from './ignore.js'
+import { withoutIds } from './json-rpc.js'
 import type { RecordedRequest, RequestBody } from './recording.js'
 
 /** A request as it was received. */
@@ -78,7 +79,7 @@ const isPlaceholder = /^\[[a-z][a-z0-9-]*\]$/
 function comparedBody(path: string, body: RequestBody, ignore: Ignore): RequestBody {
   switch (body.kind) {
     case 'json':
-      return { kind: 'json', value: withoutDefaults(path, ignore.inJson(body.value)) }
+      return { kind: 'json', value: withoutDefaults(path, withoutIds(ignore.inJson(body.value))) }
     case 'text':
       return { kind: 'text', text: ignore.inText(body.text) }
     case 'none':

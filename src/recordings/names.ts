@@ -1,6 +1,7 @@
 /** Builds and reads the file names of recordings. */
 
 import { isObject } from './canonical.js'
+import { callOf } from './json-rpc.js'
 import type { RecordedRequest } from './recording.js'
 
 /** A file in the folder of recordings, as its name describes it. */
@@ -32,8 +33,8 @@ const LONGEST_MODEL = 30
 const LONGEST_FOLDER = 60
 
 /**
- * A short description of a request: its model and the beginning of the user's text. If there is neither, its query or
- * its method.
+ * A short description of a request: its model and the beginning of the user's text, or what it calls. If there is
+ * neither, its query or its method.
  */
 export function slugOf(request: RecordedRequest): string {
   const { model = '', said = '' } = subjectOf(request)
@@ -76,11 +77,13 @@ const withoutKey = (slug: string) => slug.replace(/[0-9a-f]{12,}$/, digits => di
 
 interface Subject {
   readonly model: string | undefined
-  /** The user's last message. */
+  /** The user's last message, or the call of a JSON-RPC request. */
   readonly said: string | undefined
 }
 
 export function subjectOf({ body }: RecordedRequest): Subject {
+  const call = callOf({ body })
+  if (call !== undefined) return { model: undefined, said: call }
   const asked = body.kind === 'json' && isObject(body.value) ? body.value : {}
   const messages = Array.isArray(asked.messages) ? asked.messages.filter(isObject) : []
   const last = messages.findLast(({ role }) => role === 'user')

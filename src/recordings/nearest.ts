@@ -4,6 +4,7 @@ import { sideBySide } from '../check/miss-text.js'
 import { asksForChat, isObject } from './canonical.js'
 import { requestIn } from './file-text.js'
 import type { Ignore } from './ignore.js'
+import { callOf } from './json-rpc.js'
 import { comparedForm, keyOf } from './key.js'
 import { endpointFolder, type RecordingFile, slugOf } from './names.js'
 import type { RecordedRequest } from './recording.js'
@@ -15,6 +16,9 @@ export interface Nearest {
   readonly isSame: boolean
   readonly differences: readonly Difference[]
 }
+
+/** Another tool is further away than any arguments. */
+const ANOTHER_CALL = 1_000_000
 
 /** At most this many files are read per miss. Their names show which are the most similar. */
 const READ = 100
@@ -36,7 +40,7 @@ export async function nearest(
     if (recorded?.method !== request.method || recorded.path !== request.path) continue
     if (keyOf(recorded, ignore) === key) return { kept, isSame: true, differences: [] }
     const theirs = whatCounts(recorded, ignore)
-    const apart = distance(mine, theirs)
+    const apart = distance(mine, theirs) + (callOf(recorded) === callOf(request) ? 0 : ANOTHER_CALL)
     if (!best || apart < best.apart) best = { kept, request: theirs, apart }
   }
   return best && { kept: best.kept, isSame: false, differences: differences(mine, best.request) }

@@ -2,6 +2,8 @@
 import type { Paced, Reply } from '../core/exchange.js'
 import { unpaced } from '../core/pace.js'
 import { streamOf, wholeOf, withUsage } from './convert.js'
+import { callOf } from './json-rpc.js'
+import { underIdsOf } from './json-rpc-answer.js'
 import { bodyOf, isStream, type RecordedRequest, type RecordedResponse, type Recording } from './recording.js'
 
 /** A reply, and how long to wait before it begins. */
@@ -69,7 +71,9 @@ interface Form {
 }
 
 /** Returns `undefined` if the recording cannot be converted faithfully. */
-export function inForm(asked: RecordedRequest, { request, response }: Recording): RecordedResponse | undefined {
+export function inForm(asked: RecordedRequest, recording: Recording): RecordedResponse | undefined {
+  const { request, response } = recording
+  if (callOf(request) !== undefined) return underIdsOf(asked, recording)
   const [wanted, recorded] = [formOf(asked), formOf(request)]
   const isSame = wanted.stream === recorded.stream && wanted.includeUsage === recorded.includeUsage
   if (isSame || response.status >= 400) return response

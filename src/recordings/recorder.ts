@@ -3,6 +3,7 @@ import type { Exchange, ResponseObserver } from '../core/exchange.js'
 import { inSlices } from '../core/work.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { type Gathered, gather } from './gathered.js'
+import { replyWithoutRecording } from './json-rpc.js'
 import { askedIn, type Identified, requestOf } from './key.js'
 import { fileOf, type RecordingFile } from './names.js'
 import { type Capture, hasSaidDone, type RecordedRequest, type Recording, responseOf } from './recording.js'
@@ -59,6 +60,7 @@ export function createRecorder(parts: RecorderParts) {
   /** Observes an exchange from its beginning; `undefined` if it is not recorded. The folder must have been listed. */
   function witness(exchange: Exchange): Named | undefined {
     const { request, key, redaction } = identify(exchange)
+    if (replyWithoutRecording(exchange, request)) return undefined
     const there = shelf.of(key)
     const { nth, earlier } = run.begin(key, there)
     if (save === 'onlyNew' && earlier.length > 0) return undefined

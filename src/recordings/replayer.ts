@@ -4,6 +4,8 @@ import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
 import { variantsOf } from './canonical.js'
 import type { Ignore } from './ignore.js'
+import { callOf, replyWithoutRecording } from './json-rpc.js'
+import { inOwnSession } from './json-rpc-answer.js'
 import { type Identified, keyOf } from './key.js'
 import type { RecordingFile } from './names.js'
 import { type Nearest, nearest } from './nearest.js'
@@ -33,8 +35,8 @@ interface ReplayerParts {
 
 export type Found =
   | { readonly kind: 'found'; readonly played: Played }
-  /** `why` is a sentence. `isKnownPath` says whether anything is recorded for the path. */
-  | { readonly kind: 'miss'; readonly why: string; readonly isKnownPath: boolean }
+  /** `asked` is the request in words, `why` a sentence. `isKnownPath` says whether anything is recorded for the path. */
+  | { readonly kind: 'miss'; readonly asked: string; readonly why: string; readonly isKnownPath: boolean }
 
 /** A recording exists but cannot be replayed. The reason is a sentence. */
 interface Unfit {
@@ -56,23 +58,31 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
   const choosing: Choosing = { ...parts, warned: new Set() }
   return async exchange => {
     const identified = identify(exchange)
+    const reply = replyWithoutRecording(exchange, identified.request)
+    if (reply) return { kind: 'found', played: { reply, afterMs: 0 } }
     // Counted before the first await, so that answers follow the order of the requests.
     const count = run.count(exchange.scope, identified.key)
     await shelf.ready()
     const found = await search(identified, count, choosing)
-    if (found?.kind === 'found') return found
+    if (found?.kind === 'found') return forClient(found, exchange)
     // The recording may still be on its way to disk, or may have been added since the folder was listed.
     await written()
     await shelf.refresh()
     const again = await search(identified, count, choosing)
-    if (again?.kind === 'found') return again
+    if (again?.kind === 'found') return forClient(again, exchange)
     const near = again ? undefined : await nearest(identified, shelf, ignore)
     const edited = near?.isSame ? await choose([near.kept], count, identified.request, choosing) : undefined
-    if (edited?.kind === 'found') return edited
+    if (edited?.kind === 'found') return forClient(edited, exchange)
     exchange.nearest = near && { file: near.kept.file, differences: near.differences }
     return missed(identified.request, { exchange, unfit: (edited ?? again)?.why, near }, run)
   }
 }
+
+/** Sessions belong to a client, not to a recording. */
+const forClient = ({ kind, played }: Extract<Found, { kind: 'found' }>, exchange: Exchange): Found => ({
+  kind,
+  played: { ...played, reply: inOwnSession(played.reply, exchange) },
+})
 
 interface Choosing extends ReplayerParts {
   /** The files for which the age warning was already given. */
@@ -150,11 +160,13 @@ async function look({ file }: RecordingFile, { shelf, incomplete, maxAgeMs, stal
   return { kind: 'fit', file, recording } as const
 }
 
-function missed({ method, path }: RecordedRequest, { exchange, unfit, near }: Missed, run: Run): Found {
+function missed(request: RecordedRequest, { exchange, unfit, near }: Missed, run: Run): Found {
   const why = unfit ?? whyNot(near)
+  const { method, path } = request
   const { scope, nearest } = exchange
   run.missed({ at: new Date().toISOString(), scope, method, path, reason: why, nearest })
-  return { kind: 'miss', why, isKnownPath: unfit !== undefined || near !== undefined }
+  const asked = callOf(request) ?? `${method} ${exchange.path}`
+  return { kind: 'miss', asked, why, isKnownPath: unfit !== undefined || near !== undefined }
 }
 
 const unfit = (why: string): Unfit => ({ kind: 'unfit', why })

@@ -3,7 +3,7 @@ import { unescape as decoded } from 'node:querystring'
 import { looksRandom } from './keys.js'
 
 const secretHeader =
-  /^(?:.*-)?(?:authorization|api-?key|(?:access|functions|subscription)-key|cookie2?)$|.-(?:token|secret|password|credential|signature(?:-256)?)$/
+  /^(?:.*-)?(?:authorization|api-?key|(?:access|functions|subscription)-key|cookie2?)$|^mcp-session-id$|.-(?:token|secret|password|credential|signature(?:-256)?)$/
 
 /** Exact names only: `page_token` is not secret, and it makes requests different. */
 const secretParameters: readonly string[] = [

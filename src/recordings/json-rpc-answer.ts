@@ -1,0 +1,125 @@
+/** Gives the recorded answer of a JSON-RPC call the ids of another call, and everything else as it was recorded. */
+import { randomUUID } from 'node:crypto'
+import { createEventSplitter, dataOf } from '../completions/events.js'
+import type { Exchange, Reply } from '../core/exchange.js'
+import { parseExact, stringifyExact } from '../core/json.js'
+import { isObject } from './canonical.js'
+import { type JsonRpcMessage, messagesIn, messagesOf } from './json-rpc.js'
+import {
+  bodyOf,
+  isStream,
+  type RecordedChunk,
+  type RecordedRequest,
+  type RecordedResponse,
+  type Recording,
+} from './recording.js'
+
+/** Recorded ids and progress tokens with those to use instead. Strings and numbers are different ids. */
+interface Renaming {
+  readonly ids: ReadonlyMap<unknown, unknown>
+  readonly progress: ReadonlyMap<unknown, unknown>
+}
+
+/** Returns the answer unchanged if the request is no JSON-RPC. */
+export function underIdsOf(asked: RecordedRequest, { request, response }: Recording): RecordedResponse {
+  const [now, then] = [messagesOf(asked.body), messagesOf(request.body)]
+  if (now.length === 0) return response
+  const renaming: Renaming = {
+    ids: pairs(then, now, ({ id }) => id),
+    progress: pairs(then, now, progressTokenOf),
+  }
+  const chunks = isStream(response) ? renamedEvents(response.chunks, renaming) : renamedWhole(response, renaming)
+  return { ...response, chunks }
+}
+
+function pairs(
+  then: readonly JsonRpcMessage[],
+  now: readonly JsonRpcMessage[],
+  of: (message: JsonRpcMessage) => unknown,
+) {
+  return new Map(then.flatMap((message, i) => (of(message) === undefined ? [] : [[of(message), of(now[i] ?? {})]])))
+}
+
+function progressTokenOf({ params }: JsonRpcMessage): unknown {
+  const meta = isObject(params) ? params._meta : undefined
+  return isObject(meta) ? meta.progressToken : undefined
+}
+
+/** Sessions of the live server are not recorded. Each client gets one of its own with its first answer, and keeps it. */
+export function inOwnSession(reply: Reply, { headers: asked }: Pick<Exchange, 'headers'>): Reply {
+  const { headers = [] } = reply
+  const at = headers.findIndex((name, i) => i % 2 === 0 && name === SESSION)
+  if (at < 0) return reply
+  return { ...reply, headers: headers.with(at + 1, String(asked[SESSION] ?? randomUUID())) }
+}
+
+const SESSION = 'mcp-session-id'
+
+function renamedWhole(response: RecordedResponse, renaming: Renaming): readonly RecordedChunk[] {
+  const [first] = response.chunks
+  const text = renamedText(bodyOf(response).toString(), renaming)
+  return first && text !== undefined ? [{ ...first, bytes: Buffer.from(text) }] : response.chunks
+}
+
+/** Events keep their times. One that was cut by the network arrives when its last part did. */
+function renamedEvents(chunks: readonly RecordedChunk[], renaming: Renaming): readonly RecordedChunk[] {
+  const splitter = createEventSplitter()
+  const renamed = chunks.map(({ atMs, bytes }) => ({
+    atMs,
+    bytes: Buffer.concat(splitter.push(bytes).map(event => renamedEvent(event, renaming))),
+  }))
+  const rest = splitter.rest()
+  const all = rest.length === 0 ? renamed : [...renamed, { atMs: chunks.at(-1)?.atMs ?? 0, bytes: rest }]
+  return all.filter(({ bytes }) => bytes.length > 0)
+}
+
+const nothing = Buffer.alloc(0)
+
+function renamedEvent(event: Buffer, renaming: Renaming): Buffer {
+  const data = dataOf(event)
+  const messages = messagesIn(exactIn(data ?? ''))
+  if (data === undefined || messages.length === 0) return event
+  // A client that asked for no progress gets none.
+  if (messages.every(message => isUnwanted(message, renaming))) return nothing
+  const text = renamedText(data, renaming)
+  if (text === undefined) return event
+  const others = event
+    .toString()
+    .split(/\r?\n/)
+    .filter(line => line !== '' && !line.startsWith('data:'))
+  return Buffer.from([...others, `data: ${text}`, '', ''].join('\n'))
+}
+
+const isProgress = ({ method }: JsonRpcMessage) => method === 'notifications/progress'
+
+function isUnwanted(message: JsonRpcMessage, { progress }: Renaming): boolean {
+  const token = isObject(message.params) ? message.params.progressToken : undefined
+  return isProgress(message) && progress.has(token) && progress.get(token) === undefined
+}
+
+/** `undefined` if nothing changes: then the recorded bytes are sent. */
+function renamedText(text: string, renaming: Renaming): string | undefined {
+  const value = exactIn(text)
+  const messages = messagesIn(value)
+  const renamed = messages.map(message => renamedMessage(message, renaming))
+  if (renamed.every((message, i) => message === messages[i])) return undefined
+  return stringifyExact(Array.isArray(value) ? renamed : renamed[0])
+}
+
+function exactIn(text: string): unknown {
+  try {
+    return parseExact(text)
+  } catch {
+    return undefined
+  }
+}
+
+function renamedMessage(message: JsonRpcMessage, { ids, progress }: Renaming): JsonRpcMessage {
+  const { id, method, params } = message
+  // A message with a method is the server's own, with an id that it has counted.
+  if (method === undefined) return ids.has(id) && ids.get(id) !== id ? { ...message, id: ids.get(id) } : message
+  if (!isProgress(message) || !isObject(params)) return message
+  const token = progress.get(params.progressToken)
+  if (token === undefined || token === params.progressToken) return message
+  return { ...message, params: { ...params, progressToken: token } }
+}

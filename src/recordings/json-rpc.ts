@@ -1,0 +1,88 @@
+/** JSON-RPC messages, such as those of the Model Context Protocol: which calls are the same, and what needs no recording. */
+import type { Exchange, Reply } from '../core/exchange.js'
+import { isObject } from './canonical.js'
+import type { RecordedRequest, RequestBody } from './recording.js'
+
+export type JsonRpcMessage = Readonly<Record<string, unknown>>
+
+/** The messages in a body, which are several in a batch; none if it is anything else. */
+export function messagesIn(body: unknown): readonly JsonRpcMessage[] {
+  const all = Array.isArray(body) ? body : [body]
+  return all.every(isMessage) ? all : []
+}
+
+const isMessage = (value: unknown): value is JsonRpcMessage => isObject(value) && value.jsonrpc === '2.0'
+
+export const messagesOf = (body: RequestBody): readonly JsonRpcMessage[] =>
+  body.kind === 'json' ? messagesIn(body.value) : []
+
+const PROTOCOL = 'io.modelcontextprotocol/protocolVersion'
+
+/** What is compared of a body: not the ids, which are counted, and no `_meta`, which has progress tokens and traces. */
+export function withoutIds(body: unknown): unknown {
+  const all = messagesIn(body)
+  if (all.length === 0) return body
+  return Array.isArray(body) ? all.map(compared) : all[0] && compared(all[0])
+}
+
+function compared({ jsonrpc: _, id: _id, params, ...message }: JsonRpcMessage): JsonRpcMessage {
+  if (!isObject(params)) return params === undefined ? message : { ...message, params }
+  const { _meta: meta, ...open } = params
+  // The version decides on the form of the answer.
+  const version = isObject(meta) ? meta[PROTOCOL] : undefined
+  const asked = {
+    ...(message.method === 'initialize' ? withoutClient(open) : open),
+    ...(version !== undefined && { version }),
+  }
+  return Object.keys(asked).length === 0 ? message : { ...message, params: asked }
+}
+
+/** An update of the client is not another call. */
+const withoutClient = ({ clientInfo: _, capabilities: _capabilities, ...open }: JsonRpcMessage): JsonRpcMessage => open
+
+/** What is called, in words: `tools/call get_weather`. */
+export function callIn(message: JsonRpcMessage): string {
+  const { method, params } = message
+  if (typeof method !== 'string') return ''
+  const { name, uri, ref } = isObject(params) ? params : {}
+  const target = name ?? uri ?? (isObject(ref) ? (ref.name ?? ref.uri) : undefined)
+  return typeof target === 'string' ? `${method} ${target}` : method
+}
+
+/** The call of a request, in words; `undefined` if it is no JSON-RPC. */
+export function callOf({ body }: Pick<RecordedRequest, 'body'>): string | undefined {
+  const [first] = messagesOf(body)
+  return first && (callIn(first) || undefined)
+}
+
+/** Whether nothing of this message is answered: a notification, or what a client answers to a server. */
+const isOneWay = (message: JsonRpcMessage) =>
+  typeof message.method === 'string'
+    ? message.method.startsWith('notifications/')
+    : 'result' in message || 'error' in message
+
+const reply = (status: number, more: Partial<Reply> = {}): Reply => ({
+  ...{ kind: 'reply', status, contentType: '', body: '', isRecorded: true },
+  ...more,
+})
+
+/** The answer to a ping is always empty (specification, "Ping"). */
+const pong = ({ id }: JsonRpcMessage) =>
+  reply(200, { contentType: 'application/json', body: JSON.stringify({ jsonrpc: '2.0', id, result: {} }) })
+
+/**
+ * How a replay answers what is not recorded, since its answer is always the same: messages without an answer, and what
+ * clients do with a session besides calling. A stream from the server is not offered (specification, "Listening for
+ * Messages from the Server").
+ */
+export function replyWithoutRecording({ method, headers }: Exchange, { body }: RecordedRequest): Reply | undefined {
+  const messages = messagesOf(body)
+  const [first] = messages
+  if (first) {
+    if (messages.length === 1 && first.method === 'ping') return pong(first)
+    return messages.every(isOneWay) ? reply(202) : undefined
+  }
+  if (headers['mcp-session-id'] === undefined && headers['mcp-protocol-version'] === undefined) return undefined
+  if (method === 'GET') return reply(405, { headers: ['allow', 'POST, DELETE'] })
+  return method === 'DELETE' ? reply(204) : undefined
+}

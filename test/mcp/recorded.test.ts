@@ -1,0 +1,116 @@
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { expect, test } from 'vitest'
+import { tape } from '../recordings/live.js'
+import type { Scene } from '../scene.js'
+import { connected, everythingServer } from './everything.js'
+
+/** A tape of a conversation with a real server, and what the client heard in it. */
+async function taped<T>(converse: (platform: Scene) => Promise<T>) {
+  const live = await everythingServer()
+  const scene = tape(live.url)
+  const recording = await scene.recording()
+  const heard = await converse(recording)
+  await recording.stop()
+  return { ...scene, heard, live }
+}
+
+const sum = (a: number, b: number) => ({ name: 'get-sum', arguments: { a, b } })
+const longRun = { name: 'trigger-long-running-operation', arguments: { duration: 0.2, steps: 2 } }
+
+test('what a server said once is said again offline, to another client in a session of its own', async () => {
+  async function converse(platform: Scene) {
+    const { client, transport } = await connected(platform)
+    // Ids and progress tokens are counted, and so are others than in the recording.
+    if (platform.mode === 'replay') await client.ping()
+    const session = transport.sessionId
+    const progress: unknown[] = []
+    const said = {
+      server: client.getServerVersion(),
+      capabilities: client.getServerCapabilities(),
+      tools: await client.listTools(),
+      sum: await client.callTool(sum(2, 3)),
+      resource: await client.readResource({ uri: 'demo://resource/static/document/features.md' }),
+      prompt: await client.getPrompt({ name: 'args-prompt', arguments: { city: 'Oslo' } }),
+      long: await client.callTool(longRun, undefined, { onprogress: told => void progress.push(told) }),
+      progress,
+    }
+    expect(transport.sessionId).toBe(session)
+    await transport.terminateSession()
+    return { said, session }
+  }
+  const { heard, files, text, live, replaying } = await taped(converse)
+  const offline = await converse(await replaying())
+  expect(offline.said).toEqual(heard.said)
+  expect(heard.said.progress).toHaveLength(2)
+  expect(offline.session).not.toBe(heard.session)
+  expect(live.sessions.size).toBe(0)
+  expect(files().map(file => file.replace(/-[0-9a-f]{12}/, ''))).toEqual([
+    'mcp/initialize.yaml',
+    'mcp/prompts-get-args-prompt.yaml',
+    'mcp/resources-read-demo-resource-static-document.yaml',
+    'mcp/tools-call-get-sum.yaml',
+    'mcp/tools-call-trigger-long-running-operation.yaml',
+    'mcp/tools-list.yaml',
+  ])
+  for (const file of files()) expect(text(file)).not.toContain(heard.session)
+})
+
+test('a client that asked for no progress gets none of what was recorded', async () => {
+  const { replaying } = await taped(async platform => {
+    const { client } = await connected(platform)
+    await client.callTool(longRun, undefined, { onprogress: () => {} })
+  })
+  const { ask } = await replaying()
+  const call = { jsonrpc: '2.0', id: 'mine', method: 'tools/call', params: longRun }
+  const response = await ask('/mcp', {
+    method: 'POST',
+    body: JSON.stringify(call),
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+  })
+  const events = (await response.text()).split('\n').filter(line => line.startsWith('data:'))
+  expect(events.map(line => JSON.parse(line.slice(5)))).toEqual([
+    { jsonrpc: '2.0', id: 'mine', result: { content: [{ type: 'text', text: expect.stringContaining('completed') }] } },
+  ])
+})
+
+test('what the server asks its client during a call is asked again in the replay', async () => {
+  async function converse(platform: Scene) {
+    const { client } = await connected(platform, { capabilities: { elicitation: {} } })
+    const asked: unknown[] = []
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+      asked.push(params)
+      return { action: 'decline' }
+    })
+    const result = await client.callTool({ name: 'trigger-elicitation-request', arguments: {} })
+    return { asked, result }
+  }
+  const { heard, replaying } = await taped(converse)
+  expect(heard.asked).toHaveLength(1)
+  expect(await converse(await replaying())).toEqual(heard)
+})
+
+test('a call that was not recorded is an error that names the nearest call and what differs', async () => {
+  const { replaying } = await taped(async platform => {
+    const { client } = await connected(platform)
+    await client.callTool(sum(2, 3))
+    await client.callTool({ name: 'echo', arguments: { message: 'hello' } })
+  })
+  const platform = await replaying()
+  const { client } = await connected(platform)
+  await expect(client.callTool(sum(2, 4))).rejects.toThrow(
+    /^MCP error -32004: No recording matches tools\/call get-sum\. The nearest is mcp\/tools-call-get-sum-\w+\.yaml; there params\.arguments\.b is 3, here it is 4\.$/,
+  )
+  expect(platform.misses()).toMatchObject([{ nearest: { differences: [{ field: 'params.arguments.b' }] } }])
+})
+
+test('secrets in arguments and results are not written', async () => {
+  const secret = 'sk-live-0123456789abcdefABCDEF'
+  const { files, text, replaying } = await taped(async platform => {
+    const { client } = await connected(platform)
+    return client.callTool({ name: 'echo', arguments: { message: secret } })
+  })
+  expect(files().map(text).join()).not.toContain(secret)
+  const { client } = await connected(await replaying())
+  const { content } = await client.callTool({ name: 'echo', arguments: { message: secret } })
+  expect(JSON.stringify(content)).toContain('Echo: [')
+})
