@@ -2,7 +2,7 @@
 import { nearest } from '../check/suggest.js'
 import { adviceOn } from '../core/errors.js'
 import { asksLive, type Mode } from '../core/exchange.js'
-import { AUTH, isAuth } from '../core/paths.js'
+import { AUTH, documentedPaths, isAuth } from '../core/paths.js'
 import type { LogLine } from './log-line.js'
 
 /** Returns `undefined` if there is nothing to do, or if the error itself says what to do. */
@@ -63,7 +63,7 @@ const forbidden = (path: string) =>
 
 /** Paths that apps call. A test checks that each of them is served. */
 export const knownPaths = [
-  ...['/health', '/api/v1', '/v1/models', '/v1/chat/completions'],
+  ...documentedPaths,
   ...['token', 'signup', 'user', 'logout', 'otp', 'magiclink', 'verify', 'recover', 'resend', 'settings', 'health'].map(
     name => `${AUTH}/${name}`,
   ),

@@ -133,9 +133,6 @@ export function textOf({ content }: ChatMessage): string {
   return content?.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n') ?? ''
 }
 
-/** The path of chat completions. */
-export const CHAT = '/v1/chat/completions'
-
 /** Returns the chat request of an exchange. Throws a 400 that names the first mistake in its body. */
 export function chatIn(exchange: Pick<Exchange, 'body' | 'chat' | 'isUsualChat'>): ChatRequest {
   const { body, chat } = exchange

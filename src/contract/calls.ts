@@ -1,5 +1,5 @@
 /** The calls that clauses make. Several clauses share some of them. */
-
+import { CHAT, HEALTH, INDEX, MODELS } from '../core/paths.js'
 import { type Call, forgedToken, forgedUserToken, UNKNOWN_MODEL, Unasked, unsignedToken } from './call.js'
 import type { CallFor, DocumentedEndpoint } from './clause.js'
 import { jsonIn } from './looks.js'
@@ -25,16 +25,16 @@ export const get = (path: string, authorization?: string): Call => ({
 
 const bearer = (credential: string) => `Bearer ${credential}`
 
-export const index: CallFor = target => get('/api/v1', bearer(anonKeyOf(target)))
-export const models: CallFor = target => get('/v1/models', bearer(apiKeyOf(target)))
+export const index: CallFor = target => get(INDEX, bearer(anonKeyOf(target)))
+export const models: CallFor = target => get(MODELS, bearer(apiKeyOf(target)))
 
 /** Sends a credential if the endpoint refuses requests without one. Whether it needs one is not documented. */
 export const health: CallFor = async target => {
-  const open = get('/health')
+  const open = get(HEALTH)
   const heard = await target.ask(open)
   const credential = target.credentials.apiKey || target.credentials.anonKey
   if (heard.kind === 'unanswered' || heard.status !== 401 || !credential) return open
-  return get('/health', bearer(credential))
+  return get(HEALTH, bearer(credential))
 }
 
 /** A GET with this credential. */
@@ -64,7 +64,7 @@ export const withUserToken =
 
 /** Without a credential, or with an invalid one. */
 export const strange = (path: string, isMissing: boolean): CallFor =>
-  path === '/v1/chat/completions'
+  path === CHAT
     ? async target => post(await chatBody(target).catch(bodyForStrangers), isMissing ? undefined : bearer(UNKNOWN_KEY))
     : () => get(path, isMissing ? undefined : bearer(UNKNOWN_KEY))
 
@@ -127,7 +127,7 @@ const chatBody = async (target: Target): Promise<Readonly<Record<string, unknown
 const shortest = { max_tokens: 1 }
 
 const post = (body: unknown, authorization?: string, contentType = 'application/json'): Call => ({
-  ...{ to: 'platform', method: 'POST', path: '/v1/chat/completions' },
+  ...{ to: 'platform', method: 'POST', path: CHAT },
   headers: { 'content-type': contentType, ...(authorization !== undefined && { authorization }) },
   body: typeof body === 'string' ? body : JSON.stringify(body),
 })
@@ -148,9 +148,9 @@ export const chatWithoutStream = chat({ stream: undefined })
 
 /** The calls of clauses about credentials. */
 export const documentedEndpoints = {
-  index: documentedEndpoint('EP-2', '/api/v1', index),
-  models: documentedEndpoint('EP-4', '/v1/models', models),
-  chat: documentedEndpoint('EP-3', '/v1/chat/completions', chat()),
+  index: documentedEndpoint('EP-2', INDEX, index),
+  models: documentedEndpoint('EP-4', MODELS, models),
+  chat: documentedEndpoint('EP-3', CHAT, chat()),
 }
 
 function documentedEndpoint(clause: string, path: string, rightly: CallFor): DocumentedEndpoint {
@@ -179,7 +179,7 @@ export const localPage = 'http://localhost:3000'
 
 /** The preflight of a browser. */
 export const preflight: CallFor = () => ({
-  ...{ to: 'platform', method: 'OPTIONS', path: '/v1/chat/completions' },
+  ...{ to: 'platform', method: 'OPTIONS', path: CHAT },
   headers: {
     origin: localPage,
     'access-control-request-method': 'POST',
@@ -206,9 +206,6 @@ async function userTokenOf(target: Target): Promise<string> {
   return session.access_token
 }
 
-const MODELS = '/v1/models'
-const INDEX = '/api/v1'
-
 export const intruders = {
   forgedAtIndex: target => get(INDEX, `Bearer ${forgedToken(target)}`),
   forgedUserAtIndex: target => get(INDEX, `Bearer ${forgedUserToken(target)}`),
@@ -232,7 +229,7 @@ export const tooLarge = rawChat(async target => {
 export const notJson = rawChat(() => '{')
 export const notSaidToBeJson = rawChat(chatBodyOf, 'text/plain')
 export const unknownModel = wrongChat({ model: UNKNOWN_MODEL })
-export const wrongMethod = withApiKey('/v1/chat/completions')
+export const wrongMethod = withApiKey(CHAT)
 
 /** A message with one mistake. */
 export const saidWrong = (message: object): CallFor =>

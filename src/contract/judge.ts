@@ -1,14 +1,15 @@
 /**
  * Checks an answer against the contract: against platform-api.md, and against our decisions where that says nothing.
  */
+
 import { check, spoken } from '../check/check.js'
 import type { Violation } from '../check/finding.js'
 import { chunkAnswer, completionAnswer, errorEventAnswer } from '../completions/completion.js'
 import { createEventSplitter, dataOf } from '../completions/events.js'
-import { CHAT } from '../completions/request.js'
 import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 import { decoded, headerIn, replyBytes } from '../core/http.js'
-import { jsonOf } from '../core/json.js'
+import { isJsonType, jsonOf } from '../core/json.js'
+import { CHAT } from '../core/paths.js'
 import type { Sliced } from '../core/work.js'
 import { errorAnswer, healthAnswer, indexAnswer, modelsAnswer, notFoundAnswer } from './answers.js'
 
@@ -137,7 +138,7 @@ const completionForm: Form = { schema: completionAnswer, section: 'Endpoints', r
 
 function judgeError({ status, body, contentType, path, isWhole }: JudgedAnswer): readonly Violation[] {
   const report = documented('Errors')
-  const type = isJson(contentType) ? [] : [report('', `An error must be JSON, and its content type is not.`)]
+  const type = isJsonType(contentType) ? [] : [report('', `An error must be JSON, and its content type is not.`)]
   if (!isWhole) return type
   const value = jsonOf(body)
   if (value === undefined) return [...type, report('', 'An error must be a JSON object with the field error.')]
@@ -151,7 +152,9 @@ function judgeError({ status, body, contentType, path, isWhole }: JudgedAnswer):
 
 function judgeJson({ body, contentType, isWhole }: JudgedAnswer, { schema, section, report }: Form) {
   const isDocumented = documented(section)
-  const type = isJson(contentType) ? [] : [isDocumented('', 'The answer must be JSON, and its content type is not.')]
+  const type = isJsonType(contentType)
+    ? []
+    : [isDocumented('', 'The answer must be JSON, and its content type is not.')]
   if (!isWhole) return type
   const value = jsonOf(body)
   if (value === undefined) return [...type, isDocumented('', 'The answer must be JSON, and its body is not.')]
@@ -168,8 +171,6 @@ function* judgeChat(answer: JudgedAnswer): Sliced<readonly Violation[]> {
   // If the request is unknown, the answer is checked as what it claims to be.
   return !asked && isEvents ? [] : judgeJson(answer, completionForm)
 }
-
-const isJson = (contentType: string) => /^application\/([\w.-]+\+)?json\b/i.test(contentType)
 
 function pathDecoded(path: string): string {
   try {

@@ -3,6 +3,7 @@
 import { check, type Path } from '../check/check.js'
 import { chunkAnswer } from '../completions/completion.js'
 import { dataIn } from '../completions/events.js'
+import { isJsonType } from '../core/json.js'
 import { type Answered, Unasked } from './call.js'
 import type { Look } from './clause.js'
 
@@ -25,7 +26,7 @@ export const jsonObject: Look = {
   expected: 'one JSON object, with Content-Type: application/json',
   differs({ headers, text }) {
     const type = headers.get('content-type') ?? 'none'
-    if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) return `Content-Type: ${type}`
+    if (!isJsonType(type)) return `Content-Type: ${type}`
     const { value, why } = jsonIn(text)
     if (why !== undefined) return `a body that is not JSON: ${why}`
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'JSON that is no object'

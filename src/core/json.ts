@@ -1,6 +1,6 @@
 /** JSON from outside: limits on depth and size, numbers with many digits, and the ends of strings. */
 import { randomUUID } from 'node:crypto'
-import { tooDeep, tooManyValues } from './errors.js'
+import { encodedContent, tooDeep, tooManyValues } from './errors.js'
 
 /** A little more than the metadata of a user may have, and far less than the stack can hold. */
 export const MOST_LEVELS = 1100
@@ -150,4 +150,18 @@ export function withoutExpressions(value: unknown): unknown {
   return isPlain
     ? Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, withoutExpressions(inside)]))
     : value
+}
+
+/** Whether a Content-Type is that of JSON. RFC 6839 gives "+json" to formats that are JSON underneath. */
+export const isJsonType = (contentType: string): boolean =>
+  /^application\/([\w.-]+\+)?json[ \t]*(;|$)/i.test(contentType)
+
+/** Whether a request's body with this Content-Type is read as JSON. text/json is common, though never registered. */
+export const isReadAsJson = (contentType: string): boolean =>
+  isJsonType(contentType.replace(/^text\//i, 'application/'))
+
+/** Throws a 415 for a request body that is compressed. */
+export function requireUnencoded(contentEncoding: string | undefined): void {
+  if (contentEncoding !== undefined && contentEncoding.toLowerCase() !== 'identity')
+    throw encodedContent(contentEncoding)
 }

@@ -7,6 +7,14 @@ export const DASHBOARD = '/dashboard'
 /** The auth backend, where Supabase's clients expect it. */
 export const AUTH = '/auth/v1'
 
+/** The documented endpoints (platform-api.md, "Endpoints"). */
+export const HEALTH = '/health'
+export const INDEX = '/api/v1'
+export const MODELS = '/v1/models'
+export const CHAT = '/v1/chat/completions'
+
+export const documentedPaths: readonly string[] = [HEALTH, INDEX, MODELS, CHAT]
+
 /** Marks requests of the dashboard itself. Without `journal.dashboard` they are neither logged nor kept. */
 export const DASHBOARD_HEADER = 'x-standin-dashboard'
 

@@ -1,44 +1,42 @@
 /** Reads a request's body and enforces the size limit while it arrives. */
 import { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { bodyTooLarge, encodedContent, notJsonContent, type PlatformError } from '../core/errors.js'
+import { bodyTooLarge, notJsonContent, type PlatformError } from '../core/errors.js'
+import { isReadAsJson, requireUnencoded } from '../core/json.js'
 import { type Adopted, BODY } from './foreign.js'
-
-/** JSON media types. RFC 6839 gives "+json" to formats that are JSON underneath. */
-const json = /^(application|text)\/([\w.-]+\+)?json[ \t]*(;|$)/i
 
 /** Whether the Content-Type allows the body to be JSON. A missing one is read as JSON. */
 export const isJson = ({ headers: { 'content-type': type } }: IncomingMessage): boolean =>
-  type === undefined || json.test(type)
+  type === undefined || isReadAsJson(type)
 
 /** Throws a 415 when the Content-Type says that the body is not JSON. */
 export function requireJson(request: IncomingMessage): void {
   const { headers } = request
   const { 'content-type': type, 'content-encoding': encoding } = headers
-  if (type !== undefined && type !== 'application/json' && !json.test(type)) throw notJsonContent(type)
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)
+  if (type !== undefined && type !== 'application/json' && !isReadAsJson(type)) throw notJsonContent(type)
+  requireUnencoded(encoding)
 }
 
-/** Takes a part of a body, `null` at its end, or `undefined` when the client has left before that. */
+/** Receives a part of a body, `null` at its end, or `undefined` if the client disconnects before that. */
 type Taker = (chunk: Buffer | null | undefined) => void
 
-/** A request of our own server: what its parser reads can be taken from it directly, past node's stream. */
+/** A request of our own server. Its body can be read directly from node's parser, without node's stream. */
 interface OwnRequest extends IncomingMessage {
   /**
-   * Hands all of the body to `taker` from now on. False when the stream has some of it already, or has readers; then it stays with them.
-   * Listeners hear nothing of a body that was taken, not even its end.
+   * Passes all of the body to `taker` from now on. Returns false if the stream already has a part of it or has readers, which then keep it.
+   * The stream emits no events for a body that was taken, not even its end.
    */
   takeBody(taker: Taker): boolean
-  /** What takes the body. */
+  /** Receives the body. */
   taker: Taker | undefined
-  /** Whether all of a body that was taken is there. */
+  /** Whether a body that was taken is complete. */
   isRead: boolean
 }
 
 /**
- * Makes the class of a server's requests. Beginning to read a stream, its events and its end take a tenth of the time of a whole
- * request, with or without a body: every request without a reader is read to its end by node. Each server has a class of its own, since
- * express puts its methods behind the prototype.
+ * Creates the class of a server's requests. Starting a stream, its events and its end take a tenth of the time of a whole request, even
+ * without a body, since node reads every request without a reader to its end. Each server has its own class, because express changes the
+ * prototype.
  */
 export function createRequestClass(): typeof IncomingMessage {
   class Request extends IncomingMessage {
@@ -61,7 +59,7 @@ export function createRequestClass(): typeof IncomingMessage {
       return true
     }
 
-    /** Node's own: reads what nothing has read when the answer has left. */
+    /** Node calls this after the response to discard an unread body. */
     _dump(): void {
       if (!this.taker) nodes._dump.call(this)
     }
@@ -71,7 +69,7 @@ export function createRequestClass(): typeof IncomingMessage {
       this.taker?.(undefined)
     }
   }
-  // By this node knows whether a client broke off its request. Node's types have it as a property, which no class may override.
+  // Node checks this to see whether a client aborted its request. Node's types declare it as a property, which a class cannot override.
   Object.defineProperty(Request.prototype, 'readableEnded', {
     get(this: Request) {
       return this.taker ? this.isRead : ended.call(this)
@@ -85,7 +83,7 @@ const ended = Object.getOwnPropertyDescriptor(Readable.prototype, 'readableEnded
 
 const isOwn = (request: IncomingMessage): request is OwnRequest => 'taker' in request
 
-/** Throws away what may still come of the body: the answer has left without it. */
+/** Discards the rest of the body: the response was sent without it. */
 export function leaveUnread(request: IncomingMessage): void {
   if (isOwn(request)) request.takeBody(nothing)
 }

@@ -5,7 +5,7 @@ import { createEventSplitter, dataOf } from '../completions/events.js'
 import { upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
 import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 import { decoded, headerIn, replyBytes } from '../core/http.js'
-import { jsonOf } from '../core/json.js'
+import { isJsonType, jsonOf } from '../core/json.js'
 import { pageText } from './page-text.js'
 
 /** An error as the live platform sent it. */
@@ -39,12 +39,12 @@ const MOST_LETTERS = 500
 export function fitted({ status, headers, body, isWhole }: ErrorAnswer, { method, path }: Asked): Fitted | undefined {
   const type = headerIn(headers, 'content-type') ?? ''
   // The response to HEAD has no body: it is judged by its type, and the length of ours is unknown.
-  if (method === 'HEAD') return isJson(type) ? undefined : { headers: ofJson(headers), body: Buffer.alloc(0) }
+  if (method === 'HEAD') return isJsonType(type) ? undefined : { headers: ofJson(headers), body: Buffer.alloc(0) }
   const text = textIn(body, type, headerIn(headers, 'content-encoding'))
   const value = isWhole ? jsonOf(text) : undefined
   const isError = isObject(value) && typeof value.error === 'string'
   if (isError && (status !== 404 || typeof value.path === 'string')) {
-    return isJson(type) ? undefined : { headers: withJsonType(headers), body }
+    return isJsonType(type) ? undefined : { headers: withJsonType(headers), body }
   }
   // Only the path is missing. Everything else in the body stays as it is.
   const fitting =
@@ -104,8 +104,6 @@ export const asSaid = (headers: readonly string[], body: Buffer, bytes = body.le
   // A copy: the bytes are a small part of a large network buffer, which would otherwise stay in memory.
   beginning: body.length === 0 ? [] : [Buffer.from(body.subarray(0, KEPT_BYTES))],
 })
-
-const isJson = (contentType: string) => /^application\/([\w.-]+\+)?json\b/i.test(contentType)
 
 /** Headers that describe the body, which is being replaced. */
 const ofBody =

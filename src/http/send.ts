@@ -23,12 +23,12 @@ interface Head {
   readonly more: readonly string[]
 }
 
-/** Writes a reply whose body is all there. */
+/** Writes a reply whose body is complete. */
 export function sendWhole(response: ServerResponse, head: Head, reply: Reply, body: string | Buffer): void {
   const { status, sent, isRecorded } = reply
   const isUsual = !isRecorded && isOwn(response) && response.isUsual(status)
   if (typeof body !== 'string') {
-    // A stream whose every event is there already; no length is sent, as with any other stream.
+    // A stream whose events are all known already. As with any other stream, no length is sent.
     if (isUsual && body.length > 0) return response.leaveInOneChunk(reply, headOf(status, head), body)
     response.writeHead(status, flat(head))
     response.end(body, sent)
@@ -117,9 +117,9 @@ interface OwnResponse extends ServerResponse {
 const isOwn = (response: ServerResponse): response is OwnResponse => 'leaveAtOnce' in response
 
 /**
- * Makes the class of a server's responses. Where nothing is unusual, head and body leave as one text in one write: node hands an empty text on
- * behind them, so that the socket has two to gather, which takes a quarter of the time of a whole request. Each server has a class of its
- * own, since express puts its methods behind the prototype.
+ * Creates the class of a server's responses. Usually head and body are sent as one text in one write. Node would write an empty text
+ * after them, and joining the two takes a quarter of the time of a whole request. Each server has its own class, because express changes
+ * the prototype.
  */
 export function createResponseClass(): typeof ServerResponse {
   return class<R extends IncomingMessage = IncomingMessage> extends ServerResponse<R> {

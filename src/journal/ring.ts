@@ -7,17 +7,17 @@ import { sizeOf } from './tally.js'
 /** An exchange, and its index in the ring. */
 export type Place = readonly [kept: JournaledExchange, index: number]
 
-/** Its slots are there from the start: keeping an exchange makes no object beside it, and one that is not kept makes none at all. */
+/** Its slots are allocated at the start, so that keeping an exchange creates no further object. */
 export class Ring {
   private readonly ring: (Exchange | undefined)[]
   private readonly ids: Float64Array
-  /** When each began, in milliseconds since 1970. */
+  /** When each exchange began, in milliseconds since 1970. */
   private readonly atMs: Float64Array
   /** The size of each exchange. Checking an answer may make it larger later. */
   private readonly sizes: Float64Array
   private keptCount = 0
   private bytes = 0
-  /** How many more may be kept at the moment. */
+  /** How many more exchanges may be kept at the moment. */
   private room: number
   private roomAtMs = passedMs()
 

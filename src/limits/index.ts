@@ -1,7 +1,9 @@
 /** The limits of each credential. The only entry point of this part. */
-import { CHAT, type ChatRequest } from '../completions/request.js'
+
+import type { ChatRequest } from '../completions/request.js'
 import { promptTooLong, requestTooLarge, tooManyRequests, tooManyStreams, tooManyTokens } from '../core/errors.js'
 import type { Caller, Reply } from '../core/exchange.js'
+import { CHAT, INDEX } from '../core/paths.js'
 import type { Counters, LimitWindow } from './counters.js'
 
 export { type Counters, createCounters, type LimitUsage as Usage } from './counters.js'
@@ -148,7 +150,7 @@ function requireTokensLeft({ settings: { tokensPerMinute: limit }, counters }: P
 }
 
 /** The documented endpoints that require a credential. */
-const isLimited = (path: string) => path.startsWith('/v1/') || path === '/api/v1'
+const isLimited = (path: string) => path.startsWith('/v1/') || path === INDEX
 
 function keyOf(caller: Caller): string | undefined {
   switch (caller.kind) {

@@ -1,8 +1,7 @@
 /** GET /api/v1: the list of endpoints (platform-api.md, "API index response"). A file of its own, like every endpoint. */
 import type { IndexAnswer } from '../contract/answers.js'
 import { type Access, type Endpoint, type EndpointDescription, jsonReply } from '../core/exchange.js'
-
-export const INDEX = '/api/v1'
+import { INDEX } from '../core/paths.js'
 
 /** `endpoints` and, in its documented place behind the first of them, the index that lists them and itself. */
 export function withIndex(access: Access, endpoints: readonly Endpoint[]): readonly Endpoint[] {

@@ -1,12 +1,14 @@
 /** POST /v1/chat/completions: messages in, a reply out (platform-api.md, "Chat completion request"). */
+
 import type { IncomingHttpHeaders } from 'node:http'
 import { settingsIn } from '../check/check.js'
 import { didYouMean } from '../check/suggest.js'
-import { CHAT, type ChatRequest, chatIn } from '../completions/request.js'
+import { type ChatRequest, chatIn } from '../completions/request.js'
 import type { Tokenizer } from '../completions/tokens/index.js'
 import { alternatives, invalidRequest, refusedAsByOpenai } from '../core/errors.js'
 import type { Access, Endpoint, Exchange, Reply } from '../core/exchange.js'
 import { type Pace, type PaceInput, paceFrom, paceInput } from '../core/pace.js'
+import { CHAT } from '../core/paths.js'
 import type { Generation, Replies } from '../replies/index.js'
 import type { Form } from './chat/frame.js'
 import { heavyCompletion, isHeavyAnswer, isHeavyPrompt } from './chat/heavy.js'

@@ -4,10 +4,11 @@
  */
 import type { HealthAnswer } from '../contract/answers.js'
 import { type Access, type Endpoint, type EndpointDescription, jsonReply } from '../core/exchange.js'
+import { HEALTH } from '../core/paths.js'
 
 export function health({ version, access }: { version: string; access: Access }): Endpoint {
   const reply = jsonReply({ status: 'ok', version } satisfies HealthAnswer)
-  return { method: 'GET', path: '/health', access, takesBody: false, says, reply: () => reply }
+  return { method: 'GET', path: HEALTH, access, takesBody: false, says, reply: () => reply }
 }
 
 async function says(): Promise<EndpointDescription> {

@@ -1,6 +1,7 @@
 /** GET /v1/models: the models of the platform (platform-api.md, "Endpoints"; the format is OpenAI's). */
 import { type Access, type Endpoint, type EndpointDescription, jsonReply } from '../core/exchange.js'
 import type { PaceInput } from '../core/pace.js'
+import { MODELS } from '../core/paths.js'
 
 export interface Model {
   readonly id: string
@@ -16,7 +17,7 @@ export interface Model {
 
 export function modelList({ models, access }: { models: readonly Model[]; access: Access }): Endpoint {
   const reply = jsonReply({ object: 'list', data: models.map(listed) })
-  return { method: 'GET', path: '/v1/models', access, takesBody: false, says, reply: () => reply }
+  return { method: 'GET', path: MODELS, access, takesBody: false, says, reply: () => reply }
 }
 
 /** A model as listed, without internal fields. */

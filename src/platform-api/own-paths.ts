@@ -1,5 +1,5 @@
 /** Endpoints on paths that the user configured, beside those of the document: rules first, then the other sources. */
-import { CHAT } from '../completions/request.js'
+
 import { methodNotAllowed, notFound } from '../core/errors.js'
 import {
   type Access,
@@ -12,8 +12,9 @@ import {
   type PathSource,
   type Reply,
 } from '../core/exchange.js'
+import { CHAT, INDEX } from '../core/paths.js'
 import { authorize } from '../keys/identify.js'
-import { INDEX, listed } from './api-index.js'
+import { listed } from './api-index.js'
 import type { Routes } from './index.js'
 
 /** Which endpoints the index lists. */

@@ -100,6 +100,7 @@ export function createAssemblies(loaded: LoadedConfig, sources: PlatformSources,
   }
 }
 
+/** Long because every part is connected to the others here, and nowhere else. */
 function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasting): Assembly {
   const { config } = loaded
   const { auth, upstream } = config

@@ -1,9 +1,11 @@
-/** What the control API does with rules: it changes them where they stand, and says what they would answer. */
+/** Rules in the control API: changes them in place, and says what they would answer. */
+
 import { check } from '../check/check.js'
-import { CHAT, chatRequest } from '../completions/request.js'
+import { chatRequest } from '../completions/request.js'
 import { type LoadedConfig, replyFilesOf } from '../config/load.js'
 import { invalidRequest, noSuchRule, PlatformError } from '../core/errors.js'
 import { type AnsweredBy, inWords } from '../core/exchange.js'
+import { CHAT } from '../core/paths.js'
 import { createTurns } from '../core/work.js'
 import type {
   Explanation,
@@ -22,13 +24,13 @@ import { loadReplies, type RepliesPart, type RulesPart } from './rules.js'
 
 type Current = () => Pick<Assembly, 'loaded' | 'replies'>
 
-/** The files of rules; none where the platform is to read nothing from the disk by surprise. */
+/** The rule files; none if the platform has no configuration file. */
 function filesOf(loaded: LoadedConfig, { file }: PlatformSources) {
   const files = replyFilesOf(loaded)
   return file === false && loaded.originOf(['replies']) === 'default' ? { ...files, patterns: [] } : files
 }
 
-/** Rules on their way from a draft to a file: written, checked, and kept. */
+/** Turns drafts into rules: writes, checks and saves them. */
 export function createDrafts({ current, sources, reload }: Omit<Surroundings, 'drafts'>): Drafts {
   return {
     draft: async (told, open) => (await loadReplies()).draftOf(told, open),
@@ -112,7 +114,7 @@ interface Making {
   readonly seed: number
 }
 
-/** Gives back the id of the rule that is changed, or of the one that was put before it. */
+/** Returns the id of the changed rule, or of the rule that was put before it. */
 async function changeAtRunTime(
   id: string,
   change: RuleEdit,
@@ -150,7 +152,7 @@ async function draftedRules(
   return { rules: await rulesAsGiven(await goodRules(yaml), { dir: undefined, seed, standing }), instead }
 }
 
-/** More reasons are of no use to a reader, and take their time. */
+/** More reasons do not help the reader, and take time. */
 const MOST_OTHERS = 100
 
 interface Answering {
@@ -180,7 +182,7 @@ async function explained(
 
 interface Telling<T> extends Pick<RepliesPart, 'verdictOf'> {
   linesOf(said: T): readonly string[]
-  /** What is odd about it. */
+  /** What looks wrong about it. */
   misfit?(said: T): string | undefined
 }
 
@@ -189,7 +191,7 @@ async function told<T extends { readonly answeredBy: AnsweredBy }>(
   { linesOf, verdictOf, misfit = () => undefined }: Telling<T>,
 ): Promise<Omit<Explained, 'total'>> {
   const said = await says().catch((error: unknown) => {
-    // Where strict is on, the refusal is what the app would get.
+    // With strict, the refusal is what the app would get.
     if (error instanceof PlatformError) return error
     throw error
   })
@@ -205,5 +207,5 @@ async function told<T extends { readonly answeredBy: AnsweredBy }>(
   }
 }
 
-/** A file that was written is good. Where another one is not, the platform goes on as before. */
+/** The file that was written is valid. If another one is not, the platform keeps its last valid configuration. */
 const putInForce = (reload: () => Promise<void>) => reload().catch(() => {})

@@ -1,10 +1,10 @@
-/** The rules of a running platform: those of its files and code, and those that come and go beside them. */
+/** The rules of a running platform: those from files and code, and those added at run time. */
 import { type LoadedConfig, replyFilesOf } from '../config/load.js'
 import { onceLoaded } from '../core/work.js'
 import type { ListedRule, Memory, Replies, RuleInput, RulesAtRunTime } from '../replies/index.js'
 import type { Part, PlatformSources } from './part.js'
 
-/** What of rules outlasts a reload. */
+/** What a reload keeps. */
 export interface LastingRules {
   readonly memory: Memory
   readonly atRunTime: RulesAtRunTime
@@ -17,7 +17,7 @@ async function openLastingRules(onPaths: () => void): Promise<LastingRules> {
 }
 
 interface Scoped {
-  /** Whose requests it is for; for all without one. */
+  /** The scope whose requests it answers; without one, all requests. */
   readonly scope?: string | undefined
 }
 
@@ -30,15 +30,15 @@ export interface AddedRule {
 
 export interface Rules {
   /**
-   * Adds a rule before all others: it is asked first, the newest before older ones. Files that it says are beside the configuration.
+   * Adds a rule before all others, newest first. Paths of its files are relative to the configuration.
    * Rejects with a ProblemsError that names what is wrong.
    */
   add(rule: RuleInput, options?: Scoped): Promise<AddedRule>
-  /** The same for rules that were sent: one, or several in their order. They cannot refer to files. */
+  /** Adds rules that a client sent: one, or several in their order. They cannot use files. */
   addSent(sent: RuleInput | readonly RuleInput[], scope?: string): Promise<readonly { readonly id: string }[]>
-  /** Those in force, in the order in which they are tried: for a scope, or all if none is given. */
+  /** The active rules in the order in which they are tried: for a scope, or all if none is given. */
   list(scope?: string): Promise<readonly ListedRule[]>
-  /** Removes rules that were added: the one with this id, those of a scope, or all. Gives back how many there were. */
+  /** Removes added rules: the one with this id, those of a scope, or all. Returns how many there were. */
   remove(which?: { readonly id?: string; readonly scope?: string | undefined }): Promise<number>
 }
 
@@ -52,7 +52,7 @@ export interface RulesPart extends Part {
   readonly lasting: () => Promise<LastingRules>
 }
 
-/** `onPaths` is called when rules on paths of their own come, and when they go. */
+/** `onPaths` is called when the first rule for a path is added, and when the last one is removed. */
 export function createRulesPart(current: () => Current, onPaths: () => void): RulesPart {
   const lasting = onceLoaded(() => openLastingRules(onPaths))
   let memory: Memory | undefined
@@ -87,7 +87,7 @@ function createRules(lasting: () => Promise<LastingRules>, current: () => Curren
   }
 }
 
-/** The rules of a configuration, read from its files and from code. */
+/** Reads the rules of a configuration from its files and from code. */
 export const loadReplies = () => import('../replies/index.js')
 export type RepliesPart = Awaited<ReturnType<typeof loadReplies>>
 
@@ -99,7 +99,7 @@ export async function readReplies(
   const { createReplies, joined, loadRules, rulesFromCode } = await loadReplies()
   const { seed, strict, magic } = loaded.config
   const files = replyFilesOf(loaded)
-  // Without any file nothing comes from the disk by surprise.
+  // Without a configuration file, nothing is read from the disk.
   const unasked = wanted === false && loaded.originOf(['replies']) === 'default'
   const patterns = unasked ? [] : files.patterns
   const [coded, filed] = await Promise.all([
@@ -110,7 +110,7 @@ export async function readReplies(
   return { replies: createReplies({ rules, seed, strict, magic, ...(await lasting()) }), files: said }
 }
 
-/** Replies that are asked before their files are read wait; afterwards nothing stands in between. */
+/** Requests wait until the rule files are read. Afterwards, this adds no cost. */
 export function whenLoaded(load: () => Promise<Replies>): Pick<Replies, 'answer' | 'misfit' | 'faultFor'> {
   const wait = async () => {
     const { answer, misfit, faultFor } = await load()

@@ -52,6 +52,7 @@ interface Seen extends Begun {
   readonly isComplete: boolean
 }
 
+/** Long because it follows an exchange through its steps: observed, gathered, written, shelved. */
 export function createRecorder(parts: RecorderParts) {
   const { shelf, run, identify, save, maxBytes, warn, report } = parts
   /** Written one after the other, so that other requests get their turn in between. */

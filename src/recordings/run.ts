@@ -22,7 +22,7 @@ const none: readonly RecordingFile[] = []
 
 export type Run = ReturnType<typeof createRun>
 
-/** `tell` is called with each miss. */
+/** `tell` is called with each miss. Long because all of its methods share the same few counts. */
 export function createRun(tell: (miss: Miss) => void) {
   const counts = createByScope(() => new LRUCache<string, number>({ max: COUNTED }))
   const begun = new Map<string, number>()

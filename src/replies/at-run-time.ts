@@ -27,9 +27,12 @@ export interface RuntimeRule {
 export interface RulesAtRunTime {
   /** Whether there are none, so that requests need not check. */
   readonly isEmpty: boolean
-  /** Whether one of them answers a path of its own. */
+  /** Whether one of them is for a path other than chat completions. */
   readonly havePaths: boolean
-  /** Adds a rule, or several that stand in their order. Rejects with a ProblemsError that names what is wrong, or with a 409 where there are too many, and adds none then. */
+  /**
+   * Adds a rule, or several in their order. Rejects with a ProblemsError that names what is wrong, or with a 409 if there are too many; none
+   * is added then.
+   */
   add(written: RuleInput | readonly RuleInput[], adding: Adding): Promise<readonly { readonly id: string }[]>
   /** Replaces a rule, or moves it past its neighbour of the same priority. Returns whether the rule existed. */
   change(id: string, change: ChangeAtRunTime, adding: Pick<Adding, 'seed'>): Promise<boolean>
@@ -40,12 +43,12 @@ export interface RulesAtRunTime {
    * is given.
    */
   all(scope?: string): readonly RuntimeRule[]
-  /** The engines of a dialect, in their order: those for a scope, or all if none is given. */
+  /** The engines of a dialect, in the order in which they are asked: for a scope, or all if none is given. */
   engines<I extends MatchInput, S extends Saying, X extends RuleLookup<I, S>>(
     dialect: Dialect<I, S, X>,
     scope?: string,
   ): readonly Engine<I, S, X>[]
-  /** The reply of the first rule that matches, counted as given; `undefined` when none does. */
+  /** The reply of the first rule that matches, which counts as an answer; `undefined` if none matches. */
   take<I extends MatchInput, S extends Saying>(dialect: Dialect<I, S>, input: I): Taken<S> | undefined
 }
 
@@ -61,7 +64,10 @@ const EVERYBODY = ''
 /** In all scopes together. If there are more, a client adds rules without ever removing them. */
 export const MOST_ADDED = 10_000
 
-/** `onPaths` is called when the first rule with a path of its own comes, and when the last one goes. */
+/**
+ * `onPaths` is called when the first rule for a path is added, and when the last one is removed. It is one long function because all of its
+ * methods share the shelves and the two flags that requests read.
+ */
 export function createRulesAtRunTime(
   memory: Memory,
   { most = MOST_ADDED, onPaths = () => {} }: { readonly most?: number; readonly onPaths?: () => void } = {},

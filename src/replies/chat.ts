@@ -1,4 +1,4 @@
-/** The dialect of rules on chat completions: what the emulated model says, and when. */
+/** The dialect of rules for chat completions: what the emulated model says, and when. */
 import { demandOf } from '../completions/tools.js'
 import { alternatives } from '../core/errors.js'
 import type { Asked } from './conditions/asked.js'
@@ -23,11 +23,11 @@ export const chat: Dialect<Asked, ChatSaying> = {
   objection: unsayable,
 }
 
-/** A model never does what `tool_choice` rules out, so such a rule is passed over; the reason, or `undefined` for a rule that can answer. */
+/** A model never does what `tool_choice` rules out. Returns why a reply is skipped for that reason, or `undefined`. */
 function unsayable({ speaks, calls, isAlwaysSayable }: ChatSaying, { request }: Asked): string | undefined {
   if (isAlwaysSayable) return undefined
   const { calls: demand, names } = demandOf(request)
-  // What a template will say is not known yet.
+  // The result of a template is not known yet.
   const callable = names ? calls.filter(name => names.includes(name) || hasTemplate(name)) : calls
   if (demand === 'required' && callable.length === 0) {
     return names

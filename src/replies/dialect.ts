@@ -1,4 +1,4 @@
-/** What the engine of rules knows of the requests that a kind of rules is about. Chat is one dialect, HTTP another. */
+/** A dialect tells the rule engine about one kind of request. Chat completions are one dialect, HTTP paths another. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Path } from '../check/check.js'
 import type { AnsweredBy, Caller } from '../core/exchange.js'
@@ -12,88 +12,88 @@ import type { FactNames, Templates } from './templates.js'
 export interface MatchInput {
   readonly headers: IncomingHttpHeaders
   readonly caller: Caller
-  /** Whose memory counts. */
+  /** The scope whose memory is used. */
   readonly scope: string
-  /** The caller, or the conversation: what a rule remembers with `per`. */
+  /** Identifies the caller or the conversation, for rules with `per`. */
   holder(per: Per): string
 }
 
 /** One condition. */
 export interface Condition<I extends MatchInput = MatchInput> {
   holds(input: I): boolean
-  /** Why it does not hold, as a sentence without its end: `user does not contain "weather"`. It repeats the rule, never the request. */
+  /** Why it does not hold, without a full stop: `user does not contain "weather"`. Quotes the rule, never the request. */
   differs(input: I): string
-  /** A regular expression's groups, where it has one and it matches. */
+  /** The groups of its regular expression, if it has one that matches. */
   exec?(input: I): RegExpExecArray | null
 }
 
-/** One of the things that a rule says. */
+/** One of a rule's replies. */
 export interface Saying<T = unknown> {
-  /** What it says where that is the same whatever is asked. */
+  /** The reply, if it is the same for every request. */
   readonly always: T | undefined
   readonly fault: Fault | undefined
-  /** Whether a request can rule it out: one that only calls tools by its tool_choice, say. */
+  /** Whether some requests cannot get it, for example because of their tool_choice. */
   readonly mayBePassedOver: boolean
-  /** `count` is how often the rule has answered with this answer, from 1. */
+  /** `count` is the number of times that the rule has answered, including this one. */
   said(input: MatchInput, count: number): T | Promise<T>
 }
 
-/** What sayings are made with. */
+/** What replies are compiled with. */
 export interface Texts {
-  /** The language of templates; only there when some text is one. */
+  /** The template language; only loaded if a text is a template. */
   readonly templates: Templates | undefined
-  /** What they can name; without it what those on chat completions can. */
+  /** The names that templates can use; by default those of chat completions. */
   readonly names?: FactNames
   readonly seed: number
-  /** What is in a file that a rule says; `undefined` when it cannot be read, which is then complained of already. */
+  /** The content of a file that a reply uses; `undefined` if it cannot be read, which is then already reported. */
   file(name: string): string | Buffer | undefined
-  /** Called with what is wrong with a template: where, and a sentence. */
+  /** Reports a mistake in a template: its position, and a sentence. */
   complain(path: Path, sentence: string): void
 }
 
-/** What a saying is called, and what it takes over from its rule. */
+/** What a reply takes over from its rule. */
 export interface SayingOwner {
   readonly answeredBy: AnsweredBy
   readonly rule: Rule
-  /** The rule's. */
+  /** The title of the rule. */
   readonly title: string
-  /** What makes it say other things than another rule does to one request. */
+  /** Part of the seed, so that two rules generate different values for the same request. */
   readonly drawnFrom: string
   readonly pace?: PaceInput
   groups(input: MatchInput): RegExpExecArray | null
 }
 
-/** A rule made ready: its conditions, what it answers each time, and whether it may answer. */
+/** A compiled rule: its conditions, its replies, and whether it may answer. */
 export interface ReadyRule<S extends Saying = Saying> {
   readonly dialect: Dialect
   readonly written: Rule
-  /** By which it can be changed, where it stands in a file. */
+  /** The id for changing the rule, if it is in a file. */
   readonly id: string | undefined
   /** `rule "weather"`. */
   readonly title: string
-  /** Where it stands: a file and a line, or its place in a list. */
+  /** Its position: a file and a line, or a position in a list. */
   readonly place: string
   readonly conditions: readonly Condition[]
   readonly priority: number
   readonly times: number | undefined
   readonly scenario: Rule['scenario']
-  /** For whom it remembers; for all of a scope together without one. */
+  /** Whether it counts separately for each caller or conversation. Otherwise it counts for the whole scope. */
   readonly per: Per | undefined
   readonly sayings: readonly S[]
   readonly then: Then
-  /** Whether anything about it changes with how often it has answered. */
+  /** Whether its reply depends on how often it has answered. */
   readonly counts: boolean
-  /** Whether anything that it says is to go wrong. */
+  /** Whether one of its replies is a fault. */
   readonly fails: boolean
-  /** What it answers first, and always where nothing about it changes. */
+  /** Its first reply, which is the only one if nothing changes. */
   readonly first: S
-  /** What it answers the time `count`, counted from 1. */
+  /** The reply for the `count`th time, from 1. */
   readonly sayingAt: (count: number) => S
 }
 
-/** Finds the few rules that can match among many. */
+/** Finds the few rules among many that can match a request. */
 export interface RuleLookup<I extends MatchInput = MatchInput, S extends Saying = Saying> {
-  /** The rules that may match, in the order in which they are tried; those left out cannot. */
+  /** The rules that may match, in the order in which they are tried. The others cannot match. */
   candidates(input: I): readonly ReadyRule<S>[]
 }
 
@@ -103,12 +103,12 @@ export interface Dialect<
   X extends RuleLookup<I, S> = RuleLookup<I, S>,
 > {
   conditions(rule: Rule): readonly Condition<I>[]
-  /** Makes ready what a rule says; `path` is where its form stands in the rule. */
+  /** Compiles a reply. `path` is its position in the rule. */
   saying(form: NonNullable<Rule['reply']>, path: Path, owner: SayingOwner, texts: Texts): S
   /** `rules` are in the order in which they are tried. */
   index(rules: readonly ReadyRule<S>[]): X
-  /** Whether the request asks for something that not every saying can give. */
+  /** Whether not every reply suits the request. */
   isDemanding(input: I): boolean
-  /** Why such a request rules a saying out; `undefined` where it does not. */
+  /** Why a reply does not suit such a request; `undefined` if it does. */
   objection(saying: S, input: I): string | undefined
 }

@@ -1,8 +1,10 @@
 /** Drafts a rule that repeats an answer, as a start for a rule of one's own. */
+
 import { check } from '../check/check.js'
 import { blockYaml } from '../check/yaml.js'
-import { CHAT, type ChatRequest, chatRequest } from '../completions/request.js'
+import { type ChatRequest, chatRequest } from '../completions/request.js'
 import { notForARule } from '../core/errors.js'
+import { CHAT } from '../core/paths.js'
 import { withLeaves } from '../redact/index.js'
 import { Asked } from './conditions/asked.js'
 import { expressionIn } from './conditions/text.js'

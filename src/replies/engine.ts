@@ -3,30 +3,30 @@ import type { Dialect, MatchInput, ReadyRule, RuleLookup, Saying } from './diale
 import type { Memory } from './memory.js'
 import { isSpent } from './ready-rule.js'
 
-/** The next reply, and which answer of its rule it is, counted from 1. */
+/** A reply, and how often its rule has answered, including this time. */
 export interface Taken<S extends Saying = Saying> {
   readonly saying: S
   readonly count: number
 }
 
-/** The rules of one dialect, held against requests. */
+/** Matches requests against the rules of one dialect. */
 export interface Engine<
   I extends MatchInput = MatchInput,
   S extends Saying = Saying,
   X extends RuleLookup<I, S> = RuleLookup<I, S>,
 > {
-  /** The rules in the order in which they are tried, with those that are switched off. */
+  /** The rules in the order in which they are tried, including those that are switched off. */
   readonly rules: readonly ReadyRule<S>[]
   readonly index: X
-  /** Whether anything that they say is to go wrong. */
+  /** Whether one of their replies is a fault. */
   readonly fails: boolean
-  /** The reply of the first rule that matches, counted as given; `undefined` when none does. */
+  /** The reply of the first rule that matches, which counts as an answer; `undefined` if none matches. */
   take(input: I): Taken<S> | undefined
-  /** Why a rule does not answer, a sentence without its end for each reason; empty when it would. */
+  /** The reasons why a rule does not answer, each without a full stop; empty if it would. */
   reasonsAgainst(rule: ReadyRule<S>, input: I): readonly string[]
 }
 
-/** The engine of those among `written` that are of this dialect. */
+/** Creates an engine for the rules among `written` that belong to this dialect. */
 export function createEngine<I extends MatchInput, S extends Saying, X extends RuleLookup<I, S>>(
   written: readonly ReadyRule[],
   memory: Memory,
@@ -40,14 +40,14 @@ export function createEngine<I extends MatchInput, S extends Saying, X extends R
   function find(input: I): ReadyRule<S> | undefined {
     for (const rule of index.candidates(input)) {
       if (!fits(rule, input)) continue
-      // Nearly all rules count nothing, and nearly all requests leave it to the model what it does.
+      // Nearly all rules count nothing, and nearly all requests leave the choice to the model.
       const mayObject = rule.counts || dialect.isDemanding(input)
       if (!mayObject || objection(rule, input) === undefined) return rule
     }
     return undefined
   }
 
-  /** What keeps a rule whose conditions hold from answering all the same. */
+  /** Why a rule does not answer although its conditions hold. */
   function objection(rule: ReadyRule<S>, input: I): string | undefined {
     const isDemanding = dialect.isDemanding(input)
     if (!rule.counts) return isDemanding ? dialect.objection(rule.first, input) : undefined

@@ -6,15 +6,15 @@ import { nearestSentence, type TriedRules } from './nearest.js'
 import type { Choice, Generation } from './said.js'
 
 export interface Explanation<T = Generation> {
-  /** The rule that answers; `undefined` where none does. */
+  /** The rule that answers; `undefined` if none does. */
   readonly rule: ReadyRule | undefined
-  /** The rules that were tried before it, at most this many, each with its reasons: sentences without their ends. */
+  /** The rules that were tried before it, up to a limit, each with the reasons why it did not answer. */
   passed(most?: number): readonly TriedRule[]
-  /** The rules that would have been tried next. Those that match as well have no reasons. */
+  /** The rules that would have been tried next. Those that match too have no reasons. */
   behind(most?: number): readonly TriedRule[]
   /** A sentence about the nearest rule. */
   nearest(): string
-  /** What would be answered. Nothing is counted. Rejects with a 424 where no rule matches and one has to. */
+  /** The answer. It does not count as one. Rejects with a 424 if no rule matches and `strict` is on. */
   says(): Promise<T>
 }
 
@@ -26,11 +26,11 @@ interface TriedRule {
 /** Rules that only apply to one explanation. */
 export interface RuleDraft {
   readonly rules: readonly ReadyRule[]
-  /** The rule that they replace. Without it they are tried before all others. */
+  /** The rule that they replace. Without one, they are tried before all others. */
   readonly instead?: ReadyRule | undefined
 }
 
-/** `rules` with those of a draft among them, in the order in which they would be tried. */
+/** Adds the rules of a draft, in the order in which they would be tried. */
 export function withDraft<S extends Saying>(
   rules: readonly ReadyRule<S>[],
   dialect: ReadyRule['dialect'],
@@ -43,12 +43,12 @@ export function withDraft<S extends Saying>(
 }
 
 interface Circumstances<I extends MatchInput, S extends Saying, T> extends TriedRules<I, S> {
-  /** Whether something answers before all rules. */
+  /** Whether magic words answer before all rules. */
   readonly isMagic?: boolean
   readonly memory: Memory
-  /** What is said where no rule answers. `nearest` says which one came nearest. */
+  /** The answer if no rule matches. `nearest` names the nearest rule. */
   readonly otherwise: (nearest: () => string) => Promise<T>
-  /** How many letters of the request each rule is compared with. */
+  /** The number of letters of the request that each rule is compared with. */
   readonly letters?: number
 }
 

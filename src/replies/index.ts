@@ -1,8 +1,10 @@
 /** What the emulated model says: the only entry point of this part. */
-import { CHAT, type ChatRequest } from '../completions/request.js'
+
+import type { ChatRequest } from '../completions/request.js'
 import { noRuleMatches } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
+import { CHAT } from '../core/paths.js'
 import { createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
 import { chat } from './chat.js'
 import { Asked } from './conditions/asked.js'
@@ -98,7 +100,10 @@ interface Wanted {
   readonly atRunTime?: RulesAtRunTime
 }
 
-/** Answers with the first matching rule. If none matches, generates a reply from `seed` and the request. */
+/**
+ * Answers with the first matching rule. If none matches, generates a reply from `seed` and the request. Long because its
+ * methods share the engines of files and of run time.
+ */
 export function createReplies({ rules, seed, strict, magic, memory = createMemory(), ...wanted }: Wanted): Replies {
   const { atRunTime = createRulesAtRunTime(memory) } = wanted
   const engine = createEngine(rules, memory, chat)

@@ -5,13 +5,13 @@ import type { MatchInput, ReadyRule } from './dialect.js'
 export interface Memory {
   /** How often a rule has answered in a scope, or in all scopes if none is given. */
   answered(rule: ReadyRule, scope?: string): number
-  /** How often it has answered those for whom it remembers. */
+  /** How often it has answered this caller or conversation, or its scope if it does not count them separately. */
   answeredTo(rule: ReadyRule, input: MatchInput): number
-  /** The state of the rule's scenario, for those for whom it remembers. */
+  /** The state of the rule's scenario, for the same holder. */
   stateFor(rule: ReadyRule, input: MatchInput): string
-  /** Remembers an answer; gives back how many there are of the rule now. */
+  /** Counts an answer. Returns the new count of the rule. */
   note(rule: ReadyRule, input: MatchInput): number
-  /** Brings every scenario back to where it begins. */
+  /** Sets every scenario back to its first state. */
   restartScenarios(): void
   /** Clears the memory of a scope, or of all scopes if none is given. */
   forget(scope?: string): void

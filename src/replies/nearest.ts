@@ -1,7 +1,7 @@
 /** Finds the rule that came nearest to answering, and what it failed on. */
 import type { MatchInput, ReadyRule, Saying } from './dialect.js'
 
-/** The rules that a request was held against, and what keeps each from answering. */
+/** The rules that a request was matched against, and why each did not answer. */
 export interface TriedRules<I extends MatchInput, S extends Saying = Saying> {
   readonly rules: readonly ReadyRule<S>[]
   reasonsAgainst(rule: ReadyRule<S>, input: I): readonly string[]
@@ -9,7 +9,7 @@ export interface TriedRules<I extends MatchInput, S extends Saying = Saying> {
 
 interface Nearest {
   readonly rule: ReadyRule
-  /** Sentences without their ends. */
+  /** Without full stops. */
   readonly reasons: readonly string[]
 }
 

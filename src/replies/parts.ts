@@ -1,4 +1,4 @@
-/** The parts of what a rule says: a part is the same each time where nothing in it is a template, else made from the request. */
+/** The parts of a reply. A part without templates is always the same; any other is made from the request. */
 import { hash } from 'node:crypto'
 import type { Path } from '../check/check.js'
 import { templateFailed } from '../core/errors.js'
@@ -7,7 +7,7 @@ import { withFaker } from './fake.js'
 import { type CommonFacts, type Compiled, hasTemplate, shownHeaders, TemplateError } from './templates.js'
 import { isTemplateFile } from './text-file.js'
 
-/** A part of a saying that may depend on the request. */
+/** A part of a reply that may depend on the request. */
 export type SayingPart<T> = { readonly fixed: T } | Made<T>
 
 interface Made<T> {
@@ -15,16 +15,16 @@ interface Made<T> {
   readonly made: (facts: CommonFacts) => T
 }
 
-/** How the templates of a dialect learn about a request. */
+/** What the templates of a dialect know about a request. */
 interface Asking {
   readonly owner: SayingOwner
-  /** What they can name. */
+  /** The values that templates can use. */
   facts(input: MatchInput, count: number): CommonFacts
   /** A number that is the same for the same request. */
   seed(input: MatchInput): number
 }
 
-/** What the templates of a rule can name, worked out when one does. */
+/** The values that the templates of every dialect can use, computed when one is used. */
 export class RequestFacts<I extends MatchInput> implements CommonFacts {
   readonly now: string
   readonly timestamp: number
@@ -50,7 +50,7 @@ export class RequestFacts<I extends MatchInput> implements CommonFacts {
   }
 }
 
-/** What `part` is each time: `always`, or made from the request. */
+/** Makes a reply out of a part. */
 export function saidBy<T>(part: SayingPart<T>, { owner, facts, seed }: Asking) {
   if ('fixed' in part) return { always: part.fixed, said: () => part.fixed }
   function made(facts: CommonFacts): T {
@@ -65,7 +65,7 @@ export function saidBy<T>(part: SayingPart<T>, { owner, facts, seed }: Asking) {
     said(input: MatchInput, count: number): T | Promise<T> {
       const known = facts(input, count)
       if (!part.needsFaker) return made(known)
-      // How often it has answered must not change what is made up.
+      // The number of answers must not change the generated values.
       return withFaker(seed(input) ^ numberOf(owner.drawnFrom), faker => {
         known.faker = faker
         return made(known)
@@ -76,7 +76,7 @@ export function saidBy<T>(part: SayingPart<T>, { owner, facts, seed }: Asking) {
 
 const numberOf = (text: string) => Number.parseInt(hash('sha256', text, 'hex').slice(0, 7), 16)
 
-/** What a file says: a template where its name ends in .liquid. */
+/** The content of a file, which is a template if its name ends in .liquid. */
 export function filePart(file: string, path: Path, texts: Texts): SayingPart<string | Buffer | undefined> {
   const text = texts.file(file)
   if (typeof text !== 'string' || !isTemplateFile(file)) return { fixed: text }
@@ -84,15 +84,15 @@ export function filePart(file: string, path: Path, texts: Texts): SayingPart<str
   return textPart(text, [...path, 'file'], { ...texts, complain })
 }
 
-/** A text, which is text whatever its template gives. */
+/** A text. Its template always gives text. */
 export const textPart = (text: string, path: Path, texts: Texts): SayingPart<string> =>
   compiled(text, path, texts, ({ renderText }, facts) => renderText(facts))
 
-/** A value; a text in it that is one expression and nothing else has the type of what that gives. */
+/** A value. A text that consists of a single expression has the type of its result. */
 export const valuePart = (value: unknown, path: Path, texts: Texts): SayingPart<unknown> =>
   compiled(value, path, texts, ({ renderValue }, facts) => renderValue(facts))
 
-/** A value with templates in it, or the value itself where there are none. */
+/** Compiles the templates in a value. Returns the value itself if there are none. */
 function compiled<T>(
   value: T,
   path: Path,
@@ -105,7 +105,7 @@ function compiled<T>(
     return { needsFaker: ready.needsFaker, made: facts => render(ready, facts) }
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error
-    // Of a text with several lines the place of its beginning says too little.
+    // In a text with several lines, the position of its beginning is not enough.
     const line = error.line > 1 ? `In its line ${error.line}: ` : ''
     complain([...path, ...error.path], line + error.message)
     return { fixed: value }
@@ -118,7 +118,7 @@ export function mapped<A, B>(part: SayingPart<A>, change: (value: A) => B): Sayi
   return { needsFaker, made: facts => change(made(facts)) }
 }
 
-/** Several parts as one. */
+/** Joins several parts into one. */
 export function joined<T>(parts: readonly SayingPart<T>[]): SayingPart<readonly T[]> {
   if (parts.every(part => 'fixed' in part)) return { fixed: parts.map(({ fixed }) => fixed) }
   return {

@@ -19,7 +19,7 @@ export interface RuleInForce {
 /** A rule without a name is named after its position. */
 export const standsAt = (place: string): RuleInForce => ({ place, title: `rule "${place}"` })
 
-/** Makes a rule ready. `texts` are the files that it says and the language of its templates. */
+/** Compiles a rule. `texts` are the files that it uses and its template language. */
 export function readyRule(
   rule: Rule,
   { place, title: unnamed, id, isByChance }: RuleInForce,

@@ -1,4 +1,4 @@
-/** What every rule has, whatever it is about, as its author writes it. */
+/** The fields that rules of all dialects share. */
 import * as v from 'valibot'
 import { closed, described, number, optional, word } from '../check/check.js'
 import { paceInput } from '../core/pace.js'
@@ -20,7 +20,7 @@ export type Per = (typeof pers)[number]
 
 const replies = 'a list with at least one reply'
 
-/** The fields of a rule with such conditions and replies. */
+/** The fields of a rule with these conditions and replies. */
 export const ruleFields = <const W extends v.GenericSchema, const R extends v.GenericSchema>(when: W, reply: R) => ({
   name: optional(filled, 'What the log calls the rule.'),
   enabled: optional(v.boolean('true or false'), 'false switches the rule off: it stays in its file and never answers.'),
@@ -30,7 +30,7 @@ export const ruleFields = <const W extends v.GenericSchema, const R extends v.Ge
     v.pipe(v.array(reply, replies), v.nonEmpty(replies)),
     'What is answered the first time, the second time and so on.',
   ),
-  // biome-ignore lint/suspicious/noThenProperty: it is what rule files call it, and a rule is never awaited.
+  // biome-ignore lint/suspicious/noThenProperty: rule files call it that, and a rule is never awaited.
   then: optional(
     word(thens),
     'After the last of replies: repeat-last (the default), cycle (from the first again) or miss (the rule matches no more).',
@@ -62,7 +62,7 @@ interface Written {
   readonly then?: unknown
 }
 
-/** What the fields of a rule must be together, for `v.check`. */
+/** Checks that fit several fields together, for `v.check`. */
 export const oneReply = {
   holds: ({ reply, replies }: Written) => (reply === undefined) !== (replies === undefined),
   sentence: 'has to have either reply or replies.',

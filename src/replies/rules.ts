@@ -1,4 +1,4 @@
-/** Rules as their authors write them: those of what the emulated model says, and those that answer paths of their own. */
+/** Rules as their authors write them: those for chat completions, and those for other paths. */
 import * as v from 'valibot'
 import { closed, oneForm, open, optional } from '../check/check.js'
 import type { PaceInput } from '../core/pace.js'
@@ -10,7 +10,7 @@ import { oneReply, ruleFields, thenWithReplies } from './rule-form.js'
 
 const text = v.string('text')
 
-/** The rules of what the emulated model says. */
+/** Rules for chat completions. */
 const chatRuleSchema = v.pipe(
   closed({
     on: optional(v.literal(CHAT_ROUTE, `"${CHAT_ROUTE}"`), 'What the rule answers: chat completions without it.'),
@@ -20,7 +20,7 @@ const chatRuleSchema = v.pipe(
   v.check(rule => thenWithReplies.holds(rule), thenWithReplies.sentence),
 )
 
-/** Without `on` a rule is about chat completions. */
+/** A rule without `on` is for chat completions. */
 const isHttp = (written: unknown) =>
   typeof written === 'object' && written !== null && 'on' in written && written.on !== CHAT_ROUTE
 
@@ -33,7 +33,7 @@ export const ruleByCall = v.lazy(written =>
   Array.isArray(written) ? v.array(v.unknown()) : open({ scope: optional(text, 'Whose requests it is for.') }),
 )
 
-/** The form of all that, for the document. */
+/** The schema of all of these, for the OpenAPI document. */
 const scope = optional(text, 'Whose requests it is for.')
 export const sentRules = v.union(
   [closed({ ...chatRuleSchema.entries, scope }), closed({ ...httpRuleSchema.entries, scope }), rulesSchema],
@@ -59,9 +59,9 @@ type AsWritten<R, W> = Omit<R, 'when' | 'pace'> & {
   readonly pace?: PaceInput | null | undefined
 }
 
-/** A rule of what the emulated model says, as its author writes it. */
+/** A rule for chat completions, as its author writes it. */
 export interface ChatRuleInput extends AsWritten<v.InferInput<typeof chatRuleSchema>, When> {}
-/** A rule that answers a path of its own, as its author writes it. */
+/** A rule for another path, as its author writes it. */
 export interface HttpRuleInput extends AsWritten<v.InferInput<typeof httpRuleSchema>, HttpWhen> {}
 /** A rule as its author writes it. */
 export type RuleInput = ChatRuleInput | HttpRuleInput

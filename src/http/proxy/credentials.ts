@@ -1,6 +1,7 @@
 /** Chooses the credentials that are sent to the live platform: the configured ones, or the caller's own. */
 import { adminStaysHere } from '../../core/errors.js'
 import type { Exchange } from '../../core/exchange.js'
+import { INDEX } from '../../core/paths.js'
 
 /** The credentials that a forwarded request carries. */
 export interface ShownCredential {
@@ -35,7 +36,7 @@ export function platformCredentials({ apiKey, anonKey, userToken }: PlatformKeys
   const ofModels = apiKey === '' && userToken ? () => shownLater(userToken()) : () => key
   return ({ path }) => {
     if (path.startsWith('/v1/')) return ofModels()
-    return path === '/api/v1' || path.startsWith('/api/v1/') ? anon : none
+    return path === INDEX || path.startsWith(`${INDEX}/`) ? anon : none
   }
 }
 

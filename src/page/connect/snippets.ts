@@ -11,6 +11,7 @@ export interface Snippet {
 
 const CHAT = '/v1/chat/completions'
 
+/** Long because the snippets are written here as users read them. */
 export function snippetsFor(
   { url, auth_url, anon_key, models, endpoints }: ConfigJson,
   key: string,

@@ -2,9 +2,10 @@
 
 import { check, closed } from '../../check/check.js'
 import { ProblemsError } from '../../check/problem.js'
-import { CHAT, type ChatRequest, chatIn } from '../../completions/request.js'
+import { type ChatRequest, chatIn } from '../../completions/request.js'
 import type { Exchange } from '../../core/exchange.js'
 import { withoutExpressions } from '../../core/json.js'
+import { CHAT } from '../../core/paths.js'
 import { Asked } from './asked.js'
 import { compileWhen } from './compile.js'
 import { type When, whenSchema } from './form.js'

@@ -1,4 +1,4 @@
-/** Makes the conditions of a rule on a path ready to be tested on requests. */
+/** Compiles the conditions of a rule for a path. */
 import { type Access, usualAccess } from '../../core/exchange.js'
 import { fieldAt, fieldPath } from '../conditions/field-path.js'
 import { compileWith, onText, optional, simple } from '../conditions/shared.js'
@@ -11,7 +11,7 @@ import { paramsIn, type Route, routeOf } from './route.js'
 
 export const accessOf = ({ on, access }: HttpRule): Access => access ?? usualAccess(on.slice(on.indexOf(' ') + 1))
 
-/** Whether a caller may ask is a condition as well: rules of one path can differ in it. */
+/** Access is a condition too, since the rules of one path can differ in it. */
 export function conditionsOf(rule: HttpRule): readonly Condition<HttpInput>[] {
   const access = accessOf(rule)
   const mayAsk = {
@@ -39,7 +39,7 @@ function ownConditions({ params, query, body, text }: HttpWhen, route: Route): r
       const test = valueTest(wanted)
       const loose = ofText(test)
       return {
-        // A form has no numbers, only texts of digits.
+        // Forms have no numbers, only digits as text.
         holds: ({ body, headers }) => (isForm(headers) ? loose : test).holds(fieldAt(body, path)),
         differs: () => `body.${written} ${test.differs}`,
       }
@@ -51,7 +51,7 @@ function ownConditions({ params, query, body, text }: HttpWhen, route: Route): r
 const isForm = ({ 'content-type': type }: HttpInput['headers']) =>
   type !== undefined && /^\s*(multipart\/form-data|application\/x-www-form-urlencoded)/i.test(type)
 
-/** Also holds for the text of a number, or of true or false, that is wanted. */
+/** Also holds for the text of an expected number or boolean. */
 const ofText = (test: ValueTest): ValueTest => ({
   ...test,
   holds: value => test.holds(value) || (typeof value === 'string' && readings(value).some(test.holds)),
@@ -62,7 +62,7 @@ function readings(text: string): readonly unknown[] {
   return /^-?\d+(\.\d+)?$/.test(text) ? [Number(text)] : []
 }
 
-/** Holds where it does for one of several values, or for none where there are none. */
+/** Holds if it does for one of several values, or for a missing one if there are none. */
 function ofAny(test: ValueTest): ValueTest {
   const loose = ofText(test)
   return {

@@ -5,7 +5,7 @@ import { hasTemplate } from '../templates.js'
 import { fieldsIn } from './input.js'
 import { isDocumented, troubleWithRoute } from './route.js'
 
-/** Conditions are the query, and what is simple in the body. Throws a PlatformError that says why no rule can be made of it. */
+/** The conditions are the query and the simple fields of the body. Throws a PlatformError that says why no rule can be drafted. */
 export function draftOnPath({ request, status, response }: DraftSource) {
   const { method, path, query = '', body } = request
   const on = `${method === 'HEAD' ? 'GET' : method} ${path}`
@@ -24,7 +24,7 @@ export function draftOnPath({ request, status, response }: DraftSource) {
 const MOST_CONDITIONS = 5
 const LONGEST = 120
 
-/** Neither long nor with something in it that means more than itself: stars, slashes around it, the place of a secret. */
+/** Whether a text is short and has no special meaning in a condition: no stars, no slashes around it, no placeholder of a secret. */
 const isSimple = (value: unknown) =>
   typeof value === 'number' ||
   typeof value === 'boolean' ||

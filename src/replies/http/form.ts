@@ -1,4 +1,4 @@
-/** The form of rules that answer paths of their own, as their author writes them. */
+/** The schema of rules for paths. */
 import * as v from 'valibot'
 import { closed, described, map, number, optional, word } from '../../check/check.js'
 import { credentialKinds } from '../../core/exchange.js'
@@ -9,7 +9,7 @@ import type { ValueCondition } from '../conditions/whole.js'
 import { oneReply, ruleFields, thenWithReplies } from '../rule-form.js'
 import { isDocumented, troubleWithRoute } from './route.js'
 
-/** Conditions on a request for a path of one's own. */
+/** The conditions of a rule for a path. */
 export interface HttpWhen extends CommonWhen<HttpWhen> {
   readonly body?: Readonly<Record<string, ValueCondition>> | undefined
   readonly text?: TextCondition | undefined
@@ -34,7 +34,7 @@ const httpWhenSchema: v.GenericSchema<HttpWhen> = closed({
 const text = v.string('text')
 const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
 
-/** RFC 9110 §5.1. What frames a message is for the server to say. */
+/** RFC 9110 §5.1. The server itself sets the headers that frame a message. */
 const framing = /^(connection|content-length|date|keep-alive|te|trailer|transfer-encoding|upgrade)$/i
 const headerName = v.pipe(
   v.string(),
@@ -48,7 +48,7 @@ const event = closed({
   id: optional(text, 'The id of the event.'),
   retry: optional(number(0, 86_400_000, 'milliseconds'), 'After how many milliseconds a client should connect again.'),
 })
-/** In place of one event: as many as a list has items. */
+/** One event for each item of a list. */
 const events = closed({ forEach: filled, as: optional(filled, 'What templates call the item.'), item: event })
 
 const bodies = ['json', 'text', 'file', 'events']

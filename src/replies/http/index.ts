@@ -1,4 +1,4 @@
-/** The dialect of rules that answer paths of their own, and what is asked of them. Loaded with the first such rule. */
+/** The dialect of rules for paths. Loaded with the first such rule. */
 import { methodNotAllowed, notFound, notFoundByRule, type PlatformError } from '../../core/errors.js'
 import { anonymous, type Caller, eitherAccess, type OwnPath } from '../../core/exchange.js'
 import type { Fault } from '../../core/fault.js'
@@ -19,7 +19,7 @@ type HttpSaying = Saying<HttpGeneration>
 type HttpReadyRule = ReadyRule<HttpSaying>
 
 interface HttpIndex extends RuleLookup<HttpInput, HttpSaying> {
-  /** The rules whose pattern a path has, whatever their method: of a higher priority first, then of the more specific pattern. */
+  /** The rules whose pattern matches, for any method: by priority first, then by how specific the pattern is. */
   at(steps: readonly string[]): readonly HttpReadyRule[]
 }
 
@@ -31,7 +31,7 @@ export const http: Dialect<HttpInput, HttpSaying, HttpIndex> = {
   objection: () => undefined,
 }
 
-/** However many rules there are, a path is looked up step by step. */
+/** A path is looked up segment by segment, however many rules there are. */
 function createPathIndex(rules: readonly HttpReadyRule[]): HttpIndex {
   const tree = createPathTree<HttpReadyRule>()
   for (const rule of rules) tree.put(routeOf((rule.written as HttpRule).on), rule)
@@ -42,11 +42,11 @@ function createPathIndex(rules: readonly HttpReadyRule[]): HttpIndex {
   return { at, candidates: ({ steps, method }) => at(steps).filter(rule => rulePath(rule).method === method) }
 }
 
-/** What the rules on paths answer. */
+/** The answers of rules for paths. */
 export interface HttpReplies {
-  /** What can be asked at a path, one for each method: in a scope, or in any if none is given. */
+  /** What rules answer at a path, one entry for each method: in a scope, or in any if none is given. */
   at(path: string, scope?: string): readonly OwnPath[]
-  /** Everything that can be asked. */
+  /** Everything that rules answer. */
   paths(): readonly OwnPath[]
   /** Returns `undefined` if no rule matches. Throws, or rejects with, a 400 for a body that is not what its Content-Type says. */
   answer(request: HttpRequest): HttpGeneration | undefined | Promise<HttpGeneration | undefined>
@@ -54,9 +54,9 @@ export interface HttpReplies {
   refusal(request: HttpRequest): Promise<PlatformError | undefined>
   /** The fault that a rule sets for the answer to a request, wherever the answer comes from. */
   faultFor(request: HttpRequest): Promise<Fault | undefined>
-  /** Says which rule would answer, without its answering. */
+  /** Says which rule would answer. It does not count as an answer. */
   explain(tried: TriedRequest, draft?: RuleDraft): Promise<Explanation<HttpGeneration>>
-  /** An answer line by line, for people. */
+  /** Returns an answer as lines of text for people. */
   linesOf(said: HttpGeneration): readonly string[]
 }
 
@@ -69,6 +69,7 @@ interface Parts {
   }
 }
 
+/** Long because its methods share the engines and the ways to look a rule up. */
 export function createHttpReplies({ rules, memory, atRunTime }: Parts): HttpReplies {
   const written = createEngine(rules, memory, http)
   const engines = (scope?: string) => [...atRunTime.engines(http, scope), written]
@@ -146,7 +147,7 @@ function requestOf(tried: TriedRequest, there: readonly HttpReadyRule[]): HttpRe
   }
 }
 
-/** One of those who may ask. */
+/** A caller with access. */
 function callerWith([first]: readonly OwnPath[]): Caller {
   const { access = 'anyone' } = first ?? {}
   const [kind] = access === 'anyone' ? [] : access
@@ -154,7 +155,7 @@ function callerWith([first]: readonly OwnPath[]): Caller {
   return kind === 'user' ? { kind, id: '' } : kind ? { kind } : anonymous
 }
 
-/** Once for each key. Of several rules the access is what one of them or another asks for. */
+/** One entry for each key. Callers that any of several rules allows have access. */
 function pathsOf(rules: readonly HttpReadyRule[], keyOf = ({ method }: OwnPath) => method): readonly OwnPath[] {
   const paths = new Map<string, OwnPath>()
   for (const rule of rules) {
@@ -169,7 +170,7 @@ function pathsOf(rules: readonly HttpReadyRule[], keyOf = ({ method }: OwnPath) 
 
 const known = new WeakMap<HttpReadyRule, OwnPath>()
 
-/** The same object each time. */
+/** Returns the same object each time. */
 function rulePath(rule: HttpReadyRule): OwnPath {
   const before = known.get(rule)
   if (before) return before

@@ -1,24 +1,24 @@
-/** A request for a path of one's own as rules see it, and how its body is read. */
-import { encodedContent, invalidRequest, notJson } from '../../core/errors.js'
+/** A request as rules for paths see it, and how its body is read. */
+import { invalidRequest, notJson } from '../../core/errors.js'
 import type { Caller, Exchange } from '../../core/exchange.js'
-import { jsonText, parseExact, requireModestJson } from '../../core/json.js'
+import { isReadAsJson, jsonText, parseExact, requireModestJson, requireUnencoded } from '../../core/json.js'
 import type { MatchInput } from '../dialect.js'
 import { stepsOf } from './route.js'
 
-/** What of an exchange rules look at. */
+/** The parts of an exchange that rules use. */
 export type HttpRequest = Pick<Exchange, 'method' | 'path' | 'query' | 'headers' | 'caller' | 'scope' | 'body'>
 
 export class HttpInput implements MatchInput {
   readonly headers: Exchange['headers']
   readonly caller: Caller
   readonly scope: string
-  /** The steps of the path, decoded. */
+  /** The segments of the path, decoded. */
   readonly steps: readonly string[]
   private parameters: URLSearchParams | undefined
 
   constructor(
     readonly request: HttpRequest,
-    /** As `bodyOf` gives it. */
+    /** The result of `bodyOf`. */
     readonly body: unknown,
   ) {
     this.headers = request.headers
@@ -27,7 +27,7 @@ export class HttpInput implements MatchInput {
     this.steps = stepsOf(request.path)
   }
 
-  /** HEAD goes with GET. */
+  /** HEAD counts as GET. */
   get method(): string {
     return this.request.method === 'HEAD' ? 'GET' : this.request.method
   }
@@ -48,19 +48,19 @@ export class HttpInput implements MatchInput {
   }
 }
 
-/** More would take a while to read. */
+/** Reading more would take too long. */
 const MOST_PARTS = 1000
 
 /**
- * The body by its type: the value of JSON, the fields of a form by their names, the parts of a multipart form by theirs, else its text;
- * `undefined` without one. Throws, or rejects with, a 400 where it is not what it says it is.
+ * Parses the body by its Content-Type: the value of JSON, the fields of a form or the parts of a multipart form by name, otherwise its
+ * text; `undefined` without a body. Throws, or rejects with, a 400 if the body is not what its Content-Type says.
  */
 export function bodyOf({ body, headers }: Pick<HttpRequest, 'body' | 'headers'>): unknown {
   if (!body || body.length === 0) return undefined
   const { 'content-type': type = '', 'content-encoding': encoding } = headers
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)
+  requireUnencoded(encoding)
   const [kind = ''] = type.toLowerCase().split(';')
-  if (/^(application|text)\/([\w.-]+\+)?json$/.test(kind.trim())) return jsonIn(body)
+  if (isReadAsJson(type)) return jsonIn(body)
   if (kind.trim() === 'application/x-www-form-urlencoded') return fieldsIn(new URLSearchParams(body.toString()))
   if (kind.trim() === 'multipart/form-data') return partsIn(body, type)
   return body.toString()
@@ -75,7 +75,7 @@ function jsonIn(body: Buffer): unknown {
   }
 }
 
-/** A field that is there several times is a list. */
+/** A field that occurs several times becomes a list. */
 export function fieldsIn(entries: Iterable<readonly [string, unknown]>): Readonly<Record<string, unknown>> {
   const fields = new Map<string, unknown[]>()
   for (const [name, value] of entries) {
@@ -100,7 +100,7 @@ async function partsIn(body: Buffer, type: string): Promise<unknown> {
   }
 }
 
-/** A file is its name, its type, its size and its text. */
+/** A file becomes an object with its name, type, size and text. */
 const partOf = async (part: string | File) =>
   typeof part === 'string' ? part : { filename: part.name, type: part.type, size: part.size, text: await part.text() }
 

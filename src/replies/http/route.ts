@@ -1,16 +1,16 @@
-/** What a rule answers: a method and a pattern of paths, such as `POST /builder/projects/:id/deploy`. */
+/** The route of a rule: a method and a path pattern, such as `POST /builder/projects/:id/deploy`. */
 import type { Caller } from '../../core/exchange.js'
-import { AUTH, CONTROL, DASHBOARD } from '../../core/paths.js'
+import { AUTH, CHAT, CONTROL, DASHBOARD, documentedPaths } from '../../core/paths.js'
 
-/** What rules answer that do not say: chat completions. */
-export const CHAT_ROUTE = 'POST /v1/chat/completions'
+/** The route of rules without `on`: chat completions. */
+export const CHAT_ROUTE = `POST ${CHAT}`
 
 export const routeMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** One step of a pattern: a text, any one step (`:id`), or all that follow (`*`, `*path`). */
+/** One segment of a pattern: a text, any one segment (`:id`), or all that follow (`*`, `*path`). */
 export interface Segment {
   readonly kind: 'literal' | 'param' | 'rest'
-  /** The text; or the name of the parameter, empty for a bare `*`. */
+  /** The text, or the name of the parameter; empty for a bare `*`. */
   readonly text: string
 }
 
@@ -19,7 +19,7 @@ export interface Route {
   readonly segments: readonly Segment[]
 }
 
-/** The steps of a path, decoded. */
+/** The segments of a path, decoded. */
 export const stepsOf = (path: string): readonly string[] => path.slice(1).split('/').map(decoded)
 
 function decoded(step: string): string {
@@ -31,7 +31,7 @@ function decoded(step: string): string {
   }
 }
 
-/** The route that `on` says. For what has passed `troubleWithRoute`. */
+/** Parses `on`, which must have passed `troubleWithRoute`. */
 export function routeOf(on: string): Route {
   const [method = '', path = ''] = on.split(' ')
   return { method, segments: stepsOf(path).map(segmentOf) }
@@ -42,11 +42,11 @@ function segmentOf(step: string): Segment {
   return step.startsWith('*') ? { kind: 'rest', text: step.slice(1) } : { kind: 'literal', text: step }
 }
 
-/** `POST /builder/projects/{id}`: how endpoints write it. */
+/** The path in the form of endpoints: `/builder/projects/{id}`. */
 export const pathOf = ({ segments }: Route): string =>
   segments.map(({ kind, text }) => `/${kind === 'literal' ? text : `{${text || 'rest'}}`}`).join('')
 
-/** The parameters of a route in the steps of a path, by their names. */
+/** The parameters of a route, read from the segments of a path. */
 export function paramsIn({ segments }: Route, steps: readonly string[]): Readonly<Record<string, string>> {
   const named = segments.flatMap(({ kind, text }, i) => {
     if (kind === 'literal') return []
@@ -55,7 +55,7 @@ export function paramsIn({ segments }: Route, steps: readonly string[]): Readonl
   return Object.fromEntries(named)
 }
 
-/** Whether some path has both patterns, and neither is the more specific one: `/a/:x` and `/:y/b`. */
+/** Whether both patterns match some path and neither is more specific: `/a/:x` and `/:y/b`. */
 export function areAmbiguous({ method, segments }: Route, other: Route): boolean {
   if (method !== other.method) return false
   const [mine, theirs] = [segments, other.segments]
@@ -76,13 +76,10 @@ export function areAmbiguous({ method, segments }: Route, other: Route): boolean
 
 const owned = [CONTROL, DASHBOARD, AUTH]
 
-/** The paths of the platform's document that only it answers. */
-const documented: readonly string[] = ['/health', '/api/v1', '/v1/models', '/v1/chat/completions']
+/** Whether the platform's document defines the path of a route. */
+export const isDocumented = (on: string): boolean => documentedPaths.includes(on.slice(on.indexOf(' ') + 1))
 
-/** Whether the platform's document says what is answered at the path of a route. */
-export const isDocumented = (on: string): boolean => documented.includes(on.slice(on.indexOf(' ') + 1))
-
-/** Why `on` is no route that a rule can have, as the rest of a sentence that begins with it; nothing where all is well. */
+/** Why `on` is not a valid route, as the rest of a sentence that begins with it; `undefined` if it is valid. */
 export function troubleWithRoute(on: string): string | undefined {
   const [method = '', path = '', ...more] = on.split(' ')
   if (more.length > 0 || !path.startsWith('/') || /[?#]/.test(path)) return 'is no method and path'
@@ -95,21 +92,21 @@ export function troubleWithRoute(on: string): string | undefined {
   if (segments.slice(0, -1).some(({ kind }) => kind === 'rest')) return 'has something behind *'
   const prefix = owned.find(prefix => path === prefix || path.startsWith(`${prefix}/`))
   if (prefix !== undefined) return `is below ${prefix}, which is Standin's own`
-  // A pattern that reached them would take them over.
+  // A pattern that matches every path would take over Standin's own.
   const [first] = segments
   return first?.kind === 'literal' || segments.length > 1 || first?.kind === 'param' ? undefined : 'matches every path'
 }
 
-/** A request that is not sent. */
+/** A request that is only tried, never sent. */
 export interface TriedRequest {
   readonly method: string
-  /** May have its query behind it. */
+  /** May include the query. */
   readonly path: string
   readonly query?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** A text, or a value that is sent as JSON. */
+  /** A text, or a value that becomes JSON. */
   readonly body?: unknown
-  /** Without one it is a caller who may ask. */
+  /** By default, a caller with access. */
   readonly caller?: Caller | undefined
   readonly scope?: string | undefined
 }

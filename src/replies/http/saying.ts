@@ -1,4 +1,4 @@
-/** What a rule on a path answers: a status, headers and a body, before it leaves at its pace. */
+/** The replies of rules for paths: a status, headers and a body. */
 import path from 'node:path'
 import type { Path } from '../../check/check.js'
 import { inlineYaml } from '../../check/yaml.js'
@@ -15,13 +15,13 @@ import type { HttpReplyForm, HttpRule } from './form.js'
 import { fieldsIn, type HttpInput } from './input.js'
 import { paramsIn, type Route, routeOf } from './route.js'
 
-/** An answer that a rule gives. The same object each time where nothing in it is a template. */
+/** A generated answer. Without templates, it is the same object each time. */
 export interface HttpGeneration {
   readonly status: number
   /** As node's flat array. */
   readonly headers: readonly string[]
   readonly contentType: string
-  /** A list is a stream of such pieces. */
+  /** A list is a stream of these pieces. */
   readonly body: string | Buffer | readonly string[]
   readonly pace?: PaceInput
   readonly fault?: Fault
@@ -37,7 +37,7 @@ const names = {
   path: undefined,
 }
 
-/** Makes a saying ready; `at` is where its form stands in the rule. */
+/** Compiles a reply. `at` is its position in the rule. */
 export function httpSaying(form: HttpReplyForm, at: Path, owner: SayingOwner, texts: Texts): Saying<HttpGeneration> {
   const { status = 200, fault, headers: written = {} } = form
   const { answeredBy, pace } = owner
@@ -62,7 +62,7 @@ export function httpSaying(form: HttpReplyForm, at: Path, owner: SayingOwner, te
   }
 }
 
-/** The answer line by line, for people. */
+/** Returns the answer as lines of text for people. */
 export function linesOf({ status, contentType, headers, body, fault }: HttpGeneration): readonly string[] {
   const pairs = contentType === '' ? headers : ['content-type', contentType, ...headers]
   const text = Buffer.isBuffer(body) ? `(${body.length} bytes)` : [body].flat().join('')
@@ -103,7 +103,7 @@ interface Event {
   readonly retry?: unknown
 }
 
-/** As the HTML Standard has it, §9.2.6: a line break in a text begins another data line. */
+/** HTML Standard §9.2.6: a line break in a text begins another data line. */
 function eventText({ event, data, id, retry }: Event): string {
   const text = typeof data === 'string' ? data : stringifyExact(data ?? null)
   const line = (name: string, value: unknown) =>
@@ -139,7 +139,7 @@ function typeOf(file: string, body: string | Buffer): string {
   return types[path.extname(name).toLowerCase()] ?? usual
 }
 
-/** What may stand in the value of a header (RFC 9110 §5.5). */
+/** The characters that a header's value may contain (RFC 9110 §5.5). */
 const ofHeader = /^[\t\x20-\x7e\x80-\xff]*$/
 
 function withHeaders(written: Readonly<Record<string, unknown>>, body: Body): Body & Pick<HttpGeneration, 'headers'> {
@@ -155,7 +155,7 @@ function withHeaders(written: Readonly<Record<string, unknown>>, body: Body): Bo
   return { ...body, contentType, headers }
 }
 
-/** What templates can name. */
+/** The values that templates can use. */
 class HttpFacts extends RequestFacts<HttpInput> {
   constructor(
     input: HttpInput,

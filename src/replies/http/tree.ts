@@ -1,16 +1,16 @@
-/** Finds values by patterns of paths: a path is looked up step by step, however many patterns there are. */
+/** Finds values by path patterns. A path is looked up segment by segment, however many patterns there are. */
 import type { Route } from './route.js'
 
 export interface PathTree<T> {
   put(route: Pick<Route, 'segments'>, value: T): void
-  /** The values whose pattern a path has: a step that is written out comes before a parameter, and that before all that follow. */
+  /** The values whose pattern matches, the most specific first: a literal segment before a parameter, and that before `*`. */
   at(steps: readonly string[]): readonly T[]
 }
 
 interface Node<T> {
   readonly literals: Map<string, Node<T>>
   param?: Node<T>
-  /** Those whose pattern ends here, and those that end here with `*`. */
+  /** The values whose pattern ends here, and those whose pattern ends here with `*`. */
   readonly values: T[]
   readonly rest: T[]
 }
