@@ -31,6 +31,8 @@ export interface Mixed {
   readonly recordings: () => Promise<Recordings>
   /** Whether live errors with an undocumented body are changed to the documented form. */
   readonly errors: 'documented' | 'untouched'
+  /** Whether a server of the Model Context Protocol is at a path. Its errors have forms of their own. */
+  readonly isMcp?: ((path: string) => boolean) | undefined
   /** What replay does with a request that has no recording. */
   readonly onMiss: 'fail' | 'emulate' | 'record'
   /** Which pages may reach the live platform. */
@@ -165,7 +167,8 @@ async function replay(mixed: Mixed, exchange: Exchange): Promise<Answer> {
     const { reply, afterMs } = found.played
     if (afterMs > 0) await pause(afterMs)
     if (reply.status >= 200 && reply.status < 400) return reply
-    return (await import('./fit-error.js')).deliverable(reply, exchange, mixed.errors)
+    const errors = mixed.isMcp?.(exchange.path) ? 'untouched' : mixed.errors
+    return (await import('./fit-error.js')).deliverable(reply, exchange, errors)
   }
   switch (mixed.onMiss) {
     case 'emulate':

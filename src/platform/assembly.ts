@@ -38,7 +38,7 @@ import type { Part, PlatformSources } from './part.js'
 import { loadRedact } from './recordings.js'
 import { readReplies, whenLoaded } from './rules.js'
 import { type Changes, inForce } from './settings.js'
-import { openAuthProxy, openProxy } from './upstream.js'
+import { mcpPathsOf, openAuthProxy, openProxy } from './upstream.js'
 
 /** Everything that follows from one reading of the configuration. */
 export interface Assembly {
@@ -140,6 +140,7 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
       modeOf: chosen.of,
       onMiss: config.recordings.onMiss,
       errors: upstream.errors,
+      isMcp: mcpPathsOf(config),
       passed: lasting.recordings.passed,
       faultByRule: exchange => chat.answers.faultFor(exchange),
       ...{ recordings, origins, liveCors, proxy },

@@ -1,4 +1,5 @@
 /** The ways to the live platform and to its auth backend, with the credentials that open them. */
+import { mcpServers } from '../config/mcp-options.js'
 import type { Config } from '../config/schema.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Cors } from '../http/cors.js'
@@ -7,12 +8,21 @@ import type { Tokens } from '../supabase/tokens.js'
 
 type Warn = (sentence: string) => void
 
+/** Tells the paths at which servers of the Model Context Protocol are; `undefined` if there are none. */
+export function mcpPathsOf({ mcp }: Pick<Config, 'mcp'>): ((path: string) => boolean) | undefined {
+  const servers = mcpServers(mcp)
+  return servers.size === 0 ? undefined : path => servers.has(path)
+}
+
 /** `warn` is called with the reason why a session that `standin login` has kept cannot be used. */
-export async function openProxy({ upstream }: Config, corsFor: Cors['headersFor'], warn: Warn) {
+export async function openProxy(config: Config, corsFor: Cors['headersFor'], warn: Warn) {
+  const { upstream } = config
   const { callersOwn, createProxy, platformCredentials } = await import('../http/proxy.js')
   const userToken = await openLiveSession(upstream, warn)
-  const credentials = upstream.credentials === 'pass' ? callersOwn : platformCredentials({ ...upstream, userToken })
-  return createProxy({ ...upstream, corsFor, credentials })
+  const isMcp = mcpPathsOf(config)
+  const swapped = platformCredentials({ ...upstream, userToken, isMcp })
+  const credentials = upstream.credentials === 'pass' ? callersOwn : swapped
+  return createProxy({ ...upstream, corsFor, credentials, isMcp })
 }
 
 /** What `standin login` has kept stands in for an API key that is not configured. */

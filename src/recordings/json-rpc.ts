@@ -1,5 +1,6 @@
 /** JSON-RPC messages, such as those of the Model Context Protocol: which calls are the same, and what needs no recording. */
 import type { Exchange, Reply } from '../core/exchange.js'
+import { callTitle, type RpcId, resultFrame } from '../rpc/frames.js'
 import { isObject } from './canonical.js'
 import type { RecordedRequest, RequestBody } from './recording.js'
 
@@ -40,19 +41,10 @@ function compared({ jsonrpc: _, id: _id, params, ...message }: JsonRpcMessage): 
 /** An update of the client is not another call. */
 const withoutClient = ({ clientInfo: _, capabilities: _capabilities, ...open }: JsonRpcMessage): JsonRpcMessage => open
 
-/** What is called, in words: `tools/call get_weather`. */
-export function callIn(message: JsonRpcMessage): string {
-  const { method, params } = message
-  if (typeof method !== 'string') return ''
-  const { name, uri, ref } = isObject(params) ? params : {}
-  const target = name ?? uri ?? (isObject(ref) ? (ref.name ?? ref.uri) : undefined)
-  return typeof target === 'string' ? `${method} ${target}` : method
-}
-
-/** The call of a request, in words; `undefined` if it is no JSON-RPC. */
+/** What a request calls, in words such as `tools/call get_weather`; `undefined` if it is no JSON-RPC. */
 export function callOf({ body }: Pick<RecordedRequest, 'body'>): string | undefined {
-  const [first] = messagesOf(body)
-  return first && (callIn(first) || undefined)
+  const { method, params } = messagesOf(body)[0] ?? {}
+  return typeof method === 'string' ? callTitle({ method, params: isObject(params) ? params : {} }) : undefined
 }
 
 /** Whether nothing of this message is answered: a notification, or what a client answers to a server. */
@@ -68,7 +60,7 @@ const reply = (status: number, more: Partial<Reply> = {}): Reply => ({
 
 /** The answer to a ping is always empty (specification, "Ping"). */
 const pong = ({ id }: JsonRpcMessage) =>
-  reply(200, { contentType: 'application/json', body: JSON.stringify({ jsonrpc: '2.0', id, result: {} }) })
+  reply(200, { contentType: 'application/json', body: JSON.stringify(resultFrame(id as RpcId, {})) })
 
 /**
  * How a replay answers what is not recorded, since its answer is always the same: messages without an answer, and what

@@ -106,7 +106,13 @@ function* overridesFrom(values: object, above: readonly string[] = []): Generato
   for (const [name, value] of Object.entries(values)) {
     const path = [...above, name]
     if (value === undefined) continue
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) yield* overridesFrom(value, path)
+    if (isGroup(value) && !isEmptyEntry(name, value)) yield* overridesFrom(value, path)
     else yield { path, value, origin: 'startPlatform' }
   }
 }
+
+const isGroup = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A path is the key of a map, whose entry may say nothing: `mcp: { '/mcp': {} }`. An empty group changes nothing. */
+const isEmptyEntry = (name: string, value: object) => name.startsWith('/') && Object.keys(value).length === 0

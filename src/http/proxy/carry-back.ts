@@ -14,11 +14,11 @@ const nothing = Buffer.alloc(0)
 /** Takes an answer of which only the part that arrived with its head has been read. */
 export function carryBack(passage: Passage): void {
   if (passage.isOver) return
-  const { answer, manners } = passage
+  const { answer } = passage
   try {
     if (!answer) return
     requireReadable(answer)
-    if ((answer.statusCode ?? 0) >= 400 && manners.errors === 'documented') carryError(passage, answer)
+    if ((answer.statusCode ?? 0) >= 400 && isFitted(passage)) carryError(passage, answer)
     else if (isWhole(answer)) carryWhole(passage, answer)
     else stream(passage, answer)
   } catch (error) {
@@ -26,6 +26,9 @@ export function carryBack(passage: Passage): void {
     passage.fail(upstreamUnreadable((error as NodeJS.ErrnoException).code ?? (error as Error).message))
   }
 }
+
+/** Whether errors are changed to the documented form. */
+const isFitted = ({ manners, isMcp }: Passage) => manners.errors === 'documented' && !isMcp
 
 /** Whether the answer is complete, and its division into chunks does not matter. */
 const isWhole = ({ complete, readableLength, headers }: IncomingMessage) =>

@@ -15,6 +15,8 @@ export interface ShownCredential {
 export type LiveCredentials = (exchange: Exchange) => ShownCredential | Promise<ShownCredential>
 
 interface PlatformKeys {
+  /** Whether a server of the Model Context Protocol is at a path. The API key opens its tools too. */
+  readonly isMcp?: ((path: string) => boolean) | undefined
   readonly apiKey: string
   readonly anonKey: string
   /** The token of a signed-in user, used if there is no API key. */
@@ -31,12 +33,13 @@ const bearer = (credential: Token): ShownCredential => ({
  * For the platform: replaces the caller's key with the live one, by path, so that the app never holds it. Sends none
  * where the document requires none.
  */
-export function platformCredentials({ apiKey, anonKey, userToken }: PlatformKeys): LiveCredentials {
+export function platformCredentials({ apiKey, anonKey, userToken, isMcp }: PlatformKeys): LiveCredentials {
   const [none, anon, key] = [bearer(''), bearer(anonKey), bearer(apiKey)]
   const ofModels = apiKey === '' && userToken ? () => shownLater(userToken()) : () => key
   return ({ path }) => {
     if (path.startsWith('/v1/')) return ofModels()
-    return path === INDEX || path.startsWith(`${INDEX}/`) ? anon : none
+    if (path === INDEX || path.startsWith(`${INDEX}/`)) return anon
+    return isMcp?.(path) ? ofModels() : none
   }
 }
 

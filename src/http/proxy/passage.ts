@@ -35,6 +35,11 @@ export interface Manners {
   readonly idleTimeoutMs: number
   /** Whether live errors with an undocumented body are changed to the documented form. */
   readonly errors: 'documented' | 'untouched'
+  /**
+   * Whether a server of the Model Context Protocol is at a path. Its errors have forms of their own, and its streams may
+   * be silent for hours.
+   */
+  readonly isMcp?: ((path: string) => boolean) | undefined
   /** CORS headers for an answer that has none of its own, as node's flat array. */
   corsFor(origin: string | undefined): readonly string[]
 }
@@ -83,6 +88,11 @@ export class Passage {
   /** Whether the passage has ended. */
   get isOver(): boolean {
     return this.#isOver
+  }
+
+  /** Whether a server of the Model Context Protocol is asked. */
+  get isMcp(): boolean {
+    return this.manners.isMcp?.(this.journey.exchange.path) ?? false
   }
 
   /** For httpxy. */
@@ -140,6 +150,7 @@ export class Passage {
 
   /** The answer has begun and is not complete yet. */
   listens(): void {
+    if (this.isMcp) return
     this.#timer = setTimeout(tooSilent, this.manners.idleTimeoutMs, this)
   }
 
