@@ -19,6 +19,8 @@ export class PlatformError extends Error {
       readonly hint?: string
       /** Further members of the body on the auth backend. */
       readonly details?: object
+      /** The body that the caller's protocol has instead, sent with a 200. */
+      readonly frame?: object
       /** The credential that was refused. */
       readonly tried?: Tried | undefined
     } = {},

@@ -218,7 +218,7 @@ export interface Reply {
 export type TextReply = Reply & { readonly body: string }
 
 /** A 200 whose body is `value` as JSON. */
-export const jsonReply = (value: unknown): Reply => ({
+export const jsonReply = (value: unknown): TextReply => ({
   kind: 'reply',
   status: 200,
   contentType: 'application/json',

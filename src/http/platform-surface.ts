@@ -178,7 +178,7 @@ async function replay(mixed: Mixed, exchange: Exchange): Promise<Answer> {
     case 'fail':
       // A path that is neither documented nor recorded counts as unknown.
       if (exchange.endpoint?.isElsewhere && !found.isKnownPath) throw notFound()
-      throw noRecording(found.asked, found.why)
+      throw (await import('./call-errors.js')).forCaller(noRecording(found.asked, found.why), exchange)
   }
 }
 
