@@ -5,10 +5,12 @@ import type { JobMessage, JobRequest } from './core/work.js'
 /** Each job's part is loaded by its first call; a job takes and gives back what can be copied. */
 const jobs: Readonly<Record<string, () => Promise<(input: never) => unknown>>> = {
   completion: async () => (await import('./platform-api/chat/heavy.js')).completionJob,
+  openapi: async () => (await import('./openapi/read.js')).readDocumentJob,
   password: async () => (await import('./supabase/passwords.js')).passwordJob,
   promptTokens: async () => (await import('./platform-api/chat/heavy.js')).promptTokensJob,
   rules: async () => (await import('./replies/index.js')).rulesSentJob,
   sample: async () => (await import('./replies/index.js')).sampleJob,
+  validate: async () => (await import('./openapi/requests.js')).validateJob,
 }
 
 const say = (message: JobMessage) => parentPort?.postMessage(message)

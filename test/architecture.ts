@@ -17,7 +17,7 @@ const floors: readonly (readonly string[])[] = [
   // What operations are, for the parts that declare theirs.
   ['api'],
   ['config', 'keys', 'replies', 'journal', 'state', 'limits', 'faults', 'recordings', 'metrics', 'contract'],
-  ['platform-api', 'supabase', 'mcp'],
+  ['platform-api', 'supabase', 'mcp', 'openapi'],
   ['http'],
   ['dashboard', 'version.ts'],
   ['platform.ts', 'platform'],
@@ -61,6 +61,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'hash-wasm': ['supabase/passwords.ts'],
   'gpt-tokenizer': ['completions/tokens/'],
   'prom-client': ['metrics/exposition.ts'],
+  '@redocly/openapi-core': ['openapi/'],
   picocolors: ['cli/output.ts'],
   'fast-string-truncated-width': ['cli/format.ts'],
   'fast-wrap-ansi': ['cli/format.ts'],

@@ -25,6 +25,7 @@ import {
 } from './forms.js'
 import { limitOptions } from './limit-options.js'
 import { mcpOptions } from './mcp-options.js'
+import { openapiOptions } from './openapi-options.js'
 import { recordingOptions } from './recording-options.js'
 
 /** Random faults. */
@@ -145,6 +146,7 @@ export const configSchema = closed({
     defaultReplies,
     'Files with rules for what the model says, or their folder, relative to this file. The first matching rule answers.',
   ),
+  openapi: openapiOptions,
   strict: option(
     v.boolean('true or false'),
     false,

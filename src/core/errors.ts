@@ -245,6 +245,14 @@ export const notJsonContent = failure(
     `The Content-Type is ${JSON.stringify(contentType.slice(0, 100))}. Send the header "Content-Type: application/json".`,
 )
 
+/** For a body of a type that an OpenAPI document does not describe. */
+export const bodyNotDescribed = failure(
+  415,
+  'unsupported_media_type',
+  (contentType: string, types: readonly string[]) =>
+    `The Content-Type is ${JSON.stringify(contentType.slice(0, 100))}. Send ${alternatives(types)}.`,
+)
+
 export const encodedContent = failure(
   415,
   'unsupported_encoding',
@@ -336,6 +344,31 @@ export const unfitSchema = failure(
   400,
   'unfit_schema',
   (field: string, why: string) => `${field} cannot be answered: ${why}.`,
+)
+
+// Answers from OpenAPI documents.
+
+/** For a request that prefers what its operation does not have. */
+export const notInDocument = failure(
+  404,
+  'not_in_document',
+  (what: string, operation: string, known: readonly string[]) =>
+    `${operation} does not have ${what}. ${known.length === 0 ? 'It has none.' : `It has ${listOf(known)}.`}`,
+  { advice: 'The header Prefer chooses among the answers of the OpenAPI document; leave it out for the usual one.' },
+)
+
+export const notAcceptable = failure(
+  406,
+  'not_acceptable',
+  (operation: string, types: readonly string[]) =>
+    `${operation} answers with ${alternatives(types)}. Accept one of them.`,
+)
+
+export const noFittingValue = failure(
+  500,
+  'no_fitting_value',
+  (operation: string, why: string) => `${operation} cannot be answered: ${why}.`,
+  { advice: 'Add an example to this answer in the OpenAPI document, or a rule for this path.' },
 )
 
 // Limits of one credential. The headers say when to try again.
@@ -738,5 +771,8 @@ export function alternatives(names: readonly string[]): string {
   const last = names.at(-1) ?? 'nothing'
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} or ${last}`
 }
+
+/** Joins names: `a`, `a and b`, `a, b and c`. */
+const listOf = (names: readonly string[]) => alternatives(names).replace(/ or (?=[^,]*$)/, ' and ')
 
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

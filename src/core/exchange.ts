@@ -69,6 +69,8 @@ export interface OwnPath {
 
 /** Answers paths that the user configured: rules are one source, resources another. */
 export interface PathSource {
+  /** The files that it was made from. */
+  readonly files?: readonly string[]
   /** What it answers at a path, one entry for each method: in a scope, or in any if none is given. Returns the same objects each time. */
   at(path: string, scope?: string): readonly OwnPath[]
   /** Everything that it answers. */
@@ -283,6 +285,8 @@ export type AnsweredBy =
   /** Magic words in the prompt. */
   | { readonly kind: 'magic'; readonly words: readonly string[] }
   | { readonly kind: 'recording'; readonly file: string }
+  /** An operation of an OpenAPI document, and the name of the example that was sent, if it was one. */
+  | { readonly kind: 'openapi'; readonly document: string; readonly operation: string; readonly example?: string }
   /** The live platform at this address, and the recording that was made of its answer. */
   | { readonly kind: 'live'; readonly baseUrl?: string; readonly recordedAs?: string }
 
@@ -354,6 +358,8 @@ export function inWords(by: AnsweredBy): string {
       return `magic ${by.words.join(' ')}`
     case 'recording':
       return `recording ${by.file}`
+    case 'openapi':
+      return by.example ? `${by.document}, example ${by.example}` : by.document
     case 'live':
       return by.recordedAs === undefined ? 'live' : `live, recorded as ${by.recordedAs}`
   }

@@ -33,7 +33,7 @@ import { createTokenHolders } from '../supabase/token-holders.js'
 import type { Tokens } from '../supabase/tokens.js'
 import type { Lasting } from './lasting.js'
 import { type Chosen, modesIn } from './modes.js'
-import { openOwnPaths } from './own-paths.js'
+import { openApiOpener, openOwnPaths } from './own-paths.js'
 import type { Part, PlatformSources } from './part.js'
 import { loadRedact } from './recordings.js'
 import { readReplies, whenLoaded } from './rules.js'
@@ -111,7 +111,11 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
   const proxy = onceLoaded(() => openProxy(config, liveCors.headersFor, lasting.warn))
   const own = assembleAuth(loaded, lasting, origins)
   const chat = assembleChat(loaded, sources, lasting)
-  const ownPaths = openOwnPaths({ read: chat.read, replies: async () => (await chat.replies()).replies, openers: [] })
+  const ownPaths = openOwnPaths({
+    read: chat.read,
+    replies: async () => (await chat.replies()).replies,
+    openers: [...openApiOpener(loaded, lasting.warn)],
+  })
   let changed = chat.changeable({})
 
   /** The platform's paths, in the modes in force. */
@@ -161,8 +165,8 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
       chat.readTable(),
       ownPaths.others(),
     ] as const
-    const [[tokens, { files }, redact]] = await Promise.all([Promise.all(loading), ...needed])
-    return { tokens, files, redact }
+    const [[tokens, { files }, redact, , , others]] = await Promise.all([Promise.all(loading), ...needed])
+    return { tokens, files: [...files, ...others.flatMap(({ files = [] }) => files)], redact }
   }
 
   return {

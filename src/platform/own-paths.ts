@@ -1,4 +1,5 @@
 /** What answers the paths that the user configured: rules, and everything else that is configured for them. */
+import type { LoadedConfig } from '../config/load.js'
 import type { PathSource } from '../core/exchange.js'
 import type { Pace } from '../core/pace.js'
 import { onceLoaded } from '../core/work.js'
@@ -40,4 +41,18 @@ export function openOwnPaths({ read, replies, openers }: Needed): OwnPaths {
     loaded: async pace => withRules(await replies(), pace, await others()),
     others,
   }
+}
+
+/** Opens the OpenAPI documents that are configured; nothing is loaded without any. */
+export function openApiOpener(
+  loaded: LoadedConfig,
+  warn: (sentence: string) => void,
+): readonly (() => Promise<PathSource>)[] {
+  if ([loaded.config.openapi].flat().length === 0) return []
+  return [
+    async () => {
+      const { createOpenApi, documentsIn, readDocuments } = await import('../openapi/index.js')
+      return createOpenApi(await readDocuments(documentsIn(loaded), warn), loaded.config.seed)
+    },
+  ]
 }

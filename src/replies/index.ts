@@ -30,9 +30,12 @@ export { type Adding, createRulesAtRunTime, type RulesAtRunTime, type RuntimeRul
 export { conditionsOn } from './conditions/on-exchanges.js'
 export { type Draft, type DraftSource, draftOf } from './draft.js'
 export { type Explanation, linesOf, type RuleDraft, verdictOf } from './explain.js'
+export { seedOfTexts } from './fake.js'
 export type { HttpReplies } from './http/index.js'
-export type { TriedRequest } from './http/route.js'
+export { bodyOf, fieldsIn } from './http/input.js'
+export { type Segment, stepsOf as stepsOfPath, type TriedRequest } from './http/route.js'
 export type { HttpGeneration } from './http/saying.js'
+export { createPathTree } from './http/tree.js'
 export { keepRules } from './keep.js'
 export { type LintFinding, lint } from './lint.js'
 export {
@@ -64,7 +67,7 @@ export {
 } from './rule-files.js'
 export { type ChatRuleInput, type HttpRuleInput, isHttpRule, type RuleInput, rulesSchema } from './rules.js'
 export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from './said.js'
-export { sampleJob } from './structured/index.js'
+export { sampled, sampleJob, UnfitSchema } from './structured/index.js'
 
 /** The caller, and other facts besides the request. */
 type Circumstances = ConstructorParameters<typeof Asked>[1]

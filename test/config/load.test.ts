@@ -136,7 +136,7 @@ test('options can be shared within the file by anchors', () => {
 })
 
 const known =
-  'Known: host, port, controlToken, mode, modes, version, models, replies, strict, requests, magic, seed, pace, tokenizer, access, index, mcp, users, apiKeys, auth, upstream, recordings, contract, journal, cors, faults, limits, state.'
+  'Known: host, port, controlToken, mode, modes, version, models, replies, openapi, strict, requests, magic, seed, pace, tokenizer, access, index, mcp, users, apiKeys, auth, upstream, recordings, contract, journal, cors, faults, limits, state.'
 
 test.each([
   ['prot: 4100', '1:1: prot is not known here. Did you mean "port"?'],

@@ -43,9 +43,19 @@ interface Chance {
 
 /** Generates a value for `schema`. Throws an UnfitSchema if none was found. */
 export function sampleOf(schema: unknown, chance: Chance): JsonValue {
-  const document = readDocument(schema)
+  const document = documentOf(schema)
   if (document.height(document.root) === Number.POSITIVE_INFINITY) throw nothingFits()
   return firstFit(document, chance)
+}
+
+/** Reading a large schema takes longer than most samples of it. */
+const documents = new WeakMap<object, SchemaDocument>()
+
+function documentOf(schema: unknown): SchemaDocument {
+  if (typeof schema !== 'object' || schema === null) return readDocument(schema)
+  const document = documents.get(schema) ?? readDocument(schema)
+  documents.set(schema, document)
+  return document
 }
 
 const nothingFits = () => new UnfitSchema('no value fits the schema')

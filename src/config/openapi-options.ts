@@ -1,0 +1,34 @@
+/** The option for OpenAPI documents; a file of its own beside those of other groups. */
+import * as v from 'valibot'
+import { closed, optional } from '../check/check.js'
+import { access, filled, list, option, text } from './forms.js'
+
+const prefix = v.pipe(
+  text,
+  v.regex(/^(\/[^\s?#{}]*)?$/, 'a path that begins with a slash, such as /builder, or an empty text for none'),
+)
+
+const openapiDocument = closed({
+  file: filled,
+  access: optional(
+    access,
+    'Who may call its operations: anyone, or a list of anon, service, user, apiKey. Without it, operations with a security scheme take API keys and users.',
+  ),
+  validate: optional(
+    v.boolean('true or false'),
+    'Whether requests are checked against parameters and schemas, and refused with 400; true without it.',
+  ),
+  prefix: optional(prefix, "What stands before its paths, instead of the path of the document's first server."),
+  folders: optional(
+    list(filled, 'folders'),
+    'Further folders that may hold files to which the document refers, besides its own and that of this file.',
+  ),
+})
+
+const one = v.union([filled, openapiDocument], 'a file, or a map with file')
+
+export const openapiOptions = option(
+  v.union([filled, openapiDocument, list(one, 'documents')], 'a file, a map with file, or a list of them'),
+  [],
+  'OpenAPI documents (3.0 or 3.1), relative to this file. Their operations are answered from examples and schemas where no rule answers.',
+)

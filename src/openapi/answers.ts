@@ -1,0 +1,184 @@
+/** Answers an operation: from the examples of its document, else with values that fit its schemas. */
+import { noFittingValue, notAcceptable, notInDocument } from '../core/errors.js'
+import type { AnsweredBy, Exchange, JsonSchema, Reply } from '../core/exchange.js'
+import { stringifyExact } from '../core/json.js'
+import { once } from '../core/work.js'
+import { sampled, seedOfTexts, UnfitSchema } from '../replies/index.js'
+import { isMap, type Node, type OpenApiDocument } from './document.js'
+import { acceptedType, type Preferences, preferencesIn } from './negotiation.js'
+import type { DocumentedOperation } from './operations.js'
+import { translated } from './schemas.js'
+import { writtenAs } from './write-body.js'
+
+export interface OperationAnswers {
+  /** Rejects with an error if the request prefers what the document does not have. */
+  answer(exchange: Exchange): Promise<Reply>
+}
+
+/** Prepares the answers of one operation. Its schemas are translated when they are first needed. */
+export function createAnswers(operation: DocumentedOperation, seed: number): OperationAnswers {
+  const { own, written, from } = operation
+  const { document } = from
+  const title = `${own.method} ${own.path}`
+  const responses = isMap(written.responses) ? written.responses : {}
+  const made = new Map<string, DescribedResponse>()
+
+  function responseAt(key: string): DescribedResponse {
+    const before = made.get(key)
+    if (before) return before
+    const response = responseOf(document, responses[key])
+    made.set(key, response)
+    return response
+  }
+
+  return {
+    async answer(exchange) {
+      const prefers = preferencesIn(exchange.headers.prefer)
+      const found = statusFor(Object.keys(responses), prefers.code)
+      if (!found) throw notInDocument(`the status ${prefers.code}`, title, Object.keys(responses))
+      const response = responseAt(found.key)
+      const chance = { seed: seedFor(exchange, seed), title, prefers, accept: exchange.headers.accept }
+      const { contentType, body, example } = await bodyOf(response, chance, found.status)
+      const headers = await headersOf(response, chance)
+      const answeredBy: AnsweredBy = {
+        ...{ kind: 'openapi', document: document.name, operation: title },
+        ...(example !== undefined && { example }),
+      }
+      return { kind: 'reply', status: found.status, contentType, headers, body, answeredBy }
+    },
+  }
+}
+
+/** The same request gets the same answer. */
+const seedFor = ({ method, path, query, body }: Exchange, seed: number) =>
+  seedOfTexts([seed, method, path, query, body?.toString('latin1')])
+
+interface ChosenStatus {
+  readonly key: string
+  readonly status: number
+}
+
+/** The answer with this status, or the usual one: the first success. Without one the answer is a 200 without a body. */
+export function statusFor(keys: readonly string[], code: number | undefined): ChosenStatus | undefined {
+  const range = (status: number) => keys.find(key => key.toUpperCase() === `${Math.floor(status / 100)}XX`)
+  if (code !== undefined) {
+    const key = keys.find(one => one === String(code)) ?? range(code) ?? keys.find(one => one === 'default')
+    return key === undefined ? undefined : { key, status: code }
+  }
+  const [success] = keys.filter(key => /^[23]\d\d$/.test(key)).toSorted()
+  if (success !== undefined) return { key: success, status: Number(success) }
+  return { key: range(200) ?? keys.find(one => one === 'default') ?? '', status: 200 }
+}
+
+interface DescribedMedia {
+  readonly examples: ReadonlyMap<string, unknown>
+  readonly schema: (() => JsonSchema) | undefined
+  /** What the value is. */
+  readonly name: string
+  /** As the document has it. */
+  readonly written: unknown
+}
+
+interface DescribedResponse {
+  readonly media: ReadonlyMap<string, DescribedMedia>
+  readonly headers: ReadonlyMap<string, DescribedMedia>
+}
+
+function responseOf(document: OpenApiDocument, written: unknown): DescribedResponse {
+  const response = document.resolved(written)
+  const { content, headers } = isMap(response) ? response : ({} as Node)
+  const described = (entries: unknown) =>
+    new Map(Object.entries(isMap(entries) ? entries : {}).map(([name, one]) => [name, mediaOf(document, one)]))
+  return { media: described(content), headers: described(headers) }
+}
+
+/** A media type, or a header: both have a schema and examples. */
+function mediaOf(document: OpenApiDocument, written: unknown): DescribedMedia {
+  const media = document.resolved(written)
+  const { schema, example, examples, content } = isMap(media) ? media : ({} as Node)
+  // A header may have its schema inside of a media type.
+  const [inner] = schema === undefined && isMap(content) ? Object.values(content) : []
+  if (inner !== undefined) return mediaOf(document, inner)
+  const reference = isMap(schema) && typeof schema.$ref === 'string' ? schema.$ref : ''
+  const named = Object.entries(isMap(examples) ? examples : {}).flatMap(([name, one]) => {
+    const found = document.resolved(one)
+    return isMap(found) && 'value' in found ? [[name, found.value] as const] : []
+  })
+  return {
+    examples: new Map([...(example === undefined ? [] : [['', example] as const]), ...named]),
+    schema: schema === undefined ? undefined : once(() => translated(document, schema, 'response')),
+    name: reference.slice(reference.lastIndexOf('/') + 1),
+    written: schema,
+  }
+}
+
+interface Chance {
+  readonly seed: number
+  readonly title: string
+  readonly prefers: Preferences
+  readonly accept: string | undefined
+}
+
+interface MadeBody {
+  readonly contentType: string
+  readonly body: string | Buffer
+  readonly example?: string
+}
+
+const nothing: MadeBody = { contentType: '', body: '' }
+
+async function bodyOf({ media }: DescribedResponse, chance: Chance, status: number): Promise<MadeBody> {
+  const types = [...media.keys()]
+  // RFC 9110 §15.3.5 and §15.4.5.
+  if (types.length === 0 || status === 204 || status === 304) return nothing
+  const type = acceptedType(chance.accept, types)
+  const chosen = type === undefined ? undefined : media.get(type)
+  if (type === undefined || !chosen) throw notAcceptable(chance.title, types)
+  const { value, example } = await valueFrom(chosen, chance)
+  const contentType = type.includes('*') ? 'application/octet-stream' : type
+  return { contentType, body: writtenAs(contentType, value, chosen.name), ...(example !== undefined && { example }) }
+}
+
+interface MadeValue {
+  readonly value: unknown
+  readonly example?: string
+}
+
+async function valueFrom(
+  { examples, schema, name }: DescribedMedia,
+  { seed, title, prefers }: Chance,
+): Promise<MadeValue> {
+  if (prefers.example !== undefined) {
+    if (examples.has(prefers.example)) return { value: examples.get(prefers.example), example: prefers.example }
+    throw notInDocument(`the example ${JSON.stringify(prefers.example)}`, title, [...examples.keys()].filter(Boolean))
+  }
+  const [first] = prefers.dynamic && schema ? [] : examples
+  if (first) return { value: first[1], example: first[0] }
+  if (!schema) return { value: '' }
+  return { value: await sample(schema(), { seed, title, name }) }
+}
+
+async function sample(schema: JsonSchema, { seed, title, name }: Pick<Chance, 'seed' | 'title'> & { name: string }) {
+  try {
+    return (await sampled({ schema, seeds: [seed], name }))[0]
+  } catch (error) {
+    throw error instanceof UnfitSchema ? noFittingValue(title, error.message) : error
+  }
+}
+
+/** Those that Standin or node write themselves. */
+const ownHeaders = /^(content-(type|length|encoding)|transfer-encoding|connection|date|keep-alive|trailer|upgrade)$/i
+
+/** What may stand in the value of a header (RFC 9110 §5.5). */
+const ofHeader = /^[\t\x20-\x7e\x80-\xff]*$/
+
+async function headersOf({ headers }: DescribedResponse, chance: Chance): Promise<readonly string[]> {
+  const made: string[] = []
+  for (const [name, media] of headers) {
+    if (ownHeaders.test(name)) continue
+    const { value } = await valueFrom({ ...media, name }, { ...chance, prefers: {} })
+    const text = typeof value === 'object' ? stringifyExact(value) : String(value)
+    if (ofHeader.test(text)) made.push(name, text)
+  }
+  return made
+}

@@ -1,0 +1,57 @@
+/** An OpenAPI document in memory, and what a reference in it means. */
+
+/** An object of a document. */
+export type Node = Readonly<Record<string, unknown>>
+
+export const isMap = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export interface OpenApiDocument {
+  /** The file, as the configuration names it. */
+  readonly name: string
+  readonly version: string
+  readonly root: Node
+  /** The value at a reference such as `#/components/schemas/Project`; `undefined` if there is none. */
+  at(reference: string): unknown
+  /** `value`, or what it refers to if it is a reference. */
+  resolved(value: unknown): unknown
+}
+
+/** More in a row are a circle. */
+const MOST_REFERENCES = 50
+
+export function documentOf(name: string, root: Node): OpenApiDocument {
+  const at = (reference: string): unknown =>
+    stepsOf(reference).reduce<unknown>(
+      (value, step) =>
+        typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? (value as Node)[step] : undefined,
+      root,
+    )
+  return {
+    ...{ name, version: String(root.openapi), root, at },
+    resolved(value) {
+      let found = value
+      for (let i = 0; isMap(found) && typeof found.$ref === 'string'; i++) {
+        if (i > MOST_REFERENCES) return undefined
+        found = at(found.$ref)
+      }
+      return found
+    },
+  }
+}
+
+/** The steps of a JSON pointer such as `#/paths/~1projects/get`. */
+export const stepsOf = (pointer: string): readonly string[] =>
+  pointer
+    .replace(/^#?\/?/, '')
+    .split('/')
+    .filter(step => step !== '')
+    .map(step => decoded(step).replaceAll('~1', '/').replaceAll('~0', '~'))
+
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step)
+  } catch {
+    return step
+  }
+}

@@ -1,0 +1,92 @@
+/** Answers the operations of OpenAPI documents. Loaded only if the configuration names documents. */
+import path from 'node:path'
+import { ProblemsError, wordProblem } from '../check/problem.js'
+import type { LoadedConfig } from '../config/load.js'
+import type { PathSource } from '../core/exchange.js'
+import { inWorker, once, TookTooLong } from '../core/work.js'
+import { stepsOfPath } from '../replies/index.js'
+import { createAnswers } from './answers.js'
+import { documentOf } from './document.js'
+import { type ConfiguredDocument, createOperationIndex, type DocumentedOperation, operationsOf } from './operations.js'
+import type { ReadInput, ReadOutput } from './read.js'
+import { createRequestCheck } from './requests.js'
+
+export { type ConfiguredDocument, type DocumentedOperation, operationsOf } from './operations.js'
+
+/** A document that the configuration names. */
+export interface DocumentInput extends Omit<ConfiguredDocument, 'document' | 'files'>, ReadInput {
+  /** The file, as the configuration names it. */
+  readonly name: string
+}
+
+/** The documents that the configuration names. */
+export function documentsIn({ config: { openapi }, dir }: LoadedConfig): readonly DocumentInput[] {
+  return [openapi].flat().map(written => {
+    const entry = typeof written === 'string' ? { file: written } : written
+    const { file: name, validate = true, folders = [], access, prefix } = entry
+    const file = path.resolve(dir, name)
+    const allowed = [path.dirname(file), dir, ...folders.map(folder => path.resolve(dir, folder))]
+    return { name, file, dir, folders: allowed, validate, access, prefix }
+  })
+}
+
+/** The largest documents take a few seconds. */
+const LONGEST_MS = 120_000
+
+/** Reads documents, each in a worker. Rejects with a ProblemsError that has the mistakes of all of them. */
+export async function readDocuments(
+  inputs: readonly DocumentInput[],
+  warn: (sentence: string) => void = () => {},
+): Promise<readonly ConfiguredDocument[]> {
+  const outputs = await Promise.all(inputs.map(read))
+  const problems = outputs.flatMap(output => ('problems' in output ? output.problems : []))
+  if (problems.length > 0)
+    throw new ProblemsError(
+      problems,
+      outputs.flatMap(({ files }) => files),
+    )
+  return outputs.flatMap((output, i) => {
+    const input = inputs[i]
+    if (!input || 'problems' in output) return []
+    for (const warning of output.warnings) warn(wordProblem(warning))
+    return [{ ...input, document: documentOf(input.name, output.document), files: output.files }]
+  })
+}
+
+async function read({ file, dir, folders, name }: DocumentInput): Promise<ReadOutput> {
+  const reading = inWorker<ReadOutput>('openapi', { file, dir, folders } satisfies ReadInput, LONGEST_MS)
+  return reading.catch(error => {
+    if (!(error instanceof TookTooLong)) throw error
+    return { problems: [{ origin: name, sentence: `cannot be read: ${error.message}` }], files: [file] }
+  })
+}
+
+/** Answers what the documents describe. Of several that describe the same operation, the first answers. */
+export function createOpenApi(documents: readonly ConfiguredDocument[], seed: number): PathSource {
+  const index = createOperationIndex(documents.flatMap(operationsOf))
+  const prepared = new WeakMap<DocumentedOperation, ReturnType<typeof prepare>>()
+
+  function prepare(operation: DocumentedOperation) {
+    return { check: once(() => createRequestCheck(operation)), answers: once(() => createAnswers(operation, seed)) }
+  }
+  function preparedFor(operation: DocumentedOperation) {
+    const made = prepared.get(operation) ?? prepare(operation)
+    prepared.set(operation, made)
+    return made
+  }
+
+  return {
+    files: documents.flatMap(({ files }) => files),
+    at: path => index.at(stepsOfPath(path)).map(({ own }) => own),
+    paths: () => index.all.map(({ own }) => own),
+    async answer(exchange) {
+      const steps = stepsOfPath(exchange.path)
+      const method = exchange.method === 'HEAD' ? 'GET' : exchange.method
+      const operation = index.at(steps).find(({ own }) => own.method === method)
+      if (!operation) return undefined
+      const { check, answers } = preparedFor(operation)
+      if (operation.from.validate) await check()(exchange, operation.paramsIn(steps) ?? {})
+      return answers().answer(exchange)
+    },
+  }
+}

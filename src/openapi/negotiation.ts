@@ -1,0 +1,74 @@
+/** What headers say about bodies and answers: Content-Type, Accept and Prefer. */
+
+interface Range {
+  readonly type: string
+  readonly quality: number
+}
+
+const bare = (type: string) => (type.split(';', 1)[0] ?? '').trim().toLowerCase()
+
+const matches = (range: string, type: string) =>
+  range === '*/*' || range === type || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)))
+
+/** The type among `types`, some of which may be ranges such as `image/*`, that a Content-Type means. */
+export function matchingType(sent: string, types: readonly string[]): string | undefined {
+  const type = bare(sent)
+  return types.find(one => bare(one) === type) ?? types.find(one => matches(bare(one), type))
+}
+
+/** The type among `types` that an Accept header wants most; JSON before others that it wants as much. */
+export function acceptedType(accept: string | undefined, types: readonly string[]): string | undefined {
+  const ranges = rangesIn(accept ?? '*/*')
+  const qualityOf = (type: string) => {
+    const fitting = ranges.filter(({ type: range }) => matches(range, bare(type)) || matches(bare(type), range))
+    return fitting.toSorted((a, b) => specificity(b) - specificity(a))[0]?.quality ?? 0
+  }
+  const rated = types.map((type, i) => ({ type, i, quality: qualityOf(type), json: /[/+]json\b/i.test(type) ? 0 : 1 }))
+  const [best] = rated
+    .filter(({ quality }) => quality > 0)
+    .toSorted((a, b) => b.quality - a.quality || a.json - b.json || a.i - b.i)
+  return best?.type
+}
+
+const specificity = ({ type }: Range) => (type === '*/*' ? 0 : type.endsWith('/*') ? 1 : 2)
+
+/** More say nothing new. */
+const MOST_RANGES = 50
+
+function rangesIn(accept: string): readonly Range[] {
+  return accept
+    .split(',', MOST_RANGES)
+    .map(part => {
+      const [, quality = '1'] = /;\s*q=([\d.]+)/i.exec(part) ?? []
+      return { type: bare(part), quality: Number(quality) || 0 }
+    })
+    .filter(({ type }) => type !== '')
+}
+
+export interface Preferences {
+  /** The status of the answer. */
+  readonly code?: number
+  /** The name of an example. */
+  readonly example?: string
+  /** Made-up values instead of examples. */
+  readonly dynamic?: boolean
+}
+
+/**
+ * The preferences that Prism knows as well: `code=404`, `example=empty`, `dynamic=true`. Others say nothing, as RFC 7240 §2 has it.
+ */
+export function preferencesIn(header: string | readonly string[] | undefined): Preferences {
+  if (header === undefined) return {}
+  const found = new Map<string, string>()
+  for (const [, name = '', quoted, plain = ''] of [header].flat().join(',').matchAll(preference)) {
+    if (!found.has(name.toLowerCase())) found.set(name.toLowerCase(), quoted ?? plain)
+  }
+  const [code = '', example, dynamic] = ['code', 'example', 'dynamic'].map(name => found.get(name))
+  return {
+    ...(/^[1-5]\d\d$/.test(code) && { code: Number(code) }),
+    ...(example !== undefined && { example }),
+    ...(dynamic === 'true' && { dynamic: true }),
+  }
+}
+
+const preference = /(?:^|[,;])\s*([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s,;"]*))/g

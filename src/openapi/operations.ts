@@ -1,0 +1,181 @@
+/** The operations of OpenAPI documents: where they are, who may ask, and which of them a path means. */
+import { type Access, type OwnPath, usualAccess } from '../core/exchange.js'
+import { isAuth, isReserved } from '../core/paths.js'
+import { createPathTree, type Segment, stepsOfPath } from '../replies/index.js'
+import { isMap, type Node, type OpenApiDocument } from './document.js'
+
+/** A document with what the configuration says about it. */
+export interface ConfiguredDocument {
+  readonly document: OpenApiDocument
+  /** Replaces the path of the document's first server. */
+  readonly prefix?: string | undefined
+  /** Replaces what follows from the security schemes. */
+  readonly access?: Access | undefined
+  /** Whether requests are checked. */
+  readonly validate: boolean
+  /** Its own file, and those to which it refers. */
+  readonly files: readonly string[]
+}
+
+/** One operation of a document. */
+export interface DocumentedOperation {
+  /** The endpoint: the same object each time. */
+  readonly own: OwnPath
+  readonly from: ConfiguredDocument
+  /** The operation as the document has it. */
+  readonly written: Node
+  /** The parameters of the operation and of its path. */
+  readonly parameters: readonly Node[]
+  /** The path parameters in the steps of a path, by name; `undefined` if the path is another one. */
+  paramsIn(steps: readonly string[]): Readonly<Record<string, string>> | undefined
+}
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
+
+/** All operations of a document, in its order. */
+export function operationsOf(from: ConfiguredDocument): readonly DocumentedOperation[] {
+  const { document } = from
+  const paths = isMap(document.root.paths) ? document.root.paths : {}
+  return Object.entries(paths).flatMap(([template, item]) => {
+    const pathItem = document.resolved(item)
+    if (!isMap(pathItem) || !template.startsWith('/')) return []
+    return methods.flatMap(method => {
+      const written = document.resolved(pathItem[method])
+      return isMap(written) ? [operationOf(from, method, template, { pathItem, written })] : []
+    })
+  })
+}
+
+interface Found {
+  readonly pathItem: Node
+  readonly written: Node
+}
+
+function operationOf(
+  from: ConfiguredDocument,
+  method: (typeof methods)[number],
+  template: string,
+  { pathItem, written }: Found,
+): DocumentedOperation {
+  const { document, prefix } = from
+  const servers = [written.servers, pathItem.servers, document.root.servers].find(Array.isArray)
+  const path = withoutSlash(prefix ?? basePathOf(servers?.[0])) + template
+  const own = {
+    method: method.toUpperCase(),
+    path,
+    access: from.access ?? accessOf(document, written, path),
+  }
+  const pattern = patternOf(path)
+  return {
+    ...{ own, from, written },
+    parameters: parametersOf(document, pathItem, written),
+    paramsIn: steps => paramsIn(pattern, steps),
+  }
+}
+
+const withoutSlash = (path: string) => path.replace(/\/+$/, '')
+
+/** The path of a server's address. Its variables have their default values. */
+function basePathOf(server: unknown): string {
+  if (!isMap(server) || typeof server.url !== 'string') return ''
+  const variables = isMap(server.variables) ? server.variables : {}
+  const url = server.url.replace(/\{([^}]*)\}/g, (_whole, name: string) => {
+    const variable = variables[name]
+    return isMap(variable) ? String(variable.default) : ''
+  })
+  // Only the path counts, so a host that is no host does not matter.
+  const path = url.replace(/^(https?:)?\/\/[^/]*/i, '').replace(/[?#].*$/s, '')
+  return path === '' || path.startsWith('/') ? path : `/${path}`
+}
+
+/** Any security scheme stands for the platform's own credentials. */
+function accessOf(document: OpenApiDocument, operation: Node, path: string): Access {
+  const security = operation.security ?? document.root.security
+  const usual = usualAccess(path)
+  if (!Array.isArray(security)) return usual
+  const isOpen = security.length === 0 || security.some(one => isMap(one) && Object.keys(one).length === 0)
+  if (!isOpen) return ['apiKey', 'user']
+  return security.length === 0 && isDocumentedPrefix(path) ? usual : 'anyone'
+}
+
+/** The platform's document says who may ask below these. */
+const isDocumentedPrefix = (path: string) => /^\/(api\/)?v1\//.test(path)
+
+/** An operation's own parameter replaces that of its path. */
+function parametersOf(document: OpenApiDocument, ...holders: readonly Node[]): readonly Node[] {
+  const found = new Map<string, Node>()
+  for (const { parameters } of holders)
+    for (const one of Array.isArray(parameters) ? parameters : []) {
+      const parameter = document.resolved(one)
+      if (isMap(parameter)) found.set(`${parameter.in} ${parameter.name}`, parameter)
+    }
+  return [...found.values()]
+}
+
+/** A step of a path: a text, a parameter, or text with parameters in it such as `{id}:cancel`. */
+interface Step extends Segment {
+  readonly names: readonly string[]
+  readonly expression?: RegExp
+}
+
+function patternOf(path: string): readonly Step[] {
+  return path
+    .slice(1)
+    .split('/')
+    .map(step => {
+      const names = [...step.matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => name)
+      if (names.length === 0) return { kind: 'literal', text: decoded(step), names }
+      const only = names.length === 1 && step === `{${names[0]}}`
+      if (only) return { kind: 'param', text: names[0] ?? '', names }
+      const source = step.split(/\{[^}]*\}/).map(text => text.replace(/[.*+?^$()|[\]\\{}]/g, '\\$&'))
+      return { kind: 'param', text: step, names, expression: new RegExp(`^${source.join('([^/]+?)')}$`, 's') }
+    })
+}
+
+const decoded = (step: string) => stepsOfPath(`/${step}`)[0] ?? step
+
+function paramsIn(pattern: readonly Step[], steps: readonly string[]): Readonly<Record<string, string>> | undefined {
+  const params: [string, string][] = []
+  for (const [i, { kind, names, expression }] of pattern.entries()) {
+    if (kind === 'literal') continue
+    const step = steps[i] ?? ''
+    const values = expression ? expression.exec(step)?.slice(1) : [step]
+    if (!values) return undefined
+    for (const [j, name] of names.entries()) params.push([name, values[j] ?? ''])
+  }
+  return Object.fromEntries(params)
+}
+
+export interface OperationIndex {
+  /** The operations of a path, one for each method: those of the more specific template first. */
+  at(steps: readonly string[]): readonly DocumentedOperation[]
+  readonly all: readonly DocumentedOperation[]
+}
+
+/** However many operations there are, a path is looked up step by step. */
+export function createOperationIndex(operations: readonly DocumentedOperation[]): OperationIndex {
+  const tree = createPathTree<DocumentedOperation>()
+  const all = operations.filter(({ own }) => !isReserved(own.path) && !isAuth(own.path))
+  for (const one of all) tree.put({ segments: patternOf(one.own.path) }, one)
+  return {
+    all,
+    at(steps) {
+      const byMethod = new Map<string, DocumentedOperation>()
+      for (const one of tree.at(steps)) {
+        const before = byMethod.get(one.own.method)
+        if (one.paramsIn(steps) && (!before || isMoreSpecific(one, before))) byMethod.set(one.own.method, one)
+      }
+      return [...byMethod.values()]
+    },
+  }
+}
+
+/** Of two templates with a parameter at the same step, one with text around it is the more specific. */
+const isMoreSpecific = (one: DocumentedOperation, other: DocumentedOperation) =>
+  textIn(one) > textIn(other) && shape(one) === shape(other)
+const textIn = ({ own }: DocumentedOperation) => own.path.replace(/\{[^}]*\}/g, '').length
+const shape = ({ own }: DocumentedOperation) =>
+  own.path
+    .split('/')
+    .map(step => (step.includes('{') ? '{}' : step))
+    .join('/')

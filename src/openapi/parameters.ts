@@ -1,0 +1,183 @@
+/** Reads the parameters of a request as its operation says: by their place, their style and their types. */
+import type { Exchange } from '../core/exchange.js'
+import { jsonOf } from '../core/json.js'
+import { fieldsIn } from '../replies/index.js'
+import { isMap, type Node, type OpenApiDocument } from './document.js'
+
+const places = ['path', 'query', 'header', 'cookie'] as const
+/** Where a parameter stands. */
+export type ParameterPlace = (typeof places)[number]
+
+export interface DescribedParameter {
+  readonly name: string
+  readonly in: ParameterPlace
+  readonly required: boolean
+  /** As OpenAPI has it. */
+  readonly schema: unknown
+  /** Whether its value is JSON, by its `content`. */
+  readonly isJson: boolean
+  readonly style: string
+  readonly explode: boolean
+}
+
+const usualStyle: Readonly<Record<ParameterPlace, string>> = {
+  path: 'simple',
+  query: 'form',
+  header: 'simple',
+  cookie: 'form',
+}
+
+/** HTTP and Standin itself look at these; OpenAPI says that a document's parameters of these names are ignored. */
+const ignored = new Set(['accept', 'content-type', 'authorization'])
+
+export function parameterOf(written: Node): DescribedParameter | undefined {
+  const { name, required, schema, content, explode } = written
+  const place = written.in as ParameterPlace
+  if (typeof name !== 'string' || !places.includes(place)) return undefined
+  if (place === 'header' && ignored.has(name.toLowerCase())) return undefined
+  const style = typeof written.style === 'string' ? written.style : usualStyle[place]
+  const [media] = isMap(content) ? Object.values(content) : []
+  return {
+    name: place === 'header' ? name.toLowerCase() : name,
+    in: place,
+    required: required === true || place === 'path',
+    schema: schema ?? (isMap(media) ? media.schema : undefined),
+    isJson: schema === undefined && isMap(content) && Object.keys(content).some(type => /json/i.test(type)),
+    style,
+    explode: typeof explode === 'boolean' ? explode : style === 'form',
+  }
+}
+
+/** What a value may be, as far as that decides how a text is read. */
+interface Kind {
+  readonly types: ReadonlySet<string>
+  readonly items: unknown
+  readonly properties: Node
+}
+
+/** Further down there is nothing that decides. */
+const DEEPEST = 20
+
+export function kindOf(document: OpenApiDocument, schema: unknown, depth = 0): Kind {
+  const found = document.resolved(schema)
+  if (!isMap(found) || depth > DEEPEST) return { types: new Set(), items: undefined, properties: {} }
+  const parts = ['allOf', 'oneOf', 'anyOf'].flatMap(keyword => (Array.isArray(found[keyword]) ? found[keyword] : []))
+  const inner = parts.map(part => kindOf(document, part, depth + 1))
+  const own = [found.type].flat().filter(type => typeof type === 'string')
+  const implied =
+    own.length > 0 ? [] : [...('properties' in found ? ['object'] : []), ...('items' in found ? ['array'] : [])]
+  return {
+    types: new Set([...own, ...implied, ...inner.flatMap(({ types }) => [...types])]),
+    items: found.items ?? inner.find(({ items }) => items !== undefined)?.items,
+    properties: Object.assign({}, ...inner.map(({ properties }) => properties), found.properties),
+  }
+}
+
+/** A text as the number, the flag or the null that its schema allows; else the text. */
+export function readAs(document: OpenApiDocument, schema: unknown, text: unknown): unknown {
+  if (typeof text !== 'string') return text
+  const { types } = kindOf(document, schema)
+  if ((types.has('integer') || types.has('number')) && /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text))
+    return Number(text)
+  if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true'
+  if (types.has('null') && text === 'null') return null
+  if (types.has('object') && !types.has('string')) return jsonOf(text) ?? text
+  return text
+}
+
+type Asked = Pick<Exchange, 'query' | 'headers'>
+
+/** All parameters of a request by their place and name. */
+export function valuesOf(
+  document: OpenApiDocument,
+  parameters: readonly DescribedParameter[],
+  { query, headers }: Asked,
+  params: Readonly<Record<string, string>>,
+): Readonly<Record<ParameterPlace, Readonly<Record<string, unknown>>>> {
+  const asked = new URLSearchParams(query)
+  const cookies = new URLSearchParams((headers.cookie ?? '').replaceAll(/;\s*/g, '&'))
+  const texts: Readonly<Record<ParameterPlace, (parameter: DescribedParameter) => unknown>> = {
+    query: parameter => fromQuery(document, parameter, asked),
+    cookie: parameter => fromQuery(document, parameter, cookies),
+    path: parameter => fromText(document, parameter, unprefixed(parameter, params[parameter.name])),
+    header: parameter => fromText(document, parameter, headers[parameter.name]?.toString()),
+  }
+  const values: Record<ParameterPlace, Record<string, unknown>> = { path: {}, query: {}, header: {}, cookie: {} }
+  for (const parameter of parameters) {
+    const value = texts[parameter.in](parameter)
+    if (value !== undefined) Object.defineProperty(values[parameter.in], parameter.name, { value, enumerable: true })
+  }
+  return values
+}
+
+/** `.5` and `;id=5` are other ways to write `5` in a path. */
+function unprefixed({ style, name }: DescribedParameter, text: string | undefined): string | undefined {
+  if (style === 'label') return text?.replace(/^\./, '')
+  if (style === 'matrix') return text?.startsWith(`;${name}=`) ? text.slice(name.length + 2) : text
+  return text
+}
+
+function fromText(
+  document: OpenApiDocument,
+  { schema, isJson, explode, style }: DescribedParameter,
+  text: string | undefined,
+) {
+  if (text === undefined) return undefined
+  if (isJson) return jsonOf(text) ?? text
+  const { types, items, properties } = kindOf(document, schema)
+  const split = text === '' ? [] : text.split(style === 'label' && explode ? '.' : ',')
+  if (types.has('array')) return split.map(one => readAs(document, items, one))
+  if (types.has('object')) return objectOf(document, properties, split, explode)
+  return readAs(document, schema, text)
+}
+
+/** Of `a,1,b,2`, or exploded of `a=1,b=2`. */
+function objectOf(document: OpenApiDocument, properties: Node, parts: readonly string[], explode: boolean): unknown {
+  const pairs = explode
+    ? parts.map(part => part.split('=', 2))
+    : parts.flatMap((name, i) => (i % 2 === 0 ? [[name, parts[i + 1] ?? '']] : []))
+  return Object.fromEntries(
+    pairs.map(([name = '', value = '']) => [name, readAs(document, ownOf(properties, name), value)]),
+  )
+}
+
+const ownOf = (properties: Node, name: string) => (Object.hasOwn(properties, name) ? properties[name] : undefined)
+
+const separators: Readonly<Record<string, string>> = { spaceDelimited: ' ', pipeDelimited: '|' }
+
+function fromQuery(document: OpenApiDocument, parameter: DescribedParameter, asked: URLSearchParams): unknown {
+  const { name, schema, style, explode, isJson } = parameter
+  const { types, items, properties } = kindOf(document, schema)
+  if (style === 'deepObject') return deepObject(document, name, properties, asked)
+  if (types.has('object') && !types.has('string') && explode && !isJson) {
+    const fields = Object.keys(properties).filter(key => asked.has(key))
+    if (fields.length === 0) return undefined
+    return Object.fromEntries(fields.map(key => [key, readAs(document, properties[key], asked.get(key))]))
+  }
+  const all = [...asked.getAll(name), ...asked.getAll(`${name}[]`)]
+  const [first] = all
+  if (first === undefined) return undefined
+  if (isJson || !types.has('array')) return fromText(document, { ...parameter, explode: false }, first)
+  const texts = explode ? all : first.split(separators[style] ?? ',')
+  return texts.map(text => readAs(document, items, text))
+}
+
+/** Of `filter[status]=open&filter[owner]=me`. */
+function deepObject(document: OpenApiDocument, name: string, properties: Node, asked: URLSearchParams): unknown {
+  const pairs = [...asked].flatMap(([key, value]) => {
+    const inner = key.startsWith(`${name}[`) && key.endsWith(']') ? key.slice(name.length + 1, -1) : undefined
+    return inner === undefined ? [] : [[inner, readAs(document, ownOf(properties, inner), value)] as const]
+  })
+  return pairs.length === 0 ? undefined : fieldsIn(pairs)
+}
+
+/** The schema of all parameters, as OpenAPI has it: an object for each place. */
+export function parameterSchemas(parameters: readonly DescribedParameter[]): Readonly<Record<string, Node>> {
+  const schemas = places.map(place => {
+    const own = parameters.filter(parameter => parameter.in === place)
+    const required = own.filter(parameter => parameter.required).map(({ name }) => name)
+    const properties = Object.fromEntries(own.map(({ name, schema }) => [name, schema ?? {}]))
+    return [place, { type: 'object', properties, ...(required.length > 0 && { required }) }] as const
+  })
+  return Object.fromEntries(schemas)
+}

@@ -1,0 +1,150 @@
+/** Reads OpenAPI documents and the files that they refer to. Runs in a worker, since a large document takes seconds. */
+import { existsSync, realpathSync } from 'node:fs'
+import path from 'node:path'
+import {
+  BaseResolver,
+  bundleDocument,
+  createConfig,
+  type Document,
+  detectSpec,
+  getLineColLocation,
+  getTypes,
+  lintDocument,
+  ResolveError,
+  type Source,
+  YamlParseError,
+} from '@redocly/openapi-core'
+import { type Problem, unreadable } from '../check/problem.js'
+import { isHarmless, isSchemaName, sentenceOf } from './read-problems.js'
+
+/** A document to read. All names are absolute. */
+export interface ReadInput {
+  readonly file: string
+  /** Problems name files relative to this folder. */
+  readonly dir: string
+  /** The folders that may hold files to which the document refers. */
+  readonly folders: readonly string[]
+}
+
+/** A document without references to other files, or what is wrong with it. */
+export type ReadOutput = (
+  | { readonly problems: readonly Problem[] }
+  | {
+      readonly document: ReadonlyDocument
+      /** Mistakes that do not keep the document from answering. */
+      readonly warnings: readonly Problem[]
+    }
+) & {
+  /** All files that were read. */
+  readonly files: readonly string[]
+}
+
+/** More would hide the first ones. */
+const MOST_PROBLEMS = 20
+
+/** Runs in the worker. */
+export async function readDocumentJob({ file, dir, folders }: ReadInput): Promise<ReadOutput> {
+  const nameOf = (absolute: string) => path.relative(dir, absolute) || absolute
+  const resolver = new LocalFiles(folders, nameOf)
+  const read = await readWith(resolver, file, nameOf).catch(error => ({ problems: [problemOf(error, nameOf(file))] }))
+  return { ...read, files: [...resolver.getFiles()] }
+}
+
+async function readWith(resolver: LocalFiles, file: string, nameOf: (file: string) => string) {
+  const config = await createConfig({ rules: { struct: 'error', 'no-unresolved-refs': 'error' } })
+  const document = await rootOf(resolver, file, nameOf)
+  if ('problems' in document) return document
+  const all = await lintDocument({ document, config, externalRefResolver: resolver })
+  const found = all.filter(({ location: [at] }) => !isSchemaName(at?.pointer))
+  const fatal = found.filter(problem => !isHarmless(problem, file))
+  const told = (some: readonly Found[], most: number) =>
+    Promise.all(some.slice(0, most).map(one => problemAt(one, resolver, nameOf)))
+  if (fatal.length > 0) return { problems: shortened(await told(fatal, MOST_PROBLEMS), fatal.length) }
+  const types = getTypes(detectSpec(document.parsed))
+  const { bundle } = await bundleDocument({ document, config, externalRefResolver: resolver, types })
+  return { document: bundle.parsed as ReadonlyDocument, warnings: shortened(await told(found, 1), found.length) }
+}
+
+type ReadonlyDocument = Readonly<Record<string, unknown>>
+type Found = Awaited<ReturnType<typeof lintDocument>>[number]
+
+async function problemAt(problem: Found, resolver: LocalFiles, nameOf: (file: string) => string): Promise<Problem> {
+  const [location] = problem.location
+  if (!location) return { origin: '', sentence: problem.message }
+  const { source, start } = getLineColLocation(location)
+  const document = await resolver.resolveDocument(null, source.absoluteRef)
+  const value = document instanceof Error ? undefined : document.parsed
+  return {
+    ...{ origin: nameOf(source.absoluteRef), line: start.line, column: start.col },
+    sentence: sentenceOf(problem, location.pointer ?? '', value),
+  }
+}
+
+function shortened(problems: readonly Problem[], count: number): readonly Problem[] {
+  const last = problems.at(-1)
+  if (!last || count === problems.length) return problems
+  const others = count - problems.length
+  const more = others === 1 ? ' There is one more mistake.' : ` There are ${others} more mistakes.`
+  return [...problems.slice(0, -1), { ...last, sentence: last.sentence + more }]
+}
+
+/** The document itself, if it is one of OpenAPI 3. */
+async function rootOf(resolver: LocalFiles, file: string, nameOf: (file: string) => string) {
+  const document = await resolver.resolveDocument(null, file, true)
+  if (document instanceof Error) throw document
+  const sentence = versionProblem(document.parsed)
+  if (sentence === undefined) return document as Document
+  return { problems: [{ origin: nameOf(file), line: 1, column: 1, sentence }] }
+}
+
+function versionProblem(parsed: unknown): string | undefined {
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    return 'The file must be a map that begins with openapi, the version of OpenAPI that it is written in.'
+  const { openapi, swagger } = parsed as { readonly openapi?: unknown; readonly swagger?: unknown }
+  if (swagger !== undefined)
+    return `This is a document of Swagger ${String(swagger)}. Convert it to OpenAPI 3 first, such as with npx swagger2openapi.`
+  if (openapi === undefined) return 'openapi is missing. It must be the version of OpenAPI, such as 3.1.0.'
+  if (typeof openapi === 'string' && /^3\.[012]\.\d+/.test(openapi)) return undefined
+  return `openapi must be a version from 3.0.0 on, as text, not ${JSON.stringify(openapi)}.`
+}
+
+function problemOf(error: unknown, origin: string): Problem {
+  if (error instanceof YamlParseError) {
+    const { line, col } = error
+    const file = path.basename(origin)
+    const why = error.message.replace(/ in ".*" \(\d+:\d+\)$/s, '')
+    return {
+      origin,
+      line,
+      column: col,
+      sentence: `This is not valid ${/\.json$/i.test(file) ? 'JSON' : 'YAML'}: ${why}.`,
+    }
+  }
+  if (error instanceof ResolveError) return unreadable(origin, error.originalError)
+  return { origin, sentence: `cannot be read: ${error instanceof Error ? error.message : String(error)}.` }
+}
+
+/** Reads files of a few folders, and nothing from elsewhere: neither URLs nor other files. */
+class LocalFiles extends BaseResolver {
+  constructor(
+    private readonly folders: readonly string[],
+    private readonly nameOf: (file: string) => string,
+  ) {
+    super()
+  }
+
+  override async loadExternalRef(reference: string): Promise<Source> {
+    if (/^[a-z][a-z\d+.-]+:/i.test(reference))
+      throw refused('is an address. Save its document beside this one, and refer to the file.')
+    if (existsSync(reference) && !this.folders.some(folder => isInside(realpathSync(reference), folder))) {
+      const file = this.nameOf(reference)
+      throw refused(`leads to ${file}, which is in another folder. List its folder in the option openapi.folders.`)
+    }
+    return super.loadExternalRef(reference)
+  }
+}
+
+const refused = (why: string) => new ResolveError(new Error(why))
+
+const isInside = (file: string, folder: string) =>
+  existsSync(folder) && `${file}/`.startsWith(`${realpathSync(folder)}/`.replace('//', '/'))

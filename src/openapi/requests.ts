@@ -1,0 +1,142 @@
+/** Checks requests against their operation: parameters and bodies. */
+import type { Mistake } from '../check/check.js'
+import { validatorOf } from '../check/json-schema.js'
+import { bodyNotDescribed, invalidRequest, notJson } from '../core/errors.js'
+import type { Exchange, JsonSchema } from '../core/exchange.js'
+import { jsonText, requireModestJson } from '../core/json.js'
+import { bounded, inWorker, once, TookTooLong } from '../core/work.js'
+import { bodyOf } from '../replies/index.js'
+import { isMap, type Node } from './document.js'
+import { matchingType } from './negotiation.js'
+import type { DocumentedOperation } from './operations.js'
+import { type DescribedParameter, kindOf, parameterOf, parameterSchemas, readAs, valuesOf } from './parameters.js'
+import { translated } from './schemas.js'
+
+/** Most requests are checked in less than a millisecond. Those that take longer than this are moved to a worker. */
+const HERE_MS = 50
+const LONGEST_MS = 3000
+
+/** Throws, or rejects with, a 400 that names the fields that are wrong, or a 415 for a body of another type. */
+export type RequestCheck = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<void>
+
+interface Validated {
+  readonly schema: JsonSchema
+  readonly validate: () => (value: unknown) => readonly Mistake[]
+}
+
+/** Prepares the check of one operation. Its schemas are translated when they are first needed. */
+export function createRequestCheck({
+  from: { document },
+  written,
+  parameters: all,
+}: DocumentedOperation): RequestCheck {
+  const parameters = all.map(parameterOf).filter((one): one is DescribedParameter => one !== undefined)
+  const body = document.resolved(written.requestBody)
+  const content = isMap(body) && isMap(body.content) ? body.content : {}
+  const byType = new Map<string, Validated>()
+
+  /** What is checked for bodies of this type; without one, the parameters alone. */
+  function validated(type = ''): Validated {
+    const before = byType.get(type)
+    if (before) return before
+    const media = document.resolved(content[type])
+    const withBody = type !== '' && isMap(media) && media.schema !== undefined ? { body: media.schema } : {}
+    const properties = { ...parameterSchemas(parameters), ...withBody }
+    const schema = translated(document, { type: 'object', properties }, 'request')
+    const made = { schema, validate: once(() => validatorOf(schema)) }
+    byType.set(type, made)
+    return made
+  }
+
+  return async (exchange, params) => {
+    const type = typeOfBody(exchange, content, isMap(body) && body.required === true)
+    const read = type === undefined ? undefined : await readBody(exchange, type)
+    const media = type === undefined ? undefined : document.resolved(content[type])
+    const values = {
+      ...valuesOf(document, parameters, exchange, params),
+      ...(read && { body: read.isForm ? withTypes(read.value, media) : read.value }),
+    }
+    const mistakes = await mistakesOf(validated(read ? type : undefined), values)
+    if (mistakes.length > 0) throw invalidRequest(inSentences(mistakes))
+  }
+
+  /** Fields of forms are texts. */
+  function withTypes(value: unknown, media: unknown): unknown {
+    if (!isMap(value)) return value
+    const { properties } = kindOf(document, isMap(media) ? media.schema : undefined)
+    const fields = Object.entries(value).map(([name, field]) => [name, fieldAs(properties[name], field)])
+    return Object.fromEntries(fields)
+  }
+
+  function fieldAs(schema: unknown, field: unknown): unknown {
+    const { types, items } = kindOf(document, schema)
+    // A file of a multipart form is a text of format binary.
+    if (isMap(field)) return field.text
+    if (types.has('array')) return [field].flat().map(one => readAs(document, items, isMap(one) ? one.text : one))
+    return readAs(document, schema, field)
+  }
+}
+
+/** The type of the body among those that the operation takes; nothing without a body. */
+function typeOfBody({ body, headers }: Exchange, content: Node, isRequired: boolean): string | undefined {
+  const types = Object.keys(content)
+  if (types.length === 0) return undefined
+  if (!body || body.length === 0) {
+    if (isRequired) throw invalidRequest('body is missing.')
+    return undefined
+  }
+  const sent = headers['content-type'] ?? 'application/json'
+  const type = matchingType(sent, types)
+  if (type === undefined) throw bodyNotDescribed(sent, types)
+  return type
+}
+
+interface ReadBody {
+  readonly value: unknown
+  readonly isForm: boolean
+}
+
+/** The value of a body that a schema can check; nothing for other bytes. */
+async function readBody(exchange: Exchange, type: string): Promise<ReadBody | undefined> {
+  if (/[/+]json\b/i.test(type)) return { value: jsonIn(exchange.body ?? Buffer.of()), isForm: false }
+  const sent = exchange.headers['content-type'] ?? type
+  if (/^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(sent))
+    return { value: await bodyOf(exchange), isForm: true }
+  return /^text\/plain\b/i.test(sent) ? { value: exchange.body?.toString(), isForm: false } : undefined
+}
+
+function jsonIn(body: Buffer): unknown {
+  requireModestJson(body)
+  try {
+    return JSON.parse(jsonText(body))
+  } catch (error) {
+    throw notJson((error as Error).message)
+  }
+}
+
+async function mistakesOf({ schema, validate }: Validated, values: unknown): Promise<readonly Mistake[]> {
+  try {
+    return bounded(() => validate()(values), HERE_MS)
+  } catch (error) {
+    if (error instanceof RangeError) return []
+    if (!(error instanceof TookTooLong)) throw error
+  }
+  const mistakes = inWorker<readonly Mistake[]>('validate', { schema, values }, LONGEST_MS)
+  return mistakes.catch(error => {
+    if (!(error instanceof TookTooLong)) throw error
+    return [{ path: [], sentence: 'The request could not be checked in time.' }]
+  })
+}
+
+/** Runs in the worker. */
+export const validateJob = ({ schema, values }: { readonly schema: JsonSchema; readonly values: unknown }) =>
+  validatorOf(schema)(values)
+
+/** More would not be read. */
+const MOST_MISTAKES = 10
+
+function inSentences(mistakes: readonly Mistake[]): string {
+  const sentences = mistakes.slice(0, MOST_MISTAKES).map(({ sentence }) => sentence)
+  const others = mistakes.length - sentences.length
+  return [...sentences, ...(others > 0 ? [`And ${others} more.`] : [])].join(' ')
+}

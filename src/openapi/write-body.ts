@@ -1,0 +1,32 @@
+/** Writes a value as a body of a media type; a file of its own, since it knows nothing of documents. */
+import { stringifyExact } from '../core/json.js'
+import { isMap } from './document.js'
+
+/** Texts are sent as they are where the type is not JSON. `name` is what XML calls the whole value. */
+export function writtenAs(contentType: string, value: unknown, name: string): string | Buffer {
+  if (/[/+]json\b/i.test(contentType)) return stringifyExact(value ?? null)
+  if (typeof value === 'string') return value
+  if (/[/+]xml\b/i.test(contentType)) return `<?xml version="1.0" encoding="UTF-8"?>\n${element(name || 'root', value)}`
+  if (/^application\/x-www-form-urlencoded\b/i.test(contentType) && isMap(value)) return form(value)
+  return stringifyExact(value ?? '')
+}
+
+const form = (fields: Readonly<Record<string, unknown>>) =>
+  new URLSearchParams(
+    Object.entries(fields).flatMap(([name, value]) =>
+      [value].flat().map((one): [string, string] => [name, textOf(one)]),
+    ),
+  ).toString()
+
+const textOf = (value: unknown) => (typeof value === 'object' && value !== null ? stringifyExact(value) : String(value))
+
+function element(name: string, value: unknown): string {
+  const tag = /^[\p{L}_][\p{L}\d_.-]*$/u.test(name) ? name : 'item'
+  if (Array.isArray(value)) return value.map(one => element(tag, one)).join('')
+  if (!isMap(value)) return `<${tag}>${escaped(value === null ? '' : String(value))}</${tag}>`
+  const inner = Object.entries(value).map(([key, field]) => element(key, field))
+  return `<${tag}>${inner.join('')}</${tag}>`
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+const escaped = (text: string) => text.replace(/[&<>]/g, letter => entities[letter] ?? letter)

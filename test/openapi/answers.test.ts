@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { refusalOf } from '../scene.js'
+import { builderWith, json, platformFor } from './builder.js'
+import '../../src/vitest.js'
+
+test('an operation answers with its example, and names where it is from', async () => {
+  const platform = await platformFor()
+  const answer = await platform.ask('/builder/projects')
+  expect(await answer.json()).toHaveLength(2)
+  const exchange = platform.journal.last({ path: '/builder/projects' })
+  expect(exchange?.answeredBy).toMatchObject({ kind: 'openapi', operation: 'GET /builder/projects', example: 'two' })
+  expect(exchange?.source).toMatch(/builder\.openapi\.yaml, example two$/)
+})
+
+test('Prefer chooses a status, an example, or made-up values', async () => {
+  const platform = await platformFor()
+  const preferring = (prefer: string) => platform.ask('/builder/projects', { headers: { prefer } })
+  expect(await (await preferring('example=none')).json()).toEqual([])
+  const down = await preferring('code=503')
+  expect([down.status, await down.json()]).toEqual([503, { error: 'down' }])
+  expect(await (await preferring('dynamic=true')).json()).toContainEqual({
+    ...{ id: expect.stringMatching(/^[\da-f-]{36}$/), name: expect.any(String), status: expect.any(String) },
+  })
+  expect(await refusalOf(await preferring('code=418'))).toMatchObject({
+    status: 404,
+    body: { error: 'GET /builder/projects does not have the status 418. It has 200 and 503.' },
+  })
+  expect(await refusalOf(await preferring('example=nune'))).toMatchObject({
+    status: 404,
+    body: { error: 'GET /builder/projects does not have the example "nune". It has two and none.' },
+  })
+})
+
+test('without an example the answer is made from the schema, the same for the same request', async () => {
+  const platform = await platformFor()
+  const first = await platform.ask('/builder/projects/7')
+  const project = await first.json()
+  expect(project).toEqual({
+    id: expect.any(String),
+    name: expect.any(String),
+    status: expect.stringMatching(/^(draft|live)$/),
+  })
+  expect(first.headers.get('x-revision')).toBe('7')
+  expect(await (await platform.ask('/builder/projects/7')).json()).toEqual(project)
+  expect(await (await platform.ask('/builder/projects/8')).json()).not.toEqual(project)
+})
+
+test('Accept chooses the media type, and one that is not there is a 406', async () => {
+  const platform = await platformFor()
+  const accepting = (accept: string) => platform.ask('/builder/projects', { headers: { accept } })
+  expect(await (await accepting('text/csv, application/json;q=0.5')).text()).toBe('id,name\na,A\n')
+  expect((await accepting('application/*')).headers.get('content-type')).toBe('application/json')
+  expect(await refusalOf(await accepting('image/png'))).toMatchObject({
+    status: 406,
+    body: { error: 'GET /builder/projects answers with application/json or text/csv. Accept one of them.' },
+  })
+})
+
+test('the more specific path answers, also one with text around a parameter', async () => {
+  const platform = await platformFor()
+  expect(await (await platform.ask('/builder/projects/mine')).text()).toBe('mine')
+  expect((await platform.ask('/builder/projects/7:publish', { method: 'POST' })).status).toBe(202)
+  const put = await platform.ask('/builder/projects/7', { method: 'PUT' })
+  expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, HEAD, DELETE, OPTIONS'])
+  expect((await platform.ask('/builder/projects/7', { method: 'DELETE' })).status).toBe(204)
+  expect((await platform.ask('/projects')).status).toBe(404)
+})
+
+test('who may call follows from the security schemes, or from the configuration', async () => {
+  const platform = await platformFor()
+  expect((await platform.ask('/builder/projects', { bearer: null })).status).toBe(401)
+  expect((await platform.ask('/builder/projects', { bearer: platform.anonKey })).status).toBe(401)
+  expect((await platform.ask('/builder/status', { bearer: null })).status).toBe(200)
+  const open = await platformFor(undefined, {}, { access: ['anon'], prefix: '/b' })
+  expect((await open.ask('/b/projects', { bearer: open.anonKey })).status).toBe(200)
+  expect((await open.ask('/b/status', { bearer: null })).status).toBe(401)
+})
+
+test('a rule answers before the document', async () => {
+  const rules = [{ on: 'GET /builder/projects/:id', when: { params: { id: '7' } }, reply: { json: { by: 'rule' } } }]
+  const platform = await platformFor(undefined, { rules })
+  expect(await (await platform.ask('/builder/projects/7')).json()).toEqual({ by: 'rule' })
+  expect(await (await platform.ask('/builder/projects/8')).json()).toHaveProperty('status')
+})
+
+test('its operations are in the index and in the OpenAPI document, and count for limits', async () => {
+  const platform = await platformFor(undefined, { limits: { requestsPerMinute: 2 } })
+  const index = await platform.ask('/api/v1', { bearer: platform.anonKey })
+  expect(await index.text()).toContain('/builder/projects/{id}')
+  const document = await platform.ask('/__standin/openapi.json', { bearer: null })
+  expect(await document.json()).toHaveProperty(['paths', '/builder/projects/{id}', 'delete'])
+  const statuses = []
+  for (const path of ['/builder/projects', '/builder/projects/7', '/builder/projects/mine'])
+    statuses.push((await platform.ask(path)).status)
+  expect(statuses).toEqual([200, 200, 429])
+})
+
+test('alternatives with a discriminator have the name that belongs to them, also in a schema that contains itself', async () => {
+  const kind = { type: 'string' }
+  const ofSchema = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+  const mapping = { feline: 'Cat', dog: '#/components/schemas/Dog' }
+  const friends = { type: 'array', items: ofSchema('Pet') }
+  const answer = { description: 'A pet.', content: { 'application/json': { schema: ofSchema('Pet') } } }
+  const document = builderWith({
+    schemas: {
+      Pet: { oneOf: [ofSchema('Cat'), ofSchema('Dog')], discriminator: { propertyName: 'kind', mapping } },
+      Cat: { type: 'object', properties: { kind, lives: { const: 9 } }, required: ['lives'] },
+      Dog: { type: 'object', properties: { kind, friends }, required: ['friends'] },
+    },
+    paths: { '/pets/{id}': { get: { responses: { 200: answer } } } },
+  })
+  const platform = await platformFor(document)
+  for (const id of [1, 2, 3, 4, 5]) {
+    const text = await (await platform.ask(`/builder/pets/${id}`)).text()
+    expect(text).toMatch(/^\{("kind":"feline"|"lives":9|"kind":"dog"|"friends":\[.*\]|,)+\}$/)
+    expect(text.includes('"feline"')).toBe(text.includes('"lives"'))
+  }
+})
+
+test('a schema that no value fits says so', async () => {
+  const document = builderWith({ schemas: { Project: { type: 'object', minProperties: 1, maxProperties: 0 } } })
+  const platform = await platformFor(document)
+  expect(await refusalOf(await platform.ask('/builder/projects/1'))).toMatchObject({
+    status: 500,
+    body: { error: 'GET /builder/projects/{id} cannot be answered: no value fits the schema.' },
+  })
+})
+
+test('the example of the documentation answers as its page says', async () => {
+  const page = readFileSync(new URL('../../docs/openapi.md', import.meta.url), 'utf8')
+  const [, , document = ''] = page.split(/^```yaml\n(?=openapi)/m)
+  const platform = await platformFor(document.split('```', 1)[0])
+  const projects = (options?: Parameters<typeof platform.ask>[1]) => platform.ask('/builder/projects', options)
+  expect(await (await projects()).text()).toBe('[{"id":"p1","name":"Blog"}]')
+  expect(await (await projects({ headers: { prefer: 'example=none' } })).text()).toBe('[]')
+  expect(await (await projects({ headers: { prefer: 'code=429' } })).text()).toBe('{"error":"Slow down."}')
+  expect(await (await projects(json({}))).text()).toBe('{"error":"body.name is missing."}')
+  expect((await projects(json({ name: 'Shop' }))).status).toBe(201)
+  expect((await projects({ method: 'DELETE' })).status).toBe(405)
+  const many = await platform.ask('/builder/projects?limit=500')
+  expect(await many.text()).toBe('{"error":"query.limit must be at most 100, not 500."}')
+})

@@ -1,0 +1,113 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { createOpenApi, readDocuments } from '../../src/openapi/index.js'
+import { openPlatform } from '../../src/platform.js'
+import { folderWith } from '../command.js'
+import { platformWith } from '../scene.js'
+import { builderWith } from './builder.js'
+
+/** What is wrong with a document, with the files beside it. */
+async function wrongWith(document: string, files: Readonly<Record<string, string>> = {}, file = 'api.yaml') {
+  const warnings: string[] = []
+  const dir = folderWith({ [file]: document, ...files })
+  const input = { name: file, file: path.join(dir, file), dir, folders: [dir], validate: true }
+  const read = readDocuments([input], sentence => warnings.push(sentence))
+  return read.then(
+    () => warnings,
+    (error: Error) => error.message.split('\n'),
+  )
+}
+
+const paths = (text: string) =>
+  `openapi: 3.1.0\ninfo: { title: A, version: '1' }\npaths:\n  /a:\n    get:\n      ${text}\n`
+const answering = (answer: string) => paths(`responses: { '200': ${answer} }`)
+
+test('a document that cannot be used says why, with file, line and path', async () => {
+  const reference = (to: string) => answering(`{ $ref: '${to}' }`)
+  const place = `api.yaml:6:27: paths["/a"].get.responses.200.$ref`
+  const wrong: readonly (readonly [document: string, said: string])[] = [
+    [
+      '',
+      'api.yaml:1:1: The file must be a map that begins with openapi, the version of OpenAPI that it is written in.',
+    ],
+    [
+      'swagger: "2.0"',
+      'api.yaml:1:1: This is a document of Swagger 2.0. Convert it to OpenAPI 3 first, such as with npx swagger2openapi.',
+    ],
+    ['info: {}', 'api.yaml:1:1: openapi is missing. It must be the version of OpenAPI, such as 3.1.0.'],
+    ['openapi: 3.1', 'api.yaml:1:1: openapi must be a version from 3.0.0 on, as text, not 3.1.'],
+    ['openapi: 3.1.0\n  a: [', 'api.yaml:2:4: This is not valid YAML: bad indentation of a mapping entry.'],
+    [paths('respones: {}'), 'api.yaml:6:7: paths["/a"].get.respones is not known here. Did you mean "responses"?'],
+    [paths('responses: []'), 'api.yaml:6:18: paths["/a"].get.responses must be an object, not array.'],
+    [
+      paths('parameters: [{ name: x, in: qurey }]'),
+      'api.yaml:6:35: paths["/a"].get.parameters[0].in must be one of query, header, path, cookie.',
+    ],
+    [
+      reference('#/components/responses/No'),
+      `${place} "#/components/responses/No" refers to something that is not there.`,
+    ],
+    [reference('./other.yaml#/a'), `${place} "./other.yaml#/a" refers to a file that does not exist.`],
+    [
+      reference('https://a.example/b.yaml'),
+      `${place} "https://a.example/b.yaml" is an address. Save its document beside this one, and refer to the file.`,
+    ],
+  ]
+  for (const [document, said] of wrong) expect(await wrongWith(document)).toEqual([said])
+  expect(await wrongWith('{"openapi":', {}, 'api.json')).toEqual([
+    'api.json:1:12: This is not valid JSON: unexpected end of the stream within a flow collection.',
+  ])
+})
+
+test('mistakes inside of schemas do not keep a document from answering', async () => {
+  const schema = '{ type: object, nullabel: true, proprties: {} }'
+  const said = await wrongWith(answering(`{ content: { application/json: { schema: ${schema} } } }`))
+  expect(said).toEqual([
+    'api.yaml:6:20: paths["/a"].get.responses.200.description is missing. There are 2 more mistakes.',
+  ])
+})
+
+test('a document may be in several files, which are beside it or in folders that are named', async () => {
+  const outer = folderWith()
+  const dir = path.join(outer, 'app')
+  for (const folder of [dir, path.join(outer, 'shared')]) mkdirSync(folder)
+  const answer = "{ description: A., content: { text/plain: { example: 'from another file' } } }"
+  writeFileSync(path.join(dir, 'api.yaml'), answering(`{ $ref: './parts.yaml#/one' }`))
+  writeFileSync(path.join(dir, 'parts.yaml'), `one: { $ref: '../shared/answers.yaml#/one' }\n`)
+  writeFileSync(path.join(outer, 'shared/answers.yaml'), `one: ${answer}\n`)
+  const platform = (folders: readonly string[]) =>
+    platformWith({ openapi: { file: path.join(dir, 'api.yaml'), access: 'anyone', folders: [...folders] } })
+  await expect(platform([])).rejects.toThrow(
+    'shared/answers.yaml, which is in another folder. List its folder in the option openapi.folders.',
+  )
+  expect(await (await (await platform([path.join(outer, 'shared')])).ask('/a')).text()).toBe('from another file')
+})
+
+test('a reload with a broken document keeps the last good one', async () => {
+  const dir = folderWith({
+    'platform.config.yaml': 'openapi: builder.openapi.yaml\nport: 0\nstate: memory\n',
+    'builder.openapi.yaml': builderWith(),
+  })
+  const platform = await openPlatform({ cwd: dir })
+  onTestFinished(() => platform.stop())
+  const ask = (path: string) => fetch(platform.url + path, { headers: { authorization: `Bearer ${platform.apiKey}` } })
+  const rewrite = (text: string) => writeFileSync(path.join(dir, 'builder.openapi.yaml'), text)
+  rewrite('openapi: 3.1.0\npaths: []\n')
+  await expect(platform.reload()).rejects.toThrow('builder.openapi.yaml:2:8: paths must be an object, not array.')
+  expect(await (await ask('/builder/projects/mine')).text()).toBe('mine')
+  rewrite(builderWith({ paths: { '/projects/mine': {} } }))
+  await platform.reload()
+  expect((await ask('/builder/projects/mine')).headers.get('content-type')).toBe('application/json')
+})
+
+test('ten thousand operations are found step by step', () => {
+  const answer = { description: 'Found.', content: { 'text/plain': { example: 'found' } } }
+  const all = Array.from({ length: 10_000 }, (_, i) => [`/a${i}/{id}`, { get: { responses: { 200: answer } } }])
+  const root = { openapi: '3.1.0', paths: Object.fromEntries(all) }
+  const document = { name: '', version: '3.1.0', root, at: () => undefined, resolved: (value: unknown) => value }
+  const api = createOpenApi([{ document, validate: true, files: [] }], 0)
+  expect(api.paths()).toHaveLength(10_000)
+  expect(api.at('/a9999/7')).toEqual([{ method: 'GET', path: '/a9999/{id}', access: ['apiKey', 'user'] }])
+  expect(api.at('/a9999/7')[0]).toBe(api.at('/a9999/8')[0])
+})

@@ -1,0 +1,51 @@
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { Ajv2019 } from 'ajv/dist/2019.js'
+import addFormats from 'ajv-formats'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { statusFor } from '../../src/openapi/answers.js'
+import { isMap } from '../../src/openapi/document.js'
+import { createOpenApi, type DocumentedOperation, operationsOf, readDocuments } from '../../src/openapi/index.js'
+import { translated } from '../../src/openapi/schemas.js'
+import { runs } from '../runs.js'
+
+const folder = path.dirname(createRequire(import.meta.url).resolve('@readme/oas-examples/package.json'))
+
+/** Of different sizes and styles, in both versions. */
+const published: readonly (readonly [file: string, operations: number])[] = [
+  ['3.1/yaml/train-travel.yaml', 7],
+  ['3.0/json/petstore.json', 20],
+  ['3.0/yaml/uspto.yaml', 3],
+  ['3.0/json/star-trek.json', 120],
+  ['3.1/json/readme.json', 54],
+]
+
+/** The schema of what an operation usually answers, for a validator that is not ours. */
+function schemaOf({ from: { document }, written }: DocumentedOperation): object | undefined {
+  const responses = isMap(written.responses) ? written.responses : {}
+  const response = document.resolved(responses[statusFor(Object.keys(responses), undefined)?.key ?? ''])
+  const content = isMap(response) && isMap(response.content) ? response.content : {}
+  const media = content['application/json']
+  return isMap(media) && media.schema !== undefined ? translated(document, media.schema, 'response') : undefined
+}
+
+test.each(published)('%s answers with values that fit its schemas', async (file, count) => {
+  const input = { name: file, file: path.join(folder, file), dir: folder, folders: [folder], validate: false }
+  const documents = await readDocuments([input])
+  const operations = documents.flatMap(operationsOf)
+  expect(operations).toHaveLength(count)
+  const ajv = addFormats.default(new Ajv2019({ strict: false, logger: false }))
+  const seeds = { operation: fc.constantFrom(...operations), seed: fc.nat() }
+  const property = fc.asyncProperty(fc.record(seeds), async ({ operation, seed }) => {
+    const { method, path: template } = operation.own
+    const headers = { prefer: 'dynamic=true' }
+    const exchange = { method, path: template.replace(/\{\w+\}/g, 'x'), query: '', headers, body: undefined }
+    const reply = await createOpenApi(documents, seed).answer(exchange as never)
+    const schema = schemaOf(operation)
+    if (!schema) return
+    const validate = ajv.compile(schema)
+    expect([validate(JSON.parse(String(reply?.body))), validate.errors]).toEqual([true, null])
+  })
+  await fc.assert(property, { numRuns: runs(100) })
+})
