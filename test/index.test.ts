@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
+
 import { spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -9,6 +10,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type PlatformOptions, ProblemsError, StartError, startPlatform } from '../src/index.js'
 import { folderWith } from './command.js'
 import { eventsOf, hello, platformWith, textOfChunks } from './scene.js'
+import { isUnknown } from './sentences.js'
 
 const saidIn = async (response: Response) =>
   ((await response.json()) as { choices: [{ message: { content: string } }] }).choices[0].message.content
@@ -213,15 +215,12 @@ test('a port that is in use is a StartError that says the way out', async () => 
 })
 
 test.each([
-  [{ prot: 1 }, 'startPlatform: prot is not known here. Did you mean "port"?'],
+  [{ prot: 1 }, `startPlatform: prot ${isUnknown('port')}`],
   [{ port: 'x' }, 'startPlatform: port must be a whole number from 0 to 65535, not "x".'],
   [{ pace: { firstTokenMs: -1 } }, 'startPlatform: pace.firstTokenMs must be milliseconds from 0 to 600000, not -1.'],
   [{ models: [{}] }, 'startPlatform: models[0].id is missing. It must be text.'],
   [{ mode: 'proxy' }, 'startPlatform: The mode proxy needs upstream.baseUrl, the address of the live platform.'],
-  [
-    { rules: [{ when: { usr: 'x' }, reply: { text: 'y' } }] },
-    'rules: [0].when.usr is not known here. Did you mean "user"?',
-  ],
+  [{ rules: [{ when: { usr: 'x' }, reply: { text: 'y' } }] }, `rules: [0].when.usr ${isUnknown('user')}`],
   [{ config: 'missing.yaml' }, 'missing.yaml: cannot be read (ENOENT).'],
   [{ replies: 'missing.yaml' }, 'missing.yaml: cannot be read (ENOENT).'],
 ])('%j is a ProblemsError', async (options, message) => {

@@ -80,6 +80,9 @@ export function shown(value: unknown): string {
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
 }
 
+/** What a message says of a key that does not exist. */
+export const NOT_KNOWN = 'is not known here.'
+
 /**
  * An object with exactly these keys. The error for a misspelt key suggests the nearest known one, or contains the
  * `advice` about it.
@@ -99,7 +102,7 @@ export function closed<const E extends v.ObjectEntries>(
     for (const key of Object.keys(input).filter(key => !known.includes(key))) {
       const path: [v.IssuePathItem] = [{ type: 'unknown', origin: 'key', input, key, value: key }]
       const near = advice(key) ?? (didYouMean(key, known) || ` Known: ${known.join(', ')}.`)
-      const message = `is not known here.${near}`
+      const message = `${NOT_KNOWN}${near}`
       v._addIssue(strict, 'key', result, config, { input: key, expected: 'never', path, message })
       Object.assign(result, { typed: false })
     }

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { developmentApiKey } from '../../src/core/secrets.js'
 import { askChat, runInProcess, start, startReady, writeInto } from '../command.js'
 import { hello } from '../scene.js'
+import { isUnknown, KEY_UNKNOWN } from '../sentences.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
 
 const rules = '- { name: greeting, when: { user: hello }, reply: { text: Hi! } }\n'
@@ -126,7 +127,7 @@ test('with --json the first line says where it is ready, with which keys, and ea
     ...common,
     status: 401,
     caller: { kind: 'refused', tried: { kind: 'apiKey', reason: 'unknown', start: 'sk' } },
-    error: 'The API key is not known.',
+    error: KEY_UNKNOWN,
     complete: true,
   })
 
@@ -187,15 +188,11 @@ test.each([
     'platform.config.yaml',
     'prot: 1\nseed: x\n',
     [
-      'platform.config.yaml:1:1: prot is not known here. Did you mean "port"?',
+      `platform.config.yaml:1:1: prot ${isUnknown('port')}`,
       'platform.config.yaml:2:1: seed must be a whole number from 0 to 2147483647, not "x".',
     ],
   ],
-  [
-    'fixtures/replies/a.yaml',
-    '- rply: hello\n',
-    ['fixtures/replies/a.yaml:1:3: [0].rply is not known here. Did you mean "reply"?'],
-  ],
+  ['fixtures/replies/a.yaml', '- rply: hello\n', [`fixtures/replies/a.yaml:1:3: [0].rply ${isUnknown('reply')}`]],
   [
     'platform.config.yaml',
     'port: 0\nmode: proxy\n',

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { selfSigned } from '../certificate.js'
 import { run, runIn, start } from '../command.js'
+import { KEY_UNKNOWN } from '../sentences.js'
 import {
   type Asked,
   asking,
@@ -256,9 +257,7 @@ test('a platform that never answers is not asked for ever', async () => {
 
 test('a live key that is refused is told once, and soon not sent any more', async () => {
   const live = await liveThat(({ url }) =>
-    url?.startsWith('/v1/')
-      ? { status: 401, body: { error: 'The API key is not known.' } }
-      : { body: { status: 'ok' } },
+    url?.startsWith('/v1/') ? { status: 401, body: { error: KEY_UNKNOWN } } : { body: { status: 'ok' } },
   )
   const prompts = Array.from({ length: 30 }, (_, i) => `hello ${i}`)
   const files = project(live, [

@@ -2,6 +2,7 @@ import pc from 'picocolors'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { LogLine } from '../../src/cli/log-line.js'
 import { createLogLines } from '../../src/cli/log-lines.js'
+import { KEY_UNKNOWN } from '../sentences.js'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -66,7 +67,7 @@ const chat = asked('POST', '/v1/chat/completions', { source: 'rule "greeting"' }
 const preflight = asked('OPTIONS', '/v1/chat/completions', { status: 204, mode: null })
 const refused = asked('GET', '/v1/models', {
   status: 401,
-  error: 'The API key is not known.',
+  error: KEY_UNKNOWN,
   code: 'unknown_api_key',
   endpoint: null,
   mode: null,
@@ -129,7 +130,7 @@ test('a request that is refused again and again is told once, and once what to d
   const { request, shown } = logOn('terminal')
   for (let i = 0; i < 7; i++) request(refused)
   vi.advanceTimersByTime(100)
-  expect(shown()[0]).toContain('refused · The API key is not known. ×7')
+  expect(shown()[0]).toContain(`refused · ${KEY_UNKNOWN} ×7`)
   expect(shown().filter(row => row.includes('→'))).toHaveLength(1)
 })
 

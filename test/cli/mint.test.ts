@@ -18,6 +18,7 @@ import {
   userOf,
 } from '../keys/people.js'
 import { platformWith } from '../scene.js'
+import { isUnknown } from '../sentences.js'
 import { keyFile, newKey, ownKeys } from '../supabase/signing-keys.js'
 
 const ada = { email: 'ada@example.com', password: 'correct-horse' }
@@ -304,7 +305,7 @@ test.each([['token'], ['key', 'create']])(
     const args = words.filter(word => word !== undefined)
     const { code, stdout, stderr } = await run(args, { files: { 'platform.config.yaml': 'modles: []\n' } })
     expect([code, stdout]).toEqual([2, ''])
-    expect(stderr).toBe('platform.config.yaml:1:1: modles is not known here. Did you mean "models"?\n')
+    expect(stderr).toBe(`platform.config.yaml:1:1: modles ${isUnknown('models')}\n`)
   },
 )
 

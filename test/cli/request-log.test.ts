@@ -6,6 +6,7 @@ import { notFound, unknownApiKey } from '../../src/core/errors.js'
 import type { Endpoint, Exchange, Outcome, UpstreamResponse } from '../../src/core/exchange.js'
 import { createRedact } from '../../src/redact/index.js'
 import { exchangeWith } from '../exchanges.js'
+import { KEY_UNKNOWN } from '../sentences.js'
 
 const noColors = pc.createColors(false)
 const colors = pc.createColors(true)
@@ -203,7 +204,7 @@ test.each([40, 60, 80, 200])('on a terminal of %d columns no line is broken by t
   // Each of those letters takes the place of two.
   for (const row of rows) expect(row.length + (row.match(/[知らない人]/g)?.length ?? 0)).toBeLessThan(columns)
   expect(rows.join('')).toContain('401')
-  expect(rows.join(' ').replace(/\s+/g, ' ')).toContain('The API key is not known.')
+  expect(rows.join(' ').replace(/\s+/g, ' ')).toContain(KEY_UNKNOWN)
 })
 
 test('the event of a request holds nothing of its body', () => {

@@ -2,6 +2,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { APICallError, generateText, streamText } from 'ai'
 import { expect, test } from 'vitest'
 import { platformWith } from '../scene.js'
+import { KEY_UNKNOWN } from '../sentences.js'
 
 /** A platform that says "Hi there!", and a model of the AI SDK that asks it. */
 async function scene({ apiKey = '', model = 'gpt-4o-mini', pace = {} } = {}) {
@@ -53,7 +54,7 @@ test('streamText can be stopped before the first word has come', async () => {
 })
 
 test.each([
-  ['a wrong key', { apiKey: 'sk-local-nobody-made-this' }, 401, 'The API key is not known.'],
+  ['a wrong key', { apiKey: 'sk-local-nobody-made-this' }, 401, KEY_UNKNOWN],
   ['an unknown model', { model: 'gpt-4o-mimi' }, 400, 'Did you mean \\"gpt-4o-mini\\"?'],
 ])(
   'the AI SDK is told what is wrong with %s, and that trying again is of no use',

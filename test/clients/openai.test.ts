@@ -3,6 +3,7 @@ import OpenAI4 from 'openai-v4'
 import OpenAI5 from 'openai-v5'
 import { expect, test } from 'vitest'
 import { platformWith, hello as request } from '../scene.js'
+import { KEY_UNKNOWN } from '../sentences.js'
 
 const hello = { ...request, messages: [{ role: 'user' as const, content: 'hello' }] }
 
@@ -86,7 +87,7 @@ test.each(majors)('%s throws its AuthenticationError for a wrong key', async (_m
   const error = await failureOf(client.chat.completions.create(hello))
   expect(error).toBeInstanceOf(Client.AuthenticationError)
   expect(error?.status).toBe(401)
-  expect(error?.message).toContain('The API key is not known.')
+  expect(error?.message).toContain(KEY_UNKNOWN)
 })
 
 test.each(majors)('%s throws its AuthenticationError for a wrong key of a stream too', async (_major, Client) => {

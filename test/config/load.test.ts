@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
+
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
@@ -7,6 +8,7 @@ import type { ConfigSources, LoadedConfig } from '../../src/config/load.js'
 import { unpaced } from '../../src/core/pace.js'
 import { type Files, folderWith } from '../command.js'
 import { loadConfig } from '../configuration.js'
+import { isUnknown } from '../sentences.js'
 
 interface Scene extends Partial<ConfigSources> {
   readonly files?: Files
@@ -139,14 +141,14 @@ const known =
   'Known: host, port, controlToken, mode, modes, version, models, replies, openapi, strict, requests, magic, seed, pace, tokenizer, access, index, mcp, users, apiKeys, auth, upstream, recordings, contract, journal, cors, faults, limits, state.'
 
 test.each([
-  ['prot: 4100', '1:1: prot is not known here. Did you mean "port"?'],
-  ['seed: 1\nModels: []', '2:1: Models is not known here. Did you mean "models"?'],
-  ['something-else: 1', `1:1: something-else is not known here. ${known}`],
-  ['__proto__: 1', `1:1: __proto__ is not known here. ${known}`],
-  ['constructor: 1', `1:1: constructor is not known here. ${known}`],
-  ['"two words": 1', `1:1: ["two words"] is not known here. ${known}`],
-  ['pace:\n  firstTokenms: 3', '2:3: pace.firstTokenms is not known here. Did you mean "firstTokenMs"?'],
-  ['access: { chatt: anyone }', '1:11: access.chatt is not known here. Did you mean "chat"?'],
+  ['prot: 4100', `1:1: prot ${isUnknown('port')}`],
+  ['seed: 1\nModels: []', `2:1: Models ${isUnknown('models')}`],
+  ['something-else: 1', `1:1: something-else ${isUnknown()} ${known}`],
+  ['__proto__: 1', `1:1: __proto__ ${isUnknown()} ${known}`],
+  ['constructor: 1', `1:1: constructor ${isUnknown()} ${known}`],
+  ['"two words": 1', `1:1: ["two words"] ${isUnknown()} ${known}`],
+  ['pace:\n  firstTokenms: 3', `2:3: pace.firstTokenms ${isUnknown('firstTokenMs')}`],
+  ['access: { chatt: anyone }', `1:11: access.chatt ${isUnknown('chat')}`],
   ['port: abc', '1:1: port must be a whole number from 0 to 65535, not "abc".'],
   ['port: "4100"', '1:1: port must be a whole number from 0 to 65535, not "4100".'],
   ['port: 70000', '1:1: port must be a whole number from 0 to 65535, not 70000.'],
@@ -236,10 +238,10 @@ test('everything that is wrong is told at once, by line, with what came from els
     'STANDIN_HOTS: This environment variable is not known. Did you mean "STANDIN_HOST"?',
     'STANDIN_SEED: seed must be a whole number from 0 to 2147483647, not "q".',
     '--state: state must be memory, file:PATH or postgres://…, not "disk".',
-    'platform.config.yaml:1:1: mod is not known here. Did you mean "mode"?',
+    `platform.config.yaml:1:1: mod ${isUnknown('mode')}`,
     'platform.config.yaml:2:1: port must be a whole number from 0 to 65535, not "x".',
     'platform.config.yaml:4:3: pace.firstTokenMs must be milliseconds from 0 to 600000, not "y".',
-    'platform.config.yaml:5:3: pace.speed is not known here. Known: firstTokenMs, tokensPerSecond, jitter, distribution, promptTokensPerSecond, fullSpeedStreams.',
+    `platform.config.yaml:5:3: pace.speed ${isUnknown()} Known: firstTokenMs, tokensPerSecond, jitter, distribution, promptTokensPerSecond, fullSpeedStreams.`,
     'platform.config.yaml:6:10: models[0].id is missing. It must be text.',
     'platform.config.yaml:6:14: models[1] must be an object, not 3.',
   ])
@@ -283,9 +285,7 @@ test('a folder is no configuration file', () => {
 
 test('what is wrong in a file of another name is told under that name', () => {
   const files = { 'sub/my.yaml': '- port', 'sub/your.yaml': 'prot: 1' }
-  expect(complaintsAbout({ files, file: 'sub/your.yaml' })).toEqual([
-    'sub/your.yaml:1:1: prot is not known here. Did you mean "port"?',
-  ])
+  expect(complaintsAbout({ files, file: 'sub/your.yaml' })).toEqual([`sub/your.yaml:1:1: prot ${isUnknown('port')}`])
   expect(complaintsAbout({ files, file: 'sub/my.yaml' })).toEqual([
     'sub/my.yaml:1:1: The file must be a map of options.',
   ])

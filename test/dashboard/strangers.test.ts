@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { platformWith } from '../scene.js'
+import { KEY_UNKNOWN } from '../sentences.js'
 import { appElsewhere, fetchOn, inBrowser, useBrowser } from './browser.js'
 import { signedUp } from './people.js'
 
@@ -114,7 +115,7 @@ inBrowser('an app of another origin can read what was wrong', async () => {
   })
   expect(await fetchOn(page, `${url}/v1/models`, { headers })).toEqual({
     status: 401,
-    body: { error: 'The API key is not known.' },
+    body: { error: KEY_UNKNOWN },
   })
   expect(await fetchOn(page, `${url}/v1/models`, { method: 'POST', headers })).toMatchObject({ status: 405 })
 })

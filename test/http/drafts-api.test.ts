@@ -235,7 +235,7 @@ test('a check of a draft gives the line and the column of each mistake', async (
   expect(await check('# nothing\n')).toEqual({ problems: [{ line: 1, column: 1, sentence: 'There is no rule here.' }] })
   expect(await errorOf(await post(platform, '/written', { yaml: bad }))).toEqual([
     400,
-    expect.stringMatching(/^Line 1, column 11: .*usr is not known here/),
+    expect.stringMatching(/^Line 1, column 11: .*usr .*Did you mean/),
   ])
   expect((await platform.ask(replies, bare).then(r => r.json())) as object).toEqual({ data: [] })
 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { unpaced } from '../../src/core/pace.js'
 import { hello, platformWith, type Scene } from '../scene.js'
+import { isUnknown } from '../sentences.js'
 import { control } from './controlled.js'
 
 const rules = [{ reply: { text: 'one two three four' } }]
@@ -79,7 +80,7 @@ test.each([
   [{ firstTokenMs: -1 }, 'firstTokenMs must be milliseconds from 0 to 600000, not -1.'],
   [{ firstTokenMs: '300' }, 'firstTokenMs must be milliseconds from 0 to 600000, not "300".'],
   [{ distribution: 'even' }, 'distribution must be one of fixed, uniform, lognormal, not "even".'],
-  [{ tokenPerSecond: 3 }, 'tokenPerSecond is not known here. Did you mean "tokensPerSecond"?'],
+  [{ tokenPerSecond: 3 }, `tokenPerSecond ${isUnknown('tokensPerSecond')}`],
   [{ models: { 'gpt-4o': { jitter: 2 } } }, 'models.gpt-4o.jitter must be a number from 0 to 1, not 2.'],
   [{ models: { 'gpt-4': {} } }, 'models["gpt-4"] is no model here. Did you mean "gpt-4o"?'],
   [{ models: [] }, 'models must be a map from models to paces, not an empty array.'],

@@ -3,6 +3,7 @@ import type { Exchange } from '../../src/core/exchange.js'
 import { platformCredentials } from '../../src/http/proxy.js'
 import { openPlatform } from '../../src/platform.js'
 import { hello, platformWith, refusalOf, unauthorized } from '../scene.js'
+import { KEY_UNKNOWN } from '../sentences.js'
 import { liveAnonKey, liveKey, liveWith, proxyTo } from './live.js'
 
 const pass = { upstream: { credentials: 'pass' } } as const
@@ -34,9 +35,7 @@ test('with credentials passed on, the live platform says which are good', async 
   expect((await ask('/v1/models', { bearer: 'sk-live-of-the-caller' })).status).toBe(200)
   expect((await ask('/v1/models', { bearer: live.anonKey })).status).toBe(401)
   expect((await ask('/api/v1', { bearer: live.anonKey })).status).toBe(200)
-  expect(await refusalOf(await ask('/v1/models', { bearer: `${apiKey}-mistyped` }))).toEqual(
-    unauthorized('The API key is not known.'),
-  )
+  expect(await refusalOf(await ask('/v1/models', { bearer: `${apiKey}-mistyped` }))).toEqual(unauthorized(KEY_UNKNOWN))
 })
 
 const malformed: readonly (readonly [string, Record<string, string>, string])[] = [

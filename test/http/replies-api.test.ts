@@ -5,6 +5,7 @@ import { openPlatform } from '../../src/platform.js'
 import { folderWith } from '../command.js'
 import { liveWith, saying } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
+import { isUnknown } from '../sentences.js'
 
 /** A call of the control API, without any credential. */
 const call = (method: string, body?: unknown, headers: Record<string, string> = {}) => ({
@@ -108,7 +109,7 @@ test.each([
   ['"x"', 400, 'The request body must be an object, not "x".'],
   [{}, 400, 'the rule has to have either reply or replies.'],
   [{ reply: { text: 1 } }, 400, 'reply.text must be text, not 1.'],
-  [{ reply: { text: 'a' }, whn: {} }, 400, expect.stringContaining('whn is not known here. Did you mean "when"?')],
+  [{ reply: { text: 'a' }, whn: {} }, 400, expect.stringContaining(`whn ${isUnknown('when')}`)],
   [{ reply: { text: 'a' }, scope: 5 }, 400, 'scope must be text, not 5.'],
   [[{ reply: { text: 'a' } }, { reply: { text: '{% if %}' } }], 400, expect.stringMatching(/^\[1\]\.reply\.text: /)],
   [{ when: { user: '/(/' }, reply: { text: 'a' } }, 400, expect.stringMatching(/^when\.user /)],

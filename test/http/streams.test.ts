@@ -8,6 +8,7 @@ import { createEntrance } from '../../src/http/entrance.js'
 import { listen } from '../../src/http/listen.js'
 import { openPlatform } from '../../src/platform.js'
 import { eventsOf, hello, platformWith, textOfChunks } from '../scene.js'
+import { isUnknown } from '../sentences.js'
 import { onTheWire, wireTo } from '../wire.js'
 import { journalOfAll, lineOver } from './emulating.js'
 
@@ -264,9 +265,9 @@ describe('a pace that the request asks for', () => {
   test.each([
     [
       'speed=3',
-      'speed is not known here. Known: firstTokenMs, tokensPerSecond, jitter, distribution, promptTokensPerSecond, fullSpeedStreams.',
+      `speed ${isUnknown()} Known: firstTokenMs, tokensPerSecond, jitter, distribution, promptTokensPerSecond, fullSpeedStreams.`,
     ],
-    ['tokenPerSecond=3', 'tokenPerSecond is not known here. Did you mean "tokensPerSecond"?'],
+    ['tokenPerSecond=3', `tokenPerSecond ${isUnknown('tokensPerSecond')}`],
     ['firstTokenMs=soon', 'firstTokenMs must be milliseconds from 0 to 600000, not "soon".'],
     ['firstTokenMs', 'firstTokenMs must be milliseconds from 0 to 600000, not true.'],
     ['tokensPerSecond=-1', 'tokensPerSecond must be a number from 0 to 100000, not -1.'],

@@ -5,6 +5,7 @@ import { run, startReady } from '../command.js'
 import { written } from '../keys/edited.js'
 import { adminOf, answerOf, claimsOf, type Place, sentences, signIn, userOf } from '../keys/people.js'
 import { platformWith } from '../scene.js'
+import { isUnknown } from '../sentences.js'
 
 interface Minted {
   readonly token: string
@@ -98,7 +99,7 @@ test.each([
   [{ expiresIn: '1h' }, `expiresIn must be ${seconds}, not "1h".`],
   [{ expiresIn: 1e10 }, `expiresIn must be ${seconds}, not 10000000000.`],
   [{ expiresIn: 0.5 }, 'expiresIn must be a whole number of seconds, not 0.5.'],
-  [{ expires_in: 60 }, 'expires_in is not known here. Did you mean "expiresIn"?'],
+  [{ expires_in: 60 }, `expires_in ${isUnknown('expiresIn')}`],
 ])('%j is refused in a sentence that names the field, and creates no user', async (body, error) => {
   const platform = await platformWith()
   const response = await posted(platform, body)

@@ -8,6 +8,7 @@ import { createRedact } from '../../src/redact/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { liveWith } from '../recordings/live.js'
 import { hello, platformWith } from '../scene.js'
+import { KEY_UNKNOWN } from '../sentences.js'
 
 const redact = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
 const journalOf = ({ maxEntries = 10, maxBytes = 1_000_000 } = {}) =>
@@ -125,7 +126,7 @@ test('what was refused is told with the words of the refusal', async () => {
   expect(entry).toMatchObject({
     status: 401,
     scope: 'one',
-    error: 'The API key is not known.',
+    error: KEY_UNKNOWN,
     caller: { kind: 'refused', tried: { kind: 'apiKey', reason: 'mistyped' } },
   })
   expect(JSON.stringify(entry)).not.toContain('0123456789abcdef')

@@ -5,6 +5,7 @@ import type { Platform } from '../../src/index.js'
 import { newSecret } from '../../src/keys/api-key-form.js'
 import { run, start, startReady } from '../command.js'
 import { platformWith, refusalOf, unauthorized } from '../scene.js'
+import { KEY_UNKNOWN } from '../sentences.js'
 import { platformOf, written } from './edited.js'
 import { adminOf, answerOf, ask, type Person, sentences, signIn, signUp } from './people.js'
 
@@ -18,7 +19,7 @@ test('the API key of the platform opens the language model API', async () => {
 test('an unknown API key is refused', async () => {
   const { ask } = await platformWith()
   expect(await refusalOf(await ask('/v1/models', { bearer: 'sk-local-nobody-made-this' }))).toEqual(
-    unauthorized('The API key is not known.'),
+    unauthorized(KEY_UNKNOWN),
   )
 })
 
@@ -28,9 +29,7 @@ test.each([
   ['in capitals', (key: string) => key.toUpperCase()],
 ])('an API key is refused when it is %s', async (_how, changed) => {
   const { ask, apiKey } = await platformWith()
-  expect(await refusalOf(await ask('/v1/models', { bearer: changed(apiKey) }))).toEqual(
-    unauthorized('The API key is not known.'),
-  )
+  expect(await refusalOf(await ask('/v1/models', { bearer: changed(apiKey) }))).toEqual(unauthorized(KEY_UNKNOWN))
 })
 
 test('a revoked API key is refused, and says so', async () => {

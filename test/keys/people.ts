@@ -1,7 +1,9 @@
 /** People at a platform: they sign up and in through Supabase's own client, and have their tokens looked at. */
+
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import type { Platform } from '../../src/index.js'
+import { KEY_UNKNOWN } from '../sentences.js'
 
 /** What has to be known of a platform to call on it. */
 export type Place = Pick<Platform, 'url' | 'authUrl' | 'anonKey' | 'serviceKey'>
@@ -75,7 +77,7 @@ export const claimsOf = (token: string) => decodeJwt(token)
 export const headerOf = (token: string) => decodeProtectedHeader(token)
 
 export const sentences = {
-  unknownKey: 'The API key is not known.',
+  unknownKey: KEY_UNKNOWN,
   revokedKey: 'The API key has been revoked.',
   expiredKey: 'The API key has expired.',
   ownerless: 'The user whose API key this is may not sign in any more.',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { startPlatform } from '../../src/index.js'
 import { platformWith } from '../scene.js'
+import { isUnknown } from '../sentences.js'
 
 test('the models are listed in the form that clients of OpenAI read', async () => {
   const { ask } = await platformWith({
@@ -62,7 +63,7 @@ test('the rhythm and the bounds of a model are not listed', async () => {
 })
 
 test.each([
-  [{ pace: { speed: 3 } }, 'models[0].pace.speed is not known here.'],
+  [{ pace: { speed: 3 } }, `models[0].pace.speed ${isUnknown()}`],
   [{ pace: { jitter: 2 } }, 'models[0].pace.jitter must be a number from 0 to 1, not 2.'],
   [{ pace: 'fast' }, 'models[0].pace must be an object, not "fast".'],
   [{ maxPromptTokens: 0 }, 'models[0].maxPromptTokens must be a whole number from 1 to 2147483647, not 0.'],

@@ -4,6 +4,7 @@ import { recordingIn, requestIn } from '../../src/recordings/file-text.js'
 import { ignoreFrom } from '../../src/recordings/ignore.js'
 import { keyOf } from '../../src/recordings/key.js'
 import { bodyOf } from '../../src/recordings/recording.js'
+import { isUnknown } from '../sentences.js'
 import { asking } from './scene.js'
 
 const request = 'request: { method: GET, path: /v1/models }\n'
@@ -87,7 +88,7 @@ test.each<[text: string, complaints: readonly string[]]>([
     `recordedAt: yesterday\n${request}respnse: {}\n${response}`,
     [
       'models/a.yaml:1:1: recordedAt must be a time such as 2030-01-31T12:00:00Z, not "yesterday".',
-      'models/a.yaml:3:1: respnse is not known here. Did you mean "response"?',
+      `models/a.yaml:3:1: respnse ${isUnknown('response')}`,
     ],
   ],
   [

@@ -5,6 +5,7 @@ import { ProblemsError } from '../../src/check/problem.js'
 import type { ChatRequest } from '../../src/completions/request.js'
 import { inWords } from '../../src/core/exchange.js'
 import type { RuleInput } from '../../src/replies/index.js'
+import { isUnknown } from '../sentences.js'
 import { repliesOf, textOf } from './said.js'
 
 type Message = ChatRequest['messages'][number]
@@ -155,7 +156,7 @@ test('a rule is called by its name, and by its place when it has none', async ()
 })
 
 test.each([
-  [[{ when: { usr: 'x' }, reply: { text: 'y' } }], '[0].when.usr is not known here. Did you mean "user"?'],
+  [[{ when: { usr: 'x' }, reply: { text: 'y' } }], `[0].when.usr ${isUnknown('user')}`],
   [[{ reply: { text: 'y' } }, {}], '[1] has to have either reply or replies.'],
   [
     [{ when: { user: '/(/' }, reply: { text: 'y' } }],

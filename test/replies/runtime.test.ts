@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { inWords } from '../../src/core/exchange.js'
 import { type ChatRuleInput, createMemory, createRulesAtRunTime, type RuleInput } from '../../src/replies/index.js'
 import { exchangeWith } from '../exchanges.js'
+import { isUnknown } from '../sentences.js'
 import { asking, running } from './running.js'
 
 const hi = (text: string, more: Partial<ChatRuleInput> = {}): RuleInput => ({
@@ -152,7 +153,7 @@ test('the list says where each rule is from and how often it has answered, in a 
 
 test.each<[unknown, string]>([
   [{ reply: { text: 5 } }, 'reply.text must be text, not 5.'],
-  [{ when: { usr: 'x' }, reply: { text: 'y' } }, 'when.usr is not known here. Did you mean "user"?'],
+  [{ when: { usr: 'x' }, reply: { text: 'y' } }, `when.usr ${isUnknown('user')}`],
   [{}, 'the rule has to have either reply or replies.'],
   [{ reply: { text: '{{ user' } }, expect.stringMatching(/^reply\.text: /) as never],
   [{ reply: { file: 'nowhere.md' } }, 'reply.file: nowhere.md cannot be read (ENOENT).'],

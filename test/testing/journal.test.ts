@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { eventsOf, hello, platformWith, textOfChunks } from '../scene.js'
+import { isUnknown } from '../sentences.js'
 import { said } from './asking.js'
 
 const asking = (content: string, more: object = {}) => ({ ...hello, messages: [{ role: 'user', content }], ...more })
@@ -50,9 +51,7 @@ test('a long prompt and one with an address in it are found as they were sent', 
 
 test('a part that no exchange has is an error at once', async () => {
   const platform = await platformWith()
-  expect(() => platform.journal.find({ modle: 'x' } as object)).toThrow(
-    'modle is not known here. Did you mean "model"?',
-  )
+  expect(() => platform.journal.find({ modle: 'x' } as object)).toThrow(`modle ${isUnknown('model')}`)
 })
 
 test('what is still to come is waited for, a stream to its end', async () => {

@@ -4,6 +4,7 @@ import type { Exchange, Reply } from '../../../src/core/exchange.js'
 import { type Pace, type PaceInput, unpaced } from '../../../src/core/pace.js'
 import { chatCompletions } from '../../../src/platform-api/chat-completions.js'
 import { hello, platformWith } from '../../scene.js'
+import { isUnknown } from '../../sentences.js'
 
 interface Voices {
   readonly all?: PaceInput
@@ -57,8 +58,8 @@ test.each<[Voices, PaceInput | undefined]>([
 })
 
 test.each([
-  ['speed=3', 'Header x-standin-pace: speed is not known here.'],
-  ['firstTokenMS=3', 'Header x-standin-pace: firstTokenMS is not known here. Did you mean "firstTokenMs"?'],
+  ['speed=3', `Header x-standin-pace: speed ${isUnknown()}`],
+  ['firstTokenMS=3', `Header x-standin-pace: firstTokenMS ${isUnknown('firstTokenMs')}`],
   ['tokensPerSecond=fast', 'Header x-standin-pace: tokensPerSecond must be a number from 0 to 100000, not "fast".'],
   ['jitter=2', 'Header x-standin-pace: jitter must be a number from 0 to 1, not 2.'],
   ['firstTokenMs=1, jitter=1', 'Header x-standin-pace must be sent once, with ";" between its settings, not ",".'],
