@@ -31,6 +31,7 @@ const drift: Load = () => import('./drift/drift.js')
 const har: Load = () => import('./har.js')
 const mint: Load = () => import('./mint.js')
 const login: Load = () => import('./login.js')
+const mcp: Load = () => import('./mcp/mcp.js')
 const replies: Load = () => import('./replies.js')
 
 /** To add a command, add an entry here and its file. */
@@ -44,6 +45,7 @@ const entries: Readonly<Record<string, readonly (readonly [usage: string, does: 
   'Look at it': [
     ['tail', 'Follow the requests of a running Standin', tail],
     ['verify', "Check each rule of the platform's document, here or at another --target", verify],
+    ['mcp --stdio', 'Connect an MCP client that starts a command to a running Standin', mcp],
     ['openapi', 'Print the OpenAPI document of all endpoints', config],
   ],
   Recordings: [

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { StartError, UsageError } from '../../check/problem.js'
 import { createEventSplitter, dataOf } from '../../completions/events.js'
 import type { JournalEntry } from '../../journal/index.js'
+import { whyLost } from '../address.js'
 import { harmless } from '../output.js'
 
 export interface ControlAddress {
@@ -102,7 +103,7 @@ async function* eventsIn(body: AsyncIterable<Uint8Array>, alive: Patience): Asyn
       for (const event of splitter.push(Buffer.from(bytes))) yield* newsIn(event)
     }
   } catch (error) {
-    throw new Lost(reasonOf(error))
+    throw new Lost(whyLost(error))
   } finally {
     alive.end()
   }
@@ -148,7 +149,7 @@ async function ask(
     redirect: 'manual',
     signal,
   }).catch(error => {
-    throw new Lost(reasonOf(error))
+    throw new Lost(whyLost(error))
   })
   if (response.ok || expected.includes(response.status)) return response
   throw await refusal(place, response)
@@ -171,11 +172,6 @@ const noJournal = ({ url }: ControlAddress, status: number) =>
   new StartError(
     `The server at ${url} has no journal (status ${status}). It is not Standin, or an old version. Give the address of Standin: standin tail --url http://127.0.0.1:PORT.`,
   )
-
-function reasonOf(error: unknown): string {
-  const { message, cause, name } = error as Error & { cause?: { code?: string; message?: string } }
-  return cause?.code ?? (name === 'TimeoutError' ? 'no answer' : (cause?.message ?? message))
-}
 
 interface Patience {
   readonly signal: AbortSignal

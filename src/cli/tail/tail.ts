@@ -1,8 +1,8 @@
 /** `standin tail`: follows the request log of a running Standin from another terminal. */
-import { ProblemsError, UsageError } from '../../check/problem.js'
+import { ProblemsError } from '../../check/problem.js'
 import { isLoopback } from '../../core/origins.js'
-import { urlHost } from '../../http/address.js'
 import { journalFilter } from '../../journal/index.js'
+import { addressFor } from '../address.js'
 import { type CommandLine, command, sharedFlags, text, whole, yes } from '../command.js'
 import { createEventLog, type EventLog } from '../event-log.js'
 import { counted } from '../format.js'
@@ -49,7 +49,7 @@ export const commands = {
 
 /** Runs until a signal stops it. Rejects with a UsageError, a StartError or a ProblemsError. */
 async function tail(line: Line): Promise<undefined> {
-  const address = addressFor(line)
+  const address = controlAddress(line)
   const stopping = stopOnSignals()
   const log = await createEventLog(line.flags, process.stdout, true)
   for await (const news of newsOf(address, { filter: filterIn(line), last: line.flags.last }, stopping)) {
@@ -86,34 +86,12 @@ export const filterIn = ({ flags }: Pick<Line, 'flags'>): Readonly<Record<string
     }),
   )
 
-/** From --url, else from the environment that `standin exec` or a copied .env sets, else from the configuration of this folder. */
-function addressFor(line: Line): ControlAddress {
-  const { url: given, port, host, 'control-token': token } = line.flags
-  const url = given ?? (port === undefined && host === undefined ? fromEnvironment() : undefined)
-  if (url === undefined) return configured(line, token)
-  const { origin, hostname } = addressIn(url)
-  // The configured token is only sent to this machine.
-  return { url: origin, token: token ?? (isLoopback(hostname) ? configuredToken(line) : '') }
-}
-
-/** Ignored if it is not on this machine: it may name the live platform, which has no journal. */
-function fromEnvironment(): string | undefined {
-  const url = process.env.PLATFORM_BASE_URL ?? ''
-  if (!URL.canParse(url)) return undefined
-  return isLoopback(new URL(url).hostname) ? url : undefined
-}
-
-function addressIn(written: string): URL {
-  if (/^https?:\/\//i.test(written) && URL.canParse(written)) return new URL(written)
-  throw new UsageError(`--url must be an http or https address such as http://127.0.0.1:4100, not "${written}".`)
-}
-
-function configured(line: Line, token: string | undefined): ControlAddress {
-  const { config } = load(line)
-  if (config.port === 0) {
-    throw new UsageError('The configuration uses any free port. Give the address with --url http://127.0.0.1:PORT.')
-  }
-  return { url: `http://${urlHost(config.host)}:${config.port}`, token: token ?? config.controlToken }
+/** The configured token is only sent to this machine. */
+function controlAddress(line: Line): ControlAddress {
+  const { url: given, 'control-token': token } = line.flags
+  const { url, isConfigured } = addressFor(line, given)
+  const mayHaveToken = isConfigured || isLoopback(url.hostname)
+  return { url: url.origin, token: token ?? (mayHaveToken ? configuredToken(line) : '') }
 }
 
 function configuredToken(line: Line): string {

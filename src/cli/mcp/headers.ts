@@ -1,0 +1,29 @@
+/** The headers that repeat what a message says, as HTTP servers of the Model Context Protocol expect them. A file of its own, since it knows messages only. */
+import { isRequest, type RpcFrame, type RpcParams, targetOf } from '../../rpc/frames.js'
+
+const VERSION = 'io.modelcontextprotocol/protocolVersion'
+
+/** The version that a message without a session names. */
+export function versionIn(frame: RpcFrame): string | undefined {
+  const { _meta: meta } = ('params' in frame && frame.params) || ({} as RpcParams)
+  const version = typeof meta === 'object' && meta !== null ? (meta as RpcParams)[VERSION] : undefined
+  return typeof version === 'string' ? version : undefined
+}
+
+/** Headers of a message without a session: its version, its method and the name that it calls. */
+export function statelessHeaders(frame: RpcFrame): Readonly<Record<string, string>> {
+  const version = versionIn(frame)
+  if (version === undefined || !('method' in frame)) return {}
+  const name = isRequest(frame) ? targetOf(frame.method, frame.params ?? {}) : undefined
+  return {
+    'mcp-protocol-version': version,
+    'mcp-method': frame.method,
+    ...(name !== undefined && { 'mcp-name': headerText(name) }),
+  }
+}
+
+/** A text that no header can have as it is becomes `=?base64?…?=`. */
+const headerText = (text: string) =>
+  /^[!-~](?:[\t -~]*[!-~])?$/.test(text) && !/^=\?base64\?.*\?=$/.test(text)
+    ? text
+    : `=?base64?${Buffer.from(text).toString('base64')}?=`

@@ -1,0 +1,74 @@
+/** An HTTP server of the Model Context Protocol, and the session that a client has there. */
+import { createEventSplitter, dataOf } from '../../completions/events.js'
+import { jsonOf } from '../../core/json.js'
+import type { RpcFrame } from '../../rpc/frames.js'
+import { statelessHeaders, versionIn } from './headers.js'
+
+interface Sent {
+  readonly frame?: RpcFrame
+  readonly lastId?: string | undefined
+  readonly signal?: AbortSignal
+}
+
+export class Server {
+  session: string | undefined
+  #version: string | undefined
+
+  constructor(private readonly address: { readonly url: string; readonly key: string }) {}
+
+  /** The session is over. */
+  forget(): void {
+    this.session = undefined
+    this.#version = undefined
+  }
+
+  keepSession({ headers }: Response): void {
+    this.session = headers.get('mcp-session-id') ?? this.session
+  }
+
+  /** `message` is the answer to `initialize`. */
+  keepVersion(message: unknown): void {
+    const { result } = (message ?? {}) as { readonly result?: { readonly protocolVersion?: unknown } }
+    if (typeof result?.protocolVersion === 'string') this.#version = result.protocolVersion
+  }
+
+  /** Asks the server in the session, if there is one and the message belongs to it. */
+  ask(method: string, { frame, lastId, signal }: Sent = {}): Promise<Response> {
+    const inSession = frame === undefined || versionIn(frame) === undefined
+    return fetch(this.address.url, {
+      ...{ method, redirect: 'error' },
+      headers: {
+        authorization: `Bearer ${this.address.key}`,
+        accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
+        ...(frame && { 'content-type': 'application/json', ...statelessHeaders(frame) }),
+        ...(inSession && this.session !== undefined && { 'mcp-session-id': this.session }),
+        ...(inSession && this.#version !== undefined && { 'mcp-protocol-version': this.#version }),
+        ...(lastId !== undefined && { 'last-event-id': lastId }),
+      },
+      ...(frame && { body: JSON.stringify(frame) }),
+      ...(signal && { signal }),
+    })
+  }
+}
+
+/** The messages of an answer: one as JSON, or those of a stream as they come. `seen` is called with the ids of events. */
+export async function* messagesIn(response: Response, seen: (id: string) => void = () => {}): AsyncGenerator<unknown> {
+  const type = response.headers.get('content-type') ?? ''
+  if (!type.startsWith('text/event-stream')) {
+    const value = /\bjson\b/.test(type) ? jsonOf(await response.clone().text()) : undefined
+    if (isMessage(value)) yield value
+    return
+  }
+  const splitter = createEventSplitter()
+  for await (const bytes of response.body ?? []) {
+    for (const event of splitter.push(Buffer.from(bytes))) {
+      const [, id] = /^id: ?(.+)$/m.exec(event.toString()) ?? []
+      if (id !== undefined) seen(id.trim())
+      const value = jsonOf(dataOf(event) ?? '')
+      if (isMessage(value)) yield value
+    }
+  }
+}
+
+const isMessage = (value: unknown) =>
+  [value].flat().every(one => typeof one === 'object' && one !== null && 'jsonrpc' in one)
