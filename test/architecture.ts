@@ -17,7 +17,7 @@ const floors: readonly (readonly string[])[] = [
   // What operations are, for the parts that declare theirs.
   ['api'],
   ['config', 'keys', 'replies', 'journal', 'state', 'limits', 'faults', 'recordings', 'metrics', 'contract'],
-  ['platform-api', 'supabase', 'mcp', 'openapi'],
+  ['platform-api', 'supabase', 'mcp', 'resources', 'openapi'],
   ['http'],
   ['dashboard', 'version.ts'],
   ['platform.ts', 'platform'],

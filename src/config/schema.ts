@@ -27,6 +27,7 @@ import { limitOptions } from './limit-options.js'
 import { mcpOptions } from './mcp-options.js'
 import { openapiOptions } from './openapi-options.js'
 import { recordingOptions } from './recording-options.js'
+import { resourceOptions } from './resource-options.js'
 
 /** Random faults. */
 const randomFaults = list(randomFaultSchema, 'faults')
@@ -146,6 +147,7 @@ export const configSchema = closed({
     defaultReplies,
     'Files with rules for what the model says, or their folder, relative to this file. The first matching rule answers.',
   ),
+  resources: resourceOptions,
   openapi: openapiOptions,
   strict: option(
     v.boolean('true or false'),

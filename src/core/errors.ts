@@ -223,6 +223,11 @@ export const wrongKind = failure(
   { headers: () => challenge, advice: sendOneAsPrinted },
 )
 
+/** For a row that a resource does not have, or that belongs to another user. */
+export const noSuchRow = failure(404, 'not_found', (id: string) => `There is no ${JSON.stringify(shortened(id))} here.`)
+
+const shortened = (id: string) => (id.length > 100 ? `${id.slice(0, 100)}…` : id)
+
 // Not documented. Our choice (design §2): the usual status, and always `{ error }`.
 
 export const methodNotAllowed = failure(
@@ -290,6 +295,22 @@ export const answerTakesTooLong = (why: string) =>
 export const rulesTakeTooLong = (why: string) => invalidRequest(`The rules cannot be read. ${why} Send fewer at once.`)
 
 export const invalidRequest = failure(400, 'invalid_request', (sentence: string) => sentence)
+
+export const rowExists = failure(
+  409,
+  'row_exists',
+  (id: string) => `There is a row with the id ${JSON.stringify(shortened(id))} already. Choose another id.`,
+)
+
+export const rowChanged = failure(
+  412,
+  'row_changed',
+  'The row has changed since: its ETag is not the one in If-Match. Read it again.',
+)
+
+export const foreignRow = failure(403, 'foreign_row', (sentence: string) => sentence, {
+  advice: 'Rows of this resource belong to users. Sign in, or use an API key that has an owner.',
+})
 
 /** Has OpenAI's message, for `requests: strict`. */
 export const refusedAsByOpenai = ({ code, message }: { readonly code: string; readonly message: string }) =>

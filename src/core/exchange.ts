@@ -284,6 +284,8 @@ export type AnsweredBy =
   | { readonly kind: 'canned'; readonly form: 'reply' | 'JSON' | 'tool call' }
   /** Magic words in the prompt. */
   | { readonly kind: 'magic'; readonly words: readonly string[] }
+  /** A resource, by its path in the configuration. */
+  | { readonly kind: 'resource'; readonly path: string }
   | { readonly kind: 'recording'; readonly file: string }
   /** An operation of an OpenAPI document, and the name of the example that was sent, if it was one. */
   | { readonly kind: 'openapi'; readonly document: string; readonly operation: string; readonly example?: string }
@@ -356,6 +358,8 @@ export function inWords(by: AnsweredBy): string {
       return `canned ${by.form}`
     case 'magic':
       return `magic ${by.words.join(' ')}`
+    case 'resource':
+      return `resource ${by.path}`
     case 'recording':
       return `recording ${by.file}`
     case 'openapi':

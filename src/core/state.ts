@@ -1,5 +1,6 @@
 /**
- * The state: users, sessions and keys, and how they are read and written. The column names are those of Supabase Auth.
+ * The state: users, sessions, keys and rows of resources, and how they are read and written. The column names are those
+ * of Supabase Auth, where it has such a table.
  */
 import * as v from 'valibot'
 import { closed, word } from '../check/check.js'
@@ -48,6 +49,8 @@ const passwordHash = v.nullable(
     v.check(hash => problemOfHash(hash) === undefined, passwordSaid),
   ),
 )
+
+const count = v.pipe(v.number('a whole number'), v.safeInteger('a whole number'), v.minValue(0, 'a whole number'))
 
 /** A way in which a user can sign in (an email address, a phone number). */
 const identity = closed({
@@ -188,6 +191,39 @@ export const rowSchemas = {
     link: textOrNull,
     created_at: moment,
   }),
+  /** A resource of the configuration, in one scope. */
+  resources: closed({
+    /** A digest of the scope and the path. */
+    id: text,
+    scope: text,
+    /** As configured, such as `/builder/projects/:projectId/files`. */
+    path: text,
+    /** A digest of the data file from which the rows were made. */
+    seed: text,
+    /** The position of the next row. */
+    next_position: count,
+    /** The id of the next row, if ids are whole numbers. */
+    next_id: count,
+    created_at: moment,
+    updated_at: moment,
+  }),
+  resource_rows: closed({
+    /** A digest of the resource's id and the row's own id. */
+    id: text,
+    /** The `id` of the resource. */
+    resource: text,
+    /** The parameters of the path, as a JSON array; empty if the path has none. */
+    parent: text,
+    /** The user to whom the row belongs; null for none. */
+    owner: textOrNull,
+    row: json,
+    /** Rows are listed in this order. */
+    position: count,
+    /** A digest of the row in the data file; null for rows that the app created. */
+    seed: textOrNull,
+    created_at: moment,
+    updated_at: moment,
+  }),
 } as const
 
 export type TableName = keyof typeof rowSchemas
@@ -207,6 +243,8 @@ export interface OneTimeTokenRow extends Row<'one_time_tokens'> {}
 export interface FlowStateRow extends Row<'flow_states'> {}
 export interface ApiKeyRow extends Row<'api_keys'> {}
 export interface MessageRow extends Row<'messages'> {}
+export interface ResourceHead extends Row<'resources'> {}
+export interface ResourceRow extends Row<'resource_rows'> {}
 
 export interface Rows {
   readonly users: UserRow
@@ -216,6 +254,8 @@ export interface Rows {
   readonly flow_states: FlowStateRow
   readonly api_keys: ApiKeyRow
   readonly messages: MessageRow
+  readonly resources: ResourceHead
+  readonly resource_rows: ResourceRow
 }
 
 export type Identity = UserRow['identities'][number]
@@ -233,7 +273,10 @@ export interface Page {
 export interface Table<Row> {
   /** The row with this primary key: `id`, or the `token` of a refresh token. */
   get(key: string): Promise<Row | undefined>
-  /** The rows with all of these values, newest first; rows of the same time in the order of their keys. */
+  /**
+   * The rows with all of these values, newest first; rows of the same time in the order of their keys. Rows of resources
+   * are in the order of their positions.
+   */
   find(where: Where<Row>, page?: Page): Promise<readonly Row[]>
   count(where: Where<Row>): Promise<number>
   /** Rejects with a TakenError if the key or a unique value already exists. */

@@ -53,6 +53,7 @@ const answeredBy = named(
     object({ kind: kind('rule'), title: text, place: text, reply: maybe(whole), replies: maybe(whole) }),
     object({ kind: kind('canned'), form: oneOf(['reply', 'JSON', 'tool call']) }),
     object({ kind: kind('magic'), words: listOf(text) }),
+    object({ kind: kind('resource'), path: text }),
     object({ kind: kind('recording'), file: text }),
     object({ kind: kind('openapi'), document: text, operation: text, example: maybe(text) }),
     object({ kind: kind('live'), baseUrl: maybe(text), recordedAs: maybe(text) }),

@@ -36,6 +36,7 @@ import { type Chosen, modesIn } from './modes.js'
 import { openApiOpener, openOwnPaths } from './own-paths.js'
 import type { Part, PlatformSources } from './part.js'
 import { loadRedact } from './recordings.js'
+import { resourcesOpener } from './resources.js'
 import { readReplies, whenLoaded } from './rules.js'
 import { type Changes, inForce } from './settings.js'
 import { mcpPathsOf, openAuthProxy, openProxy } from './upstream.js'
@@ -114,7 +115,7 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
   const ownPaths = openOwnPaths({
     read: chat.read,
     replies: async () => (await chat.replies()).replies,
-    openers: [...openApiOpener(loaded, lasting.warn)],
+    openers: [...resourcesOpener(loaded, lasting), ...openApiOpener(loaded, lasting.warn)],
   })
   let changed = chat.changeable({})
 

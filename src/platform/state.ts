@@ -11,6 +11,7 @@ import type { ApiKeys } from '../keys/api-keys.js'
 import type { StateDocument } from '../state/index.js'
 import type { UserSeed } from '../supabase/seeds.js'
 import type { Part } from './part.js'
+import { hasResources, resourcesOf } from './resources.js'
 
 export interface StatePart extends Part {
   /** The state, opened with the first call. */
@@ -97,9 +98,16 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
     async reset({ scope, state = true }) {
       // A state that is not in memory may be another process's as well, and a reset leaves it alone.
       if (scope === undefined && state && loaded.config.state === 'memory') await restore()
+      // The rows of a scope belong to one test, wherever they are kept.
+      if (scope !== undefined && hasResources(planted.loaded)) await forgetRows(await get(), scope)
     },
     close: () => closeState(get, apiKeys(), report),
   }
+}
+
+async function forgetRows(state: State, scope: string): Promise<void> {
+  const { forgetScope } = await import('../resources/seeds.js')
+  await forgetScope(state, scope)
 }
 
 const documents = () => import('../state/index.js')
@@ -130,6 +138,10 @@ async function plant(state: State, loaded: LoadedConfig, atMs: number): Promise<
     const sentence = `users and apiKeys do not fit what is kept in the state already. ${error.message}`
     throw new ProblemsError([{ origin: loaded.originOf(['users']), sentence }])
   })
+  if (hasResources(loaded)) {
+    const { plantResources } = await import('../resources/seeds.js')
+    await plantResources(state, (await resourcesOf(loaded)).resources, atMs)
+  }
   return { loaded, atMs }
 }
 

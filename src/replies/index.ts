@@ -33,7 +33,16 @@ export { type Explanation, linesOf, type RuleDraft, verdictOf } from './explain.
 export { seedOfTexts } from './fake.js'
 export type { HttpReplies } from './http/index.js'
 export { bodyOf, fieldsIn } from './http/input.js'
-export { type Segment, stepsOf as stepsOfPath, type TriedRequest } from './http/route.js'
+export {
+  areAmbiguous,
+  paramsIn,
+  pathOf,
+  routeOf,
+  type Segment,
+  stepsOf as stepsOfPath,
+  type TriedRequest,
+  troubleWithRoute,
+} from './http/route.js'
 export type { HttpGeneration } from './http/saying.js'
 export { createPathTree } from './http/tree.js'
 export { keepRules } from './keep.js'
@@ -68,6 +77,8 @@ export {
 export { type ChatRuleInput, type HttpRuleInput, isHttpRule, type RuleInput, rulesSchema } from './rules.js'
 export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from './said.js'
 export { sampled, sampleJob, UnfitSchema } from './structured/index.js'
+
+export { type CommonFacts, hasTemplate, loadTemplates, TemplateError, type Templates } from './templates.js'
 
 /** The caller, and other facts besides the request. */
 type Circumstances = ConstructorParameters<typeof Asked>[1]

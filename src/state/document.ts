@@ -21,6 +21,9 @@ export const stateDocument = closed({
   flow_states: list('flow_states'),
   api_keys: list('api_keys'),
   messages: list('messages'),
+  // Documents of earlier versions have no resources.
+  resources: v.optional(list('resources'), []),
+  resource_rows: v.optional(list('resource_rows'), []),
 })
 
 /**
@@ -67,6 +70,8 @@ export async function importState(state: State, document: unknown): Promise<void
   })
 }
 
+const emptyResources: Pick<StateDocument, 'resources' | 'resource_rows'> = { resources: [], resource_rows: [] }
+
 /** Values that an error message must not repeat. */
 const isSecret = (path: readonly unknown[]) =>
   /^(encrypted_password|token|token_hash|auth_code|code|link)$/.test(String(path.at(-1)))
@@ -85,7 +90,7 @@ function* slicesOf<T>(rows: readonly T[]): Generator<{ readonly from: number; re
 
 async function checked(document: unknown): Promise<StateDocument> {
   // The original document, since the order of names in metadata is the app's own.
-  const given = document as StateDocument
+  const given: StateDocument = { ...emptyResources, ...(document as StateDocument) }
   const empty = Object.fromEntries(tableNames.filter(name => Array.isArray(given?.[name])).map(name => [name, []]))
   const isObject = typeof document === 'object' && document !== null && !Array.isArray(document)
   requireGood(isObject ? { ...document, ...empty } : document)

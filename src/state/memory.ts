@@ -78,8 +78,7 @@ function tableOver(rows: LayeredRows, shape: AnyShape): AnyTable {
   return {
     get: async key => rows.get(key),
     async find(where, { limit = Number.POSITIVE_INFINITY, offset = 0 } = {}) {
-      // Rows mostly arrive in chronological order, so after reversing there is little to sort.
-      const found = find(where).reverse().sort(newestFirst)
+      const found = sorted(find(where), shape)
       return found.slice(offset, offset + limit).map(([, row]) => row)
     },
     count: async where => find(where).length,
@@ -117,6 +116,12 @@ function refuseTaken(rows: LayeredRows, shape: AnyShape, columns: AnyRow, own?: 
 }
 
 type Entry = readonly [key: string, row: AnyRow]
+
+/** Rows mostly arrive in the order of time and position, so there is little to sort. */
+const sorted = (entries: Entry[], { order }: AnyShape): Entry[] =>
+  order === undefined
+    ? entries.reverse().sort(newestFirst)
+    : entries.sort(([, row], [, other]) => (row[order] as number) - (other[order] as number))
 
 // Keys are ASCII, for which JavaScript's order is the same as the databases'.
 const newestFirst = ([key, row]: Entry, [otherKey, other]: Entry): number => {

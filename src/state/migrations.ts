@@ -56,8 +56,9 @@ const isNoSuchTable = ({ code, message }: { readonly code?: unknown; readonly me
 
 // A released migration is never changed, since existing databases have already run it. Add a new one instead.
 const migrations = (text: TextColumn): Record<string, Migration> => ({
-  '001-users-sessions-keys': { up: db => makeFirstTables(db, text) },
+  '001-users-sessions-keys': { up: db => makeTables(db, text, firstTables, firstIndexes) },
   '002-digests-of-secrets': { up: db => keepDigests(db, text) },
+  '003-resources': { up: db => makeTables(db, text, resourceTables, resourceIndexes) },
 })
 
 /** A database whose columns may not be those of this version yet. */
@@ -78,7 +79,9 @@ const kinds = {
 
 type Columns = Readonly<Record<string, keyof typeof kinds>>
 
-const firstTables: Readonly<Record<string, Columns>> = {
+type NewTables = Readonly<Record<string, Columns>>
+
+const firstTables: NewTables = {
   users: {
     id: 'key',
     aud: 'words',
@@ -154,7 +157,9 @@ const firstTables: Readonly<Record<string, Columns>> = {
   },
 }
 
-const firstIndexes: readonly (readonly [table: string, ...columns: string[]])[] = [
+type NewIndexes = readonly (readonly [table: string, ...columns: string[]])[]
+
+const firstIndexes: NewIndexes = [
   ['users', 'created_at desc', 'id'],
   ['users', 'new_email'],
   ['users', 'new_phone'],
@@ -170,8 +175,39 @@ const firstIndexes: readonly (readonly [table: string, ...columns: string[]])[] 
   ['messages', 'created_at desc', 'id'],
 ]
 
-async function makeFirstTables(db: BeingMigrated, text: TextColumn): Promise<void> {
-  for (const [name, columns] of Object.entries(firstTables)) {
+const resourceTables: NewTables = {
+  resources: {
+    id: 'key',
+    scope: 'words',
+    path: 'words',
+    seed: 'words',
+    next_position: 'number',
+    next_id: 'number',
+    created_at: 'words',
+    updated_at: 'words',
+  },
+  resource_rows: {
+    id: 'key',
+    resource: 'words',
+    parent: 'words',
+    owner: 'words or null',
+    row: 'json',
+    position: 'number',
+    seed: 'words or null',
+    created_at: 'words',
+    updated_at: 'words',
+  },
+}
+
+const resourceIndexes: NewIndexes = [
+  ['resources', 'scope'],
+  ['resources', 'path'],
+  ['resource_rows', 'resource', 'parent', 'position'],
+  ['resource_rows', 'owner'],
+]
+
+async function makeTables(db: BeingMigrated, text: TextColumn, tables: NewTables, indexes: NewIndexes): Promise<void> {
+  for (const [name, columns] of Object.entries(tables)) {
     let table = db.schema.createTable(name)
     for (const [column, kind] of Object.entries(columns)) {
       const isNumber = kind === 'number' || kind === 'yes or no'
@@ -179,7 +215,7 @@ async function makeFirstTables(db: BeingMigrated, text: TextColumn): Promise<voi
     }
     await table.execute()
   }
-  for (const [table, ...columns] of firstIndexes) {
+  for (const [table, ...columns] of indexes) {
     const name = `${table}_${columns[0]?.split(' ')[0]}`
     await db.schema.createIndex(name).on(table).columns(columns).execute()
   }

@@ -8,6 +8,8 @@ interface Lookup<Row> {
   readonly unique: readonly (keyof Row & string)[]
   /** Other columns by which rows are found; these queries never scan all rows. */
   readonly indexed: readonly (keyof Row & string)[]
+  /** The column by which rows are sorted, ascending. Without one, the newest row is first. */
+  readonly order?: keyof Row & string
   /** For tables whose rows give access: access ends when the row is removed or one of these columns changes. */
   readonly doors?: readonly (keyof Row & string)[]
 }
@@ -30,6 +32,8 @@ const lookups: { readonly [N in TableName]: Lookup<Rows[N]> } = {
     doors: ['user_id', 'digest', 'expires_at', 'revoked_at'],
   },
   messages: { key: 'id', unique: [], indexed: [] },
+  resources: { key: 'id', unique: [], indexed: ['scope', 'path'] },
+  resource_rows: { key: 'id', unique: [], indexed: ['resource', 'owner', 'parent'], order: 'position' },
 }
 
 export type AnyRow = Readonly<Record<string, unknown>>
@@ -61,6 +65,8 @@ export const forEachTable = <T>(make: (name: TableName) => T): Record<TableName,
   flow_states: make('flow_states'),
   api_keys: make('api_keys'),
   messages: make('messages'),
+  resources: make('resources'),
+  resource_rows: make('resource_rows'),
 })
 
 /** Which columns are stored as JSON, or as 0 and 1, follows from the schemas of the rows. */

@@ -121,7 +121,7 @@ async function rowsOf(
     .selectFrom(name)
     .selectAll()
     .where(matching(where))
-    .orderBy('created_at', 'desc')
+    .orderBy(shape.order ?? 'created_at', shape.order === undefined ? 'desc' : 'asc')
     .orderBy(shape.key, 'asc')
     // SQLite has no offset without a limit.
     .$if(limit !== undefined || offset !== undefined, query => query.limit(limit ?? Number.MAX_SAFE_INTEGER))

@@ -101,12 +101,13 @@ function forTests(platform: OpenPlatform): Platform {
   }
 }
 
-/** Turns options given in code into single overrides. Options of a group that are not given keep their value from the file. */
+/** Turns options given in code into single overrides; a resource is given as a whole. Options of a group that are not given keep their value from the file. */
 function* overridesFrom(values: object, above: readonly string[] = []): Generator<Override> {
   for (const [name, value] of Object.entries(values)) {
     const path = [...above, name]
     if (value === undefined) continue
-    if (isGroup(value) && !isEmptyEntry(name, value)) yield* overridesFrom(value, path)
+    const isWhole = above[0] === 'resources' || (isGroup(value) && isEmptyEntry(name, value))
+    if (isGroup(value) && !isWhole) yield* overridesFrom(value, path)
     else yield { path, value, origin: 'startPlatform' }
   }
 }

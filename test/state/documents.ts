@@ -1,7 +1,18 @@
 /** Documents of a whole state, as chance would have them. */
 import fc from 'fast-check'
 import { documentOf, type StateDocument } from '../../src/state/document.js'
-import { apiKey, at, flowState, message, oneTimeToken, refreshToken, session, user } from './rows.js'
+import {
+  apiKey,
+  at,
+  flowState,
+  message,
+  oneTimeToken,
+  refreshToken,
+  resource,
+  resourceRow,
+  session,
+  user,
+} from './rows.js'
 
 const moment = fc.integer({ min: 0, max: 5 }).map(at)
 const momentOrNull = fc.option(moment)
@@ -68,6 +79,11 @@ export const documents: fc.Arbitrary<StateDocument> = fc
     ]),
     messages: rows(some(message, { id, subject: text, code: textOrNull, link: textOrNull, created_at: moment }), [
       'id',
+    ]),
+    resources: rows(some(resource, { id, scope: text, next_id: fc.nat() }), ['id']),
+    resource_rows: rows(some(resourceRow, { id, owner: fc.option(id), row: json, position: fc.nat() }), [
+      'id',
+      'position',
     ]),
   })
   .map(documentOf)

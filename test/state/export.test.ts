@@ -10,7 +10,18 @@ import { runs } from '../runs.js'
 import { isUnknown } from '../sentences.js'
 import { documents, inOrder } from './documents.js'
 import { fresh, kinds, lasting, opened } from './kinds.js'
-import { apiKey, at, flowState, message, oneTimeToken, refreshToken, session, user } from './rows.js'
+import {
+  apiKey,
+  at,
+  flowState,
+  message,
+  oneTimeToken,
+  refreshToken,
+  resource,
+  resourceRow,
+  session,
+  user,
+} from './rows.js'
 
 const nothing = documentOf({
   users: [],
@@ -20,6 +31,8 @@ const nothing = documentOf({
   flow_states: [],
   api_keys: [],
   messages: [],
+  resources: [],
+  resource_rows: [],
 })
 
 const everything = documentOf({
@@ -30,6 +43,8 @@ const everything = documentOf({
   flow_states: [flowState()],
   api_keys: [apiKey()],
   messages: [message()],
+  resources: [resource()],
+  resource_rows: [resourceRow()],
 })
 
 const overTheWire = (document: StateDocument): unknown => JSON.parse(JSON.stringify(document))

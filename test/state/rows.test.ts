@@ -2,7 +2,18 @@
 import { describe, expect, test } from 'vitest'
 import { type TableName, type Tables, TakenError, type UserRow } from '../../src/core/state.js'
 import { fresh, kinds } from './kinds.js'
-import { apiKey, at, flowState, message, oneTimeToken, refreshToken, session, user } from './rows.js'
+import {
+  apiKey,
+  at,
+  flowState,
+  message,
+  oneTimeToken,
+  refreshToken,
+  resource,
+  resourceRow,
+  session,
+  user,
+} from './rows.js'
 
 const nasty = `"quoted" 'single' back\\slash %_ ; -- \n\t\r \u0001 \u007f é e\u0301 ß 漢字 👩‍💻 \ufffd \uffff ${'long '.repeat(2000)}`
 
@@ -37,6 +48,8 @@ describe.each(kinds)('in $kind', kind => {
       flow_states: flowState({ user_id: 'ada', auth_code_issued_at: at(2) }),
       api_keys: apiKey({ seeded: true, expires_at: at(5) }),
       messages: message({ code: null, link: null }),
+      resources: resource({ scope: 'test' }),
+      resource_rows: resourceRow({ owner: 'ada', seed: 'digest' }),
     }
     await state.write(async tables => {
       for (const [name, row] of Object.entries(everything)) await anyTable(tables, name).insert(row)
@@ -68,6 +81,20 @@ describe.each(kinds)('in $kind', kind => {
     await state.write(({ messages }) => messages.insert(row))
     expect(await state.read(({ messages }) => messages.get(row.id))).toEqual(row)
     expect(await state.read(({ messages }) => messages.find({ subject: nasty }))).toEqual([row])
+  })
+
+  test('rows of resources are in the order of their positions', async () => {
+    const state = await fresh(kind)
+    const rows = [30, 5, 20, 10].map(position =>
+      resourceRow({ id: `row ${position}`, position, created_at: at(position) }),
+    )
+    await state.write(async ({ resource_rows }) => {
+      for (const row of rows) await resource_rows.insert(row)
+    })
+    const found = await state.read(({ resource_rows }) =>
+      resource_rows.find({ resource: 'resource' }, { limit: 2, offset: 1 }),
+    )
+    expect(found.map(({ position }) => position)).toEqual([10, 20])
   })
 
   test('metadata comes back to the letter, the order of its names included', async () => {

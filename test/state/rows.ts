@@ -6,6 +6,8 @@ import type {
   Moment,
   OneTimeTokenRow,
   RefreshTokenRow,
+  ResourceHead,
+  ResourceRow,
   SessionRow,
   UserRow,
 } from '../../src/core/state.js'
@@ -110,5 +112,30 @@ export const message = (changes: Partial<MessageRow> = {}): MessageRow => ({
   code: '123456',
   link: 'http://localhost:3000/',
   created_at: at(0),
+  ...changes,
+})
+
+export const resource = (changes: Partial<ResourceHead> = {}): ResourceHead => ({
+  id: 'resource',
+  scope: '',
+  path: '/builder/projects',
+  seed: 'digest',
+  next_position: 2,
+  next_id: 2,
+  created_at: at(0),
+  updated_at: at(0),
+  ...changes,
+})
+
+export const resourceRow = (changes: Partial<ResourceRow> = {}): ResourceRow => ({
+  id: 'row',
+  resource: 'resource',
+  parent: '',
+  owner: null,
+  row: { id: 1, name: 'Atlas' },
+  position: 1,
+  seed: null,
+  created_at: at(0),
+  updated_at: at(0),
   ...changes,
 })

@@ -1,0 +1,73 @@
+/** The options of resources: collections of rows at paths of the user's own. */
+import * as v from 'valibot'
+import { closed, map, optional, word } from '../check/check.js'
+import { access, filled, list, metadata, option, text } from './forms.js'
+
+/** What can be done with a collection and its rows. */
+export const resourceActions = ['list', 'get', 'create', 'update', 'replace', 'delete'] as const
+export type ResourceAction = (typeof resourceActions)[number]
+
+const aField = 'a field such as id, or the path of one such as meta.id'
+const field = v.pipe(text, v.regex(/^[\w$-]+(\.[\w$-]+)*$/, aField))
+const aName = 'the name of a field, such as user_id'
+const name = v.pipe(text, v.regex(/^[\w$-]+$/, aName))
+
+const resource = closed({
+  data: optional(
+    v.union([filled, list(metadata, 'rows')], 'a YAML or JSON file, or a list of rows'),
+    'The rows at the start: a YAML or JSON file with a list, relative to this file, or the list itself.',
+  ),
+  id: optional(
+    v.union(
+      [
+        field,
+        closed({
+          field: optional(field, 'The field, or its path.'),
+          as: optional(
+            word(['uuid', 'integer', 'given']),
+            'Which ids new rows get: uuid, integer (one more than the highest) or given (by the caller).',
+          ),
+        }),
+      ],
+      `${aField}, or { field, as }`,
+    ),
+    'The field with the id of a row: id by default. New rows get whole numbers if the rows at the start have them, else UUIDs.',
+  ),
+  owner: optional(
+    v.union(
+      [v.literal('user', 'the word user, or { field: user_id }'), closed({ field: name })],
+      'the word user, or { field: user_id }',
+    ),
+    'Whose rows they are. With user, each row belongs to the signed-in user, whose id is in the field user_id. An API key acts as its owner, and the service key sees all rows.',
+  ),
+  wrap: optional(
+    closed({
+      list: optional(v.unknown(), "A list, such as { data: '{{ rows }}', total: '{{ total }}' }."),
+      one: optional(v.unknown(), "A row, such as { data: '{{ row }}' }."),
+    }),
+    'What surrounds rows in answers, as a template.',
+  ),
+  only: optional(
+    v.pipe(list(word(resourceActions), 'actions'), v.nonEmpty('a list with at least one action')),
+    `What can be done: ${resourceActions.join(', ')}; all of it by default.`,
+  ),
+  schema: optional(
+    v.union([filled, metadata], 'a file with a JSON Schema, or the schema'),
+    'The JSON Schema of rows: a file, or the schema itself. Other rows are refused.',
+  ),
+  access: optional(
+    access,
+    'Who may call: anyone, or a list of anon, service, user, apiKey. By default as the document has it for the prefix, else apiKey and user.',
+  ),
+})
+
+const path = v.pipe(text, v.regex(/^\/[^?#\s]*$/, 'a path such as /builder/projects'))
+
+export const resourceOptions = option(
+  map(path, v.nullish(resource, {}), 'a map from paths to resources'),
+  {},
+  'Collections of rows that can be listed, read, created, changed and deleted, by their paths, such as { /builder/projects: { data: fixtures/projects.yaml, owner: user } }.',
+)
+
+/** One resource, as it is configured. */
+export type ResourceOptions = v.InferOutput<typeof resource>

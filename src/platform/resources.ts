@@ -1,0 +1,48 @@
+/** The resources of a configuration. Nothing of them is loaded without any. */
+import type { LoadedConfig } from '../config/load.js'
+import type { PathSource } from '../core/exchange.js'
+import type { State } from '../core/state.js'
+import type { LoadedResources } from '../resources/load.js'
+
+export const hasResources = ({ config }: LoadedConfig): boolean => Object.keys(config.resources).length > 0
+
+/** The endpoints and the rows at the start are made from one reading of the files. */
+const read = new WeakMap<LoadedConfig, Promise<LoadedResources>>()
+
+/** Rejects with a ProblemsError with all that is wrong. */
+export function resourcesOf(loaded: LoadedConfig): Promise<LoadedResources> {
+  const before = read.get(loaded)
+  if (before) return before
+  const made = load(loaded)
+  read.set(loaded, made)
+  return made
+}
+
+async function load({ config, dir, originOf }: LoadedConfig): Promise<LoadedResources> {
+  const { loadResources } = await import('../resources/load.js')
+  const { idOfUser } = await import('../supabase/seeds.js')
+  return loadResources({
+    ...{ resources: config.resources, dir, originOf },
+    userIdOf(email) {
+      const user = config.users.find(user => user.email?.toLowerCase() === email.toLowerCase())
+      return user && idOfUser(user)
+    },
+  })
+}
+
+interface Parts {
+  readonly state: { get(): Promise<State> }
+  readonly clock: { now(): number }
+}
+
+/** Opens what answers the paths of resources; nothing is loaded without any. */
+export function resourcesOpener(loaded: LoadedConfig, { state, clock }: Parts): readonly (() => Promise<PathSource>)[] {
+  if (!hasResources(loaded)) return []
+  return [
+    async () => {
+      const { createResourceSource } = await import('../resources/source.js')
+      const { resources, files } = await resourcesOf(loaded)
+      return { ...createResourceSource(resources, { state: state.get, now: clock.now }), files }
+    },
+  ]
+}

@@ -1,0 +1,108 @@
+/** Makes the configured resources ready: paths, rows at the start, schemas and templates. */
+import { hash } from 'node:crypto'
+import path from 'node:path'
+import { type Problem, ProblemsError } from '../check/problem.js'
+import { type ResourceOptions, resourceActions } from '../config/resource-options.js'
+import { type Access, usualAccess } from '../core/exchange.js'
+import { documentedPaths } from '../core/paths.js'
+import { areAmbiguous, paramsIn, routeOf, troubleWithRoute } from '../replies/index.js'
+import { inlineSource, readSource, type Source } from './data-file.js'
+import type { ReadyResource, RowId } from './resource.js'
+import { schemaCheck } from './row-schema.js'
+import { seedsOf } from './seed-rows.js'
+import { wrapsOf } from './wrap.js'
+
+export interface LoadedResources {
+  readonly resources: readonly ReadyResource[]
+  /** The files that they are made from, which are watched along with the configuration. */
+  readonly files: readonly string[]
+}
+
+export interface Loading {
+  readonly resources: Readonly<Record<string, ResourceOptions>>
+  /** Files are relative to this folder. */
+  readonly dir: string
+  /** Where an option was set. */
+  readonly originOf: (path: readonly (string | number)[]) => string
+  /** The id of the configured user with an email address; `undefined` if there is none. */
+  readonly userIdOf: (email: string) => string | undefined
+}
+
+/** Rejects with a ProblemsError with all that is wrong. */
+export async function loadResources(loading: Loading): Promise<LoadedResources> {
+  const entries = Object.entries(loading.resources)
+  const problems: Problem[] = [...entries.flatMap(([path]) => troubleWith(path, loading))]
+  const resources: ReadyResource[] = []
+  const files = entries.flatMap(([, { data, schema }]) =>
+    [data, schema].flatMap(one => (typeof one === 'string' ? [path.resolve(loading.dir, one)] : [])),
+  )
+  for (const [path, options] of problems.length > 0 ? [] : entries) {
+    try {
+      resources.push(await loadResource(path, options, loading))
+    } catch (error) {
+      if (!(error instanceof ProblemsError)) throw error
+      problems.push(...error.problems)
+    }
+  }
+  if (problems.length > 0) throw new ProblemsError(problems, files)
+  return { resources, files }
+}
+
+/** What is wrong with a path. */
+function troubleWith(path: string, { originOf, resources }: Loading): readonly Problem[] {
+  const problem = (sentence: string) => [{ origin: originOf(['resources', path]), sentence: `${path} ${sentence}` }]
+  const route = `GET ${path}`
+  const trouble = troubleWithRoute(route)
+  if (trouble !== undefined) return problem(`${trouble}.`)
+  if (documentedPaths.includes(path)) return problem('is an endpoint of the platform, and its answers are documented.')
+  const { segments } = routeOf(route)
+  if (segments.at(-1)?.kind !== 'literal' || segments.at(-1)?.text === '')
+    return problem('must end with the name of the collection, such as /builder/projects.')
+  const others = Object.keys(resources)
+  const same = others
+    .slice(0, others.indexOf(path))
+    .find(other => formOf(other) === formOf(path) || areAmbiguous(routeOf(`GET ${other}`), routeOf(route)))
+  return same === undefined ? [] : problem(`matches the same paths as ${same}.`)
+}
+
+/** The same text for paths that differ only in the names of their parameters. */
+const formOf = (path: string) => path.replace(/\/:\w+/g, '/:')
+
+async function loadResource(path: string, options: ResourceOptions, loading: Loading): Promise<ReadyResource> {
+  const { data, schema, owner, wrap = {}, only = resourceActions } = options
+  const at = (...steps: readonly (string | number)[]) => loading.originOf(['resources', path, ...steps])
+  const open = async (written: unknown, name: 'data' | 'schema'): Promise<Source> =>
+    typeof written === 'string' ? readSource(written, loading.dir) : inlineSource(written, place => at(name, ...place))
+  const problems: Problem[] = []
+  const wraps = await wrapsOf(wrap, path, (place, sentence) => {
+    problems.push({ origin: at('wrap', ...place), sentence: `wrap.${place.join('.')}: ${sentence}` })
+  })
+  const params = Object.keys(paramsIn(routeOf(`GET ${path}`), []))
+  const form = { path, params, owner: owner === 'user' ? 'user_id' : owner?.field, id: idOf(options) }
+  const check = schema === undefined ? undefined : await schemaCheck(await open(schema, 'schema'), form)
+  const source = await open(data ?? [], 'data')
+  const { seeds, mistakes, areWhole } = await seedsOf(source.value, { ...form, check, userIdOf: loading.userIdOf })
+  problems.push(...(await source.problems(mistakes)))
+  if (problems.length > 0) throw new ProblemsError(problems)
+  const as = form.id.as ?? (areWhole ? 'integer' : 'uuid')
+  return {
+    ...form,
+    id: { ...form.id, as },
+    ...{ only, seeds, wraps },
+    access: options.access ?? accessOf(path, form.owner),
+    digest: hash('sha256', JSON.stringify(seeds), 'hex'),
+    numeric: new Set(params.filter(name => typeof seeds[0]?.row[name] === 'number')),
+    mistakeOf: check && (row => check(row)?.sentence),
+  }
+}
+
+/** The service key sees the rows of all users, so it may call by default. */
+function accessOf(path: string, owner: string | undefined): Access {
+  const usual = usualAccess(path)
+  return owner === undefined || usual === 'anyone' || usual.includes('service') ? usual : [...usual, 'service']
+}
+
+function idOf({ id }: ResourceOptions): { readonly field: readonly string[]; readonly as: RowId['as'] | undefined } {
+  const { field = 'id', as } = typeof id === 'string' ? { field: id } : { ...id }
+  return { field: field.split('.'), as }
+}

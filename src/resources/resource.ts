@@ -1,0 +1,71 @@
+/** A resource: a collection of rows at a path, ready to answer. */
+import type { ResourceAction } from '../config/resource-options.js'
+import type { Access } from '../core/exchange.js'
+import type { Json } from '../core/state.js'
+import type { Wraps } from './wrap.js'
+
+export interface ReadyResource {
+  /** As configured: `/builder/projects/:projectId/files`. */
+  readonly path: string
+  /** The names of the parameters in the path. Each is a field of the rows. */
+  readonly params: readonly string[]
+  readonly access: Access
+  readonly only: readonly ResourceAction[]
+  readonly id: RowId
+  /** The field with the id of the user to whom a row belongs; `undefined` if rows belong to no one. */
+  readonly owner: string | undefined
+  readonly seeds: readonly SeedRow[]
+  /** Changes with the rows at the start. */
+  readonly digest: string
+  /** Parameters that are numbers in rows. */
+  readonly numeric: ReadonlySet<string>
+  /** The first mistake of a row according to its schema. */
+  readonly mistakeOf: ((row: Json) => string | undefined) | undefined
+  readonly wraps: Wraps
+}
+
+export interface RowId {
+  readonly field: readonly string[]
+  /** How the ids of new rows are made. */
+  readonly as: 'uuid' | 'integer' | 'given'
+}
+
+/** A row at the start. */
+export interface SeedRow {
+  readonly id: string
+  readonly owner: string | null
+  readonly parent: string
+  readonly row: Json
+  /** Changes with the row. */
+  readonly mark: string
+}
+
+/** The value of a field; only own fields are read. */
+export function valueIn(row: unknown, field: readonly string[]): unknown {
+  let value = row
+  for (const name of field) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined
+    value = (value as Json)[name]
+  }
+  return value
+}
+
+/** The row with another value in a field. A new field comes first, as people write ids. */
+export function withValue(row: Json, [name = '', ...rest]: readonly string[], value: unknown): Json {
+  const own = Object.hasOwn(row, name) ? row[name] : undefined
+  const inner = typeof own === 'object' && own !== null && !Array.isArray(own) ? (own as Json) : {}
+  const next = rest.length === 0 ? value : withValue(inner, rest, value)
+  return Object.hasOwn(row, name) ? { ...row, [name]: next } : { [name]: next, ...row }
+}
+
+/** An id as text, as it stands in paths; `undefined` for values that are no ids. */
+export function idText(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
+  return typeof value === 'string' && value !== '' && value.length <= LONGEST_ID ? value : undefined
+}
+
+const LONGEST_ID = 500
+
+/** The parameters of a row as one text, by which the rows of a nested collection are found. */
+export const parentOf = (params: readonly string[], values: Json): string =>
+  params.length === 0 ? '' : JSON.stringify(params.map(name => String(valueIn(values, [name]))))

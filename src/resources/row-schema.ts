@@ -1,0 +1,56 @@
+/** Checks rows against the JSON Schema of their resource. */
+import type { Mistake } from '../check/check.js'
+import type { Validator } from '../check/json-schema.js'
+import { UnfitSchema } from '../check/json-schema-form.js'
+import { ProblemsError } from '../check/problem.js'
+import type { Json } from '../core/state.js'
+import { bounded, TookTooLong } from '../core/work.js'
+import type { Source } from './data-file.js'
+
+interface RowForm {
+  readonly params: readonly string[]
+  readonly owner: string | undefined
+  readonly id: { readonly field: readonly string[] }
+}
+
+/** The first mistake of a row. */
+export type RowCheck = (row: Json) => Mistake | undefined
+
+/** Patterns and long lists can take any amount of time. */
+const LONGEST_MS = 50
+
+/** Returns the first mistake of a row. Rejects with a ProblemsError for a schema that cannot be used. */
+export async function schemaCheck(schema: Source, form: RowForm): Promise<RowCheck> {
+  const { validatorOf } = await import('../check/json-schema.js')
+  let validate: Validator
+  try {
+    validate = validatorOf(schema.value)
+  } catch (error) {
+    if (!(error instanceof UnfitSchema)) throw error
+    throw new ProblemsError(
+      await schema.problems([{ path: [], sentence: `The schema cannot be used: ${error.message}.` }]),
+    )
+  }
+  const hidden = assignedFields(schema.value, form)
+  return row => {
+    const seen = Object.fromEntries(Object.entries(row).filter(([name]) => !hidden.has(name)))
+    try {
+      return bounded(() => validate(seen, { firstOnly: true, whole: 'The row' })[0], LONGEST_MS)
+    } catch (error) {
+      if (error instanceof TookTooLong)
+        return { path: [], sentence: 'The row takes too long to check against its schema.' }
+      if (error instanceof RangeError) return { path: [], sentence: 'The row is nested too deeply for its schema.' }
+      throw error
+    }
+  }
+}
+
+/**
+ * Fields that Standin fills in (the id, the owner, parameters of the path) and that the schema does not name. A schema
+ * of what apps send often has none of them, and no others are allowed.
+ */
+function assignedFields(schema: unknown, { id, owner, params }: RowForm): ReadonlySet<string> {
+  const { properties = {} } = (schema ?? {}) as { readonly properties?: object }
+  const assigned = [...params, ...(owner === undefined ? [] : [owner]), ...(id.field.length === 1 ? id.field : [])]
+  return new Set(assigned.filter(name => !Object.hasOwn(properties, name)))
+}

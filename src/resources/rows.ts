@@ -1,0 +1,202 @@
+/** Reads and changes the rows of a resource in the state. Who sees which rows is decided here, for all callers. */
+import { hash, randomUUID } from 'node:crypto'
+import { foreignRow, invalidRequest, noSuchRow, rowChanged, rowExists } from '../core/errors.js'
+import { type Json, type ResourceHead, type ResourceRow, type Tables, TakenError } from '../core/state.js'
+import { compare, isPlain, type ListQuery, MOST_ROWS, matches } from './query.js'
+import { idText, parentOf, type ReadyResource, valueIn, withValue } from './resource.js'
+
+/** Whose rows a caller sees. */
+export interface Viewer {
+  /** The user; null for callers that belong to no user. */
+  readonly user: string | null
+  readonly seesAll: boolean
+}
+
+export const everything: Viewer = { user: null, seesAll: true }
+
+/** A resource in one scope, for one viewer, with the parameters of the path. */
+export interface RowSet {
+  readonly resource: ReadyResource
+  readonly head: ResourceHead
+  readonly viewer: Viewer
+  readonly params: Readonly<Record<string, string>>
+}
+
+const digest = (...parts: readonly string[]) => hash('sha256', JSON.stringify(parts), 'hex')
+
+export const headId = (scope: string, path: string) => digest(scope, path)
+export const rowKey = (head: string, id: string) => digest(head, id)
+
+/** Changes whenever the row does. */
+export const etagOf = (row: unknown) => `"${hash('sha256', JSON.stringify(row), 'base64url').slice(0, 27)}"`
+
+/** The rows of a set as the state finds them. */
+function whereOf({ resource, head, viewer, params }: RowSet) {
+  const isNested = Object.keys(params).length > 0
+  return {
+    resource: head.id,
+    ...(isNested && { parent: parentOf(resource.params, params) }),
+    ...(isRestricted(resource, viewer) && { owner: viewer.user ?? '' }),
+  }
+}
+
+const isRestricted = ({ owner }: Pick<ReadyResource, 'owner'>, { seesAll }: Viewer) => owner !== undefined && !seesAll
+
+export interface RowPage {
+  readonly rows: readonly Json[]
+  /** How many rows there are on all pages. */
+  readonly total: number
+}
+
+export async function listRows(tables: Tables, set: RowSet, query: ListQuery): Promise<RowPage> {
+  const where = whereOf(set)
+  const offset = (query.page - 1) * query.limit
+  if (isPlain(query)) {
+    const total = await tables.resource_rows.count(where)
+    // Offsets beyond the end may be too large for a database.
+    const found = offset < total ? await tables.resource_rows.find(where, { limit: query.limit, offset }) : []
+    return { rows: found.map(({ row }) => row), total }
+  }
+  const found: Json[] = []
+  for (let from = 0; ; from += MOST_ROWS) {
+    const rows = await tables.resource_rows.find(where, { limit: MOST_ROWS, offset: from })
+    for (const { row } of rows) if (matches(row, query)) found.push(row)
+    if (rows.length < MOST_ROWS) break
+    await othersTurn()
+  }
+  found.sort((row, other) => compare(row, other, query.order))
+  return { rows: found.slice(offset, offset + query.limit), total: found.length }
+}
+
+const othersTurn = () => new Promise<void>(resolve => void setImmediate(resolve))
+
+/** Rejects with a 404 if there is no such row for this viewer. */
+export async function getRow(tables: Tables, set: RowSet, id: string): Promise<ResourceRow> {
+  const row = await tables.resource_rows.get(rowKey(set.head.id, id))
+  const { parent, owner } = { parent: row?.parent, owner: row?.owner, ...whereOf(set) }
+  if (!row || row.parent !== parent || row.owner !== owner) throw noSuchRow(id)
+  return row
+}
+
+/** Adds a row. Rejects with a 400, 403 or 409 for one that cannot be added. */
+export async function insertRow(tables: Tables, set: RowSet, body: Json, nowMs: number): Promise<Json> {
+  const { resource, head } = set
+  const { next_position: position, next_id } = head
+  const { row: named, id } = identified(resource, placed(set, body), next_id)
+  const { row, owner } = owned(set, named)
+  requireGood(resource, row)
+  const at = new Date(nowMs).toISOString()
+  const [key, parent] = [rowKey(head.id, id), parentOf(resource.params, row)]
+  const entry = { id: key, resource: head.id, parent, owner, row, position, seed: null, created_at: at, updated_at: at }
+  try {
+    await tables.resource_rows.insert(entry)
+  } catch (error) {
+    throw error instanceof TakenError ? rowExists(id) : error
+  }
+  const nextId = Math.max(next_id, nextAfter(id))
+  await tables.resources.update(head.id, { next_position: position + 1, next_id: nextId, updated_at: at })
+  return row
+}
+
+/** Larger ids are the caller's own and do not count. PostgreSQL's integers end here. */
+const LARGEST_ID = 2 ** 31 - 2
+
+/** The whole number after an id; 1 if the id is none. */
+export function nextAfter(id: string): number {
+  const number = /^\d{1,10}$/.test(id) ? Number(id) : 0
+  return number <= LARGEST_ID ? number + 1 : 1
+}
+
+export interface Change {
+  readonly id: string
+  readonly body: Json
+  /** PATCH keeps fields that the body does not have, PUT does not. */
+  readonly keeps: boolean
+  /** The header If-Match. */
+  readonly ifMatch?: string | undefined
+}
+
+/** Changes or replaces a row. Rejects with a 400, 403, 404 or 412 and then changes nothing. */
+export async function changeRow(tables: Tables, set: RowSet, change: Change, nowMs: number): Promise<Json> {
+  const { resource, head } = set
+  const before = await getRow(tables, set, change.id)
+  requireMatch(before, change.ifMatch)
+  const ownId = valueIn(before.row, resource.id.field)
+  const written = change.keeps ? { ...before.row, ...change.body } : withFixedFields(set, before, change.body)
+  const row = valueIn(written, resource.id.field) === undefined ? withValue(written, resource.id.field, ownId) : written
+  if (idText(valueIn(row, resource.id.field)) !== change.id)
+    throw invalidRequest(`${resource.id.field.join('.')} must be ${JSON.stringify(ownId)}, as in the path.`)
+  const { row: next, owner } = owned(set, placed(set, row))
+  requireGood(resource, next)
+  const parent = parentOf(resource.params, next)
+  const updated_at = new Date(nowMs).toISOString()
+  await tables.resource_rows.update(rowKey(head.id, change.id), { row: next, owner, parent, updated_at })
+  return next
+}
+
+/** A row that replaces another one keeps its owner and its parent. */
+function withFixedFields({ resource: { owner, params } }: RowSet, { row }: ResourceRow, body: Json): Json {
+  const fixed = [...params, ...(owner === undefined ? [] : [owner])].filter(name => !Object.hasOwn(body, name))
+  return { ...body, ...Object.fromEntries(fixed.map(name => [name, valueIn(row, [name])])) }
+}
+
+/** Removes a row. Rejects with a 404 or 412. */
+export async function removeRow(tables: Tables, set: RowSet, id: string, ifMatch?: string): Promise<void> {
+  const before = await getRow(tables, set, id)
+  requireMatch(before, ifMatch)
+  await tables.resource_rows.remove({ id: before.id })
+}
+
+/** RFC 9110 §13.1.1: weak tags never match. */
+function requireMatch({ row }: ResourceRow, ifMatch: string | undefined): void {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return
+  if (!ifMatch.split(',').some(tag => tag.trim() === etagOf(row))) throw rowChanged()
+}
+
+/** The row with the parameters of its path. Throws a 400 if it names others. */
+function placed({ resource, params }: RowSet, body: Json): Json {
+  let row = body
+  for (const [name, text] of Object.entries(params)) {
+    const given = valueIn(body, [name])
+    if (given === undefined)
+      row = { ...row, [name]: resource.numeric.has(name) && isNumeral(text) ? Number(text) : text }
+    else if (String(given) !== text) throw invalidRequest(`${name} must be ${JSON.stringify(text)}, as in the path.`)
+  }
+  const missing = resource.params.find(name => valueIn(row, [name]) === undefined)
+  if (missing !== undefined) throw invalidRequest(`${missing} is missing.`)
+  return row
+}
+
+/** Whether a number becomes this text again. */
+const isNumeral = (text: string) => String(Number(text)) === text && Number.isFinite(Number(text))
+
+/** The row with an id. Throws a 400 for one that cannot be an id. */
+function identified({ id: { field, as } }: ReadyResource, row: Json, nextId: number): { row: Json; id: string } {
+  const given = valueIn(row, field)
+  const name = field.join('.')
+  if (given === undefined && as === 'given')
+    throw invalidRequest(`${name} is missing. It must be a string or a number.`)
+  const value = given ?? (as === 'integer' ? nextId : as === 'uuid' ? randomUUID() : given)
+  const id = idText(value)
+  if (id === undefined)
+    throw invalidRequest(`${name} must be a string of 1 to 500 characters or a number, not ${typeof value}.`)
+  if (as === 'integer' && !Number.isSafeInteger(value)) throw invalidRequest(`${name} must be a whole number.`)
+  return { row: given === undefined ? withValue(row, field, value) : row, id }
+}
+
+/** The row with its owner. Throws a 403 if that would not be the caller. */
+function owned({ resource, viewer }: RowSet, row: Json): { readonly row: Json; readonly owner: string | null } {
+  const { owner: field, path } = resource
+  if (field === undefined) return { row, owner: null }
+  const given = valueIn(row, [field])
+  if (viewer.seesAll) return { row, owner: typeof given === 'string' ? given : null }
+  if (viewer.user === null) throw foreignRow(`Rows of ${path} belong to users, and this credential belongs to no user.`)
+  if (given === undefined) return { row: { ...row, [field]: viewer.user }, owner: viewer.user }
+  if (given !== viewer.user) throw foreignRow(`${field} must be your own id, ${viewer.user}.`)
+  return { row, owner: viewer.user }
+}
+
+function requireGood({ mistakeOf }: ReadyResource, row: Json): void {
+  const mistake = mistakeOf?.(row)
+  if (mistake !== undefined) throw invalidRequest(mistake)
+}

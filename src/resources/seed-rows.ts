@@ -1,0 +1,93 @@
+/** The rows at the start: checked, with their ids and owners. */
+import { hash } from 'node:crypto'
+import type { Path } from '../check/check.js'
+import { isTooDeep } from '../core/json.js'
+import type { Json } from '../core/state.js'
+import { inSlices, type Sliced } from '../core/work.js'
+import type { PlacedMistake } from './data-file.js'
+import { idText, parentOf, type SeedRow, valueIn } from './resource.js'
+import type { RowCheck } from './row-schema.js'
+
+interface Form {
+  readonly params: readonly string[]
+  readonly owner: string | undefined
+  readonly id: { readonly field: readonly string[] }
+  readonly check: RowCheck | undefined
+  readonly userIdOf: (email: string) => string | undefined
+}
+
+interface Seeds {
+  readonly seeds: readonly SeedRow[]
+  readonly mistakes: readonly PlacedMistake[]
+  /** Whether there are rows and all ids are whole numbers. */
+  readonly areWhole: boolean
+}
+
+/** More levels are a mistake, and could not be sent to an app. */
+export const MOST_ROW_LEVELS = 100
+
+/** At most this many mistakes are reported. */
+const MOST_MISTAKES = 20
+
+export const seedsOf = (written: unknown, form: Form): Promise<Seeds> => inSlices(read(written ?? [], form))
+
+function* read(written: unknown, form: Form): Sliced<Seeds> {
+  if (!Array.isArray(written))
+    return { seeds: [], mistakes: [{ path: [], sentence: 'The data must be a list of rows.' }], areWhole: false }
+  const seeds: SeedRow[] = []
+  const mistakes: PlacedMistake[] = []
+  const taken = new Map<string, number>()
+  for (const [i, row] of written.entries()) {
+    if (mistakes.length >= MOST_MISTAKES) break
+    const { seed, sentence } = seedOf(row, form)
+    const before = seed && taken.get(seed.id)
+    if (before !== undefined)
+      mistakes.push({ path: [i], sentence: `Row ${i + 1} has the same id as row ${before + 1}: ${seed?.id}.` })
+    else if (sentence !== undefined)
+      mistakes.push({ path: [i, ...sentence.at], sentence: `Row ${i + 1}: ${sentence.text}` })
+    else if (seed) seeds.push(seed)
+    if (seed) taken.set(seed.id, i)
+    yield
+  }
+  const areWhole = seeds.length > 0 && seeds.every(({ row }) => Number.isSafeInteger(valueIn(row, form.id.field)))
+  return { seeds, mistakes, areWhole }
+}
+
+interface Sentence {
+  readonly at: Path
+  readonly text: string
+}
+
+function seedOf(row: unknown, form: Form): { readonly seed?: SeedRow; readonly sentence?: Sentence } {
+  const refuse = (text: string, at: Path = []) => ({ sentence: { at, text } })
+  if (typeof row !== 'object' || row === null || Array.isArray(row)) return refuse('it must be an object.')
+  if (isTooDeep(row, MOST_ROW_LEVELS)) return refuse(`it has more than ${MOST_ROW_LEVELS} levels.`)
+  const own = row as Json
+  const id = idText(valueIn(own, form.id.field))
+  if (id === undefined)
+    return refuse(`${form.id.field.join('.')} must be a string or a number that identifies the row.`)
+  const missing = form.params.find(name => idText(valueIn(own, [name])) === undefined)
+  if (missing !== undefined) return refuse(`${missing} is missing, which is a part of the path.`)
+  const { owner, trouble } = ownerOf(own, form)
+  if (trouble !== undefined) return refuse(trouble, form.owner === undefined ? [] : [form.owner])
+  const whole = form.owner === undefined ? own : { ...own, [form.owner]: owner }
+  const mistake = form.check?.(whole)
+  if (mistake) return refuse(mistake.sentence, mistake.path)
+  const parent = parentOf(form.params, whole)
+  return { seed: { id, owner, parent, row: whole, mark: hash('sha256', JSON.stringify([owner, whole]), 'hex') } }
+}
+
+/** The owner of a row: an id, or the email address of a configured user. */
+function ownerOf(row: Json, { owner: field, userIdOf }: Form): { owner: string | null; trouble?: string } {
+  if (field === undefined) return { owner: null }
+  const written = valueIn(row, [field])
+  if (written === null) return { owner: null }
+  if (typeof written !== 'string' || written === '')
+    return {
+      owner: null,
+      trouble: `${field} must be the email address or the id of its user, or null for a row that only the service key sees.`,
+    }
+  if (!written.includes('@')) return { owner: written }
+  const id = userIdOf(written)
+  return id === undefined ? { owner: null, trouble: `${field} is ${written}, who is not among users.` } : { owner: id }
+}

@@ -1,0 +1,179 @@
+/** Answers requests for the paths of resources. */
+import type { ResourceAction } from '../config/resource-options.js'
+import { type Exchange, jsonReply, type OwnPath, type PathSource, type Reply } from '../core/exchange.js'
+import type { Json, State, Tables } from '../core/state.js'
+import { createPathTree, paramsIn, pathOf, routeOf, stepsOfPath } from '../replies/index.js'
+import { rowIn } from './body.js'
+import { type ListQuery, listQuery } from './query.js'
+import { type ReadyResource, valueIn } from './resource.js'
+import { changeRow, etagOf, getRow, insertRow, listRows, type RowPage, type RowSet, removeRow } from './rows.js'
+import { headOf, plantedHead } from './seeds.js'
+import { viewerOf } from './viewer.js'
+
+interface Parts {
+  readonly state: () => Promise<State>
+  readonly now: () => number
+}
+
+const methods = {
+  list: 'GET',
+  create: 'POST',
+  get: 'GET',
+  update: 'PATCH',
+  replace: 'PUT',
+  delete: 'DELETE',
+} as const satisfies Record<ResourceAction, string>
+
+/** What can be done at a path. */
+interface Spot {
+  readonly resource: ReadyResource
+  readonly action: ResourceAction
+  readonly own: OwnPath
+}
+
+export function createResourceSource(resources: readonly ReadyResource[], parts: Parts): PathSource {
+  const tree = createPathTree<Spot>()
+  const spots = resources.flatMap(resource => resource.only.map(action => spotOf(resource, action)))
+  for (const { route, spot } of spots) tree.put(route, spot)
+  const at = (path: string) => tree.at(stepsOfPath(path))
+  return {
+    at: path => at(path).map(({ own }) => own),
+    paths: () => spots.map(({ spot }) => spot.own),
+    answer(exchange) {
+      const method = exchange.method === 'HEAD' ? 'GET' : exchange.method
+      const spot = at(exchange.path).find(({ own }) => own.method === method)
+      return spot && answerOf(spot, exchange, parts)
+    },
+  }
+}
+
+function spotOf(resource: ReadyResource, action: ResourceAction) {
+  const { path, params, access } = resource
+  const isOfCollection = action === 'list' || action === 'create'
+  const route = routeOf(`GET ${path}${isOfCollection ? '' : params.includes('id') ? '/:rowId' : '/:id'}`)
+  return { route, spot: { resource, action, own: { method: methods[action], path: pathOf(route), access } } }
+}
+
+/** A request, as the actions see it. */
+interface Asked {
+  readonly exchange: Exchange
+  readonly params: Readonly<Record<string, string>>
+  /** The last step of the path. */
+  readonly id: string
+}
+
+async function answerOf({ resource, action }: Spot, exchange: Exchange, parts: Parts): Promise<Reply> {
+  const steps = stepsOfPath(exchange.path)
+  const params = paramsIn(routeOf(`GET ${resource.path}`), steps)
+  const asked = { exchange, params, id: steps.at(-1) ?? '' }
+  const reply = await (action === 'list' || action === 'get'
+    ? readReply(resource, action, asked, parts)
+    : writeReply(resource, action, asked, parts))
+  return { ...reply, answeredBy: { kind: 'resource', path: resource.path } }
+}
+
+async function readReply(
+  resource: ReadyResource,
+  action: 'list' | 'get',
+  asked: Asked,
+  { state, now }: Parts,
+): Promise<Reply> {
+  const { exchange, id } = asked
+  const query = listQuery(exchange.query, resource)
+  const work = async (tables: Tables, set: RowSet) =>
+    action === 'get'
+      ? rowReply(asked, set, (await getRow(tables, set, id)).row)
+      : listReply(asked, set, query, await listRows(tables, set, query))
+  const opened = await state()
+  const found = await opened.read(async tables => {
+    const set = await rowSetOf(tables, resource, asked, await headOf(tables, resource, exchange.scope))
+    return set && work(tables, set)
+  })
+  const reply =
+    found ??
+    // The first request of a scope.
+    (await opened.write(async tables => {
+      const set = await rowSetOf(tables, resource, asked, await plantedHead(tables, resource, exchange.scope, now()))
+      return work(tables, set as RowSet)
+    }))
+  return unlessKnown(exchange, reply)
+}
+
+async function rowSetOf(
+  tables: Tables,
+  resource: ReadyResource,
+  { exchange, params }: Asked,
+  head: RowSet['head'] | undefined,
+): Promise<RowSet | undefined> {
+  return head && { resource, head, params, viewer: await viewerOf(tables, exchange.caller) }
+}
+
+async function writeReply(
+  resource: ReadyResource,
+  action: Exclude<ResourceAction, 'list' | 'get'>,
+  asked: Asked,
+  { state, now }: Parts,
+): Promise<Reply> {
+  const { exchange, id } = asked
+  const body = action === 'delete' ? {} : rowIn(exchange)
+  const ifMatch = exchange.headers['if-match']
+  return (await state()).write(async tables => {
+    const head = await plantedHead(tables, resource, exchange.scope, now())
+    const set = (await rowSetOf(tables, resource, asked, head)) as RowSet
+    switch (action) {
+      case 'create':
+        return created(asked, set, await insertRow(tables, set, body, now()))
+      case 'delete':
+        await removeRow(tables, set, id, ifMatch)
+        return { kind: 'reply', status: 204, contentType: '', body: '' } as const
+      default: {
+        const change = { id, body, keeps: action === 'update', ifMatch }
+        return rowReply(asked, set, await changeRow(tables, set, change, now()))
+      }
+    }
+  })
+}
+
+function rowReply({ exchange, params }: Asked, { resource }: RowSet, row: Json): Reply {
+  const body = resource.wraps.one({ row, params, caller: exchange.caller })
+  return { ...jsonReply(body), headers: ['etag', etagOf(row)] }
+}
+
+function created(asked: Asked, set: RowSet, row: Json): Reply {
+  const reply = rowReply(asked, set, row)
+  const id = encodeURIComponent(String(valueIn(row, set.resource.id.field)))
+  return { ...reply, status: 201, headers: [...(reply.headers ?? []), 'location', `${asked.exchange.path}/${id}`] }
+}
+
+function listReply(
+  { exchange, params }: Asked,
+  { resource }: RowSet,
+  query: ListQuery,
+  { rows, total }: RowPage,
+): Reply {
+  const { page, limit } = query
+  const pages = Math.max(1, Math.ceil(total / limit))
+  const body = resource.wraps.list({ rows, total, page, pages, limit, params, caller: exchange.caller })
+  const link = query.isPaged ? ['link', linksOf(exchange, page, pages)] : []
+  return { ...jsonReply(body), headers: ['x-total-count', String(total), 'etag', etagOf(body), ...link] }
+}
+
+/** RFC 8288, as json-server and GitHub send it. */
+function linksOf({ path, query }: Exchange, page: number, pages: number): string {
+  const linked = { first: 1, ...(page > 1 && { prev: page - 1 }), ...(page < pages && { next: page + 1 }), last: pages }
+  return Object.entries(linked)
+    .map(([rel, to]) => {
+      const params = new URLSearchParams(query)
+      params.set('_page', String(to))
+      return `<${path}?${params}>; rel="${rel}"`
+    })
+    .join(', ')
+}
+
+/** A 304 if the client has this answer already (RFC 9110 §13.1.2). */
+function unlessKnown({ headers }: Exchange, reply: Reply): Reply {
+  const known = headers['if-none-match']?.split(',').map(tag => tag.trim().replace(/^W\//, '')) ?? []
+  const [etag = ''] = (reply.headers ?? []).filter((_, i, all) => all[i - 1] === 'etag')
+  if (!known.includes(etag) && !known.includes('*')) return reply
+  return { ...reply, status: 304, contentType: '', body: '' }
+}

@@ -1,0 +1,82 @@
+/** What surrounds rows in answers: templates from the configuration. */
+import type { Caller } from '../core/caller.js'
+import { templateFailed } from '../core/errors.js'
+import type { Json } from '../core/state.js'
+import { type CommonFacts, hasTemplate, loadTemplates, TemplateError } from '../replies/index.js'
+
+/** What templates for lists can name. */
+export interface ListFacts {
+  readonly rows: readonly Json[]
+  readonly total: number
+  readonly page: number
+  readonly pages: number
+  readonly limit: number
+  readonly params: Readonly<Record<string, string>>
+  readonly caller: Caller
+}
+
+/** The same for rows. */
+export interface RowFacts extends Pick<ListFacts, 'params' | 'caller'> {
+  readonly row: Json
+}
+
+export interface Wraps {
+  list(facts: ListFacts): unknown
+  one(facts: RowFacts): unknown
+}
+
+const common = { params: undefined, caller: ['kind', 'name', 'email', 'id'] }
+const listNames = { ...common, rows: undefined, total: undefined, page: undefined, pages: undefined, limit: undefined }
+const rowNames = { ...common, row: undefined }
+
+interface Written {
+  readonly list?: unknown
+  readonly one?: unknown
+}
+
+/** Without templates, rows are the whole answer. `complain` is called with the path and a sentence for each mistake. */
+export async function wrapsOf(
+  { list, one }: Written,
+  path: string,
+  complain: (at: readonly string[], sentence: string) => void,
+): Promise<Wraps> {
+  const [forList, forOne] = [
+    await compiled(list, listNames, sentence => complain(['list'], sentence)),
+    await compiled(one, rowNames, sentence => complain(['one'], sentence)),
+  ]
+  const title = `wrap of the resource ${path}`
+  return {
+    list: facts => (list === undefined ? facts.rows : forList(facts, title)),
+    one: facts => (one === undefined ? facts.row : forOne(facts, title)),
+  }
+}
+
+type Render = (facts: Pick<ListFacts, 'caller'>, title: string) => unknown
+
+async function compiled(
+  written: unknown,
+  names: Readonly<Record<string, readonly string[] | undefined>>,
+  complain: (sentence: string) => void,
+): Promise<Render> {
+  if (!hasTemplate(written)) return () => written
+  const templates = await loadTemplates(written)
+  try {
+    const { renderValue } = templates.compile(written, names)
+    return (facts, title) => rendered(() => renderValue({ ...others, ...facts }), title)
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error
+    complain(error.message)
+    return () => undefined
+  }
+}
+
+/** Facts that these templates cannot name. */
+const others: Omit<CommonFacts, 'caller'> = { match: [], headers: {}, count: 1, now: '', timestamp: 0 }
+
+function rendered(work: () => unknown, title: string): unknown {
+  try {
+    return work()
+  } catch (error) {
+    throw error instanceof TemplateError ? templateFailed(title, error.message) : error
+  }
+}
