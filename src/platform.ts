@@ -71,7 +71,10 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
     lasting.faults,
     lasting.recordings,
     createContractCheck(lasting, loaded),
-    { reset: ({ scope }) => lasting.journal.clear(scope === undefined ? {} : { scope }) },
+    {
+      open: lasting.journal.open,
+      reset: ({ scope }) => lasting.journal.clear(scope === undefined ? {} : { scope }),
+    },
     { reset: ({ scope }) => (scope === undefined ? lasting.clock.reset() : undefined) },
     { prepare: async () => delivery.renew },
     delivery,

@@ -2,7 +2,7 @@
 import type { Violating, ViolationCounts } from '../check/finding.js'
 import type { Exchange } from '../core/exchange.js'
 import { inSlices, onceLoaded } from '../core/work.js'
-import { credentialsOf, type Redact } from '../redact/index.js'
+import type { Redact } from '../redact/index.js'
 
 export interface Violations {
   /** Takes an exchange whose answer has been sent. */
@@ -30,7 +30,7 @@ const none: readonly string[] = []
 /** `redact` removes secrets, since field names and paths on the live platform may be anything. */
 export function createViolations(report: (error: unknown) => void, redact: () => Redact): Violations {
   const listeners: ((violating: Violating) => void)[] = []
-  const load = onceLoaded(() => import('./judge.js'))
+  const load = onceLoaded(async () => ({ ...(await import('./judge.js')), ...(await import('../redact/index.js')) }))
   let listed: Violating[] = []
   let documented = 0
   let decided = 0
@@ -39,7 +39,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
   let judging: Promise<void> = Promise.resolve()
 
   async function look(exchange: Exchange, id: string): Promise<void> {
-    const { judgedAnswer, judge } = await load()
+    const { judgedAnswer, judge, credentialsOf } = await load()
     // One per turn, so that requests are answered in between.
     await new Promise(setImmediate)
     const answer = judgedAnswer(exchange)

@@ -1,10 +1,9 @@
 /** The journal: the only entry point of this part. */
-export { quoted } from './curl.js'
 export type { JournaledExchange as Kept } from './entry.js'
-export { filterOf, type JournalFilter, journalFilter } from './filter.js'
+export type { JournalFilter } from './filter.js'
 export { createJournal, type Journal } from './journal.js'
 export type { JournalBrief, JournalEntry } from './shapes.js'
-export { createTally, sizeOf } from './tally.js'
+export { createTally } from './tally.js'
 
 /** The code that serves the journal over HTTP, loaded with the control API. */
 export const loadReader = () => import('./reader.js')

@@ -2,58 +2,32 @@
 import { passedMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
 import { DASHBOARD_HEADER } from '../core/paths.js'
-import { credentialsOf, type Redact } from '../redact/index.js'
-import { briefOf } from './brief.js'
-import { curlOf } from './curl.js'
-import { entryOf, type JournaledExchange } from './entry.js'
-import { filterOf, type JournalFilter } from './filter.js'
-import { type Place, Ring } from './ring.js'
-import type { JournalBrief, JournalEntry } from './shapes.js'
+import type { Redact } from '../redact/index.js'
+import type { Reading } from './reading.js'
+import { Ring } from './ring.js'
 import { createSeconds, type Second } from './tally.js'
 
 type Listener = (exchange: Exchange, id: number) => void
 
-export interface Journal {
+/** What every request needs of the journal. */
+interface Keeping {
+  /** Loads what reading needs: far more code than keeping, so it waits until the port is open. Nothing can be read before. */
+  open(): Promise<void>
   /** Adds an exchange whose answer has been sent, or never will be. */
   add(exchange: Exchange): void
   /** Calls `listener` for each further exchange that was refused. */
   followErrors(listener: (exchange: Exchange) => void): void
   /** Calls `listener` for each further exchange. Returns a function that stops this. */
   follow(listener: Listener): () => void
-  /** Returns the matching exchanges, oldest first. If there are more than `limit`, the newest of them. */
-  entries(filter?: JournalFilter, limit?: number): readonly JournalEntry[]
-  /**
-   * Returns the ids of the matching exchanges, oldest first. If there are more than `limit`: the first ones if the
-   * filter has `after`, otherwise the newest.
-   */
-  ids(filter?: JournalFilter, limit?: number): readonly string[]
-  /** Returns the original exchanges with their secrets, for comparing and never for showing. */
-  exchanges(filter?: JournalFilter): readonly { readonly id: string; readonly exchange: Exchange }[]
-  /** Finds an exchange by its id or by the x-request-id of its answer. Longer bodies are cut to `shownBytes`. */
-  get(id: string, shownBytes?: number): JournalEntry | undefined
-  /** Returns an exchange as it is kept, with its secrets, for uses such as making a recording. */
-  kept(id: string): JournaledExchange | undefined
-  /** Returns the short form of an exchange, whether it is kept or not. */
-  brief(seen: JournaledExchange): JournalBrief
-  /** Returns the short forms of the exchanges whose ids `ids` returns. */
-  briefs(filter?: JournalFilter, limit?: number): readonly JournalBrief[]
-  /**
-   * Returns a function that redacts a text assembled from parts of an exchange, where a secret may only become visible
-   * now.
-   */
-  redaction(id: string): ((text: string) => string) | undefined
-  /** Returns a curl command that repeats the request at `url`. */
-  curl(id: string, url: string): string | undefined
-  count(filter?: JournalFilter): number
   /** The id of the last exchange, whether kept or not; `0` before the first. */
   lastId(): string
   /** The number of exchanges that were not kept because there were too many at once. */
   passedOver(): number
   /** Counts for the last two minutes, second by second, from the first second with a request. */
   seconds(): readonly Second[]
-  /** Removes the matching exchanges; all if no filter is given. */
-  clear(filter?: JournalFilter): void
 }
+
+export interface Journal extends Keeping, Reading {}
 
 interface JournalParts {
   /** Limits on the number of exchanges and on the bytes of their bodies. */
@@ -82,7 +56,11 @@ export function createJournal({
   const seconds = createSeconds()
   let lastId = 0
   let passedOver = 0
-  return {
+  const keeping: Keeping = {
+    async open() {
+      const { createReading } = await import('./reading.js')
+      Object.assign(keeping, createReading(ring, redact, maxEntries))
+    },
     add(exchange) {
       if (!dashboard && exchange.headers[DASHBOARD_HEADER] !== undefined && isDashboards(exchange)) return
       const id = ++lastId
@@ -100,12 +78,12 @@ export function createJournal({
         listeners = listeners.filter(other => other !== listener)
       }
     },
-    ...reading(ring, redact, maxEntries),
     lastId: () => String(lastId),
     passedOver: () => passedOver,
     seconds: () => seconds.last(),
-    clear: (filter = {}) => ring.clear(placesOf(ring, filter)),
   }
+  // `open` adds the rest.
+  return keeping as Journal
 }
 
 /** Whether what is marked as the page's comes from it. A page elsewhere cannot hide what it does: browsers name its origin. */
@@ -123,53 +101,5 @@ function notifier(report: (error: unknown) => void) {
       if (!failing.has(listener)) report(error)
       failing.add(listener)
     }
-  }
-}
-
-function placesOf(ring: Ring, filter: JournalFilter): readonly Place[] {
-  const fits = filterOf(filter)
-  return [...ring.all()].filter(([kept]) => fits(kept))
-}
-
-/** The reading functions of the journal. */
-function reading(ring: Ring, redact: () => Redact, most: number) {
-  const fitting = (filter: JournalFilter) => placesOf(ring, filter).map(([kept]) => kept)
-
-  function partOf(filter: JournalFilter, limit: number): readonly JournaledExchange[] {
-    const found = fitting(filter)
-    return filter.after === undefined ? found.slice(-limit) : found.slice(0, limit)
-  }
-
-  function kept(id: string): JournaledExchange | undefined {
-    // The number is compared with each id, rather than converting each to text.
-    const wanted = /^(0|[1-9]\d*)$/.test(id) ? Number(id) : Number.NaN
-    for (const [found] of ring.all()) if (found.id === wanted || found.exchange.outcome?.requestId === id) return found
-    return undefined
-  }
-
-  return {
-    entries: (filter: JournalFilter = {}, limit = most) =>
-      fitting(filter)
-        .slice(-limit)
-        .map(found => entryOf(found, redact())),
-    ids: (filter: JournalFilter = {}, limit = most) => partOf(filter, limit).map(({ id }) => String(id)),
-    exchanges: (filter: JournalFilter = {}) =>
-      fitting(filter).map(({ id, exchange }) => ({ id: String(id), exchange })),
-    get(id: string, shownBytes?: number) {
-      const found = kept(id)
-      return found && entryOf(found, redact(), shownBytes)
-    },
-    kept,
-    brief: (seen: JournaledExchange) => briefOf(seen, redact()),
-    briefs: (filter: JournalFilter = {}, limit = most) => partOf(filter, limit).map(found => briefOf(found, redact())),
-    redaction(id: string) {
-      const found = kept(id)
-      return found && redact()(credentialsOf(found.exchange, redact())).text
-    },
-    curl(id: string, url: string) {
-      const found = kept(id)
-      return found && curlOf(found.exchange, redact(), url)
-    },
-    count: (filter: JournalFilter = {}) => fitting(filter).length,
   }
 }

@@ -48,7 +48,12 @@ async function follower({ url }: Pick<Scene, 'url'>, query = '') {
 }
 
 const redact = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
-const journalOfTen = () => createJournal({ maxEntries: 10, maxBytes: 1000, redact: () => redact })
+
+async function journalOfTen() {
+  const journal = createJournal({ maxEntries: 10, maxBytes: 1000, redact: () => redact })
+  await journal.open()
+  return journal
+}
 
 const visit = async ({ ask }: Scene, ...paths: readonly string[]) => {
   for (const path of paths) await (await ask(path)).text()
@@ -119,8 +124,8 @@ test('what no rule fitted is marked, and so is what no recording answered', asyn
   expect(briefs()[1]).toMatchObject({ status: 424, error: expect.stringContaining('No recording matches') })
 })
 
-test('of a stream of ten thousand pieces sixty times are told, and how many there were', () => {
-  const journal = journalOfTen()
+test('of a stream of ten thousand pieces sixty times are told, and how many there were', async () => {
+  const journal = await journalOfTen()
   const pieces = Array.from({ length: 10_000 }, () => 'ü')
   const body = { head: '<', before: '[', pieces, after: ']', tail: '>', pace: unpaced }
   const said = { kind: 'reply', status: 200, contentType: 'text/event-stream', body } as const
@@ -214,7 +219,7 @@ test('in a flood every exchange is told once or counted, together with others, a
 test('who does not read makes nothing pile up, and is told the number of all of them later', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] })
   onTestFinished(() => void vi.useRealTimers())
-  const journal = journalOfTen()
+  const journal = await journalOfTen()
   const reader = new PassThrough({ highWaterMark: 5000, encoding: 'utf8' })
   const end = followInBrief(reader as never, journal, { filter: {}, first: [], run: 'one' })
   for (let second = 0; second < 20; second++) {
@@ -260,10 +265,10 @@ test('what is told is of the form that the document gives it, and that the page 
   expect(valuesOf('began').map(began => isOf('Began', began))).toEqual([true])
 })
 
-test('for who does not read no more bodies are held than a few, and the rest is counted', () => {
+test('for who does not read no more bodies are held than a few, and the rest is counted', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] })
   onTestFinished(() => void vi.useRealTimers())
-  const journal = journalOfTen()
+  const journal = await journalOfTen()
   const reader = new PassThrough({ highWaterMark: 10, encoding: 'utf8' })
   const end = followInBrief(reader as never, journal, { filter: {}, first: [], run: 'one' })
   const body = Buffer.alloc(1_048_576)

@@ -11,8 +11,12 @@ import { hello, platformWith } from '../scene.js'
 import { KEY_UNKNOWN } from '../sentences.js'
 
 const redact = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
-const journalOf = ({ maxEntries = 10, maxBytes = 1_000_000 } = {}) =>
-  createJournal({ maxEntries, maxBytes, redact: () => redact })
+
+async function journalOf({ maxEntries = 10, maxBytes = 1_000_000 } = {}) {
+  const journal = createJournal({ maxEntries, maxBytes, redact: () => redact })
+  await journal.open()
+  return journal
+}
 
 /** A platform seen from inside, asked for these bodies one after the other. */
 async function asked(bodies: readonly object[], { rules = [], ...options }: PlatformOptions = {}, headers = {}) {
@@ -154,8 +158,8 @@ test.each([
   [{ complete: false }, []],
   [{ after: '2' }, ['3', '4']],
   [{ source: 'rule', path: '/v1/*', after: '1' }, ['2', '4']],
-] as const)('of all exchanges %j finds %j', (filter, ids) => {
-  const journal = journalOf()
+] as const)('of all exchanges %j finds %j', async (filter, ids) => {
+  const journal = await journalOf()
   journal.add(ended())
   journal.add(ended({}, 429))
   journal.add(ended({ method: 'GET', path: '/health', caller: { kind: 'service' } }))
@@ -164,15 +168,15 @@ test.each([
   expect(journal.count(filter)).toBe(ids.length)
 })
 
-test('the last are kept, no more than there is place for', () => {
-  const journal = journalOf({ maxEntries: 3 })
+test('the last are kept, no more than there is place for', async () => {
+  const journal = await journalOf({ maxEntries: 3 })
   for (let i = 0; i < 3; i++) journal.add(ended())
   expect(journal.entries().map(({ id }) => id)).toEqual(['1', '2', '3'])
   expect(journal.entries({}, 2).map(({ id }) => id)).toEqual(['2', '3'])
 })
 
-test('bodies beyond the bytes for them make room by going, the oldest first', () => {
-  const journal = journalOf({ maxBytes: 2500 })
+test('bodies beyond the bytes for them make room by going, the oldest first', async () => {
+  const journal = await journalOf({ maxBytes: 2500 })
   for (let i = 0; i < 4; i++) journal.add(ended({ body: Buffer.alloc(1000, 'x') }))
   expect(journal.entries().map(({ id }) => id)).toEqual(['3', '4'])
   // One that is larger than all the room there is stays until the next one comes.
@@ -180,8 +184,8 @@ test('bodies beyond the bytes for them make room by going, the oldest first', ()
   expect(journal.entries().map(({ id }) => id)).toEqual(['5'])
 })
 
-test('of a flood the first are kept, and how many were passed over is known', () => {
-  const journal = journalOf({ maxEntries: 5 })
+test('of a flood the first are kept, and how many were passed over is known', async () => {
+  const journal = await journalOf({ maxEntries: 5 })
   const heard: number[] = []
   journal.follow((_exchange, id) => void heard.push(id))
   for (let i = 0; i < 50; i++) journal.add(ended())
@@ -191,8 +195,8 @@ test('of a flood the first are kept, and how many were passed over is known', ()
   expect(heard).toHaveLength(50)
 })
 
-test('what is cleared is gone, by scope or all of it', () => {
-  const journal = journalOf()
+test('what is cleared is gone, by scope or all of it', async () => {
+  const journal = await journalOf()
   journal.add(ended({ scope: 'a' }))
   journal.add(ended({ scope: 'b' }))
   journal.clear({ scope: 'a' })
@@ -203,8 +207,8 @@ test('what is cleared is gone, by scope or all of it', () => {
   expect(journal.count()).toBe(0)
 })
 
-test('a body that is nested too deeply to be written down again is told as text', () => {
-  const journal = journalOf()
+test('a body that is nested too deeply to be written down again is told as text', async () => {
+  const journal = await journalOf()
   const deep = `${'{"a":['.repeat(5000)}"sk-proj-${'a1B2c3D4'.repeat(5)}"${']}'.repeat(5000)}`
   journal.add(exchangeWith({ body: Buffer.from(deep) }))
   journal.add(exchangeWith({ body: Buffer.from('['.repeat(400) + ']'.repeat(400)) }))
@@ -214,15 +218,15 @@ test('a body that is nested too deeply to be written down again is told as text'
   expect(second?.request.body).toBeInstanceOf(Array)
 })
 
-test('headers may be called whatever they like', () => {
-  const journal = journalOf()
+test('headers may be called whatever they like', async () => {
+  const journal = await journalOf()
   const headers = JSON.parse('{"constructor":"a","__proto__":"b","tostring":"c"}')
   journal.add(exchangeWith({ headers }))
   expect(Object.entries(journal.entries()[0]?.request.headers ?? {})).toEqual(Object.entries(headers))
 })
 
-test('long queries and the times of pieces count against the bytes as well', () => {
-  const journal = journalOf({ maxEntries: 100, maxBytes: 20_000 })
+test('long queries and the times of pieces count against the bytes as well', async () => {
+  const journal = await journalOf({ maxEntries: 100, maxBytes: 20_000 })
   for (let i = 0; i < 50; i++) journal.add(exchangeWith({ query: 'q'.repeat(5000) }))
   expect(journal.count()).toBe(3)
   const outcome = { status: 200, answeredBy: undefined, error: undefined, complete: true }
@@ -231,8 +235,8 @@ test('long queries and the times of pieces count against the bytes as well', () 
   expect(journal.count()).toBe(2)
 })
 
-test('streams count with their pieces, and those of the live platform are put together', () => {
-  const journal = journalOf({ maxEntries: 100, maxBytes: 20_000 })
+test('streams count with their pieces, and those of the live platform are put together', async () => {
+  const journal = await journalOf({ maxEntries: 100, maxBytes: 20_000 })
   const outcome = { status: 200, answeredBy: undefined, error: undefined, complete: true }
   const frame = { head: '', before: '', after: '', tail: '', pace: unpaced }
   for (let i = 0; i < 50; i++) {
@@ -247,8 +251,8 @@ test('streams count with their pieces, and those of the live platform are put to
   expect(beginning.map(({ buffer }) => buffer.byteLength)).toEqual([18, 18])
 })
 
-test('what is looked for in bodies may be of any letters', () => {
-  const journal = journalOf()
+test('what is looked for in bodies may be of any letters', async () => {
+  const journal = await journalOf()
   for (const text of ['Grüße', 'Gruesse', '😀']) journal.add(exchangeWith({ body: Buffer.from(text) }))
   expect(['üß', 'ues', '😀', 'G', ''].map(text => journal.count({ text }))).toEqual([1, 1, 1, 2, 3])
 })

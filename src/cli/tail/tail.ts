@@ -1,7 +1,7 @@
 /** `standin tail`: follows the request log of a running Standin from another terminal. */
 import { ProblemsError } from '../../check/problem.js'
 import { isLoopback } from '../../core/origins.js'
-import { journalFilter } from '../../journal/index.js'
+import { journalFilter } from '../../journal/filter.js'
 import { addressFor } from '../address.js'
 import { type CommandLine, command, sharedFlags, text, whole, yes } from '../command.js'
 import { createEventLog, type EventLog } from '../event-log.js'
