@@ -38,7 +38,7 @@ export const named = <S extends Schema>(name: string, schema: S): S => ({ ...sch
 
 /** A page of a list: its query, and its response. */
 export const listingQuery = closed({
-  search: optional(text, 'Only those in which these words stand, in upper or lower case.'),
+  search: optional(text, 'Only entries that contain these words, in upper or lower case.'),
   limit: optional(wholeBetween(1, 1000), 'At most this many.'),
   offset: optional(wholeBetween(0, 1_000_000_000, 'a whole number', 'a whole number from 0 on'), 'How many to skip.'),
 })
@@ -49,7 +49,7 @@ export const dataOf = <S extends Schema>(item: S) => closed({ data: listOf(item)
 export const pageOf = <S extends Schema>(item: S) => closed({ data: listOf(item), total: whole })
 
 /** The query or body of an operation on one scope. */
-export const scopeQuery = closed({ scope: optional(text, 'The scope; all of them without it.') })
+export const scopeQuery = closed({ scope: optional(text, 'The scope; without it, all scopes.') })
 
 /** Creates a test for items that contain all words of a search in one of their texts. */
 export function searchFor(search = ''): (texts: readonly (string | null | undefined)[]) => boolean {

@@ -140,7 +140,7 @@ function shortenDigits(document: Document): void {
 // How YAML reads `text: {{user}}`.
 const keyWithoutName =
   "A key has to be a word here, not a map or a list. A text that begins with { or [ stands in quotes: '{{user}}'."
-const noAnchor = 'The anchor of this alias is not set before it. A text that begins with * stands in quotes.'
+const noAnchor = 'The anchor of this alias is not set before it. A text that begins with * must be quoted.'
 
 /** One syntax error causes more after it, but each duplicate key is an error of its own. */
 function worthTelling(errors: readonly YAMLParseError[]): readonly YAMLParseError[] {
@@ -158,7 +158,7 @@ function duplicateKey(document: Document, offset: number, lines: LineCounter): s
       const first = keys.find(({ value }) => value === again?.value)
       if (!again || !first) return undefined
       const { line } = lines.linePos(first.range?.[0] ?? 0)
-      told = `The key ${JSON.stringify(String(again.value))} is there twice, first on line ${line}. Remove one of them.`
+      told = `The key ${JSON.stringify(String(again.value))} appears twice, first on line ${line}. Remove one of them.`
       return visit.BREAK
     },
   })
@@ -178,12 +178,9 @@ function whyOf({ code, message }: YAMLParseError): string {
 /** What the author probably meant. */
 const remedies = [
   [/^Invalid escape sequence/, "Between single quotes a backslash is only a backslash, as in '/\\d+/'."],
-  [/^Nested mappings are not allowed/, 'A text with a colon in it stands in quotes.'],
-  [/^Plain value cannot start with/, 'A text that begins with it stands in quotes.'],
-  [
-    /^Unexpected scalar at node end/,
-    'A quote within single quotes is written twice, and lines are indented by spaces.',
-  ],
+  [/^Nested mappings are not allowed/, 'A text that contains a colon must be quoted.'],
+  [/^Plain value cannot start with/, 'A text that begins with it must be quoted.'],
+  [/^Unexpected scalar at node end/, 'Double a quote inside single quotes, and indent lines with spaces.'],
 ] as const
 
 const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`)

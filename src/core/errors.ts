@@ -70,11 +70,11 @@ function unauthorized(code: string, message: string, { hint, advice }: Omit<Row<
 }
 
 const sendOneAsPrinted = (path: string) =>
-  `Send the header "Authorization: Bearer KEY" with the ${path.startsWith('/api/') ? 'SUPABASE_ANON_KEY' : 'OPENAI_API_KEY'} that the start prints, or a token of standin token.`
-const makeNewKey = 'Make a new key with standin key create or on the dashboard.'
+  `Send the header "Authorization: Bearer KEY" with the ${path.startsWith('/api/') ? 'SUPABASE_ANON_KEY' : 'OPENAI_API_KEY'} that is printed at startup, or a token from standin token.`
+const makeNewKey = 'Create a new key with standin key create or on the dashboard.'
 /** Also used for errors of the auth backend. */
-export const signInAgain = 'Sign in again, or take one of standin token.'
-const takeTokenFromHere = 'Take a token of this backend: sign in, or standin token.'
+export const signInAgain = 'Sign in again, or get a token with standin token.'
+const takeTokenFromHere = 'Use a token of this backend: sign in, or run standin token.'
 
 // Documented errors (platform-api.md, "Errors"): 404 with the path, and 401.
 
@@ -87,7 +87,7 @@ export const notFoundByRule = (nearest: string) =>
 /** For a path that perhaps the live platform knows; to the client the same. The argument is the refusal of the credential. */
 export const notFoundUnasked = ({ message, more: { tried } }: PlatformError) =>
   new PlatformError(404, 'not_found', notFound().message, [], {
-    hint: `The live platform was not asked: ${message}`,
+    hint: `The request was not sent to the live platform: ${message}`,
     tried,
   })
 
@@ -125,14 +125,14 @@ const byAnother = 'made by a Standin with another state, such as that of another
 
 /** Hints for a valid credential to which nothing in the state belongs. */
 export const fromAnotherState = {
-  key: `Its checksum is right, but this state has no such key: it was probably ${byAnother}. Make a key here with standin key create, or start Standin with that state.`,
+  key: `Its checksum is valid, but this state has no such key. It was probably ${byAnother}. Create a key here with standin key create, or start Standin with that state.`,
   session: `This state has no such session: it has ended, or it was ${byAnother}.`,
   user: `This state has no such user: the token was probably ${byAnother}, or the user was deleted. Sign in here, or start Standin with that state.`,
 } as const
 
 const keyNotKnown = 'The API key is not known.'
 const sendKnownKey =
-  'Send OPENAI_API_KEY as the start prints it, or make a key with standin key create or on the dashboard.'
+  'Send the OPENAI_API_KEY printed at startup, or create a key with standin key create or on the dashboard.'
 
 export const unknownApiKey = unauthorized('unknown_api_key', keyNotKnown, { advice: sendKnownKey })
 
@@ -142,11 +142,9 @@ export const mistypedApiKey = unauthorized('mistyped_api_key', keyNotKnown, {
   advice: sendKnownKey,
 })
 
-export const ownerlessApiKey = unauthorized(
-  'ownerless_api_key',
-  'The user whose API key this is may not sign in any more.',
-  { advice: makeNewKey },
-)
+export const ownerlessApiKey = unauthorized('ownerless_api_key', 'The owner of this API key can no longer sign in.', {
+  advice: makeNewKey,
+})
 
 export const revokedApiKey = unauthorized('revoked_api_key', 'The API key has been revoked.', { advice: makeNewKey })
 
@@ -165,15 +163,15 @@ export const endedSession = unauthorized(
 
 /** The hint contains the answer of the live backend. */
 export const refusedByLive = unauthorized('refused_by_live', 'The live auth backend refuses the token.', {
-  advice: 'Sign in at the live auth backend again: its tokens are the ones that count here.',
+  advice: 'Sign in to the live auth backend again. Only its tokens are accepted here.',
 })
 
-export const barredUser = unauthorized('barred_user', 'The user of this token may not sign in any more.', {
+export const barredUser = unauthorized('barred_user', 'The user of this token can no longer sign in.', {
   advice: sendOneAsPrinted,
 })
 
 export const tokenNotYetValid = unauthorized('token_not_yet_valid', 'The token is not valid yet.', {
-  advice: 'Look at its nbf, and at the clock: GET /__standin/clock.',
+  advice: 'Check its nbf claim and the clock (GET /__standin/clock).',
 })
 
 export const tokenWithoutExpiry = unauthorized('token_without_expiry', 'The token has no readable expiry time (exp).', {
@@ -194,7 +192,7 @@ export const wronglySignedToken = unauthorized(
   'wrong_signature',
   "The token was not signed by this platform's auth backend.",
   {
-    advice: 'It comes from elsewhere, or auth.jwtSecret was another one: sign in here, or take one of standin token.',
+    advice: 'It was issued elsewhere, or with another auth.jwtSecret. Sign in here, or get a token with standin token.',
   },
 )
 
@@ -204,7 +202,7 @@ export const malformedToken = unauthorized('malformed_token', 'The token is not 
 
 export const roleUnknown = unauthorized(
   'unknown_role',
-  'The token has no role that opens anything here. Sign in to get a user token.',
+  'The token has no role that grants access here. Sign in to get a user token.',
   { advice: takeTokenFromHere },
 )
 
@@ -290,7 +288,7 @@ export const answerTooLarge = (bytes: number, most: number) =>
   )
 
 export const answerTakesTooLong = (why: string) =>
-  invalidRequest(`The answer cannot be made. ${why} Send a shorter prompt, or ask for a shorter answer.`)
+  invalidRequest(`The answer cannot be generated. ${why} Send a shorter prompt, or ask for a shorter answer.`)
 
 export const rulesTakeTooLong = (why: string) => invalidRequest(`The rules cannot be read. ${why} Send fewer at once.`)
 
@@ -315,7 +313,7 @@ export const foreignRow = failure(403, 'foreign_row', (sentence: string) => sent
 /** Has OpenAI's message, for `requests: strict`. */
 export const refusedAsByOpenai = ({ code, message }: { readonly code: string; readonly message: string }) =>
   new PlatformError(400, code, message, [], {
-    hint: 'OpenAI refuses this, and requests is strict; with warn it is answered and reported here.',
+    hint: 'OpenAI refuses this request, and the option requests is strict. With warn, it is answered and reported here.',
   })
 
 /** A 424, because clients do not retry it: a retry would give the same result. */
@@ -324,7 +322,7 @@ export const noRuleMatches = failure(
   'no_rule_matches',
   (nearest: string) => `No rule matches this request, and strict is on. ${nearest}`,
   {
-    advice: 'Add a rule that fits to the reply files; standin replies try says which one would answer, and why.',
+    advice: 'Add a matching rule to the reply files. standin replies try shows which rule would answer, and why.',
   },
 )
 
@@ -357,7 +355,7 @@ export const noRecording = failure(
   424,
   'no_recording',
   (asked: string, why: string) => `No recording matches ${asked}. ${why}`,
-  { advice: 'Ask it once with standin record, or start with --on-miss emulate to have it made up.' },
+  { advice: 'Record it once with standin record, or start with --on-miss emulate to get an emulated answer.' },
 )
 
 /** `why` is the reason why no value can be generated for the schema in `field`. */
@@ -401,7 +399,7 @@ const overLimit = <Facts extends readonly unknown[]>(
 ) =>
   failure(429, code, (_headers: readonly string[], ...facts: Facts) => sentence(...facts), {
     headers: (headers, ..._facts) => headers,
-    advice: `The option limits.${option} says how much is allowed; 0 is any number.`,
+    advice: `The option limits.${option} sets this limit; 0 means unlimited.`,
   })
 
 export const tooManyRequests = overLimit(
@@ -447,11 +445,7 @@ export const promptTooLong = failure(
 
 export const notOneHost = failure(400, 'not_one_host', 'An HTTP/1.1 request needs exactly one Host header.')
 
-export const unmetExpectation = failure(
-  417,
-  'unmet_expectation',
-  'The only expectation that can be met is 100-continue.',
-)
+export const unmetExpectation = failure(417, 'unmet_expectation', 'The only supported expectation is 100-continue.')
 
 export const unreadableRequest = failure(400, 'unreadable_request', 'The request is not valid HTTP.')
 
@@ -464,7 +458,7 @@ export const unknownMagic = failure(
   400,
   'unknown_magic',
   (written: string, near: string, words: readonly string[]) =>
-    `The prompt says ${JSON.stringify(written.slice(0, 100))}, which is no magic word.${near} After "standin:" use ${alternatives(words)}.`,
+    `The prompt says ${JSON.stringify(written.slice(0, 100))}, which is not a magic word.${near} After "standin:" use ${alternatives(words)}.`,
 )
 
 export const noToolOffered = failure(
@@ -496,7 +490,7 @@ export const expressionTakesTooLong = failure(
 export const foreignHost = failure(
   403,
   'foreign_host',
-  'This address answers only when it is asked by its own name, such as 127.0.0.1. Under another one the control API answers requests with the control token, but no page.',
+  'This address must be called by its own name, such as 127.0.0.1. Under any other name, the control API only answers requests with the control token, and no pages.',
 )
 
 export const foreignOrigin = failure(403, 'foreign_origin', 'Pages of another origin may not read this.')
@@ -511,9 +505,9 @@ export interface Stranger {
 function howToLetIn({ kind, name }: Stranger): string {
   const shown = JSON.stringify(kind === 'host' ? `http://${name.slice(0, 100)}` : name.slice(0, 100))
   if (name === 'null')
-    return 'Sandboxed frames, local files and links without a referrer have no origin of their own. Only cors.origins: ["*"] lets them in, and with them every page.'
+    return 'Sandboxed frames, local files and links without a referrer have no origin. Only cors.origins: ["*"] allows them, along with every other page.'
   return kind === 'origin'
-    ? `If ${shown} is a page of yours, add it to the option cors.origins.`
+    ? `If ${shown} is your own page, add it to the option cors.origins.`
     : `If that is a name of this machine, add ${shown} to the option cors.origins, or set the option host to it.`
 }
 
@@ -537,12 +531,12 @@ export const foreignAdmin = (stranger: Stranger) =>
     { hint: howToLetIn(stranger) },
   )
 
-export const noSuchApiKey = failure(404, 'no_such_api_key', 'There is no such API key among yours.')
+export const noSuchApiKey = failure(404, 'no_such_api_key', 'You have no such API key.')
 
 export const alreadyRevokedApiKey = failure(
   409,
   'already_revoked',
-  'The API key has been revoked or rolled already. Create a new one.',
+  'The API key has already been revoked or rolled. Create a new one.',
 )
 
 export const usersAreLive = failure(
@@ -554,11 +548,11 @@ export const usersAreLive = failure(
 // The control API at an address that other machines can reach.
 
 const howToControl =
-  'Add the header "Authorization: Bearer <control token>": it is the option controlToken, or the one that was printed at the start. With an auth.jwtSecret of your own the service key opens it as well.'
+  'Add the header "Authorization: Bearer <control token>": the option controlToken, or the token printed at startup. With your own auth.jwtSecret, the service key works too.'
 
 export const missingControlToken = unauthorized(
   'missing_control_token',
-  `The control API is closed here: others can reach this address. ${howToControl}`,
+  `The control API needs a credential here, because other machines can reach this address. ${howToControl}`,
 )
 
 export const unknownControlToken = unauthorized(
@@ -569,13 +563,13 @@ export const unknownControlToken = unauthorized(
 export const notForControl = failure(
   403,
   'not_for_control',
-  `This credential does not open the control API. ${howToControl}`,
+  `This credential does not give access to the control API. ${howToControl}`,
 )
 
 export const publicServiceKey = failure(
   403,
   'public_service_key',
-  `The service key opens nothing here: it is signed with a public auth.jwtSecret, so anyone can make it. ${howToControl}`,
+  `The service key is not accepted here: it is signed with the public default of auth.jwtSecret, so anyone can create it. ${howToControl}`,
 )
 
 export const noSuchExchange = failure(
@@ -585,7 +579,7 @@ export const noSuchExchange = failure(
   (id: string, lastId?: string) =>
     Number(id) > 0 && Number(id) <= Number(lastId ?? 0)
       ? `Exchange ${id} is no longer kept. The journal keeps only the latest ones, and under heavy load only some (options journal.maxEntries and journal.maxBytes).`
-      : `There is no exchange ${JSON.stringify(id.slice(0, 40))} in the journal. Ids start over when Standin is started again.`,
+      : `There is no exchange ${JSON.stringify(id.slice(0, 40))} in the journal. Ids start over when Standin restarts.`,
 )
 
 export const notRepeatable = failure(
@@ -618,20 +612,20 @@ export const recordingsUnreadable = failure(409, 'recordings_unreadable', (sente
 export const cannotBeRecorded = failure(
   409,
   'cannot_be_recorded',
-  (why: string) => `This exchange cannot be a recording, because ${why}.`,
+  (why: string) => `No recording can be created from this exchange, because ${why}.`,
 )
 
 export const alreadyRecorded = failure(
   409,
   'already_recorded',
   (file: string, count: number) =>
-    `This request is recorded already, in ${file}${count > 1 ? ` and ${count - 1} more` : ''}. Say whether to replace it or to append to it.`,
+    `This request is already recorded, in ${file}${count > 1 ? ` and ${count - 1} more` : ''}. Say whether to replace it or to append to it.`,
 )
 
 export const notWritten = failure(
   409,
   'not_written',
-  (place: string, code: string) => `Nothing can be written into ${place} (${code}).`,
+  (place: string, code: string) => `Cannot write to ${place} (${code}).`,
 )
 
 export const modeNotPossible = failure(409, 'mode_not_possible', (sentences: readonly string[]) => sentences.join(' '))
@@ -677,23 +671,19 @@ export const noSuchFault = failure(
 export const notForARule = failure(
   409,
   'not_for_a_rule',
-  (why: string) => `No rule can be made of this exchange, because ${why}.`,
+  (why: string) => `No rule can be created from this exchange, because ${why}.`,
 )
 
 /** `why` is a sentence. */
 export const ruleNotKept = failure(409, 'rule_not_kept', (why: string) => `The rule was not saved. ${why}`)
 
-export const pageNotBuilt = failure(
-  503,
-  'page_not_built',
-  'The page of the dashboard is not built yet. Run "npm run build" once.',
-)
+export const pageNotBuilt = failure(503, 'page_not_built', 'The dashboard is not built yet. Run "npm run build" once.')
 
 /** For auth.mode proxy. The live backend has its own admins. */
 export const adminStaysHere = failure(
   403,
   'admin_stays_here',
-  'The service and the secret key of this stand-in open nothing at the live auth backend. Send the live one.',
+  'The live auth backend does not accept the service key or secret key of this stand-in. Send the live one.',
 )
 
 export const upstreamUnreachable = failure(
@@ -760,7 +750,7 @@ export const faultError = ({ status, message, retryAfter }: ErrorFault, code: st
   )
 
 /** The error event at the end of a stream. */
-export const brokenStream = 'Something went wrong on the server while the answer was on its way.'
+export const brokenStream = 'Something went wrong on the server while the answer was being sent.'
 
 /**
  * An error as an event of a stream, in OpenAI's format, since the AI SDK shows no other and the platform's document

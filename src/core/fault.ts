@@ -19,29 +19,29 @@ export const faultEntries = {
   message: optional(v.pipe(v.string('text'), v.nonEmpty('text that is not empty')), 'What the error says.'),
   retryAfter: optional(count(0, 'seconds'), 'The Retry-After header of the error, in seconds.'),
   delayMs: optional(number(0, 3_600_000, 'milliseconds'), 'Waits before the headers, in milliseconds.'),
-  hang: optional(yes, 'Never answers; the connection stays open until the client leaves.'),
+  hang: optional(yes, 'Never answers; the connection stays open until the client disconnects.'),
   reset: optional(
     word(['before', 'mid-body']),
     'Resets the connection: before any byte of the answer, or in the middle of its body.',
   ),
-  cutAfterChunks: optional(count(0), 'Closes the connection after so many chunks of a stream.'),
-  cutAfterBytes: optional(count(0), 'Closes the connection after so many bytes of the body.'),
-  stallAfterChunks: optional(count(0), 'Falls silent after so many chunks of a stream.'),
+  cutAfterChunks: optional(count(0), 'Closes the connection after this many chunks of a stream.'),
+  cutAfterBytes: optional(count(0), 'Closes the connection after this many bytes of the body.'),
+  stallAfterChunks: optional(count(0), 'Stops sending after this many chunks of a stream.'),
   stallMs: optional(
     number(0, 3_600_000, 'milliseconds'),
-    'How long the silence lasts, in milliseconds; without it until the client leaves.',
+    'How long the silence lasts, in milliseconds; without it, until the client disconnects.',
   ),
   malformedChunk: optional(count(1), 'Breaks the JSON of the chunk with this number, counted from 1.'),
-  done: optional(word(['missing', 'double']), 'Leaves the [DONE] of a stream out, or sends it twice.'),
-  errorAfterChunks: optional(count(0), 'Sends an error event after so many chunks of a stream, and ends it.'),
-  truncate: optional(yes, 'Ends the JSON of the answer in its middle, as if it were all there was.'),
+  done: optional(word(['missing', 'double']), 'Omits the [DONE] of a stream, or sends it twice.'),
+  errorAfterChunks: optional(count(0), 'Sends an error event after this many chunks of a stream and ends it.'),
+  truncate: optional(yes, 'Truncates the JSON of the answer, as if it were complete.'),
   contentType: optional(
     v.pipe(v.string('text'), v.regex(/^[\x21-\x7e][\x20-\x7e]*$/, 'the value of a Content-Type header')),
-    'Says this Content-Type in place of the right one.',
+    'Sends this Content-Type instead of the correct one.',
   ),
   chance: optional(
     number(0, 1),
-    'How likely it is, from 0 to 1; drawn from the seed, the request and how often it came.',
+    'The probability, from 0 to 1; drawn from the seed, the request and how often it was sent.',
   ),
 } as const
 
@@ -111,7 +111,7 @@ const pathGlob = v.pipe(v.string('a path'), v.regex(/^[/*]/, 'a path such as /v1
 export const randomFaultSchema = v.pipe(
   closed({
     ...faultEntries,
-    chance: described(number(0, 1), 'How likely it is, from 0 to 1.'),
+    chance: described(number(0, 1), 'The probability, from 0 to 1.'),
     path: v.optional(described(pathGlob, 'The paths of the requests that can fail; * matches anything.'), '/v1/*'),
   }),
   consistent(),
@@ -128,7 +128,7 @@ export const faultCallSchema = closed({
     pathGlob,
     'The paths of the requests that fail; * matches anything. Without it, all paths of the platform.',
   ),
-  method: optional(method, 'The method of the requests that fail; any without it.'),
+  method: optional(method, 'The method of the requests that fail; without it, any method.'),
   // Validated by the code that compiles the conditions.
   when: optional(
     map(v.string(), v.unknown(), 'a map of conditions'),

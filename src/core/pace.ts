@@ -43,7 +43,7 @@ export const paceOptions = {
     number(0, 600_000, 'milliseconds'),
     'Pause before the first piece of a stream, in milliseconds.',
   ),
-  tokensPerSecond: described(number(0, 100_000), 'Pieces a second after the first one; 0 means as fast as possible.'),
+  tokensPerSecond: described(number(0, 100_000), 'Pieces per second after the first one; 0 means as fast as possible.'),
   jitter: described(
     number(0, 1),
     'How much the pauses vary: 0.2 is up to a fifth longer or shorter (uniform), or the sigma (lognormal).',
@@ -75,10 +75,7 @@ export const paceInput = closed({
 /** What the control API accepts to change the pace. Anything left out is as configured. */
 export const paceChange = closed({
   ...paceInput.entries,
-  models: optional(
-    map(v.string(), paceInput, 'a map from models to paces'),
-    'The paces of single models; {} is none of its own.',
-  ),
+  models: optional(map(v.string(), paceInput, 'a map from models to paces'), 'The paces of individual models.'),
 })
 
 export type PaceChange = v.InferOutput<typeof paceChange>

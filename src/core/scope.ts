@@ -7,7 +7,7 @@ import type { Exchange } from './exchange.js'
 export const SCOPE_HEADER = 'x-standin-scope'
 
 /** Names a scope in a query. */
-export const scopeQuery = closed({ scope: optional(v.string('text'), 'The scope; all of them without it.') })
+export const scopeQuery = closed({ scope: optional(v.string('text'), 'The scope; without it, all scopes.') })
 
 export interface Scopes {
   /** Whether any API key belongs to a scope. */

@@ -128,7 +128,7 @@ export const keyOperations = ({ apiKeys, now }: Parts) => ({
   }),
   rollKey: operation({
     at: 'POST /keys/{id}/roll',
-    does: 'Replaces a key by a new one. The old key keeps working for the overlap.',
+    does: 'Replaces a key with a new one. The old key keeps working for the overlap.',
     access: 'user',
     body: rollRequest,
     isBodyOptional: true,

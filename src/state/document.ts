@@ -109,7 +109,7 @@ async function checked(document: unknown): Promise<StateDocument> {
 function requireGood(document: unknown, from = 0): void {
   const result = check(stateDocument, document, { firstOnly: true, whole: 'The state', secret: isSecret })
   if (!('mistakes' in result)) return
-  const { path, sentence } = result.mistakes[0] ?? { path: [], sentence: 'The state is of no form that is known.' }
+  const { path, sentence } = result.mistakes[0] ?? { path: [], sentence: 'The state document has an unknown format.' }
   const moved: Path = path.map((step, i) => (i === 1 && typeof step === 'number' ? step + from : step))
   throw problem(spoken(moved) + sentence.slice(spoken(path).length))
 }

@@ -24,7 +24,7 @@ export async function isCurrent(db: Kysely<Database>, place: string): Promise<bo
   const applied = await appliedTo(db)
   if (applied.every(name => known.includes(name))) return applied.length === known.length
   throw new StartError(
-    `The state in ${place} is that of a newer version of Standin. Update Standin, or choose another place.`,
+    `The state in ${place} is from a newer version of Standin. Update Standin, or choose another place.`,
   )
 }
 

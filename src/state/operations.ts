@@ -37,7 +37,7 @@ export const stateOperations = ({ exportState, importState }: Parts) => ({
   }),
   importState: operation({
     at: 'PUT /state',
-    does: 'Replaces the whole state by a document.',
+    does: 'Replaces the whole state with a document.',
     body: stateDocument,
     takes: v.unknown(),
     reads: { bytes: STATE_LIMIT_BYTES, parse: parseDocument },

@@ -38,7 +38,7 @@ function sentence({ code = '', message }: Failure, { server, user, database }: A
     case 'ETIMEDOUT':
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
-      return `PostgreSQL at ${server} cannot be reached (${code}). Check the host, the port and what lies between.`
+      return `PostgreSQL at ${server} cannot be reached (${code}). Check the host, the port and any firewall.`
     case '28P01':
       return `PostgreSQL at ${server} refuses the password of the user "${user}". Correct it in the URL of the state.`
     case '28000':
@@ -46,9 +46,9 @@ function sentence({ code = '', message }: Failure, { server, user, database }: A
     case '3D000':
       return `PostgreSQL at ${server} has no database "${database}". Create it, or correct the URL of the state.`
     case '42501':
-      return `The user "${user}" may not make a schema in the database "${database}" (${message}). Grant CREATE on it.`
+      return `The user "${user}" may not create a schema in the database "${database}" (${message}). Grant CREATE on it.`
     case '53300':
-      return `PostgreSQL at ${server} has no connection left (${message}). Allow it more, or close others.`
+      return `PostgreSQL at ${server} has no connection left (${message}). Allow more connections, or close some.`
     case '57P03':
       return `PostgreSQL at ${server} is just starting or stopping (${message}). Try again in a moment.`
   }
@@ -59,7 +59,7 @@ function sentence({ code = '', message }: Failure, { server, user, database }: A
     return `PostgreSQL at ${server} asks for a password. Add it to the URL of the state: postgres://user:password@host/database.`
   }
   if (message.includes('timeout')) {
-    return `PostgreSQL at ${server} did not answer in time. Check the host, the port and what lies between.`
+    return `PostgreSQL at ${server} did not answer in time. Check the host, the port and any firewall.`
   }
   return `PostgreSQL at ${server} cannot keep the state: ${message}.`
 }

@@ -24,9 +24,9 @@ export async function reportDamage(file: string, warn: (sentence: string) => voi
 function keepCopies(file: string): string {
   try {
     for (const ending of ['', '-wal']) copyFileSync(file + ending, `${file}.damaged${ending}`)
-    return `Both files as they were are kept as ${file}.damaged and ${file}.damaged-wal.`
+    return `The original files are kept as ${file}.damaged and ${file}.damaged-wal.`
   } catch (error) {
-    return `No copy could be kept (${(error as NodeJS.ErrnoException).code}).`
+    return `No copy could be saved (${(error as NodeJS.ErrnoException).code}).`
   }
 }
 

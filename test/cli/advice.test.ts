@@ -59,7 +59,7 @@ test('a token or a key of a Standin with another state is recognised, and answer
   expect(await userOf(here, ada.token)).toBe('403 user_not_found')
   expect((await lastLine(here)).line).toMatch(another)
   expect(await answerOf(here, key)).toBe(sentences.unknownKey)
-  expect((await lastLine(here)).line).toMatch(/checksum is right, .* with standin key create, or start Standin/)
+  expect((await lastLine(here)).line).toMatch(/checksum is valid.* with standin key create, or start Standin/)
   expect(await (await ask(here, key)).json()).toEqual({ error: sentences.unknownKey })
   for (const other of ['sk-of-somebody-else', `${key.slice(0, -1)}!`]) {
     await ask(here, other)

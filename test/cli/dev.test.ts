@@ -86,7 +86,7 @@ test('each request is a line: method, path, status, time, who, and what answered
   expect(await stdout.next('POST')).toEqual(
     line(`POST /v1/chat/completions 401${time}  unknown key \\(sk…\\)  refused · The API key is not known\\.`),
   )
-  expect(await stdout.next('→')).toMatch(/^ {9}→ Send OPENAI_API_KEY as the start prints it/)
+  expect(await stdout.next('→')).toMatch(/^ {9}→ Send the OPENAI_API_KEY printed at startup/)
   await fetch(`${url}/health?key=sk-in-the-query`)
   expect(await stdout.next('GET')).toEqual(line(`GET {2}/health\\?key=\\[key\\] +200${time}  emulate`))
   await fetch(`${url}/nowhere`)

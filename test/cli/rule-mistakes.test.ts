@@ -30,15 +30,15 @@ test.each([
   ],
   [
     '- reply:\n    text: Hi: there',
-    '2:11: This is not valid YAML: Nested mappings are not allowed in compact mappings. A text with a colon in it stands in quotes.',
+    '2:11: This is not valid YAML: Nested mappings are not allowed in compact mappings. A text that contains a colon must be quoted.',
   ],
   [
     '- reply:\n    text: @all',
-    '2:11: This is not valid YAML: Plain value cannot start with reserved character. A text that begins with it stands in quotes.',
+    '2:11: This is not valid YAML: Plain value cannot start with reserved character. A text that begins with it must be quoted.',
   ],
   [
     "- reply: { text: 'it's' }",
-    '1:22: This is not valid YAML: Unexpected scalar at node end. A quote within single quotes is written twice, and lines are indented by spaces.',
+    '1:22: This is not valid YAML: Unexpected scalar at node end. Double a quote inside single quotes, and indent lines with spaces.',
   ],
   [
     "- when: { user: '/(/' }\n  reply: { text: x }",

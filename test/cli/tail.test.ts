@@ -117,7 +117,7 @@ test('where the control API is closed tail asks for the token, and opens it with
   onTestFinished(() => platform.stop())
   const { code, stderr } = await run(['tail', '--url', platform.url])
   expect(code).toBe(1)
-  expect(stderr).toContain('does not show its journal. The control API is closed here')
+  expect(stderr).toContain('does not show its journal. The control API needs a credential here')
   expect(stderr).toMatch(/With standin tail, use --control-token\.\n$/)
   const { stdout } = await tailing(platform.url, ['--control-token', 'a-token-of-our-own-0123456789'])
   await fetch(`${platform.url}/health`)

@@ -201,7 +201,7 @@ test.each([
   ['just text', '1:1: The file must be a map of options.'],
   [
     'port: 1\nport: 2',
-    '2:1: This is not valid YAML: The key "port" is there twice, first on line 1. Remove one of them.',
+    '2:1: This is not valid YAML: The key "port" appears twice, first on line 1. Remove one of them.',
   ],
   ['\tport: 1', '1:1: This is not valid YAML: Tabs are not allowed as indentation.'],
   [
@@ -210,7 +210,7 @@ test.each([
   ],
   [
     'seed: 1\nport: *there',
-    '2:7: The anchor of this alias is not set before it. A text that begins with * stands in quotes.',
+    '2:7: The anchor of this alias is not set before it. A text that begins with * must be quoted.',
   ],
   [
     'seed: 1\nhost: ${NOT_SET}',

@@ -337,7 +337,7 @@ inBrowser('where others can reach it, the control token opens the controls', asy
   const { url } = await platformWith({ host: '0.0.0.0', controlToken })
   const { page } = await openPage()
   await page.goto(`http://${address}:${new URL(url).port}/dashboard/controls`)
-  await page.getByText('The control API is closed here').waitFor()
+  await page.getByText('The control API needs a credential here').waitFor()
   await page.getByLabel('Control token').fill(controlToken)
   await page.getByRole('button', { name: 'Show', exact: true }).click()
   await page.getByRole('button', { name: '+ 1 hour' }).click()

@@ -98,7 +98,7 @@ inBrowser('from another machine a secret service key opens the views of the deve
   })
   const { page } = await openPage()
   await page.goto(`http://${address}:${new URL(url).port}/dashboard/users`)
-  await page.getByText('The control API is closed here').waitFor()
+  await page.getByText('The control API needs a credential here').waitFor()
   const show = async (key: string) => {
     await page.getByLabel('Service key').fill(key)
     await page.getByRole('button', { name: 'Show', exact: true }).last().click()

@@ -84,7 +84,7 @@ test('a revoked key is not rolled', async () => {
   const rolled = await send('POST', `/${id}/roll`)
   expect({ status: rolled.status, body: await rolled.json() }).toEqual({
     status: 409,
-    body: { error: 'The API key has been revoked or rolled already. Create a new one.' },
+    body: { error: 'The API key has already been revoked or rolled. Create a new one.' },
   })
 })
 

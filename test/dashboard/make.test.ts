@@ -156,7 +156,7 @@ inBrowser('a recording is made of a request, and replay plays it', async () => {
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await make()
   await page
-    .getByText(/^This request is recorded already, in chat-completions\/gpt-4o-mini-what-is-a-penguin-/)
+    .getByText(/^This request is already recorded, in chat-completions\/gpt-4o-mini-what-is-a-penguin-/)
     .waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })

@@ -258,7 +258,7 @@ inBrowser('from another machine the control token opens users, recordings and re
   })
   const { page } = await openPage()
   await page.goto(`http://${address}:${new URL(platform.url).port}/dashboard/users`)
-  await page.getByText('The control API is closed here').waitFor()
+  await page.getByText('The control API needs a credential here').waitFor()
   await page.getByLabel('Control token').fill('control-token-of-this-test')
   await page.getByRole('button', { name: 'Show', exact: true }).last().click()
   await row(page, ada.email).waitFor()

@@ -51,7 +51,7 @@ test('where others can reach it, everything but its readiness is closed', async 
     ])
     expect(body).toEqual({
       error: expect.stringMatching(
-        /^The control API is closed here: .* "Authorization: Bearer <control token>".* controlToken/,
+        /^The control API needs a credential here, .* "Authorization: Bearer <control token>".* controlToken/,
       ),
     })
   }
@@ -79,7 +79,7 @@ test.each([
     for (const path of closed) {
       const { status, body } = await get(url, path, bearer(key))
       expect([path, status]).toEqual([path, 403])
-      expect(body.error).toMatch(/public auth\.jwtSecret.*"Authorization: Bearer <control token>"/)
+      expect(body.error).toMatch(/public default of auth\.jwtSecret.*"Authorization: Bearer <control token>"/)
     }
     expect((await ask('/api/v1', { bearer: key })).status).toBe(200)
   }

@@ -210,7 +210,7 @@ test('of what is no chat completion no rule is made', async () => {
   await (await platform.ask('/v1/models')).text()
   expect(await errorOf(await post(platform, '/draft', { exchange: await lastId(platform) }))).toEqual([
     409,
-    'No rule can be made of this exchange, because what this endpoint answers is documented.',
+    'No rule can be created from this exchange, because what this endpoint answers is documented.',
   ])
   expect(await errorOf(await post(platform, '/draft', { exchange: '4711' }))).toEqual([
     404,

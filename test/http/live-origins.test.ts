@@ -194,9 +194,9 @@ test('the log says which option lets a page or a host name in', async () => {
   await request(url).get('/health').set({ host: 'standin:4100' })
   await request(url).get('/health').set({ origin: 'null' })
   expect(hints).toEqual([
-    `If "${evil}" is a page of yours, add it to the option cors.origins.`,
+    `If "${evil}" is your own page, add it to the option cors.origins.`,
     'If that is a name of this machine, add "http://standin:4100" to the option cors.origins, or set the option host to it.',
-    expect.stringContaining('Only cors.origins: ["*"] lets them in'),
+    expect.stringContaining('Only cors.origins: ["*"] allows them'),
   ])
 })
 

@@ -146,6 +146,6 @@ test('the log says why the live platform was not asked', async () => {
   expect((await journaled).outcome).toMatchObject({
     status: 404,
     error: 'Not found.',
-    hint: expect.stringMatching(/^The live platform was not asked: No credential was sent\./),
+    hint: expect.stringMatching(/^The request was not sent to the live platform: No credential was sent\./),
   })
 })

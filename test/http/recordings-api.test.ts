@@ -159,7 +159,7 @@ test('a request that is already recorded is left alone unless the caller says wh
   await (await platform.chat(hello)).text()
   expect(await errorOf(await makeOfLast(platform))).toEqual([
     409,
-    `This request is recorded already, in ${made[0]} and 1 more. Say whether to replace it or to append to it.`,
+    `This request is already recorded, in ${made[0]} and 1 more. Say whether to replace it or to append to it.`,
   ])
   expect(files()).toHaveLength(2)
   expect(await fileOf(makeOfLast(platform, { existing: 'replace' }))).toBe(made[0])
@@ -329,7 +329,7 @@ test('a folder that cannot be written into is told in a sentence', async () => {
   await (await platform.chat(hello)).text()
   expect(await errorOf(await makeOfLast(platform))).toEqual([
     409,
-    expect.stringMatching(/^Nothing can be written into .* \((EEXIST|ENOTDIR)\)\.$/),
+    expect.stringMatching(/^Cannot write to .* \((EEXIST|ENOTDIR)\)\.$/),
   ])
 })
 

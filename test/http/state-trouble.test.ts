@@ -142,7 +142,7 @@ test.each([
   writeFileSync(log, bytes)
   expect(await open()).toBeLessThan(5)
   expect(warnings).toEqual([expect.stringMatching(words)])
-  expect(warnings[0]).toContain(`Both files as they were are kept as ${file}.damaged and ${file}.damaged-wal.`)
+  expect(warnings[0]).toContain(`The original files are kept as ${file}.damaged and ${file}.damaged-wal.`)
   // Byte by byte, toEqual takes seconds.
   expect(readFileSync(`${file}.damaged-wal`).equals(bytes)).toBe(true)
 })

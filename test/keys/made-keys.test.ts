@@ -59,7 +59,7 @@ test('only the owner can revoke, roll or see a key', async () => {
   const [ada, eve] = [await user(), await user()]
   const { id, key } = await apiKeys.create(ada.id, forever)
   const configured = await apiKeys.create(null, forever)
-  const none = { status: 404, message: 'There is no such API key among yours.' }
+  const none = { status: 404, message: 'You have no such API key.' }
   for (const target of [id, configured.id, 'no-such-key', '']) {
     await expect(apiKeys.revoke(eve.id, target)).rejects.toMatchObject(none)
     await expect(apiKeys.roll(eve.id, target, 0)).rejects.toMatchObject(none)

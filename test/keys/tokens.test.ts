@@ -9,7 +9,7 @@ const notYet = 'The token is not valid yet.'
 const algorithm = 'The token is not signed with an algorithm that is accepted here.'
 const wrongSignature = "The token was not signed by this platform's auth backend."
 const unreadable = 'The token is not a readable JWT.'
-const noRole = 'The token has no role that opens anything here. Sign in to get a user token.'
+const noRole = 'The token has no role that grants access here. Sign in to get a user token.'
 
 /** What `/api/v1`, which takes all tokens and no API key, says to this one. */
 async function refusalOfToken(token: string) {

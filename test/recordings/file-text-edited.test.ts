@@ -114,7 +114,7 @@ test.each<[text: string, complaints: readonly string[]]>([
   [
     `${request}${request}${response}`,
     [
-      'models/a.yaml:2:1: This is not valid YAML: The key "request" is there twice, first on line 1. Remove one of them.',
+      'models/a.yaml:2:1: This is not valid YAML: The key "request" appears twice, first on line 1. Remove one of them.',
     ],
   ],
 ])('%j is told what is wrong with it', (text, complaints) => {

@@ -125,7 +125,7 @@ test.each([
   ],
   [
     '- reply: { text: x }\n  reply: { text: y }',
-    ['2:3: This is not valid YAML: The key "reply" is there twice, first on line 1. Remove one of them.'],
+    ['2:3: This is not valid YAML: The key "reply" appears twice, first on line 1. Remove one of them.'],
   ],
 ])('%j is told with its place', async (text, expected) => {
   const complaints = await complaintsAbout({ 'replies/a.yaml': text })

@@ -207,7 +207,7 @@ test.each([
 ])('%s is a 400 that proposes %s and lists all', (word, proposal) => {
   const { message = '', ...rest } = refusalOf(`standin:json ${word} please`) ?? {}
   expect(rest).toEqual({ status: 400, code: 'unknown_magic' })
-  expect(message).toContain(`The prompt says "${word}", which is no magic word. Did you mean "${proposal}"?`)
+  expect(message).toContain(`The prompt says "${word}", which is not a magic word. Did you mean "${proposal}"?`)
   for (const known of magicWords) expect(message).toContain(known.word)
 })
 

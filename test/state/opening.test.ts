@@ -152,7 +152,7 @@ describe('in a file', () => {
     database.exec(`insert into standin_migrations values ('999-later', '2030-01-01T00:00:00.000Z')`)
     database.close()
     expect(await refusal(place)).toBe(
-      `The state in ${place.dir}/state.db is that of a newer version of Standin. Update Standin, or choose another place.`,
+      `The state in ${place.dir}/state.db is from a newer version of Standin. Update Standin, or choose another place.`,
     )
   })
 })
@@ -207,7 +207,7 @@ describe.skipIf(!server)('in PostgreSQL', () => {
     url.username = `guest_${url.pathname.slice(1)}`
     url.password = 'guest-horse'
     expect(await refusalOf(url)).toMatch(
-      /^The user "guest_test_\d+" may not make a schema in the database "test_\d+" \(permission denied .*\)\. Grant CREATE/,
+      /^The user "guest_test_\d+" may not create a schema in the database "test_\d+" \(permission denied .*\)\. Grant CREATE/,
     )
   })
 
@@ -246,7 +246,7 @@ describe.skipIf(!server)('in PostgreSQL', () => {
     await (await opened({ where: String(url), dir: '/' })).close()
     await query(url, `insert into standin.standin_migrations values ('999-later', '2030-01-01T00:00:00.000Z')`)
     expect(await refusalOf(url)).toBe(
-      `The state in ${url.host}/${url.pathname.slice(1)} is that of a newer version of Standin. Update Standin, or choose another place.`,
+      `The state in ${url.host}/${url.pathname.slice(1)} is from a newer version of Standin. Update Standin, or choose another place.`,
     )
   })
 
