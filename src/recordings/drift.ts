@@ -6,6 +6,7 @@ import { headerIn } from '../core/http.js'
 import { asksModel } from '../core/paths.js'
 import type { Redact } from '../redact/index.js'
 import type { Folder } from './folder.js'
+import { callOf, messagesOf } from './json-rpc.js'
 import type { RecordingFile } from './names.js'
 import {
   bodyOf,
@@ -250,6 +251,16 @@ function waitWanted(retryAfter: string | undefined): number {
   return Number.isNaN(wantedMs) ? USUAL_WAIT_MS : Math.max(0, wantedMs)
 }
 
+/** The calls of the Model Context Protocol that only tell what there is. */
+const lookups = new Set(
+  'initialize server/discover tools/list resources/list resources/templates/list prompts/list'.split(' '),
+)
+
+const isLookup = ({ body }: RecordedRequest): boolean => {
+  const messages = messagesOf(body)
+  return messages.length === 1 && lookups.has(String(messages[0]?.method))
+}
+
 const safeMethods = new Set(['GET', 'HEAD'])
 
 /**
@@ -258,8 +269,8 @@ const safeMethods = new Set(['GET', 'HEAD'])
  */
 function reasonNotToRepeat({ request, response }: Recording, placeholder: RegExp): string | undefined {
   const { method, path, body } = request
-  if (!safeMethods.has(method) && !asksModel(method, path)) {
-    return `${method} ${path} may change something on the live platform.`
+  if (!safeMethods.has(method) && !asksModel(method, path) && !isLookup(request)) {
+    return `${callOf(request) ?? `${method} ${path}`} may change something on the live platform.`
   }
   if (body.kind === 'bytes') return 'Its body is not text, and its content type was not recorded.'
   if (!response.complete) return 'The recorded answer broke off.'

@@ -4,8 +4,9 @@ import https from 'node:https'
 import type { Config } from '../../config/schema.js'
 import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../../core/errors.js'
 import { isStatus } from '../../http/fit-error.js'
-import type { AskLive, Capture, RecordedRequest } from '../../recordings/index.js'
+import { type AskLive, type Capture, messagesOf, type RecordedRequest } from '../../recordings/index.js'
 import type { LiveSession } from '../../supabase/live-session.js'
+import { type Ask, askServer, type OpeningAt } from './ask-server.js'
 
 interface AskLiveOptions {
   readonly upstream: Config['upstream']
@@ -13,21 +14,27 @@ interface AskLiveOptions {
   readonly maxBytes: number
   /** The token of the user signed in with `standin login`, used when there is no API key. */
   readonly userToken?: LiveSession['token'] | undefined
+  /** Whether a server of the Model Context Protocol is at a path. */
+  readonly isMcp: (path: string) => boolean
+  readonly openingAt: OpeningAt
 }
 
 /** Asks only `upstream.baseUrl` and does not follow redirects. Errors carry a sentence for the user. */
 export function askLive(options: AskLiveOptions): AskLive {
-  const { upstream, userToken } = options
-  return async (recorded, signal) => {
+  const { upstream, userToken, isMcp, openingAt } = options
+  const ask: Ask = async (recorded, signal, headers = {}) => {
     const apiKey = upstream.apiKey || (await userToken?.()) || ''
-    return send(recorded, requestOptions(recorded, upstream, apiKey, signal), options)
+    const to = requestOptions(recorded, upstream, signal)
+    const own = headersFor(recorded, { apiKey, anonKey: upstream.anonKey, isMcp })
+    return send(recorded, { ...to, headers: { ...own, ...headers } }, options)
   }
+  return (recorded, signal) =>
+    messagesOf(recorded.body).length > 0 ? askServer(recorded, { ask, openingAt, signal }) : ask(recorded, signal)
 }
 
 function requestOptions(
   recorded: RecordedRequest,
   upstream: Config['upstream'],
-  apiKey: string,
   signal: AbortSignal,
 ): https.RequestOptions {
   const { method, path, query } = recorded
@@ -40,7 +47,6 @@ function requestOptions(
     // Node expects IPv6 addresses without brackets.
     hostname: base.hostname.replace(/^\[|\]$/g, ''),
     path: `${prefix}${path}${query === '' ? '' : `?${query}`}`,
-    headers: headersFor(recorded, { apiKey, anonKey: upstream.anonKey }),
   }
 }
 
@@ -84,10 +90,10 @@ function send(
 
 function headersFor(
   recorded: RecordedRequest,
-  { apiKey, anonKey }: Pick<Config['upstream'], 'apiKey' | 'anonKey'>,
+  { apiKey, anonKey, isMcp }: Pick<Config['upstream'], 'apiKey' | 'anonKey'> & Pick<AskLiveOptions, 'isMcp'>,
 ): Record<string, string | number> {
   const { path } = recorded
-  const credential = path.startsWith('/v1/') ? apiKey : path.startsWith('/api/v1') ? anonKey : ''
+  const credential = path.startsWith('/v1/') || isMcp(path) ? apiKey : path.startsWith('/api/v1') ? anonKey : ''
   const text = textOf(recorded)
   return {
     accept: '*/*',

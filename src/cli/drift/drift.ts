@@ -6,9 +6,17 @@ import type { LoadedConfig } from '../../config/load.js'
 import { redactionRules } from '../../config/redaction.js'
 import { compare } from '../../contract/compare.js'
 import { shapeOfAnswer } from '../../contract/shape.js'
+import { compareTools } from '../../contract/tools.js'
 import { glob } from '../../core/paths.js'
-import { openLiveSession } from '../../platform/upstream.js'
-import { type DriftResult, findDrift, openFolder } from '../../recordings/index.js'
+import { mcpPathsOf, openLiveSession } from '../../platform/upstream.js'
+import {
+  type DriftResult,
+  type Folder,
+  findDrift,
+  messagesOf,
+  openFolder,
+  type RecordingFile,
+} from '../../recordings/index.js'
 import { anyPlaceholder, createRedact } from '../../redact/index.js'
 import { type CommandLine, command, text, whole, yes } from '../command.js'
 import { load } from '../load.js'
@@ -18,6 +26,7 @@ import { junitOf } from '../report/junit.js'
 import { createReporter, failOnFlag, reportFlags, requireWritable, writeReport } from '../report/reporter.js'
 import { EXIT_STOPPED, stopOnSignals } from '../stop-signals.js'
 import { askLive } from './ask-live.js'
+import type { OpeningAt } from './ask-server.js'
 import { failuresOf, reportOf } from './report.js'
 
 const EXIT_DRIFTED = 1
@@ -69,12 +78,20 @@ async function look(
     throw new StartError(`There are no recordings in ${near(folder.dir)}, so nothing could be compared.`)
   const rules = redactionRules(config)
   const userToken = await openLiveSession(upstream, sentence => console.error(sentence))
+  const isMcp = mcpPathsOf(config) ?? (() => false)
   const progress = json || quiet ? noProgress : createProgress(kept.length, process.stderr)
   const results = await findDrift({
     ...{ folder, kept, concurrency, update, signal },
-    credentialFor: path => credentialFor(path, { ...upstream, hasSession: userToken !== undefined }),
-    compare: (recorded, live) => compare(shapeOfAnswer(recorded), shapeOfAnswer(live)),
-    ask: askLive({ upstream, maxBytes: recordings.maxBytes, userToken }),
+    credentialFor: path => credentialFor(path, { ...upstream, isMcp, hasSession: userToken !== undefined }),
+    compare: (recorded, live) =>
+      compareTools(recorded.body, live.body) ?? compare(shapeOfAnswer(recorded), shapeOfAnswer(live)),
+    ask: askLive({
+      upstream,
+      maxBytes: recordings.maxBytes,
+      userToken,
+      isMcp,
+      openingAt: await openings(folder, kept),
+    }),
     redact: createRedact(rules),
     placeholder: anyPlaceholder(rules),
     begun: file => progress.at(harmless(file)),
@@ -83,16 +100,26 @@ async function look(
   return { results, total: kept.length }
 }
 
+/** What the recorded sessions of the Model Context Protocol began with, by their paths. */
+async function openings(folder: Folder, kept: readonly RecordingFile[]): Promise<OpeningAt> {
+  const found = new Map<string, object>()
+  for (const { file } of kept.filter(({ file }) => file.includes('/initialize-'))) {
+    // A file that cannot be read is reported where it is compared.
+    const recording = await folder.read(file).catch(() => undefined)
+    const [message] = recording ? messagesOf(recording.request.body) : []
+    if (recording && message?.params) found.set(recording.request.path, message.params)
+  }
+  return path => found.get(path)
+}
+
+interface Credentials extends Pick<LoadedConfig['config']['upstream'], 'apiKey' | 'anonKey'> {
+  readonly isMcp: (path: string) => boolean
+  readonly hasSession: boolean
+}
+
 /** The credential that askLive sends for a path, as users know it. */
-function credentialFor(
-  path: string,
-  {
-    apiKey,
-    anonKey,
-    hasSession,
-  }: Pick<LoadedConfig['config']['upstream'], 'apiKey' | 'anonKey'> & { hasSession: boolean },
-): string | undefined {
-  if (path.startsWith('/v1/')) {
+function credentialFor(path: string, { apiKey, anonKey, isMcp, hasSession }: Credentials): string | undefined {
+  if (path.startsWith('/v1/') || isMcp(path)) {
     if (apiKey !== '') return 'upstream.apiKey'
     return hasSession ? 'the session of standin login' : 'a request without upstream.apiKey'
   }

@@ -1,0 +1,120 @@
+/** Compares two lists of the tools of a server: what a call needs, what it gives, and the words by which models choose. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Finding, Severity } from '../check/finding.js'
+import { dataIn } from '../completions/events.js'
+import { jsonOf } from '../core/json.js'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** Returns `undefined` unless both bodies are answers to `tools/list`, as JSON or as events. */
+export function compareTools(recorded: Buffer, live: Buffer): readonly Finding[] | undefined {
+  const [before, now] = [toolsIn(recorded), toolsIn(live)]
+  if (!before || !now) return undefined
+  const gone = [...before.keys()].filter(name => !now.has(name)).map(name => finding('critical', name, 'is gone'))
+  const rest = [...now].flatMap(([name, tool]) => {
+    const known = before.get(name)
+    return known ? compareTool(known, tool, name) : [finding('warning', name, 'is new')]
+  })
+  return [...gone, ...rest]
+}
+
+function toolsIn(body: Buffer): ReadonlyMap<string, JsonObject> | undefined {
+  const whole = jsonOf(body)
+  const messages = (whole === undefined ? dataIn(body).map(jsonOf) : [whole]).flat()
+  const lists = messages.map(message => fieldIn(fieldIn(message, 'result'), 'tools'))
+  const tools = lists.find(list => Array.isArray(list)) as readonly unknown[] | undefined
+  return tools && new Map(tools.filter(isObject).map(tool => [String(tool.name), tool]))
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const fieldIn = (value: unknown, name: string) =>
+  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+
+const finding = (severity: Severity, path: string, sentence: string): Finding => ({ severity, path, sentence })
+
+function compareTool(before: JsonObject, now: JsonObject, path: string): readonly Finding[] {
+  return [
+    ...compareWords(before, now, path),
+    ...compareSchemas(before.inputSchema, now.inputSchema, { path: `${path}.inputSchema`, isInput: true }),
+    ...compareSchemas(before.outputSchema, now.outputSchema, { path: `${path}.outputSchema`, isInput: false }),
+    ...changedField(before, now, 'annotations', path),
+  ]
+}
+
+/**
+ * A changed description is critical: models follow what it says, so it is how a tool that was once read and accepted is
+ * turned against its users.
+ */
+function compareWords(before: JsonObject, now: JsonObject, path: string): readonly Finding[] {
+  if (before.description === now.description) return changedField(before, now, 'title', path)
+  return [
+    finding('critical', `${path}.description`, 'has changed; models follow it, so read it before you accept it'),
+    ...changedField(before, now, 'title', path),
+  ]
+}
+
+const changedField = (before: JsonObject, now: JsonObject, name: string, path: string): readonly Finding[] =>
+  isDeepStrictEqual(before[name], now[name]) ? [] : [finding('warning', `${path}.${name}`, 'has changed')]
+
+interface Place {
+  readonly path: string
+  /** Whether clients have to fit the schema; otherwise they rely on it. */
+  readonly isInput: boolean
+}
+
+/** Keywords with a comparison of their own. */
+const compared = new Set(['description', 'title', 'properties', 'required', 'items', 'type', 'enum'])
+
+function compareSchemas(before: unknown, now: unknown, place: Place): readonly Finding[] {
+  const { path } = place
+  if (isDeepStrictEqual(before, now)) return []
+  if (!isObject(before) || !isObject(now)) return [finding('critical', path, inWords(before, now))]
+  const others = [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(name => !compared.has(name))
+  return [
+    ...compareWords(before, now, path),
+    ...(isDeepStrictEqual(before.type, now.type) ? [] : [finding('critical', `${path}.type`, 'has changed')]),
+    ...compareChoices(before.enum, now.enum, place),
+    ...compareProperties(before, now, place),
+    ...compareItems(before.items, now.items, place),
+    ...others.flatMap(name => changedField(before, now, name, path)),
+  ]
+}
+
+const inWords = (before: unknown, now: unknown) =>
+  before === undefined ? 'is new' : now === undefined ? 'is gone' : 'has changed'
+
+function compareItems(before: unknown, now: unknown, { path, isInput }: Place): readonly Finding[] {
+  return compareSchemas(before, now, { path: `${path}[]`, isInput })
+}
+
+/** A choice that is gone breaks those who make it, and a new one those who must be ready for each. */
+function compareChoices(before: unknown, now: unknown, { path, isInput }: Place): readonly Finding[] {
+  if (isDeepStrictEqual(before, now)) return []
+  if (!Array.isArray(before) || !Array.isArray(now)) return [finding('critical', `${path}.enum`, inWords(before, now))]
+  const [less, more] = [before.some(one => !now.includes(one)), now.some(one => !before.includes(one))]
+  const severity = (isInput ? less : more) ? 'critical' : 'info'
+  return [finding(severity, `${path}.enum`, less ? 'lacks a choice that it had' : 'has a new choice')]
+}
+
+function compareProperties(before: JsonObject, now: JsonObject, { path, isInput }: Place): readonly Finding[] {
+  const [old, fresh] = [propertiesOf(before), propertiesOf(now)]
+  const [hadTo, hasTo] = [requiredIn(before), requiredIn(now)]
+  const names = [...new Set([...Object.keys(old), ...Object.keys(fresh)])]
+  return names.flatMap(name => {
+    const at = { path: `${path}.${name}`, isInput }
+    const isRequired = hasTo.has(name)
+    if (!Object.hasOwn(fresh, name)) return [finding('critical', at.path, 'is gone')]
+    if (!Object.hasOwn(old, name)) return [newProperty(at, isRequired)]
+    const inside = compareSchemas(old[name], fresh[name], at)
+    if (isRequired === hadTo.has(name)) return inside
+    const severity = isRequired === isInput ? 'critical' : 'info'
+    return [finding(severity, at.path, isRequired ? 'is now required' : 'is no longer required'), ...inside]
+  })
+}
+
+const newProperty = ({ path, isInput }: Place, isRequired: boolean): Finding =>
+  isInput && isRequired ? finding('critical', path, 'is new and required') : finding('warning', path, 'is new')
+
+const propertiesOf = ({ properties }: JsonObject): JsonObject => (isObject(properties) ? properties : {})
+const requiredIn = ({ required }: JsonObject) => new Set<unknown>(Array.isArray(required) ? required : [])
