@@ -1,9 +1,9 @@
 /** Parses a chat completion request. Fields are OpenAI's, and are checked only as far as the platform needs them. */
 import * as v from 'valibot'
 import { check, number, open, where, word } from '../check/check.js'
-import { emptyBody, invalidRequest, notJson } from '../core/errors.js'
+import { emptyBody, invalidRequest } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
-import { jsonText } from '../core/json.js'
+import { jsonBody } from '../core/json.js'
 import { callable, callsWhatIsOffered, functionCall, responseFormat, tool, toolChoice } from './tools.js'
 
 // Every optional field may also be null: OpenAI's own clients send null for "not set".
@@ -138,7 +138,7 @@ export function chatIn(exchange: Pick<Exchange, 'body' | 'chat' | 'isUsualChat'>
   const { body, chat } = exchange
   if (chat !== undefined) return chat as ChatRequest
   if (!body || body.length === 0) throw emptyBody()
-  const value = parsed(body)
+  const value = jsonBody(body)
   exchange.isUsualChat = isUsual(value)
   const request = exchange.isUsualChat ? (value as ChatRequest) : checked(value)
   exchange.chat = request
@@ -195,14 +195,6 @@ function isUsualMessage(message: unknown): boolean {
   if (typeof content !== 'string' || (role !== 'user' && role !== 'system' && role !== 'assistant')) return false
   for (const field in message) if (field !== 'role' && field !== 'content') return false
   return true
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(jsonText(body))
-  } catch (error) {
-    throw notJson((error as Error).message)
-  }
 }
 
 /** Whether a request uses the older functions instead of tools. */

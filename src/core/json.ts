@@ -1,6 +1,6 @@
 /** JSON from outside: limits on depth and size, numbers with many digits, and the ends of strings. */
 import { randomUUID } from 'node:crypto'
-import { encodedContent, tooDeep, tooManyValues } from './errors.js'
+import { encodedContent, notJson, tooDeep, tooManyValues } from './errors.js'
 
 /** A little more than the metadata of a user may have, and far less than the stack can hold. */
 export const MOST_LEVELS = 1100
@@ -150,6 +150,15 @@ export function withoutExpressions(value: unknown): unknown {
   return isPlain
     ? Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, withoutExpressions(inside)]))
     : value
+}
+
+/** The value of a request's body. Throws a 400 if it is not JSON. */
+export function jsonBody(body: Buffer, parse: (json: string) => unknown = JSON.parse): unknown {
+  try {
+    return parse(jsonText(body))
+  } catch (error) {
+    throw notJson((error as Error).message)
+  }
 }
 
 /** Whether a Content-Type is that of JSON. RFC 6839 gives "+json" to formats that are JSON underneath. */

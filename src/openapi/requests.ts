@@ -1,9 +1,9 @@
 /** Checks requests against their operation: parameters and bodies. */
 import type { Mistake } from '../check/check.js'
 import { validatorOf } from '../check/json-schema.js'
-import { bodyNotDescribed, invalidRequest, notJson } from '../core/errors.js'
+import { bodyNotDescribed, invalidRequest } from '../core/errors.js'
 import type { Exchange, JsonSchema } from '../core/exchange.js'
-import { jsonText, requireModestJson } from '../core/json.js'
+import { jsonBody, requireModestJson } from '../core/json.js'
 import { bounded, inWorker, once, TookTooLong } from '../core/work.js'
 import { bodyOf } from '../replies/index.js'
 import { isMap, type Node } from './document.js'
@@ -107,11 +107,7 @@ async function readBody(exchange: Exchange, type: string): Promise<ReadBody | un
 
 function jsonIn(body: Buffer): unknown {
   requireModestJson(body)
-  try {
-    return JSON.parse(jsonText(body))
-  } catch (error) {
-    throw notJson((error as Error).message)
-  }
+  return jsonBody(body)
 }
 
 async function mistakesOf({ schema, validate }: Validated, values: unknown): Promise<readonly Mistake[]> {

@@ -1,7 +1,7 @@
 /** A request as rules for paths see it, and how its body is read. */
-import { invalidRequest, notJson } from '../../core/errors.js'
+import { invalidRequest } from '../../core/errors.js'
 import type { Caller, Exchange } from '../../core/exchange.js'
-import { isReadAsJson, jsonText, parseExact, requireModestJson, requireUnencoded } from '../../core/json.js'
+import { isReadAsJson, jsonBody, parseExact, requireModestJson, requireUnencoded } from '../../core/json.js'
 import type { MatchInput } from '../dialect.js'
 import { stepsOf } from './route.js'
 
@@ -68,11 +68,7 @@ export function bodyOf({ body, headers }: Pick<HttpRequest, 'body' | 'headers'>)
 
 function jsonIn(body: Buffer): unknown {
   requireModestJson(body)
-  try {
-    return parseExact(jsonText(body))
-  } catch (error) {
-    throw notJson((error as Error).message)
-  }
+  return jsonBody(body, parseExact)
 }
 
 /** A field that occurs several times becomes a list. */
