@@ -33,6 +33,7 @@ const mint: Load = () => import('./mint.js')
 const login: Load = () => import('./login.js')
 const mcp: Load = () => import('./mcp/mcp.js')
 const replies: Load = () => import('./replies.js')
+const fromRecordings: Load = () => import('./drafted-rules.js')
 
 /** To add a command, add an entry here and its file. */
 const entries: Readonly<Record<string, readonly (readonly [usage: string, does: string, load: Load])[]>> = {
@@ -55,7 +56,7 @@ const entries: Readonly<Record<string, readonly (readonly [usage: string, does: 
     ['recordings rename [OLD NEW]', 'Give all recordings the names they would get today, or OLD the name NEW', rename],
     ['recordings scan [FILES…]', 'Find secrets in recordings and FILES; any makes it exit with 1', scan],
     ['drift', 'Repeat recorded requests at the live platform, and report changes', drift],
-    ['import FILE.har', 'Turn the exchanges in a HAR file into recordings; - is standard input', har],
+    ['import FILE.har', 'Turn a HAR file into recordings, or into rules; - is standard input', har],
     ['export FILE.har', 'Write the recordings as a HAR file; - is standard output', har],
   ],
   Credentials: [
@@ -71,12 +72,13 @@ const entries: Readonly<Record<string, readonly (readonly [usage: string, does: 
     ['config schema', 'Print the JSON Schema of the configuration file', config],
     ['replies check', 'Find rules that never answer, and other mistakes', replies],
     ['replies try [PROMPT…]', 'Show which rule answers, with what, and why', replies],
+    ['replies from-recordings', 'Draft rules that repeat what was recorded', fromRecordings],
     ['replies schema', 'Print the JSON Schema of reply files', replies],
   ],
 }
 
 const listed = ([usage, does, load]: readonly [string, string, Load]): ListedCommand => {
-  const name = usage.match(/^\[?([a-z]+( [a-z]+)?)/)?.[1] ?? usage
+  const name = usage.match(/^\[?([a-z]+( [a-z]+(-[a-z]+)*)?)/)?.[1] ?? usage
   return { name, usage, does, load: async () => (await load()).commands[name] as Command<Flags> }
 }
 

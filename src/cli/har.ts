@@ -6,6 +6,7 @@ import { type Folder, fileOf, type Imported, loadHar, type Recording, type Recor
 import { createRedact } from '../redact/index.js'
 import { version } from '../version.js'
 import { command, text, yes } from './command.js'
+import { requireNew, rulesFrom, writeRules } from './drafted-rules.js'
 import { counted } from './format.js'
 import { harmless } from './output.js'
 import { fileProgress, type Progress } from './progress.js'
@@ -15,10 +16,15 @@ const base = text('URL', 'Base URL of the platform in the HAR file (upstream.bas
 
 /** Throws a ProblemsError for a file that is not a HAR. */
 const importFile = command({
-  flags: { base, overwrite: yes('Replace existing recordings') },
+  flags: {
+    base,
+    overwrite: yes('Replace existing recordings'),
+    rules: text('FILE', 'Write rules to this new file, instead of recordings'),
+  },
   async run(line) {
     const { words, flags } = line
     const [file = ''] = words
+    if (flags.rules !== undefined) requireNew('--rules', flags.rules)
     const { config, folder, ignore, rules } = openRecordings(line)
     const base = baseIn(flags.base, config.upstream.baseUrl)
     const origin = file === '-' ? 'standard input' : file
@@ -26,6 +32,7 @@ const importFile = command({
     const imported = importHar(await textOf(file), origin, { base, ignore, redact: createRedact(rules) })
     for (const problem of imported.problems) console.error(harmless(wordProblem(problem)))
     if (imported.problems.length > 0) console.error('Entries with mistakes are left out.')
+    if (flags.rules !== undefined) return writeRules(flags.rules, rulesFrom([...imported.byKey.values()].flat()))
     const progress = fileProgress(imported.byKey.size, flags)
     const { written, there } = await keep(folder, imported, { overwrite: flags.overwrite, progress })
     const data = inJson(imported, written, there)

@@ -3,7 +3,8 @@
 import { check } from '../check/check.js'
 import { blockYaml } from '../check/yaml.js'
 import { type ChatRequest, chatRequest } from '../completions/request.js'
-import { notForARule } from '../core/errors.js'
+import { notForARule, PlatformError } from '../core/errors.js'
+import { stringifyExact } from '../core/json.js'
 import { CHAT } from '../core/paths.js'
 import { withLeaves } from '../redact/index.js'
 import { Asked } from './conditions/asked.js'
@@ -24,9 +25,77 @@ export interface Draft {
 
 /** `open` takes out secrets: a stream may have sent them in pieces. Throws a PlatformError that says why no rule can be made of it. */
 export function draftOf(told: DraftSource, open: (text: string) => string = asItIs): Draft {
+  const { rule, name, remarks } = draftedRule(told)
+  return { yaml: inYaml([rule], open), name, remarks }
+}
+
+/** A rule of a draft, as its author would write it. */
+interface DraftedRule {
+  readonly name: string
+  readonly on?: string
+  readonly when?: object
+  readonly reply: object
+}
+
+interface DraftParts extends Omit<Draft, 'yaml'> {
+  readonly rule: DraftedRule
+}
+
+/** Drafts one file with a rule for each of these. Those that are asked in the same way become one rule with its answers in turn. */
+export function draftsOf(all: readonly DraftSource[]): DraftedRules {
+  const rules = new Map<string, DraftedRule & { readonly replies: readonly object[] }>()
+  const passedOver = new Map<string, number>()
+  const remarks = new Set<string>()
+  for (const told of all) {
+    const drafted = draftedOrWhy(told)
+    if (typeof drafted === 'string') {
+      passedOver.set(drafted, (passedOver.get(drafted) ?? 0) + 1)
+      continue
+    }
+    const { rule } = drafted
+    const key = stringifyExact([rule.on, rule.when])
+    const before = rules.get(key)
+    rules.set(key, { ...(before ?? rule), replies: [...(before?.replies ?? []), rule.reply] })
+    for (const remark of drafted.remarks) remarks.add(`${rule.name}: ${remark}`)
+  }
+  const names = new Map<string, number>()
+  // The first rule that matches answers, so those that ask for more come first.
+  const inOrder = [...rules.values()].toSorted((a, b) => conditionsIn(b.when) - conditionsIn(a.when))
+  const written = inOrder.map(({ name, reply, replies, ...rule }) => {
+    const nth = (names.get(name) ?? 0) + 1
+    names.set(name, nth)
+    return { name: nth === 1 ? name : `${name}-${nth}`, ...rule, ...(replies.length > 1 ? { replies } : { reply }) }
+  })
+  return { yaml: inYaml(written, asItIs), count: written.length, passedOver, remarks: [...remarks] }
+}
+
+const conditionsIn = (when: object = {}): number =>
+  Object.values(when)
+    .map(value => (typeof value === 'object' && value !== null ? conditionsIn(value) : 1))
+    .reduce((sum, count) => sum + count, 0)
+
+export interface DraftedRules {
+  /** A file with these rules. */
+  readonly yaml: string
+  readonly count: number
+  /** How many exchanges no rule was drafted of, by reason. */
+  readonly passedOver: ReadonlyMap<string, number>
+  readonly remarks: readonly string[]
+}
+
+function draftedOrWhy(told: DraftSource): DraftParts | string {
+  try {
+    return draftedRule(told)
+  } catch (error) {
+    if (error instanceof PlatformError) return error.message
+    throw error
+  }
+}
+
+function draftedRule(told: DraftSource): DraftParts {
   const { request, status } = told
   if (status === null) throw notForARule('no answer has left')
-  if (request.path !== CHAT) return onPath(told, open)
+  if (request.path !== CHAT) return onPath(told)
   const asked = requestIn(request.body)
   if (!asked) throw notForARule('it is not a chat completion request')
   const reply = replyOf(told, asked)
@@ -35,17 +104,17 @@ export function draftOf(told: DraftSource, open: (text: string) => string = asIt
   const { when, remark } = whenOf(asked, reply)
   const { says, pace, remarks } = reply
   const rule = { name, when, reply: says, ...(pace && { pace }) }
-  return { yaml: inYaml(rule, open), name, remarks: [...(remark ? [remark] : []), ...remarks] }
+  return { rule, name, remarks: [...(remark ? [remark] : []), ...remarks] }
 }
 
-function onPath(told: DraftSource, open: (text: string) => string): Draft {
+function onPath(told: DraftSource): DraftParts {
   const { rule, remarks } = draftOnPath(told)
   const name = slugOf(rule.on) || 'rule'
-  return { yaml: inYaml({ name, ...rule }, open), name, remarks }
+  return { rule: { name, ...rule }, name, remarks }
 }
 
-const inYaml = (rule: object, open: (text: string) => string) =>
-  blockYaml([withLeaves(rule, value => (typeof value === 'string' ? open(value) : value))])
+const inYaml = (rules: readonly object[], open: (text: string) => string) =>
+  blockYaml(rules.map(rule => withLeaves(rule, value => (typeof value === 'string' ? open(value) : value))))
 
 const asItIs = (text: string) => text
 

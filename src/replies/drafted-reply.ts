@@ -154,7 +154,8 @@ export const plain = (text: string) => (hasTemplate(text) ? `{% raw %}${text}{% 
 /** Faster than this counts as "as fast as possible". */
 const NO_TIME_MS = 20
 
-function paceOf({ firstByteMs, response: { piecesAtMs } }: Told, events: number) {
+/** The pace of an answer with this many pieces; nothing if it came at once. */
+export function paceOf({ firstByteMs, response: { piecesAtMs } }: Told, events: number) {
   const [first = 0] = piecesAtMs
   const spanMs = (piecesAtMs.at(-1) ?? 0) - first
   if (piecesAtMs.length < 2 || spanMs < NO_TIME_MS) return {}

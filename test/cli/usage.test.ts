@@ -72,7 +72,7 @@ test.each([
     'standin config chek is not a command. Known: check, print, init, schema. Did you mean "check"?',
   ],
   [['config', 'toString'], 'standin config toString is not a command. Known: check, print, init, schema.'],
-  [['replies', 'unlearn'], 'standin replies unlearn is not a command. Known: check, try, schema.'],
+  [['replies', 'unlearn'], 'standin replies unlearn is not a command. Known: check, try, from-recordings, schema.'],
   [['config', 'check', 'my.yaml'], expect.stringContaining('my.yaml')],
 ])('%j is refused in a sentence', async (args, sentence) => {
   const { code, stdout, stderr } = await run(args)

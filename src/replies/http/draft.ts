@@ -1,12 +1,15 @@
 /** Drafts a rule that repeats the answer to a request for a path. */
+import { dataOf, eventsIn } from '../../completions/events.js'
 import { notForARule } from '../../core/errors.js'
-import { type DraftSource, plain } from '../drafted-reply.js'
+import { jsonOf } from '../../core/json.js'
+import { type DraftSource, paceOf, plain } from '../drafted-reply.js'
 import { hasTemplate } from '../templates.js'
 import { fieldsIn } from './input.js'
 import { isDocumented, troubleWithRoute } from './route.js'
 
 /** The conditions are the query and the simple fields of the body. Throws a PlatformError that says why no rule can be drafted. */
-export function draftOnPath({ request, status, response }: DraftSource) {
+export function draftOnPath(told: DraftSource) {
+  const { request, status, response } = told
   const { method, path, query = '', body } = request
   const on = `${method === 'HEAD' ? 'GET' : method} ${path}`
   if (isDocumented(on)) throw notForARule('what this endpoint answers is documented')
@@ -16,10 +19,19 @@ export function draftOnPath({ request, status, response }: DraftSource) {
     ...some('query', fieldsIn(new URLSearchParams(query))),
     ...(typeof body === 'object' && body !== null && !Array.isArray(body) && some('body', body)),
   }
-  const says = { ...(status !== 200 && { status }), ...bodyIn(response) }
+  const { body: said, type } = bodyIn(response)
+  const headers = { ...(type !== undefined && { 'content-type': type }), ...keptOf(response) }
+  const says = { ...(status !== 200 && { status }), ...(Object.keys(headers).length > 0 && { headers }), ...said }
   const remarks = response.truncated ? ['The journal has only the beginning of the answer.'] : []
-  return { rule: { on, ...(Object.keys(when).length > 0 && { when }), reply: says }, remarks }
+  const pace = 'events' in said ? paceOf(told, said.events.length) : {}
+  return { rule: { on, ...(Object.keys(when).length > 0 && { when }), reply: says, ...pace }, remarks }
 }
+
+/** Headers that say something to clients which the body does not. */
+const kept = ['location', 'retry-after', 'link'] as const
+
+const keptOf = ({ headers }: DraftSource['response']) =>
+  Object.fromEntries(kept.flatMap(name => (headers[name] === undefined ? [] : [[name, plain(headers[name])]])))
 
 const MOST_CONDITIONS = 5
 const LONGEST = 120
@@ -38,13 +50,34 @@ function some(name: 'query' | 'body', values: object) {
   return simple.length === 0 ? {} : { [name]: Object.fromEntries(simple.slice(0, MOST_CONDITIONS)) }
 }
 
-function bodyIn({ headers, body }: DraftSource['response']): object {
+interface DraftedBody {
+  readonly body: { readonly events: readonly object[] } | { readonly json: unknown } | { readonly text?: string }
+  /** The content type, where it does not follow from the body. */
+  readonly type?: string
+}
+
+function bodyIn({ headers, body }: DraftSource['response']): DraftedBody {
   const { 'content-type': type = '' } = headers
-  if (body === undefined || body === null || body === '') return {}
+  if (body === undefined || body === null || body === '') return { body: {} }
   if (typeof body !== 'string')
-    return hasTemplate(body) ? { text: plain(JSON.stringify(body)), headers: { 'content-type': type } } : { json: body }
-  return {
-    ...(!type.startsWith('text/plain') && type !== '' && { headers: { 'content-type': type } }),
-    text: plain(body),
-  }
+    return hasTemplate(body) ? { body: { text: plain(JSON.stringify(body)) }, type } : { body: { json: body } }
+  if (/^text\/event-stream\b/i.test(type)) return { body: { events: eventsOf(body) } }
+  const isUsual = type.startsWith('text/plain') || type === ''
+  return { body: { text: plain(body) }, ...(!isUsual && { type }) }
+}
+
+/** The events of a stream. Their data is JSON where possible, which reads better. */
+function eventsOf(body: string): readonly object[] {
+  return eventsIn(Buffer.from(body)).flatMap(event => {
+    const data = dataOf(event)
+    if (data === undefined) return []
+    const fields = Object.fromEntries(
+      ['event', 'id'].flatMap(name => {
+        const [, value] = new RegExp(`^${name}: ?(.*?)\\r?$`, 'm').exec(event.toString()) ?? []
+        return value === undefined ? [] : [[name, plain(value)]]
+      }),
+    )
+    const value = jsonOf(data)
+    return [{ ...fields, data: value === undefined || hasTemplate(value) ? plain(data) : value }]
+  })
 }

@@ -1,0 +1,95 @@
+/** `standin replies from-recordings`: drafts rules that repeat what was recorded. `standin import --rules` uses it as well. */
+
+import { isUtf8 } from 'node:buffer'
+import { existsSync } from 'node:fs'
+import { UsageError } from '../check/problem.js'
+import { notForARule } from '../core/errors.js'
+import { jsonOf } from '../core/json.js'
+import { bodyOf, isStream, type RecordedRequest, type Recording } from '../recordings/index.js'
+import { type DraftedRules, type DraftSource, draftsOf } from '../replies/index.js'
+import { command, text } from './command.js'
+import { counted } from './format.js'
+import { fileProgress } from './progress.js'
+import { openRecordings, readEach, tellBroken } from './recordings/folder.js'
+import { requireWritable, writeReport } from './report/reporter.js'
+
+export const commands = {
+  'replies from-recordings': command({
+    flags: { output: text('FILE', 'The new file for the rules (standard output)') },
+    examples: [
+      ['standin replies from-recordings', 'print a rule for each recording'],
+      ['standin replies from-recordings --output fixtures/replies/builder.yaml', 'write them to a new file'],
+    ],
+    async run(line) {
+      const { flags } = line
+      if (flags.output !== undefined) requireNew('--output', flags.output)
+      const { folder } = openRecordings(line)
+      const kept = await folder.list()
+      const inOrder = kept.toSorted((a, b) => (a.key === b.key ? a.nth - b.nth : 0))
+      const read = await readEach(inOrder, folder.read, fileProgress(inOrder.length, flags))
+      tellBroken(read)
+      const rules = rulesFrom(read.flatMap(one => (one.kind === 'read' ? [one.value] : [])))
+      if (flags.output !== undefined) return writeRules(flags.output, rules)
+      for (const note of notesOn(rules)) console.error(note)
+      return rules.count === 0 ? 'No rule was drafted.\n' : rules.yaml
+    },
+  }),
+}
+
+/** Throws a UsageError for a file that is there: it may have rules that someone wrote. */
+export function requireNew(flag: string, file: string): void {
+  if (existsSync(file)) throw new UsageError(`${file} is there already. Give ${flag} the name of a new file.`)
+  requireWritable(flag, file)
+}
+
+/** The rules that repeat the answers of recordings, in their order. */
+export function rulesFrom(recordings: readonly Recording[]): DraftedRules {
+  const texts = recordings.filter(({ response }) => isUtf8(bodyOf(response)))
+  const drafted = draftsOf(texts.map(sourceOf))
+  const binary = recordings.length - texts.length
+  if (binary === 0) return drafted
+  return {
+    ...drafted,
+    passedOver: new Map([...drafted.passedOver, [notForARule('its answer is binary').message, binary]]),
+  }
+}
+
+/** Writes the rules, and returns what happened, for people and for programs. */
+export async function writeRules(file: string, rules: DraftedRules) {
+  const { yaml, count, passedOver, remarks } = rules
+  if (count > 0) await writeReport(file, yaml)
+  const data = { rules: count, ...(count > 0 && { file }), passedOver: Object.fromEntries(passedOver), remarks }
+  const first = count > 0 ? `${counted(count, 'rule')} written to ${file}.` : 'No rule was drafted.'
+  return { data, words: `${[first, ...notesOn(rules)].join('\n')}\n` }
+}
+
+/** What is worth knowing about drafted rules, line by line. */
+const notesOn = ({ passedOver, remarks }: DraftedRules): readonly string[] => [
+  ...(passedOver.size > 0 ? ['Passed over:', ...[...passedOver].map(([why, count]) => `  ${count}: ${why}`)] : []),
+  ...remarks,
+]
+
+function sourceOf({ recordedAt, request, response }: Recording): DraftSource {
+  const { method, path, query } = request
+  const said = bodyOf(response).toString('utf8')
+  const body = isStream(response) ? said : (jsonOf(said) ?? said)
+  return {
+    at: recordedAt,
+    request: { method, path, query, body: bodyIn(request) },
+    status: response.status,
+    complete: response.complete,
+    error: null,
+    firstByteMs: response.headMs,
+    response: {
+      headers: Object.fromEntries(response.headers),
+      body,
+      truncated: false,
+      piecesAtMs: response.chunks.map(({ atMs }) => atMs),
+    },
+  }
+}
+
+function bodyIn({ body }: RecordedRequest): unknown {
+  if (body.kind === 'json') return body.value
+  return body.kind === 'text' ? body.text : undefined
+}

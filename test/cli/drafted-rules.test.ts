@@ -1,0 +1,113 @@
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import type { Recording } from '../../src/recordings/index.js'
+import { run, runIn } from '../command.js'
+import { fromChrome, harWith, LIVE } from '../recordings/hars.js'
+import { platformWith } from '../scene.js'
+import { filesOf, recorded } from './recorded.js'
+
+interface Exchange {
+  readonly method?: string
+  readonly path: string
+  readonly query?: string
+  readonly body?: object
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly said: string | Buffer
+}
+
+/** A recording of a path of the user's own. */
+function onPath({ method = 'GET', path, query = '', body, status = 200, headers = {}, said }: Exchange): Recording {
+  const { recordedAt, response } = recorded()
+  return {
+    recordedAt,
+    request: { method, path, query, body: body ? { kind: 'json', value: body } : { kind: 'none' } },
+    response: {
+      ...response,
+      status,
+      headers: Object.entries(headers),
+      chunks: [{ atMs: 2, bytes: Buffer.from(said) }],
+    },
+  }
+}
+
+const json = { 'content-type': 'application/json' }
+const projects = (said: string, query = '') => onPath({ path: '/builder/projects', query, headers: json, said })
+
+const deploy = onPath({
+  ...{ method: 'POST', path: '/builder/deploy', body: { target: 'staging' }, status: 202, said: '{"state":"queued"}' },
+  headers: { ...json, location: '/builder/deployments/1' },
+})
+
+const log = onPath({
+  ...{ path: '/builder/log', headers: { 'content-type': 'text/event-stream' } },
+  said: 'event: line\ndata: {"text":"building"}\n\ndata: done\n\n',
+})
+
+async function drafted(...recordings: readonly Recording[]) {
+  const { stdout, stderr, code } = await run(['replies', 'from-recordings'], { files: filesOf(...recordings) })
+  return { rules: parse(stdout), stderr, code }
+}
+
+test('recorded answers become rules that give them again', async () => {
+  const { rules } = await drafted(projects('[]'), projects('[{"id":"{{ 1 }}"}]', 'page=2'), deploy, log, recorded())
+  const platform = await platformWith({ rules })
+  const said = async (...asked: Parameters<typeof platform.ask>) => (await platform.ask(...asked)).text()
+  expect(await said('/builder/projects?page=2')).toBe('[{"id":"{{ 1 }}"}]')
+  expect(await said('/builder/projects')).toBe('[]')
+  const answer = await platform.ask('/builder/deploy', { method: 'POST', body: '{"target":"staging"}', headers: json })
+  expect([answer.status, answer.headers.get('location')]).toEqual([202, '/builder/deployments/1'])
+  expect(await answer.json()).toEqual({ state: 'queued' })
+  expect(await said('/builder/log')).toBe('event: line\ndata: {"text":"building"}\n\ndata: done\n\n')
+  const chat = await platform.chat({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }] })
+  expect(await chat.json()).toMatchObject({ choices: [{ message: { content: 'Hi!' } }] })
+})
+
+test('what was asked several times is one rule with its answers in turn', async () => {
+  const { rules } = await drafted(projects('["first"]'), projects('["second"]'))
+  expect(rules).toEqual([
+    {
+      name: 'get-builder-projects',
+      on: 'GET /builder/projects',
+      replies: [{ json: ['first'] }, { json: ['second'] }],
+    },
+  ])
+})
+
+test('what cannot be a rule is passed over, with the reason', async () => {
+  const models = onPath({ path: '/v1/models', headers: json, said: '{}' })
+  const logo = onPath({ path: '/logo.png', headers: { 'content-type': 'image/png' }, said: Buffer.of(0x89, 0xff) })
+  const { rules, stderr } = await drafted(models, logo, projects('[]'))
+  expect(rules).toHaveLength(1)
+  expect(stderr).toBe(
+    [
+      'Passed over:',
+      '  1: No rule can be created from this exchange, because what this endpoint answers is documented.',
+      '  1: No rule can be created from this exchange, because its answer is binary.\n',
+    ].join('\n'),
+  )
+})
+
+test('rules go to a new file, and never over one that is there', async () => {
+  const args = ['replies', 'from-recordings', '--output', 'rules/drafted.yaml']
+  const started = runIn(args, { files: filesOf(deploy) })
+  expect(await started.ended).toMatchObject({ code: 0, stdout: '1 rule written to rules/drafted.yaml.\n' })
+  expect(parse(readFileSync(path.join(started.dir, 'rules/drafted.yaml'), 'utf8'))).toHaveLength(1)
+  const again = await run(args, { files: { ...filesOf(deploy), 'rules/drafted.yaml': '[]' } })
+  expect(again.code).toBe(2)
+  expect(again.stderr).toContain('rules/drafted.yaml is there already. Give --output the name of a new file.')
+})
+
+test('a HAR file becomes rules instead of recordings', async () => {
+  const entry = fromChrome({ method: 'GET', path: '/builder/projects', text: '[]' })
+  const started = runIn(['import', 'app.har', '--base', LIVE, '--rules', 'drafted.yaml'], {
+    files: { 'app.har': JSON.stringify(harWith(entry)) },
+  })
+  expect(await started.ended).toMatchObject({ code: 0, stdout: '1 rule written to drafted.yaml.\n' })
+  expect(parse(readFileSync(path.join(started.dir, 'drafted.yaml'), 'utf8'))).toMatchObject([
+    { on: 'GET /builder/projects' },
+  ])
+  expect(existsSync(path.join(started.dir, 'fixtures/recordings'))).toBe(false)
+})
