@@ -70,6 +70,14 @@ export function statusFor(keys: readonly string[], code: number | undefined): Ch
   return { key: range(200) ?? keys.find(one => one === 'default') ?? '', status: 200 }
 }
 
+/** What the document says about an answer with this status; `undefined` if it does not describe it. */
+export function responseFor({ written, from: { document } }: DocumentedOperation, status: number): Node | undefined {
+  const responses = isMap(written.responses) ? written.responses : {}
+  const found = statusFor(Object.keys(responses), status)
+  const response = found && document.resolved(responses[found.key])
+  return isMap(response) ? response : undefined
+}
+
 interface DescribedMedia {
   readonly examples: ReadonlyMap<string, unknown>
   readonly schema: (() => JsonSchema) | undefined

@@ -115,7 +115,8 @@ function parametersOf(document: OpenApiDocument, ...holders: readonly Node[]): r
 /** A step of a path: a text, a parameter, or text with parameters in it such as `{id}:cancel`. */
 interface Step extends Segment {
   readonly names: readonly string[]
-  readonly expression?: RegExp
+  /** The texts before, between and behind the parameters, unless the step is nothing but a parameter. */
+  readonly texts?: readonly string[]
 }
 
 function patternOf(path: string): readonly Step[] {
@@ -127,8 +128,7 @@ function patternOf(path: string): readonly Step[] {
       if (names.length === 0) return { kind: 'literal', text: decoded(step), names }
       const only = names.length === 1 && step === `{${names[0]}}`
       if (only) return { kind: 'param', text: names[0] ?? '', names }
-      const source = step.split(/\{[^}]*\}/).map(text => text.replace(/[.*+?^$()|[\]\\{}]/g, '\\$&'))
-      return { kind: 'param', text: step, names, expression: new RegExp(`^${source.join('([^/]+?)')}$`, 's') }
+      return { kind: 'param', text: step, names, texts: step.split(/\{[^}]*\}/) }
     })
 }
 
@@ -136,14 +136,31 @@ const decoded = (step: string) => stepsOfPath(`/${step}`)[0] ?? step
 
 function paramsIn(pattern: readonly Step[], steps: readonly string[]): Readonly<Record<string, string>> | undefined {
   const params: [string, string][] = []
-  for (const [i, { kind, names, expression }] of pattern.entries()) {
+  for (const [i, { kind, names, texts }] of pattern.entries()) {
     if (kind === 'literal') continue
     const step = steps[i] ?? ''
-    const values = expression ? expression.exec(step)?.slice(1) : [step]
+    const values = texts ? valuesBetween(texts, step) : [step]
     if (!values) return undefined
     for (const [j, name] of names.entries()) params.push([name, values[j] ?? ''])
   }
   return Object.fromEntries(params)
+}
+
+/** What stands between the texts in a step, at least a character each. No expression, since a client could make one slow. */
+function valuesBetween(texts: readonly string[], step: string): readonly string[] | undefined {
+  const [first = '', ...others] = texts
+  const last = others.pop() ?? ''
+  if (!step.startsWith(first)) return undefined
+  const values: string[] = []
+  let start = first.length
+  for (const text of others) {
+    const end = step.indexOf(text, start + 1)
+    if (end < 0) return undefined
+    values.push(step.slice(start, end))
+    start = end + text.length
+  }
+  const end = step.length - last.length
+  return end > start && step.endsWith(last) ? [...values, step.slice(start, end)] : undefined
 }
 
 export interface OperationIndex {

@@ -69,9 +69,12 @@ export function kindOf(document: OpenApiDocument, schema: unknown, depth = 0): K
   return {
     types: new Set([...own, ...implied, ...inner.flatMap(({ types }) => [...types])]),
     items: found.items ?? inner.find(({ items }) => items !== undefined)?.items,
-    properties: Object.assign({}, ...inner.map(({ properties }) => properties), found.properties),
+    properties: Object.fromEntries([...inner, { properties: found.properties }].flatMap(entriesOf)),
   }
 }
+
+const entriesOf = ({ properties }: { readonly properties: unknown }) =>
+  isMap(properties) ? Object.entries(properties) : []
 
 /** A text as the number, the flag or the null that its schema allows; else the text. */
 export function readAs(document: OpenApiDocument, schema: unknown, text: unknown): unknown {

@@ -1,7 +1,7 @@
 /** Checks requests against their operation: parameters and bodies. */
 import type { Mistake } from '../check/check.js'
 import { validatorOf } from '../check/json-schema.js'
-import { bodyNotDescribed, invalidRequest } from '../core/errors.js'
+import { bodyNotDescribed, encodedContent, invalidRequest } from '../core/errors.js'
 import type { Exchange, JsonSchema } from '../core/exchange.js'
 import { jsonBody, requireModestJson } from '../core/json.js'
 import { bounded, inWorker, once, TookTooLong } from '../core/work.js'
@@ -98,6 +98,8 @@ interface ReadBody {
 
 /** The value of a body that a schema can check; nothing for other bytes. */
 async function readBody(exchange: Exchange, type: string): Promise<ReadBody | undefined> {
+  const { 'content-encoding': encoding } = exchange.headers
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)
   if (/[/+]json\b/i.test(type)) return { value: jsonIn(exchange.body ?? Buffer.of()), isForm: false }
   const sent = exchange.headers['content-type'] ?? type
   if (/^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(sent))

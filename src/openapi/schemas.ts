@@ -19,7 +19,7 @@ const maps = new Set('properties patternProperties dependentSchemas'.split(' '))
 const dropped = new Set(
   (
     'discriminator xml externalDocs readOnly writeOnly deprecated nullable example contentSchema contentMediaType ' +
-    '$schema $id $anchor $dynamicAnchor $dynamicRef $comment $defs definitions'
+    '$schema $id $anchor $dynamicAnchor $dynamicRef $comment $defs definitions __proto__'
   ).split(' '),
 )
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { json, platformFor } from './builder.js'
+import { builderWith, json, platformFor } from './builder.js'
 
 test('a request that does not fit is refused with the fields that are wrong', async () => {
   const platform = await platformFor()
@@ -35,6 +35,40 @@ test('a request that does not fit is refused with the fields that are wrong', as
     415,
     'The Content-Type is "text/csv". Send application/json.',
   ])
+})
+
+test('a body that takes long to check keeps no other request waiting', async () => {
+  const schema = { type: 'array', uniqueItems: true, items: { type: 'object' } }
+  const operation = {
+    requestBody: { content: { 'application/json': { schema } } },
+    responses: { 200: { description: 'Taken.' } },
+  }
+  const platform = await platformFor(builderWith({ paths: { '/many': { post: operation } } }))
+  const many = Array.from({ length: 4000 }, (_, id) => ({ id, tags: ['a', 'b'] }))
+  const order: string[] = []
+  const slow = platform.ask('/builder/many', json([...many, many[0]])).then(answer => {
+    order.push('many')
+    return answer
+  })
+  await platform.ask('/builder/status')
+  order.push('status')
+  expect((await slow).status).toBe(400)
+  expect(order).toEqual(['status', 'many'])
+})
+
+test('hostile names and encodings are only data', async () => {
+  const platform = await platformFor()
+  expect((await platform.ask('/builder/projects?filter[__proto__]=1&__proto__=1&limit=5')).status).toBe(200)
+  expect((await platform.ask('/builder/projects/%E0%A4%A')).status).toBe(200)
+  const polluting = { ...json({}), body: '{"__proto__":{"polluted":true},"name":"n","status":"live"}' }
+  expect((await platform.ask('/builder/projects', polluting)).status).toBe(201)
+  expect({}).not.toHaveProperty('polluted')
+  const zipped = { ...json({}), headers: { ...json({}).headers, 'content-encoding': 'gzip' } }
+  expect((await platform.ask('/builder/projects', zipped)).status).toBe(415)
+  expect((await platform.ask('/builder/projects', { ...json({}), body: '{' })).status).toBe(400)
+  expect((await platform.ask('/builder/projects', json(JSON.parse('['.repeat(1200) + ']'.repeat(1200))))).status).toBe(
+    400,
+  )
 })
 
 test('validate: false lets any request pass', async () => {

@@ -139,6 +139,7 @@ export const verifyFlags = {
   quiet: { ...sharedFlags.quiet, meaning: 'Print broken clauses only, and no progress' },
   strict: yes('Count broken decisions of Standin as failures, too'),
   only: text('GLOB', 'Only such clauses: AUTH-*,Errors,documented'),
+  openapi: text('FILE', "Check the GET operations of this OpenAPI document instead of the platform's"),
   target: text('URL', 'Base address of the target; live is upstream.baseUrl (a fresh stand-in)'),
   auth: text('URL', 'Address of its auth backend, without /auth/v1 (the same)'),
   'api-key': text('KEY', 'An API key of the target'),

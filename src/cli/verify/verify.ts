@@ -18,6 +18,7 @@ export const commands = {
     examples: [
       ['standin verify', 'check a fresh stand-in'],
       ['standin verify --only AUTH-*', 'check the rules about credentials'],
+      ['standin verify --openapi builder.yaml --target live', 'check it against a document'],
       ['standin verify --target live --reporter junit --output report.xml', 'check the live platform in CI'],
     ],
     run: verify,
@@ -29,6 +30,7 @@ export const commands = {
  * UsageError for invalid flags, and with a ProblemsError if the target cannot be reached.
  */
 async function verify(line: VerifyLine): Promise<undefined> {
+  if (line.flags.openapi !== undefined) return (await import('./openapi.js')).verifyOpenApi(line, line.flags.openapi)
   const options = optionsIn(line)
   const reporter = createReporter(line.flags)
   const other = line.flags.against === undefined ? undefined : await openOther(line, options, process.env)

@@ -1,0 +1,178 @@
+/** `standin verify --openapi`: holds the target against an OpenAPI document instead of the platform's. */
+import path from 'node:path'
+import { type Finding, isAtLeast } from '../../check/finding.js'
+import { UsageError } from '../../check/problem.js'
+import type { Call, CallResult } from '../../contract/call.js'
+import { createTarget, type Target } from '../../contract/target.js'
+import type { Access } from '../../core/exchange.js'
+import { type DocumentedOperation, operationsOf, readDocuments } from '../../openapi/index.js'
+import { counted } from '../format.js'
+import { createProgress, noProgress } from '../progress.js'
+import { listed, type Report, type ReportItem } from '../report/report.js'
+import { createReporter } from '../report/reporter.js'
+import { EXIT_STOPPED, stopOnSignals } from '../stop-signals.js'
+import { requireReached } from './against.js'
+import { openTarget, type VerifyLine } from './target.js'
+
+const EXIT_BROKEN = 1
+
+/** Whether an operation was asked, and what was found. */
+interface Checked {
+  readonly operation: DocumentedOperation
+  readonly outcome: 'held' | 'broken' | 'skipped' | 'error'
+  readonly findings: readonly Finding[]
+  readonly why?: string
+}
+
+/** Reports the findings. The exit code is 1 if an answer deviates or nothing could be checked. */
+export async function verifyOpenApi(line: VerifyLine, file: string): Promise<undefined> {
+  const { flags } = line
+  const reporter = createReporter(flags)
+  for (const name of ['only', 'against', 'strict'] as const)
+    if (flags[name]) throw new UsageError(`--${name} is about the platform's document: leave it out with --openapi.`)
+  const operations = (await readDocuments([inputFor(file)], console.error)).flatMap(operationsOf)
+  const open = await openTarget(withDocument(line, file), process.env)
+  const signal = stopOnSignals()
+  const startedMs = performance.now()
+  try {
+    const target = createTarget({ ...open.options, maxCalls: flags['max-calls'], signal })
+    const isSilent = flags.quiet || !(reporter.isInWords || flags.output !== undefined || process.stderr.isTTY)
+    const checked = await checkAll(operations, target, isSilent)
+    requireReached(target, signal)
+    const seconds = (performance.now() - startedMs) / 1000
+    const count = countIn(checked)
+    const isFailure = count.broken + count.error > 0 || count.held === 0
+    process.exitCode = signal.aborted ? EXIT_STOPPED : isFailure ? EXIT_BROKEN : 0
+    if (count.held + count.broken + count.error === 0) console.error('Nothing could be checked.')
+    await reporter.write(
+      reportOf({ file, checked, seconds, url: open.isOwn ? 'a fresh stand-in' : target.url, target }),
+    )
+  } finally {
+    await open.close()
+  }
+}
+
+function inputFor(name: string) {
+  const file = path.resolve(name)
+  const dir = process.cwd()
+  return { name, file, dir, folders: [path.dirname(file), dir], validate: false }
+}
+
+/** A fresh stand-in answers the document itself. */
+const withDocument = (line: VerifyLine, file: string): VerifyLine => ({
+  ...line,
+  overrides: [...line.overrides, { path: ['openapi'], value: path.resolve(file), origin: '--openapi' }],
+})
+
+async function checkAll(
+  operations: readonly DocumentedOperation[],
+  target: Target,
+  isSilent: boolean,
+): Promise<readonly Checked[]> {
+  const { findingsIn, safeRequestFor } = await import('../../openapi/conformance.js')
+  const progress = isSilent ? noProgress : createProgress(operations.length, process.stderr)
+  const checked: Checked[] = []
+  for (const operation of operations) {
+    progress.at(nameOf(operation))
+    const request = safeRequestFor(operation)
+    if ('why' in request) checked.push({ operation, outcome: 'skipped', findings: [], why: request.why })
+    else checked.push(await checkOne(operation, callFor(request, target), target, findingsIn))
+    progress.step()
+  }
+  progress.end()
+  return checked
+}
+
+async function checkOne(
+  operation: DocumentedOperation,
+  call: Call | string,
+  target: Target,
+  findingsIn: typeof import('../../openapi/conformance.js').findingsIn,
+): Promise<Checked> {
+  if (typeof call === 'string') return { operation, outcome: 'skipped', findings: [], why: call }
+  const heard: CallResult | Error = await target.ask(call).catch((error: Error) => error)
+  if (heard instanceof Error) return { operation, outcome: 'skipped', findings: [], why: heard.message }
+  if (heard.kind === 'unanswered') return { operation, outcome: 'error', findings: [], why: `no answer: ${heard.why}` }
+  const findings = findingsIn(operation, heard)
+  return { operation, outcome: findings.some(isFatal) ? 'broken' : 'held', findings }
+}
+
+const isFatal = ({ severity }: Finding) => isAtLeast('critical', severity)
+
+interface Asked {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly access: Access
+}
+
+/** The call with a credential that opens the operation, or why there is none. */
+function callFor({ path, headers, access }: Asked, { credentials }: Target): Call | string {
+  const call = { to: 'platform', method: 'GET', path } as const
+  if (access === 'anyone') return { ...call, headers }
+  const usesAnonKey = !access.includes('apiKey') && access.includes('anon')
+  const key = usesAnonKey ? credentials.anonKey : credentials.apiKey
+  if (key === undefined) return `it needs --${usesAnonKey ? 'anon-key' : 'api-key'}`
+  return { ...call, headers: { ...headers, authorization: `Bearer ${key}` } }
+}
+
+const nameOf = ({ own: { method, path } }: DocumentedOperation) => `${method} ${path}`
+
+function countIn(checked: readonly Checked[]) {
+  const of = (wanted: Checked['outcome']) => checked.filter(({ outcome }) => outcome === wanted).length
+  return {
+    operations: checked.length,
+    held: of('held'),
+    broken: of('broken'),
+    error: of('error'),
+    skipped: of('skipped'),
+  }
+}
+
+interface Run {
+  readonly file: string
+  readonly url: string
+  readonly checked: readonly Checked[]
+  readonly seconds: number
+  readonly target: Target
+}
+
+function reportOf({ file, url, checked, seconds, target }: Run): Report {
+  const { operations, held, broken, error, skipped } = countIn(checked)
+  const others = listed([
+    [broken, broken === 1 ? 'deviates' : 'deviate'],
+    [error, 'not answered'],
+    [skipped, 'skipped'],
+  ])
+  const clean = (finding: Finding) => ({ ...finding, sentence: target.clean(finding.sentence) })
+  const data = checked.map(({ operation, why, findings, outcome }) => {
+    return { operation: nameOf(operation), outcome, ...(why !== undefined && { why }), findings: findings.map(clean) }
+  })
+  const counts = [`${held} ${held === 1 ? 'holds' : 'hold'}`, others].filter(Boolean).join(', ')
+  return {
+    name: 'verify',
+    title: `${file}, at ${url}`,
+    groups: [
+      {
+        title: 'Operations',
+        items: checked.map(one => itemOf({ ...one, findings: one.findings.map(clean) }, file)),
+        columns: ['operation', 'outcome', 'finding'],
+      },
+    ],
+    summary: `${counted(operations, 'operation')}: ${counts} (${counted(target.calls(), 'call')}, ${seconds.toFixed(1)} s)`,
+    seconds,
+    data: { document: file, target: url, calls: target.calls(), count: countIn(checked), operations: data },
+  }
+}
+
+function itemOf({ operation, outcome, findings, why }: Checked, file: string): ReportItem {
+  const name = nameOf(operation)
+  const sentences = findings.map(({ path, sentence }) => (path === '' ? sentence : `${path}: ${sentence}`))
+  const reason = why === undefined ? undefined : `${outcome === 'skipped' ? 'skipped: ' : ''}${why}`
+  return {
+    ...{ outcome, names: [name], classname: file, findings, failOn: 'critical', what: '', note: reason },
+    message: why ?? sentences[0],
+    type: 'openapi',
+    shown: outcome === 'broken' || outcome === 'error' ? 'always' : 'usually',
+    rows: [[name, outcome === 'held' ? 'holds' : outcome, reason ?? sentences.join('<br>')]],
+  }
+}
