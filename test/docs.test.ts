@@ -211,19 +211,39 @@ test('each error is explained once, by its code', () => {
   const explained = page('docs/troubleshooting.md')
   expect(codes.length).toBeGreaterThan(80)
   expect(codes.filter(code => explained.split(`\`${code}\``).length !== 2)).toEqual([])
+  const named = explained.matchAll(/^\| (`[^|]*`) \| [^|]* \| [^|]* \|$/gm)
+  const gone = [...named].flatMap(([, cell = '']) => cell.replaceAll('`', '').split(', ')).filter(isNotIn(codes))
+  expect(gone).toEqual([])
 })
 
-test('every word of the glossary is a type', () => {
-  const words = [...page('CONTRIBUTING.md').matchAll(/^\| `([A-Z]\w+)` \|/gm)].map(([, word]) => word)
-  const sources = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
+test('errors are found by their text: each message is quoted as the code has it', () => {
+  const written = sources()
+    .replace(/\$\{[^}]*\}/g, '…')
+    .toLowerCase()
+  const rows = page('docs/troubleshooting.md').matchAll(/^\| `\w+`[^|]* \| (?!names |says )([^|]*) \| [^|]* \|$/gm)
+  const quoted = [...rows]
+    .flatMap(([, message = '']) => message.split(/ \/ |…/))
+    .map(part => part.replace(/^[ .]+|[ .]+$/g, ''))
+  expect(quoted.length).toBeGreaterThan(80)
+  expect(quoted.filter(part => !written.includes(part.toLowerCase()))).toEqual([])
+})
+
+const isNotIn = (list: readonly string[]) => (one: string) => !list.includes(one)
+
+const sources = () =>
+  readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
     .filter(file => file.endsWith('.ts'))
     .map(file => page(`src/${file}`))
     .join('\n')
+
+test('every word of the glossary is a type', () => {
+  const words = [...page('CONTRIBUTING.md').matchAll(/^\| `([A-Z]\w+)` \|/gm)].map(([, word]) => word)
+  const code = sources()
   expect(words.length).toBeGreaterThan(20)
   expect(words.length).toBeLessThanOrEqual(30)
-  expect(
-    words.filter(word => !new RegExp(`^(?:export )?(?:interface|type|class) ${word}\\b`, 'm').test(sources)),
-  ).toEqual([])
+  expect(words.filter(word => !new RegExp(`^(?:export )?(?:interface|type|class) ${word}\\b`, 'm').test(code))).toEqual(
+    [],
+  )
 })
 
 /** The anchor that a heading gets where repositories are shown. */
