@@ -228,7 +228,7 @@ test('errors are found by their text: each message is quoted as the code has it'
   expect(quoted.filter(part => !written.includes(part.toLowerCase()))).toEqual([])
 })
 
-const isNotIn = (list: readonly string[]) => (one: string) => !list.includes(one)
+const isNotIn = (list: readonly (string | undefined)[]) => (one: string) => !list.includes(one)
 
 const sources = () =>
   readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
