@@ -31,7 +31,7 @@ const sameFloor: Readonly<Record<string, string>> = { 'cli.ts': 'cli', 'platform
 /** Where each package comes in: files, or folders with a slash at their end. */
 const doors: Readonly<Record<string, readonly string[]>> = {
   express: ['http/', 'dashboard/'],
-  'http-proxy-middleware': ['http/proxy.ts'],
+  'http-proxy-middleware': ['http/proxy/engine.ts'],
   jose: ['supabase/tokens.ts'],
   yaml: ['check/'],
   '@faker-js/faker': ['replies/fake.ts'],

@@ -1,16 +1,8 @@
-/**
- * Forwards requests to the live platform and returns its answers. The only file that imports `http-proxy-middleware`.
- */
-import {
-  type ClientRequest,
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http'
+/** Forwards requests to the live platform and returns its answers. */
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import { createProxyMiddleware, proxyEventsPlugin } from 'http-proxy-middleware'
 import { notFound, upstreamUnreachable, upstreamUnreadable, upstreamUntrusted } from '../core/errors.js'
+import { onceLoaded } from '../core/work.js'
 import { carryBack } from './proxy/carry-back.js'
 import { climbs } from './proxy/climbing.js'
 import type { LiveCredentials, ShownCredential } from './proxy/credentials.js'
@@ -126,29 +118,18 @@ function directClient({ protocol, hostname, port, secure }: Live, agent: HttpAge
   }
 }
 
-/** The client of http-proxy-middleware, for paths that only the live platform knows. */
-function engineClient({ secure, ...origin }: Live, agent: HttpAgent, failed: Failed): Client {
-  const middleware = createProxyMiddleware({
-    agent,
-    secure,
-    // Target and path come from here. Nothing is taken from the request.
-    router: request => ({ ...origin, pathname: passageOf(request).target }),
-    ignorePath: true,
-    pathFilter: () => true,
-    selfHandleResponse: true,
-    // The default plugins only write a log, which costs more than everything else, or listen for the client, which a
-    // passage does itself.
-    ejectPlugins: true,
-    plugins: [proxyEventsPlugin],
-    on: {
-      proxyReq: (upstream, request) => opens(passageOf(request), upstream),
-      proxyRes: (answer, request) => answers(passageOf(request), answer),
-      error: (error, request) => failed(passageOf(request), error),
-    },
+/** The client for paths that only the live platform knows, loaded with the first such request. */
+function engineClient(live: Live, agent: HttpAgent, failed: Failed): Client {
+  const load = onceLoaded(async () => {
+    const { createEngine } = await import('./proxy/engine.js')
+    return createEngine({ ...live, agent }, { opens, answers, failed })
   })
   return passage => {
-    const { asRequest, asResponse } = seenByEngine(passage)
-    middleware(asRequest, asResponse, error => passage.fail(error))
+    load()
+      .then(send => {
+        if (!passage.isOver) send(passage)
+      })
+      .catch(error => passage.fail(error))
   }
 }
 
@@ -171,13 +152,6 @@ function answers(passage: Passage, answer: IncomingMessage): void {
   // The rest of what arrived with the head is still being read in this turn.
   process.nextTick(carryBack, passage)
 }
-
-// Converts a passage to and from the types that http-proxy-middleware expects, which are a full request and response.
-const seenByEngine = (passage: Passage) => ({
-  asRequest: passage as unknown as IncomingMessage,
-  asResponse: passage as unknown as ServerResponse,
-})
-const passageOf = (request: IncomingMessage) => request as unknown as Passage
 
 function reasonOf({ code, message }: NodeJS.ErrnoException) {
   const why = code ?? message
