@@ -68,6 +68,7 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
     assemblies,
     lasting.state,
     lasting.rules,
+    lasting.mcp,
     lasting.faults,
     lasting.recordings,
     createContractCheck(lasting, loaded),

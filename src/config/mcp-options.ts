@@ -159,3 +159,7 @@ export function mcpServers(configured: v.InferOutput<typeof mcpOptions>): Readon
   if (isOne(configured)) return new Map([['/mcp', configured as McpServer]])
   return new Map(Object.entries(configured as Readonly<Record<string, McpServer>>))
 }
+
+/** Where the options of a server stand in the configuration. */
+export const mcpServerAt = (configured: v.InferOutput<typeof mcpOptions>, path: string): readonly string[] =>
+  isOne(configured) ? ['mcp'] : ['mcp', path]

@@ -522,6 +522,20 @@ export const foreignToLive = (stranger: Stranger) =>
     { hint: howToLetIn(stranger) },
   )
 
+export const refusedByRule = unauthorized('refused_by_rule', 'The credential was refused, because a rule says so.')
+
+export const insufficientScope = failure(
+  403,
+  'insufficient_scope',
+  'The scope of the credential is not sufficient, because a rule says so.',
+  { headers: () => ['www-authenticate', 'Bearer error="insufficient_scope", scope="mcp:tools"'] },
+)
+
+export const foreignToTools = (stranger: Stranger) =>
+  new PlatformError(403, 'foreign_origin', 'Pages of this origin may not call MCP servers here.', [], {
+    hint: howToLetIn(stranger),
+  })
+
 export const foreignAdmin = (stranger: Stranger) =>
   new PlatformError(
     403,

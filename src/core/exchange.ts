@@ -57,6 +57,8 @@ export interface Endpoint {
   /** The endpoint's description for the OpenAPI document in this mode, computed on request. */
   says?(mode: Mode): Promise<EndpointDescription>
   reply(exchange: Exchange): Reply | Promise<Reply>
+  /** The value of `WWW-Authenticate` on a 401; `Bearer` without it. */
+  challenge?(exchange: Pick<Exchange, 'headers'>): string
 }
 
 /** A method on a path that the user configured, beside those of the platform's document. */
@@ -65,6 +67,8 @@ export interface OwnPath {
   /** `/builder/projects/{id}`. */
   readonly path: string
   readonly access: Access
+  /** The value of `WWW-Authenticate` on a 401; `Bearer` without it. */
+  challenge?(exchange: Pick<Exchange, 'headers'>): string
 }
 
 /** Answers paths that the user configured: rules are one source, resources another. */
@@ -248,6 +252,20 @@ export interface Paced {
   /** Whether each character is one byte, as in ASCII. Pieces can then be sent without counting their bytes. */
   readonly bytewise?: boolean
 }
+
+/** A body that is written as it comes and may stay open, such as a stream of events. Everyone else reads it as a body of the pieces written so far. */
+export interface OpenBody extends Paced {
+  /** The sender adds what was written, up to `MOST_WRITTEN` pieces. */
+  readonly pieces: string[]
+  /** Whether it is complete whenever the client leaves. */
+  readonly isEndless: boolean
+  /** Called once, after the head was sent. Returns a function that is called once when the connection has closed. */
+  play(sink: { write(text: string): void; end(): void }): () => void
+}
+
+export const MOST_WRITTEN = 1000
+
+export const isOpenBody = (body: Reply['body']): body is OpenBody => typeof body === 'object' && 'play' in body
 
 /** The decision to send the request to the live platform. */
 export interface Forward {

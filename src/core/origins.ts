@@ -2,7 +2,7 @@
  * Decides which hosts are this machine, and which web pages belong to the user. Only those may use a live or admin key.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { foreignAdmin, foreignToLive, type Stranger } from './errors.js'
+import { foreignAdmin, foreignToLive, foreignToTools, type Stranger } from './errors.js'
 
 /**
  * The option cors.origins. `auto` allows any page for emulated answers, and only the user's own pages for the live
@@ -23,6 +23,8 @@ export interface Origins {
    * another site (`mayBeLinked`) carries no key, and some paths are meant to be linked.
    */
   requireOwn(headers: IncomingHttpHeaders, mayBeLinked?: boolean): void
+  /** Throws a 403 for requests from a foreign page to an MCP server, which must check this (its specification, "Security"). */
+  requireOwnPage(headers: IncomingHttpHeaders): void
   /** The same for requests with admin rights. Servers in containers may use container host names. */
   requireOwnAdmin(headers: IncomingHttpHeaders): void
 }
@@ -69,6 +71,10 @@ export function createOrigins({ host, origins }: { host: string; origins: Origin
     requireOwn(headers, mayBeLinked = false) {
       const stranger = strangerIn(headers, mayBeLinked)
       if (stranger) throw foreignToLive(stranger)
+    },
+    requireOwnPage(headers) {
+      const stranger = strangerIn(headers, false)
+      if (stranger?.kind === 'origin') throw foreignToTools(stranger)
     },
     requireOwnAdmin(headers) {
       const stranger = strangerIn(headers, false)

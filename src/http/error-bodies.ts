@@ -4,7 +4,9 @@ import { type Exchange, jsonReply, type TextReply } from '../core/exchange.js'
 import { isAuth } from '../core/paths.js'
 import { authErrorReply } from '../supabase/error-reply.js'
 
-type Asked = Pick<Exchange, 'path' | 'headers'>
+interface Asked extends Pick<Exchange, 'path' | 'headers'> {
+  readonly endpoint?: Exchange['endpoint']
+}
 
 /** The reply to a request that failed before it reached the line. */
 export function errorReply(error: PlatformError, asked: Asked): TextReply {
@@ -12,8 +14,11 @@ export function errorReply(error: PlatformError, asked: Asked): TextReply {
 }
 
 /** The reply in the platform's format. */
-export function platformErrorReply(error: PlatformError, { path }: Asked): TextReply {
-  const { status, code, message, headers, more } = error
+export function platformErrorReply(error: PlatformError, asked: Asked): TextReply {
+  const { path, endpoint } = asked
+  const { status, code, message, more } = error
+  const challenge = status === 401 ? endpoint?.challenge?.(asked) : undefined
+  const headers = challenge === undefined ? error.headers : ['www-authenticate', challenge]
   if (more.frame !== undefined) return { ...jsonReply(more.frame), headers }
   const body = JSON.stringify(code === 'not_found' ? { error: message, path } : { error: message })
   return { kind: 'reply', status, contentType: 'application/json', body, headers }

@@ -11,6 +11,7 @@ import {
   type Caller,
   type Exchange,
   type Forward,
+  isOpenBody,
   type Outcome,
   type Reply,
   type ResponseObserver,
@@ -28,7 +29,7 @@ import { isPreflight } from './cors.js'
 import { type Adopted, BODY } from './foreign.js'
 import type { Pacer } from './pacer.js'
 import type { Journey } from './proxy/passage.js'
-import { sendPaced, sendWhole } from './send.js'
+import { sendOpen, sendPaced, sendWhole } from './send.js'
 import type { Ends, Options, Stage, Step, Surface, Visit } from './stage.js'
 import { type HeavyPrompt, limitChat, limitRequests, ownPagesOnly, strikeAfter, strikeBefore } from './stages.js'
 
@@ -298,10 +299,12 @@ class Ending implements Ends {
       outcome.complete = true
       return this.end(visit)
     }
-    sendPaced(response, head, reply, body, { pacer: this.fixed.pacer, piecesAtMs }, complete => {
+    const done = (complete: boolean) => {
       outcome.complete = complete
       this.end(visit)
-    })
+    }
+    if (isOpenBody(body)) sendOpen(response, head, reply, body, piecesAtMs, done)
+    else sendPaced(response, head, reply, body, { pacer: this.fixed.pacer, piecesAtMs }, done)
   }
 }
 

@@ -1,7 +1,7 @@
 /** Sends a reply: the only place where our own answers become bytes. */
 import { type IncomingMessage, ServerResponse, STATUS_CODES, validateHeaderValue } from 'node:http'
 import { MOST_PIECES_TIMED } from '../core/clock.js'
-import type { Paced, Reply } from '../core/exchange.js'
+import { MOST_WRITTEN, type OpenBody, type Paced, type Reply } from '../core/exchange.js'
 import { HEAD_ROOM, LAST_CHUNK } from '../core/http.js'
 import { leaveUnread } from './body.js'
 import { isForeign } from './foreign.js'
@@ -211,6 +211,41 @@ export function sendPaced(
   })
   // The client may want to know that the request was accepted before the first token is due.
   if (!begun) response.flushHeaders()
+  response.once('close', () => {
+    stop()
+    done(complete)
+  })
+}
+
+/** Sends a reply whose body is written as it comes, and calls `done` once, as `sendPaced` does. */
+export function sendOpen(
+  response: ServerResponse,
+  head: Head,
+  { status }: Pick<Reply, 'status'>,
+  body: OpenBody,
+  piecesAtMs: number[] | undefined,
+  done: (complete: boolean) => void,
+): void {
+  response.writeHead(status, flat(head))
+  // For HEAD there is no body to wait for.
+  if (response.req.method === 'HEAD') {
+    response.end()
+    return done(true)
+  }
+  response.flushHeaders()
+  const { pieces, isEndless } = body
+  const write = timed(text => void response.write(text), piecesAtMs)
+  let complete = isEndless
+  const stop = body.play({
+    write(text) {
+      if (pieces.length < MOST_WRITTEN) pieces.push(text)
+      write(text, '')
+    },
+    end() {
+      complete = true
+      response.end()
+    },
+  })
   response.once('close', () => {
     stop()
     done(complete)

@@ -32,6 +32,7 @@ import { createGateway } from '../supabase/gateway.js'
 import { createTokenHolders } from '../supabase/token-holders.js'
 import type { Tokens } from '../supabase/tokens.js'
 import type { Lasting } from './lasting.js'
+import { mcpOpeners } from './mcp.js'
 import { type Chosen, modesIn } from './modes.js'
 import { openApiOpener, openOwnPaths } from './own-paths.js'
 import type { Part, PlatformSources } from './part.js'
@@ -112,12 +113,17 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
   const proxy = onceLoaded(() => openProxy(config, liveCors.headersFor, lasting.warn))
   const own = assembleAuth(loaded, lasting, origins)
   const chat = assembleChat(loaded, sources, lasting)
-  const ownPaths = openOwnPaths({
-    read: chat.read,
-    replies: async () => (await chat.replies()).replies,
-    openers: [...resourcesOpener(loaded, lasting), ...openApiOpener(loaded, lasting.warn)],
-  })
+  const replies = async () => (await chat.replies()).replies
   let changed = chat.changeable({})
+  const tools = { replies, origins, part: lasting.mcp, pace: () => changed.pace, now: lasting.clock.now }
+  const ownPaths = openOwnPaths({
+    ...{ read: chat.read, replies },
+    openers: [
+      ...mcpOpeners(loaded, tools),
+      ...resourcesOpener(loaded, lasting),
+      ...openApiOpener(loaded, lasting.warn),
+    ],
+  })
 
   /** The platform's paths, in the modes in force. */
   function platformNow() {
@@ -173,7 +179,7 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
   return {
     ...{ loaded, doorkeeper: own.doorkeeper, tokens: own.tokens, backend: own.backend, complete },
     endpoints: changed.endpoints,
-    replies: async () => (await chat.replies()).replies,
+    replies,
     ownPaths: async () => pathsOf(await ownPaths.loaded(changed.pace)),
     library: async () => (await look()).library,
     line: () => ({

@@ -13,6 +13,7 @@ import { createCounters } from '../limits/index.js'
 import { createMeter } from '../metrics/index.js'
 import type { Redact } from '../redact/index.js'
 import type { Replies } from '../replies/index.js'
+import { createMcpPart } from './mcp.js'
 import { createModes, modesIn } from './modes.js'
 import type { Part, PlatformSources } from './part.js'
 import { createRecordingsPart } from './recordings.js'
@@ -81,6 +82,7 @@ export function createLasting(first: LoadedConfig, sources: PlatformSources, lat
     renew,
     scopes: createScopes(renew),
     rules: createRulesPart(current, renew),
+    mcp: createMcpPart(clock.now, loaded),
     faults: createFaultsPart(renew),
     recordings: createRecordingsPart({ warn, report, violations: violations.counts }),
     usersAreElsewhere,

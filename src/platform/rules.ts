@@ -1,5 +1,6 @@
 /** The rules of a running platform: those from files and code, and those added at run time. */
 import { type LoadedConfig, replyFilesOf } from '../config/load.js'
+import { mcpServers } from '../config/mcp-options.js'
 import { onceLoaded } from '../core/work.js'
 import type { ListedRule, Memory, Replies, RuleInput, RulesAtRunTime } from '../replies/index.js'
 import type { Part, PlatformSources } from './part.js'
@@ -91,6 +92,12 @@ function createRules(lasting: () => Promise<LastingRules>, current: () => Curren
 export const loadReplies = () => import('../replies/index.js')
 export type RepliesPart = Awaited<ReturnType<typeof loadReplies>>
 
+/** The replies that stand beside tools in the configuration. */
+async function repliesOf(loaded: LoadedConfig) {
+  const [engine, { repliesBeside }] = await Promise.all([loadReplies(), import('./mcp-replies.js')])
+  return repliesBeside(loaded, engine)
+}
+
 export async function readReplies(
   loaded: LoadedConfig,
   { rules: inCode = [], file: wanted }: PlatformSources,
@@ -102,11 +109,12 @@ export async function readReplies(
   // Without a configuration file, nothing is read from the disk.
   const unasked = wanted === false && loaded.originOf(['replies']) === 'default'
   const patterns = unasked ? [] : files.patterns
-  const [coded, filed] = await Promise.all([
+  const read = await Promise.all([
     rulesFromCode(inCode, loaded.dir, seed),
     loadRules({ ...files, patterns }, seed),
+    mcpServers(loaded.config.mcp).size > 0 ? repliesOf(loaded) : { rules: [], files: [] },
   ])
-  const { rules, files: said } = joined([coded, filed])
+  const { rules, files: said } = joined(read)
   return { replies: createReplies({ rules, seed, strict, magic, ...(await lasting()) }), files: said }
 }
 

@@ -5,6 +5,7 @@ import { noRuleMatches } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import { CHAT } from '../core/paths.js'
+import { onceLoaded } from '../core/work.js'
 import { createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
 import { chat } from './chat.js'
 import { Asked } from './conditions/asked.js'
@@ -14,8 +15,9 @@ import { createEngine } from './engine.js'
 import { type Explanation, explanationOf, type RuleDraft, withDraft } from './explain.js'
 import { seedOf } from './fake.js'
 import type { HttpReplies } from './http/index.js'
-import { type LoadedRules, loadedHttp } from './load.js'
+import { type LoadedRules, loadedHttp, loadMcp } from './load.js'
 import { callOf, hasMagic, MAGIC_PREFIX, magicOf, saysItself, withMagic } from './magic.js'
+import type { McpReplies } from './mcp/index.js'
 import { createMemory, type Memory } from './memory.js'
 import { asksForForm, canJudge, loadJudge, misfitOf } from './misfit.js'
 import { nearestSentence } from './nearest.js'
@@ -60,6 +62,9 @@ export {
   type SentRules,
 } from './load.js'
 export { magicWords } from './magic.js'
+export type { McpReplies, McpTaken } from './mcp/index.js'
+export type { McpCall } from './mcp/input.js'
+export type { McpGeneration, McpQuestion, McpRound } from './mcp/saying.js'
 export { createMemory, type Memory } from './memory.js'
 export { fileOf, goodRules, type ListedRule } from './operations.js'
 export {
@@ -74,7 +79,14 @@ export {
   readRule,
   ruleFiles,
 } from './rule-files.js'
-export { type ChatRuleInput, type HttpRuleInput, isHttpRule, type RuleInput, rulesSchema } from './rules.js'
+export {
+  type ChatRuleInput,
+  type HttpRuleInput,
+  isHttpRule,
+  type McpRuleInput,
+  type RuleInput,
+  rulesSchema,
+} from './rules.js'
 export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from './said.js'
 export { sampled, sampleJob, UnfitSchema } from './structured/index.js'
 
@@ -95,6 +107,8 @@ export interface Replies {
   explain(request: ChatRequest, circumstances?: Circumstances, draft?: RuleDraft): Explanation
   /** What the rules on paths answer; `undefined` while there are none. */
   readonly http: HttpReplies | undefined
+  /** What the rules on calls of MCP answer. */
+  mcp(): Promise<McpReplies>
   /** The rules in force, in the order in which they are tried: those for a scope, or all if none is given. */
   list(scope?: string): readonly ListedRule[]
   /** The compiled rules of all scopes. */
@@ -194,6 +208,7 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
     get http() {
       return paths()
     },
+    mcp: onceLoaded(async () => (await loadMcp()).createMcpReplies({ rules, memory, seed, sampled, atRunTime })),
     list(scope) {
       const added = atRunTime.all(scope)
       const all = [

@@ -7,7 +7,7 @@ import { nameTest } from './conditions/whole.js'
 import type { ReadyRule } from './dialect.js'
 import { areAmbiguous, routeOf } from './http/route.js'
 import { START } from './memory.js'
-import { isHttpRule } from './rules.js'
+import { isHttpRule, isMcpRule } from './rules.js'
 import { slowExpression } from './slow-expression.js'
 
 /** A valid rule that is probably a mistake. */
@@ -76,7 +76,8 @@ function hiddenBy(rule: ReadyRule, earlier: readonly Earlier[]): string | undefi
 }
 
 /** What a rule answers: only rules about the same can hide one another. */
-const aboutOf = ({ written }: ReadyRule) => (isHttpRule(written) ? `${written.on} ${written.access ?? ''}` : '')
+const aboutOf = ({ written }: ReadyRule) =>
+  isHttpRule(written) ? `${written.on} ${written.access ?? ''}` : isMcpRule(written) ? written.on : ''
 
 /** Whether a rule whose conditions hold never steps aside for the next one. */
 const answersAlways = ({ times, then, scenario, sayings }: ReadyRule) =>

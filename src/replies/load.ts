@@ -7,11 +7,11 @@ import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
 import { rulesTakeTooLong } from '../core/errors.js'
 import { MOST_VALUES_OF_RULES, requireModestJson, stringifyExact, withoutExpressions } from '../core/json.js'
-import { inWorker, TookTooLong } from '../core/work.js'
+import { inWorker, onceLoaded, TookTooLong } from '../core/work.js'
 import { chat } from './chat.js'
-import type { ReadyRule } from './dialect.js'
+import type { Dialect, ReadyRule } from './dialect.js'
 import { type RuleInForce, readyRule, standsAt } from './ready-rule.js'
-import { isHttpRule, type Rule, type RuleInput, ruleSchema, rulesSchema } from './rules.js'
+import { isHttpRule, isMcpRule, type Rule, type RuleInput, ruleSchema, rulesSchema } from './rules.js'
 import { hasTemplate, loadTemplates, textsIn } from './templates.js'
 import { isTemplateFile, readSaidFile, readTextFile } from './text-file.js'
 
@@ -244,6 +244,16 @@ async function loadHttp() {
   return loaded
 }
 
+/** What rules on calls of MCP need. */
+export const loadMcp = onceLoaded(() => import('./mcp/index.js'))
+
+/** How rules of each kind are read; what no rule needs is not loaded. */
+async function dialectsFor(rules: readonly Rule[]): Promise<(rule: Rule) => Dialect> {
+  const http = rules.some(isHttpRule) ? (await loadHttp()).http : chat
+  const mcp = rules.some(isMcpRule) ? (await loadMcp()).mcp : chat
+  return rule => (isHttpRule(rule) ? http : isMcpRule(rule) ? mcp : chat)
+}
+
 async function makeReady(rules: readonly Rule[], making: Making): Promise<LoadedRules> {
   const { dir = '', seed, standing, complain } = making
   const texts = await readTexts(rules, making)
@@ -252,7 +262,7 @@ async function makeReady(rules: readonly Rule[], making: Making): Promise<Loaded
     [...texts].filter(([name]) => isTemplateFile(name)),
   ]
   const templates = hasTemplate(said) ? await loadTemplates(said) : undefined
-  const http = rules.some(isHttpRule) ? (await loadHttp()).http : chat
+  const dialectOf = await dialectsFor(rules)
   const ready: ReadyRule[] = []
   let done = 0
   for (const [i, rule] of rules.entries()) {
@@ -266,7 +276,7 @@ async function makeReady(rules: readonly Rule[], making: Making): Promise<Loaded
     if (done > OF_A_TURN) done = await new Promise<number>(resolve => setImmediate(resolve, 0))
     const own = { templates, seed, file: (name: string) => texts.get(path.resolve(dir, name)) }
     const told = { ...own, complain: (at: Path, why: string) => complain([i, ...at], why) }
-    ready.push(readyRule(rule, standing(i), told, isHttpRule(rule) ? http : chat))
+    ready.push(readyRule(rule, standing(i), told, dialectOf(rule)))
   }
   return { rules: ready, files: [...texts.keys()] }
 }
@@ -342,7 +352,8 @@ function* filesSaid(rules: readonly Rule[]): Generator<SaidFile> {
       ? [{ at: [i, 'reply'], form: reply }]
       : (replies ?? []).map((form, k) => ({ at: [i, 'replies', k], form }))
     for (const { at, form } of forms) {
-      if (form.file !== undefined) yield { at: [...at, 'file'], file: form.file, isAnswer: isHttpRule(rule) }
+      if (form.file !== undefined)
+        yield { at: [...at, 'file'], file: form.file, isAnswer: isHttpRule(rule) || isMcpRule(rule) }
       for (const [k, { file }] of ('choices' in form ? (form.choices ?? []) : []).entries()) {
         if (file !== undefined) yield { at: [...at, 'choices', k, 'file'], file }
       }

@@ -1,10 +1,12 @@
-/** Rules as their authors write them: those for chat completions, and those for other paths. */
+/** Rules as their authors write them: those for chat completions, for other paths, and for calls of MCP. */
 import * as v from 'valibot'
 import { closed, oneForm, open, optional } from '../check/check.js'
 import type { PaceInput } from '../core/pace.js'
 import { type When, whenSchema } from './conditions/form.js'
 import { type HttpRule, type HttpWhen, httpRuleSchema } from './http/form.js'
 import { CHAT_ROUTE } from './http/route.js'
+import { type McpRule, type McpWhen, mcpRuleSchema } from './mcp/form.js'
+import { isMcpOn } from './mcp/target.js'
 import { replySchema } from './reply-form.js'
 import { oneReply, ruleFields, thenWithReplies } from './rule-form.js'
 
@@ -20,11 +22,16 @@ const chatRuleSchema = v.pipe(
   v.check(rule => thenWithReplies.holds(rule), thenWithReplies.sentence),
 )
 
-/** A rule without `on` is for chat completions. */
-const isHttp = (written: unknown) =>
-  typeof written === 'object' && written !== null && 'on' in written && written.on !== CHAT_ROUTE
+const onOf = (written: unknown) =>
+  typeof written === 'object' && written !== null && 'on' in written ? written.on : undefined
 
-export const ruleSchema = oneForm([chatRuleSchema, httpRuleSchema], written => (isHttp(written) ? 1 : 0))
+/** A rule without `on` is for chat completions. */
+const isHttp = (written: unknown) => ![undefined, CHAT_ROUTE].includes(onOf(written) as string) && !isMcp(written)
+const isMcp = (written: unknown) => isMcpOn(onOf(written))
+
+export const ruleSchema = oneForm([chatRuleSchema, httpRuleSchema, mcpRuleSchema], written =>
+  isMcp(written) ? 2 : isHttp(written) ? 1 : 0,
+)
 
 export const rulesSchema = v.array(ruleSchema, 'a list of rules')
 
@@ -36,14 +43,20 @@ export const ruleByCall = v.lazy(written =>
 /** The schema of all of these, for the OpenAPI document. */
 const scope = optional(text, 'Whose requests it is for.')
 export const sentRules = v.union(
-  [closed({ ...chatRuleSchema.entries, scope }), closed({ ...httpRuleSchema.entries, scope }), rulesSchema],
+  [
+    closed({ ...chatRuleSchema.entries, scope }),
+    closed({ ...httpRuleSchema.entries, scope }),
+    closed({ ...mcpRuleSchema.entries, scope }),
+    rulesSchema,
+  ],
   'a rule, or a list of rules',
 )
 
 export type ChatRule = v.InferOutput<typeof chatRuleSchema>
-export type Rule = ChatRule | HttpRule
+export type Rule = ChatRule | HttpRule | McpRule
 
 export const isHttpRule = (rule: Rule): rule is HttpRule => isHttp(rule)
+export const isMcpRule = (rule: Rule): rule is McpRule => isMcp(rule)
 
 /** In code, a condition on a text may also be a RegExp. */
 type WithExpressions<T> = T extends string
@@ -63,5 +76,7 @@ type AsWritten<R, W> = Omit<R, 'when' | 'pace'> & {
 export interface ChatRuleInput extends AsWritten<v.InferInput<typeof chatRuleSchema>, When> {}
 /** A rule for another path, as its author writes it. */
 export interface HttpRuleInput extends AsWritten<v.InferInput<typeof httpRuleSchema>, HttpWhen> {}
+/** A rule for calls of MCP, as its author writes it. */
+export interface McpRuleInput extends AsWritten<v.InferInput<typeof mcpRuleSchema>, McpWhen> {}
 /** A rule as its author writes it. */
-export type RuleInput = ChatRuleInput | HttpRuleInput
+export type RuleInput = ChatRuleInput | HttpRuleInput | McpRuleInput

@@ -1,4 +1,5 @@
 /** The messages of the Model Context Protocol: JSON-RPC 2.0, how they are read and how they are written. */
+import { stringifyExact } from '../core/json.js'
 
 export type RpcId = string | number
 
@@ -49,6 +50,10 @@ export const rpcCodes = {
   internal: -32603,
   /** A resource that is not there, up to 2025-11-25. */
   noResource: -32002,
+  /** Those that JSON-RPC leaves to servers: what servers of the protocol say to an unknown session, and that no rule and no recording answers the call. */
+  badRequest: -32000,
+  noSession: -32001,
+  noAnswer: -32004,
   headerMismatch: -32020,
   missingCapability: -32021,
   unsupportedVersion: -32022,
@@ -132,5 +137,5 @@ export function targetOf(method: string, params: RpcParams): string | undefined 
 
 /** One event of a stream. */
 export function eventText(frame: unknown, id?: string): string {
-  return `${id === undefined ? '' : `id: ${id}\n`}event: message\ndata: ${JSON.stringify(frame)}\n\n`
+  return `${id === undefined ? '' : `id: ${id}\n`}event: message\ndata: ${stringifyExact(frame)}\n\n`
 }

@@ -1,0 +1,142 @@
+/** What a call names, looked up among what the server offers, with its arguments checked. */
+
+import { validatorOf } from '../check/json-schema.js'
+import { didYouMean } from '../check/suggest.js'
+import type { McpServer } from '../config/mcp-options.js'
+import { bounded, TookTooLong } from '../core/work.js'
+import { RpcError, type RpcParams, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
+import { type Context, isModern, isObject } from './context.js'
+import type { Called } from './results.js'
+
+type Tool = McpServer['tools'][number]
+type Prompt = McpServer['prompts'][number]
+type Resource = McpServer['resources'][number]
+
+/** A call whose target exists and whose arguments fit. */
+export interface CheckedCall extends Called {
+  readonly tool?: Tool
+  readonly prompt?: Prompt
+  readonly resource?: Resource
+  readonly arguments: Readonly<Record<string, unknown>>
+}
+
+/** Throws an RpcError that names what is wrong. */
+export function checkedCall({ method, params = {} }: RpcRequest, context: Context): CheckedCall {
+  const name = targetOf(method, params)
+  if (name === undefined) throw invalid(`${method} needs ${nameField(method)}, a text.`)
+  const given = params.arguments ?? {}
+  if (!isObject(given)) throw invalid('arguments must be an object.')
+  const { options } = context.server
+  switch (method) {
+    case 'tools/call':
+      return { method, name, arguments: given, tool: checkedTool(name, given, options.tools) }
+    case 'prompts/get': {
+      const prompt = checkedPrompt(name, given, options.prompts)
+      return { method, name, arguments: given, prompt, description: prompt.description }
+    }
+    case 'resources/read':
+      return { method, arguments: given, ...readable(name, context) }
+    default:
+      return completable(name, params, options)
+  }
+}
+
+const nameField = (method: string) =>
+  method === 'resources/read' ? 'params.uri' : method === 'completion/complete' ? 'params.ref' : 'params.name'
+
+const invalid = (sentence: string, data?: unknown) =>
+  new RpcError(rpcCodes.invalidParams, `Invalid params: ${sentence}`, data)
+
+const named = <T extends { readonly name: string }>(what: string, name: string, all: readonly T[]): T => {
+  const found = all.find(one => one.name === name)
+  if (found) return found
+  const names = all.map(({ name }) => name)
+  throw invalid(`there is no ${what} called ${JSON.stringify(name)}.${didYouMean(name, names)}`)
+}
+
+/** Longer than any honest arguments take. */
+const CHECK_MS = 100
+
+const validators = new WeakMap<object, ReturnType<typeof validatorOf>>()
+
+/** Throws an UnfitSchema for a schema that cannot be used. */
+export function validatorFor(schema: object) {
+  const before = validators.get(schema)
+  if (before) return before
+  const made = validatorOf(schema)
+  validators.set(schema, made)
+  return made
+}
+
+function checkedTool(name: string, given: object, tools: readonly Tool[]): Tool {
+  const tool = named('tool', name, tools)
+  const mistakes = mistakesIn(given, tool.inputSchema)
+  if (mistakes.length === 0) return tool
+  const said = mistakes.map(({ path, sentence }) => ({ field: path.join('.'), sentence }))
+  throw invalid(mistakes.map(({ sentence }) => sentence).join(' '), said)
+}
+
+function mistakesIn(given: object, schema: object) {
+  try {
+    return bounded(() => validatorFor(schema)(given, { whole: 'arguments' }), CHECK_MS)
+  } catch (error) {
+    if (error instanceof TookTooLong) throw invalid('the arguments take too long to check.')
+    throw error
+  }
+}
+
+function checkedPrompt(name: string, given: Readonly<Record<string, unknown>>, prompts: readonly Prompt[]): Prompt {
+  const prompt = named('prompt', name, prompts)
+  const missing = prompt.arguments?.find(one => one.required && given[one.name] === undefined)
+  if (missing) throw invalid(`arguments.${missing.name} is missing.`)
+  const strange = Object.entries(given).find(([, value]) => typeof value !== 'string')
+  if (strange) throw invalid(`arguments.${strange[0]} must be a text.`)
+  return prompt
+}
+
+/** A resource that is listed, or a URI that fits a template. */
+function readable(uri: string, context: Context): Pick<CheckedCall, 'name' | 'resource' | 'mimeType'> {
+  const { resources, resourceTemplates } = context.server.options
+  const resource = resources.find(one => one.uri === uri)
+  if (resource) return { name: uri, resource, mimeType: resource.mimeType }
+  const template = resourceTemplates.find(({ uriTemplate }) => fitsTemplate(uri, uriTemplate))
+  if (template) return { name: uri, mimeType: template.mimeType }
+  const code = isModern(context) ? rpcCodes.invalidParams : rpcCodes.noResource
+  const known = resources.map(({ uri }) => uri)
+  throw new RpcError(code, `Resource not found: ${uri}.${didYouMean(uri, known)}`, { uri })
+}
+
+const patterns = new Map<string, RegExp>()
+
+/** RFC 6570, levels 1 and 2: a variable is at least one character, without a slash unless it is written {+path}. */
+function fitsTemplate(uri: string, template: string): boolean {
+  const before = patterns.get(template)
+  const pattern =
+    before ??
+    new RegExp(
+      `^${template
+        .split(/(\{[^}]*\})/)
+        .map(asPattern)
+        .join('')}$`,
+    )
+  patterns.set(template, pattern)
+  return pattern.test(uri)
+}
+
+function asPattern(part: string): string {
+  if (/^\{[+#]/.test(part)) return '.+'
+  if (/^\{\?/.test(part)) return '(?:\\?.*)?'
+  return part.startsWith('{') ? '[^/?#]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
+
+/** The template or prompt whose argument is to be completed. */
+function completable(name: string, params: RpcParams, { prompts, resourceTemplates }: McpServer): CheckedCall {
+  const { ref, argument } = params as { readonly ref: { readonly type?: unknown }; readonly argument?: unknown }
+  if (!isObject(argument) || typeof argument.name !== 'string' || typeof argument.value !== 'string')
+    throw invalid('argument needs a name and a value, which are texts.')
+  if (ref.type === 'ref/prompt') named('prompt', name, prompts)
+  else if (ref.type !== 'ref/resource') throw invalid('ref.type must be ref/prompt or ref/resource.')
+  else if (!resourceTemplates.some(({ uriTemplate }) => uriTemplate === name))
+    throw invalid(`there is no resource template ${JSON.stringify(name)}.`)
+  return { method: 'completion/complete', name, arguments: { [argument.name]: argument.value } }
+}

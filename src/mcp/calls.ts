@@ -1,0 +1,191 @@
+/** Answers calls of tools, resources, prompts and completions: by a rule, else from the configuration, else made up. */
+import { stringifyExact } from '../core/json.js'
+import type { McpCall, McpGeneration, McpRound, McpTaken } from '../replies/index.js'
+import { notificationFrame, RpcError, type RpcNotification, type RpcRequest, rpcCodes } from '../rpc/frames.js'
+import { type CheckedCall, checkedCall } from './called.js'
+import { type Context, isModern, metaOf } from './context.js'
+import { cachingOf } from './lists.js'
+import { completed, completion, contentOf, type McpResult, resultOf, toolResult, userMessage } from './results.js'
+
+/** What comes of a call: a result, or questions that the client has to answer first. */
+export type CallOutcome = AnsweredCall | Asking
+
+export interface AnsweredCall {
+  readonly kind: 'answered'
+  readonly result: McpResult
+  /** Notifications that are sent before the result. */
+  readonly before: readonly RpcNotification[]
+  /** What the rule has said, where one has answered. */
+  readonly by: McpGeneration | undefined
+}
+
+export interface Asking {
+  readonly kind: 'asking'
+  readonly round: McpRound
+  readonly taken: McpTaken
+  readonly answers: Readonly<Record<string, unknown>>
+}
+
+/** Where a call goes on that has asked the client before. */
+export interface Earlier {
+  readonly answers: Readonly<Record<string, unknown>>
+  readonly taken?: Pick<McpTaken, 'place' | 'count'> | undefined
+}
+
+const first: Earlier = { answers: {} }
+
+export async function answerCall(
+  request: RpcRequest,
+  context: Context,
+  { answers, taken: before }: Earlier = first,
+): Promise<CallOutcome> {
+  const checked = checkedCall(request, context)
+  const { server } = context
+  const replies = await server.replies()
+  const call = callFor(request, context, answers)
+  const taken = (before && (await replies.goOn(before, call))) ?? (await replies.take(call))
+  if (!taken) return answered(await withoutRule(checked, call, context), context)
+  const { generation } = taken
+  const round = openRound(generation.rounds, answers, context)
+  if (round) return { kind: 'asking', round, taken, answers: asked(generation.rounds, answers) }
+  if (generation.error) throw failed(generation, generation.error)
+  announce(generation, context)
+  const own = { before: notificationsOf(generation, request, context), by: generation }
+  return { ...answered(resultOf(generation, checked, context), context), ...own }
+}
+
+/** A rule's own error, which has its fault and its name with it. */
+export class RuleError extends RpcError {
+  constructor(
+    readonly by: McpGeneration,
+    { code, message, data }: NonNullable<McpGeneration['error']>,
+  ) {
+    super(code, message, data)
+  }
+}
+
+const failed = (by: McpGeneration, error: NonNullable<McpGeneration['error']>) => new RuleError(by, error)
+
+const answered = (result: McpResult, context: Context): AnsweredCall => ({
+  ...{ kind: 'answered', result: completed(result, context), before: [], by: undefined },
+})
+
+export function callFor(
+  { method, params = {} }: RpcRequest,
+  context: Context,
+  answers: Earlier['answers'] = {},
+): McpCall {
+  const { exchange, server, client, version, session } = context
+  const { headers, caller, scope } = exchange
+  return {
+    ...{ method, params, headers, caller, scope, server: server.path, version, answers },
+    ...{ client: client.name, session: session?.id ?? '' },
+  }
+}
+
+const capabilities = {
+  'elicitation/create': 'elicitation',
+  'sampling/createMessage': 'sampling',
+  'roots/list': 'roots',
+} as const
+
+/** The first round with a question that is not answered yet. Clients are only asked what they can answer. */
+function openRound(rounds: readonly McpRound[], answers: Earlier['answers'], context: Context): McpRound | undefined {
+  for (const round of rounds) {
+    const all = Object.entries(round)
+    const can = all.filter(([, { method }]) => context.client.capabilities[capabilities[method]] !== undefined)
+    if (can.length === 0 && all.length > 0) throw missingCapability(round, context)
+    const open = can.filter(([name]) => !Object.hasOwn(answers, name))
+    if (open.length > 0) return Object.fromEntries(open)
+  }
+  return undefined
+}
+
+function missingCapability(round: McpRound, context: Context): RpcError {
+  const missing = [...new Set(Object.values(round).map(({ method }) => capabilities[method]))]
+  return new RpcError(
+    rpcCodes.missingCapability,
+    `The client must declare the capability ${missing.join(' and ')}.`,
+    { requiredCapabilities: Object.fromEntries(missing.map(name => [name, {}])) },
+    isModern(context) ? 400 : undefined,
+  )
+}
+
+/** Only the answers to questions of the reply: clients may send others. */
+function asked(rounds: readonly McpRound[], answers: Earlier['answers']): Earlier['answers'] {
+  const names = new Set(rounds.flatMap(round => Object.keys(round)))
+  return Object.fromEntries(Object.entries(answers).filter(([name]) => names.has(name)))
+}
+
+/** Tells open streams what has changed. */
+function announce({ said: { changed = [], updated = [] } }: McpGeneration, { server, exchange }: Context): void {
+  for (const list of changed) server.sessions.changed(server.path, list, exchange.scope)
+  for (const uri of updated) server.sessions.updated(server.path, uri, exchange.scope)
+}
+
+const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
+
+/** CallProgress is reported where the client gives a token for it, and log lines from the level on that it has set. */
+function notificationsOf(
+  { said }: McpGeneration,
+  { params }: RpcRequest,
+  { logLevel }: Context,
+): readonly RpcNotification[] {
+  const { progress = [], log = [] } = said
+  const { progressToken } = metaOf(params)
+  const isToken = typeof progressToken === 'string' || typeof progressToken === 'number'
+  const counts = progress.every(step => step.progress === undefined)
+  const steps = progress.map((step, i) => ({
+    ...{ progress: i + 1, ...(counts && { total: progress.length }) },
+    ...step,
+    progressToken,
+  }))
+  const least = logLevel === undefined ? levels.length : levels.indexOf(logLevel)
+  const lines = log
+    .map(line => ({ ...line, level: line.level ?? 'info' }))
+    .filter(({ level }) => levels.indexOf(level) >= least)
+  return [
+    ...(isToken ? steps.map(step => notificationFrame('notifications/progress', step)) : []),
+    ...lines.map(line => notificationFrame('notifications/message', line)),
+  ]
+}
+
+async function withoutRule(checked: CheckedCall, call: McpCall, context: Context): Promise<McpResult> {
+  const configured = await fromConfiguration(checked, context)
+  if (configured) return configured
+  const replies = await context.server.replies()
+  if (context.server.strict) {
+    const sentence = `No rule matches ${checked.method} ${checked.name}. ${replies.nearest(call)}`
+    throw new RpcError(rpcCodes.noAnswer, sentence, { code: 'no_rule_matches' })
+  }
+  const { tool, prompt, method, name } = checked
+  if (tool?.outputSchema) {
+    const structuredContent = await replies.madeUp(tool.outputSchema, call)
+    if (structuredContent !== undefined) return toolResult({ structuredContent }, context)
+  }
+  const repeated = `${name}(${stringifyExact(checked.arguments)})`
+  if (method === 'tools/call') return toolResult({ text: repeated }, context)
+  if (method === 'resources/read') {
+    return { contents: [contentOf(name, checked.mimeType ?? 'text/plain', name)], ...cachingOf(context) }
+  }
+  return { ...(prompt?.description && { description: prompt.description }), messages: [userMessage(repeated)] }
+}
+
+/** What the configuration itself answers: the content of a resource, and values that complete an argument. */
+async function fromConfiguration(checked: CheckedCall, context: Context): Promise<McpResult | undefined> {
+  const { server } = context
+  const { resource, method, name, mimeType } = checked
+  if (method === 'completion/complete') {
+    const { completions } = server.options
+    const known = (Object.hasOwn(completions, name) && completions[name]) || {}
+    const [argument = '', value] = Object.entries(checked.arguments)[0] ?? []
+    const wanted = String(value).toLowerCase()
+    const values = Object.hasOwn(known, argument) ? (known[argument] ?? []) : []
+    return completion(values.filter(one => one.toLowerCase().startsWith(wanted)))
+  }
+  if (!resource) return undefined
+  const { text, blob, file } = resource
+  if (text === undefined && blob === undefined && file === undefined) return undefined
+  const content = file === undefined ? (text ?? '') : await server.file(file)
+  return { contents: [contentOf(name, mimeType, content, blob)], ...cachingOf(context) }
+}

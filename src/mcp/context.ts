@@ -1,0 +1,61 @@
+/** What every answer to a call depends on: the server, the client, and the request that carried the call. */
+import type { McpServer } from '../config/mcp-options.js'
+import type { Exchange } from '../core/exchange.js'
+import type { PaceInput } from '../core/pace.js'
+import type { McpReplies } from '../replies/index.js'
+import type { RpcParams } from '../rpc/frames.js'
+import { isStateless } from '../rpc/versions.js'
+import type { RequestStates } from './request-state.js'
+import type { ClientFacts, McpSessions, Session } from './sessions.js'
+
+/** A configured server, with what all of them share. */
+export interface ServedTools {
+  readonly path: string
+  readonly options: McpServer
+  readonly replies: () => Promise<McpReplies>
+  readonly sessions: McpSessions
+  readonly states: RequestStates
+  /** Whether a call without a rule is an error. */
+  readonly strict: boolean
+  /** What is in a file of a resource. */
+  file(name: string): Promise<string | Buffer>
+  readonly now: () => number
+}
+
+/** Who makes a call, and under which version of the protocol. */
+export interface Context {
+  readonly server: ServedTools
+  readonly exchange: Exchange
+  readonly version: string
+  readonly client: ClientFacts
+  readonly session: Session | undefined
+  /** From this level on, log lines are sent; none without one. */
+  readonly logLevel: string | undefined
+  readonly pace?: PaceInput | undefined
+}
+
+export const isModern = ({ version }: Pick<Context, 'version'>) => isStateless(version)
+
+const PREFIX = 'io.modelcontextprotocol/'
+/** The names of the protocol's own members of `_meta`. */
+export const metaKeys = {
+  version: `${PREFIX}protocolVersion`,
+  clientInfo: `${PREFIX}clientInfo`,
+  capabilities: `${PREFIX}clientCapabilities`,
+  logLevel: `${PREFIX}logLevel`,
+  serverInfo: `${PREFIX}serverInfo`,
+  subscription: `${PREFIX}subscriptionId`,
+} as const
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The `_meta` of a message; empty where there is none. */
+export const metaOf = (params: RpcParams | undefined): Readonly<Record<string, unknown>> =>
+  isObject(params?._meta) ? params._meta : {}
+
+/** What a client says of itself, in `initialize` or in `_meta`. */
+export function clientFrom(info: unknown, capabilities: unknown): ClientFacts {
+  const name = isObject(info) && typeof info.name === 'string' ? info.name : undefined
+  return { name, capabilities: isObject(capabilities) ? capabilities : {} }
+}

@@ -1,0 +1,68 @@
+/** Makes the HTTP answer from the messages of a call: JSON, or a stream of events. */
+import type { Reply } from '../core/exchange.js'
+import { stringifyExact } from '../core/json.js'
+import { isPaced, type Pace } from '../core/pace.js'
+import type { McpGeneration } from '../replies/index.js'
+import { eventText, failureFrame, type RpcError, type RpcFrame, type RpcId, type RpcResponse } from '../rpc/frames.js'
+import type { EventStream } from './streams.js'
+
+/** The messages of an answer in their order; the last one is the response. */
+export interface CallMessages {
+  readonly before: readonly RpcFrame[]
+  readonly response: RpcResponse
+  /** The HTTP status, 200 without one. */
+  readonly status?: number | undefined
+  readonly by: McpGeneration | undefined
+}
+
+/** What clients accept: the specification demands both, and many send neither. */
+export interface Accepted {
+  readonly json: boolean
+  readonly stream: boolean
+}
+
+export function acceptedIn(accept: string | undefined): Accepted {
+  if (accept === undefined || /\*\/\*/.test(accept)) return { json: true, stream: true }
+  return { json: /application\/(json|\*)/i.test(accept), stream: /text\/(event-stream|\*)/i.test(accept) }
+}
+
+export const streamHeaders = ['cache-control', 'no-cache', 'x-accel-buffering', 'no']
+export const EVENTS = 'text/event-stream'
+
+export const jsonReply = (value: unknown, status = 200, headers: readonly string[] = []): Reply => ({
+  ...{ kind: 'reply', status, contentType: 'application/json', headers },
+  body: stringifyExact(value),
+})
+
+/** The reply to a message that cannot be answered. */
+export const errorReply = (error: RpcError, id: RpcId | undefined, usual = 400): Reply =>
+  jsonReply(failureFrame(id, error), error.status ?? usual)
+
+interface How {
+  readonly accepted: Accepted
+  readonly pace: Pace
+  readonly headers: readonly string[]
+  /** The stream of a session, which keeps the events. */
+  readonly stream?: EventStream | undefined
+}
+
+/** The reply with these messages. Without notifications it is JSON, if the client takes that. */
+export function replyWith(messages: CallMessages, { accepted, pace, headers, stream }: How): Reply {
+  const { before, response, status = 200, by } = messages
+  const facts = { ...(by && { answeredBy: by.answeredBy }), ...(by?.fault && { fault: by.fault }) }
+  const cut = by?.protocolFault === 'cut-stream'
+  const isStream = accepted.stream && status === 200 && (before.length > 0 || cut || !accepted.json)
+  if (!isStream) return { ...broken(jsonReply(response, status, headers), by), ...facts }
+  const events = [...before, response].map(frame => (stream ? stream.send(frame) : eventText(frame)))
+  stream?.end()
+  const sent = cut ? events.slice(0, -1) : events
+  const head = { kind: 'reply', status, contentType: EVENTS, headers: [...headers, ...streamHeaders] } as const
+  const pieces = sent.map(text => (by?.protocolFault === 'malformed-json' ? text.replace(/}\n\n$/, '\n\n') : text))
+  if (!isPaced(pace)) return { ...head, ...facts, body: Buffer.from(pieces.join('')) }
+  return { ...head, ...facts, body: { head: '', before: '', pieces, after: '', tail: '', pace } }
+}
+
+function broken(reply: Reply, by: McpGeneration | undefined): Reply {
+  if (by?.protocolFault !== 'malformed-json') return reply
+  return { ...reply, body: String(reply.body).slice(0, -1) }
+}

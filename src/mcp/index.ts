@@ -1,0 +1,108 @@
+/** Servers of the Model Context Protocol, as a source of answers on configured paths. Loaded where one is configured. */
+import { UnfitSchema } from '../check/json-schema-form.js'
+import { ProblemsError } from '../check/problem.js'
+import type { LoadedConfig } from '../config/load.js'
+import { mcpServerAt, mcpServers } from '../config/mcp-options.js'
+import { methodNotAllowed } from '../core/errors.js'
+import type { Exchange, OwnPath, PathSource, Reply } from '../core/exchange.js'
+import type { Origins } from '../core/origins.js'
+import { RpcError } from '../rpc/frames.js'
+import { isStateless, sessionVersions } from '../rpc/versions.js'
+import { validatorFor } from './called.js'
+import type { ServedTools } from './context.js'
+import { errorReply } from './deliver.js'
+import { ended, generalStream } from './legacy.js'
+import { challenge, metadata, WELL_KNOWN } from './metadata.js'
+import { type PaceOf, posted } from './post.js'
+
+export { announceChanges } from './changes.js'
+export { createRequestStates, type RequestStates } from './request-state.js'
+export { createMcpSessions, type McpSessions } from './sessions.js'
+
+interface Needed extends Omit<ServedTools, 'path' | 'options'> {
+  readonly origins: Pick<Origins, 'requireOwnPage'>
+  readonly paceOf: PaceOf
+}
+
+/** Throws a ProblemsError for a schema that cannot be used. */
+export function mcpSource(loaded: LoadedConfig, { origins, paceOf, ...shared }: Needed): PathSource {
+  const servers = [...mcpServers(loaded.config.mcp)].map(([path, options]) => ({ ...shared, path, options }))
+  requireSchemas(servers, loaded)
+  const answers = new Map(servers.flatMap(server => answersOf(server, paceOf)))
+  const [first] = servers
+  if (first) answers.set(getting(WELL_KNOWN), exchange => metadata(first, exchange))
+  const byPath = new Map<string, OwnPath[]>()
+  for (const own of answers.keys()) byPath.set(own.path, [...(byPath.get(own.path) ?? []), own])
+  return {
+    at: path => byPath.get(path) ?? [],
+    // The documents about credentials are not listed.
+    paths: () => [...answers.keys()].filter(({ path }) => !path.startsWith(WELL_KNOWN)),
+    answer(exchange) {
+      origins.requireOwnPage(exchange.headers)
+      const method = exchange.method === 'HEAD' ? 'GET' : exchange.method
+      const own = byPath.get(exchange.path)?.find(one => one.method === method)
+      return own && answers.get(own)?.(exchange)
+    },
+  }
+}
+
+type Answering = (exchange: Exchange) => Reply | Promise<Reply>
+
+const getting = (path: string): OwnPath => ({ method: 'GET', path, access: 'anyone' })
+
+/** What a server answers at its path, and the document about it. */
+function answersOf(server: ServedTools, paceOf: PaceOf): readonly (readonly [OwnPath, Answering])[] {
+  const { path, options } = server
+  const own = (method: string): OwnPath => ({
+    ...{ method, path, access: options.access },
+    challenge: exchange => challenge(path, exchange),
+  })
+  const inSessions = (answer: (server: ServedTools, exchange: Exchange) => Reply) => (exchange: Exchange) => {
+    const { method, headers } = exchange
+    if (isStateless(String(headers['mcp-protocol-version']))) throw methodNotAllowed(method, ['POST'])
+    return orError(() => answer(server, exchange))
+  }
+  const hasSessions = sessionVersions.some(version => options.protocolVersions.includes(version))
+  return [
+    [own('POST'), exchange => posted(server, exchange, paceOf)],
+    ...(hasSessions
+      ? ([
+          [own('GET'), inSessions(generalStream)],
+          [own('DELETE'), inSessions(ended)],
+        ] as const)
+      : []),
+    [getting(`${WELL_KNOWN}${path}`), exchange => metadata(server, exchange)],
+  ]
+}
+
+function orError(answer: () => Reply): Reply {
+  try {
+    return answer()
+  } catch (error) {
+    if (error instanceof RpcError) return errorReply(error, undefined)
+    throw error
+  }
+}
+
+/** A tool whose schema cannot be used would refuse every call. */
+function requireSchemas(servers: readonly ServedTools[], { originOf, config }: LoadedConfig): void {
+  const problems = servers.flatMap(({ path, options }) =>
+    options.tools.flatMap(({ name, inputSchema }, i) => {
+      const trouble = troubleWith(inputSchema)
+      if (trouble === undefined) return []
+      const origin = originOf([...mcpServerAt(config.mcp, path), 'tools', i])
+      return [{ origin, sentence: `The inputSchema of the tool ${name} cannot be used: ${trouble}.` }]
+    }),
+  )
+  if (problems.length > 0) throw new ProblemsError(problems)
+}
+
+function troubleWith(schema: object): string | undefined {
+  try {
+    validatorFor(schema)
+    return undefined
+  } catch (error) {
+    if (error instanceof UnfitSchema) return error.message
+    throw error
+  }
+}

@@ -1,0 +1,102 @@
+/** Requests of the versions with sessions (up to 2025-11-25): how a session begins, is found, is listened to and ends. */
+import type { Exchange, Reply } from '../core/exchange.js'
+import { isNotification, isResponse, RpcError, type RpcFrame, type RpcRequest, rpcCodes } from '../rpc/frames.js'
+import { ASSUMED_VERSION, protocolVersions, sessionVersions } from '../rpc/versions.js'
+import { type Context, clientFrom, type ServedTools } from './context.js'
+import { acceptedIn, EVENTS, streamHeaders } from './deliver.js'
+import { sessionNotFound } from './faults.js'
+import { capabilitiesOf, serverInfo } from './lists.js'
+import type { McpResult } from './results.js'
+import { holderOf, type Session } from './sessions.js'
+import { eventIn, openBody } from './streams.js'
+
+export const SESSION = 'mcp-session-id'
+
+/** The version that a server answers with: the client's own if it knows it, else its latest. */
+function agreedVersion(asked: unknown, { options }: ServedTools): string {
+  const spoken = sessionVersions.filter(version => options.protocolVersions.includes(version))
+  const latest = spoken.at(-1)
+  if (latest === undefined) {
+    const supported = [...options.protocolVersions]
+    throw new RpcError(
+      rpcCodes.unsupportedVersion,
+      `Unsupported protocol version: ${asked}. This server speaks ${supported.join(', ')}.`,
+      { supported, requested: asked },
+      400,
+    )
+  }
+  return spoken.find(version => version === asked) ?? latest
+}
+
+/** Begins a session, and gives back what the client is told. */
+export function initialized({ params = {} }: RpcRequest, server: ServedTools, exchange: Exchange) {
+  const { protocolVersion, clientInfo, capabilities } = params
+  if (typeof protocolVersion !== 'string')
+    throw new RpcError(rpcCodes.invalidParams, 'Invalid params: protocolVersion is missing.')
+  const { options } = server
+  const version = agreedVersion(protocolVersion, server)
+  const session = server.sessions.begin({
+    ...{ server: server.path, version, scope: exchange.scope, holder: holderOf(exchange.caller) },
+    client: clientFrom(clientInfo, capabilities),
+  })
+  const result: McpResult = {
+    ...{ protocolVersion: version, capabilities: capabilitiesOf(options), serverInfo: serverInfo(options) },
+    ...(options.instructions !== undefined && { instructions: options.instructions }),
+  }
+  return { session, result }
+}
+
+/** The session of a request. Throws an RpcError where it names none, or one that is not there. */
+export function sessionOf(server: ServedTools, { headers, caller }: Exchange): Session {
+  const { [SESSION]: id, 'mcp-protocol-version': version } = headers
+  if (typeof version === 'string' && !(protocolVersions as readonly string[]).includes(version))
+    throw badRequest(`Unsupported protocol version: ${version}`)
+  if (typeof id !== 'string') throw badRequest('Mcp-Session-Id header is required. A session begins with initialize.')
+  const session = server.sessions.find(id, server.path, holderOf(caller), server.options.sessionIdleMs)
+  if (!session) throw sessionNotFound()
+  return session
+}
+
+export const badRequest = (sentence: string) =>
+  new RpcError(rpcCodes.badRequest, `Bad Request: ${sentence}`, undefined, 400)
+
+export function sessionContext(server: ServedTools, exchange: Exchange, session: Session | undefined): Context {
+  const version = session?.version ?? ASSUMED_VERSION
+  const client = session?.client ?? clientFrom(undefined, undefined)
+  // Without logging/setLevel the server decides, and sends everything.
+  return { ...{ server, exchange, version, client, session }, logLevel: session?.logLevel ?? 'debug' }
+}
+
+/** CallMessages that have no answer: notifications, and answers to what the client was asked. */
+export function take(frame: RpcFrame, session: Session): void {
+  if (isResponse(frame)) {
+    const id = String(frame.id)
+    const answer = session.asked.get(id)
+    session.asked.delete(id)
+    answer?.(frame)
+  }
+  if (!isNotification(frame) || frame.method !== 'notifications/cancelled') return
+  session.cancelled.get(String(frame.params?.requestId))?.()
+}
+
+/** GET: the stream on which a client hears of changes, or one that it takes up again. */
+export function generalStream(server: ServedTools, exchange: Exchange): Reply {
+  const session = sessionOf(server, exchange)
+  if (!acceptedIn(exchange.headers.accept).stream)
+    throw new RpcError(rpcCodes.badRequest, 'Not Acceptable: the client must accept text/event-stream', undefined, 406)
+  const last = eventIn(String(exchange.headers['last-event-id'] ?? ''))
+  const known = last && session.streams.get(last.stream)
+  if (!known) {
+    session.general?.end()
+    session.general = server.sessions.stream(session)
+  }
+  const stream = known ?? session.general
+  const body = openBody(sink => stream?.attach(sink, known ? last?.n : 0) ?? (() => {}), true)
+  return { kind: 'reply', status: 200, contentType: EVENTS, headers: streamHeaders, body }
+}
+
+/** DELETE ends a session. */
+export function ended(server: ServedTools, exchange: Exchange): Reply {
+  server.sessions.end(sessionOf(server, exchange))
+  return { kind: 'reply', status: 204, contentType: '', body: '' }
+}

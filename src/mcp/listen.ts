@@ -1,0 +1,44 @@
+/** `subscriptions/listen`: one stream on which a client without a session hears of changes. */
+import { eventText, notificationFrame, RpcError, type RpcRequest, resultFrame, rpcCodes } from '../rpc/frames.js'
+import { type Context, isObject, metaKeys } from './context.js'
+import { completed } from './results.js'
+import { openBody } from './streams.js'
+
+/** Which notification each member of the filter is about. */
+const kinds: Readonly<Record<string, string>> = {
+  toolsListChanged: 'notifications/tools/list_changed',
+  promptsListChanged: 'notifications/prompts/list_changed',
+  resourcesListChanged: 'notifications/resources/list_changed',
+}
+
+/** The first event repeats what was subscribed to, the last one is the result. */
+export function listening(request: RpcRequest, context: Context) {
+  const filter = request.params?.notifications
+  if (!isObject(filter)) throw new RpcError(rpcCodes.invalidParams, 'Invalid params: notifications is missing.')
+  const { server, exchange } = context
+  const uris = Array.isArray(filter.resourceSubscriptions) ? filter.resourceSubscriptions.map(String) : []
+  const wanted = new Set(Object.keys(kinds).flatMap(kind => (filter[kind] === true ? [kinds[kind]] : [])))
+  const subscribed = {
+    ...Object.fromEntries(Object.keys(kinds).flatMap(kind => (filter[kind] === true ? [[kind, true]] : []))),
+    ...(uris.length > 0 && { resourceSubscriptions: uris }),
+  }
+  const _meta = { [metaKeys.subscription]: request.id }
+  return openBody(sink => {
+    const tell = (method: string, params: object = {}) =>
+      sink.write(eventText(notificationFrame(method, { ...params, _meta })))
+    tell('notifications/subscriptions/acknowledged', { notifications: subscribed })
+    const stop = server.sessions.listen({
+      ...{ server: server.path, scope: exchange.scope },
+      tell(method, params) {
+        const isWanted = params?.uri === undefined ? wanted.has(method) : uris.includes(String(params.uri))
+        if (isWanted) tell(method, params)
+      },
+      keepAlive: () => sink.write(':\n\n'),
+      end() {
+        sink.write(eventText(resultFrame(request.id, completed({ _meta }, context))))
+        sink.end()
+      },
+    })
+    return stop
+  }, true)
+}

@@ -1,0 +1,78 @@
+/** What a server offers: its capabilities, and its lists page by page. */
+import type { McpServer } from '../config/mcp-options.js'
+import { RpcError, rpcCodes } from '../rpc/frames.js'
+import { type Context, isModern } from './context.js'
+
+type Value = Readonly<Record<string, unknown>>
+
+/** What `initialize` and `server/discover` tell of a server. */
+export function capabilitiesOf({ tools, resources, resourceTemplates, prompts, completions }: McpServer): Value {
+  const has = { tools: tools.length > 0, prompts: prompts.length > 0 }
+  const hasResources = resources.length + resourceTemplates.length > 0
+  return {
+    logging: {},
+    ...(has.tools && { tools: { listChanged: true } }),
+    ...(hasResources && { resources: { subscribe: true, listChanged: true } }),
+    ...(has.prompts && { prompts: { listChanged: true } }),
+    ...((has.prompts || resourceTemplates.length > 0 || Object.keys(completions).length > 0) && { completions: {} }),
+  }
+}
+
+export const serverInfo = ({ name, title, version }: McpServer): Value => ({ name, ...(title && { title }), version })
+
+/** The answer to a request for a list; `undefined` for any other request. Throws an RpcError for a cursor that was never given out. */
+export function listOf(method: string, params: Value, context: Context): Value | undefined {
+  const { options } = context.server
+  switch (method) {
+    case 'tools/list':
+      return page('tools', options.tools.map(withoutReply), params, context)
+    case 'prompts/list':
+      return page('prompts', options.prompts.map(withoutReply), params, context)
+    case 'resources/list':
+      return page('resources', options.resources.map(described), params, context)
+    case 'resources/templates/list': {
+      const templates = options.resourceTemplates.map(one => ({ name: one.uriTemplate, ...withoutReply(one) }))
+      return page('resourceTemplates', templates, params, context)
+    }
+  }
+}
+
+const withoutReply = ({ reply: _, ...listed }: { readonly reply?: unknown }): Value => listed
+
+/** The content of a resource is not listed. */
+function described({
+  reply: _,
+  text: _text,
+  blob: _blob,
+  file: _file,
+  ...listed
+}: McpServer['resources'][number]): Value {
+  return { name: listed.uri, ...listed }
+}
+
+function page(name: string, items: readonly Value[], { cursor }: Value, context: Context): Value {
+  const { pageSize } = context.server.options
+  const start = cursor === undefined ? 0 : startAt(cursor)
+  if (start > 0 && start >= items.length) throw unknownCursor()
+  const end = start + pageSize
+  return {
+    [name]: items.slice(start, end),
+    ...(end < items.length && { nextCursor: Buffer.from(`from ${end}`).toString('base64url') }),
+    ...cachingOf(context),
+  }
+}
+
+/** How long clients may keep an answer. Versions with sessions know nothing of it. */
+export function cachingOf(context: Context): Value {
+  const { ttlMs, cacheScope } = context.server.options
+  return isModern(context) ? { ttlMs, cacheScope } : {}
+}
+
+function startAt(cursor: unknown): number {
+  const [, digits] = /^from (\d{1,9})$/.exec(Buffer.from(String(cursor), 'base64url').toString()) ?? []
+  if (typeof cursor !== 'string' || digits === undefined) throw unknownCursor()
+  return Number(digits)
+}
+
+const unknownCursor = () =>
+  new RpcError(rpcCodes.invalidParams, 'Invalid params: cursor is none that this list has given out.')

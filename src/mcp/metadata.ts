@@ -1,0 +1,26 @@
+/** RFC 9728: the documents that say which credential opens a server, and where a 401 points to them. A file of its own, since it is another specification. */
+import type { Exchange, Reply } from '../core/exchange.js'
+import { jsonReply } from '../core/exchange.js'
+import { AUTH } from '../core/paths.js'
+import type { ServedTools } from './context.js'
+
+export const WELL_KNOWN = '/.well-known/oauth-protected-resource'
+
+/** The address under which the client has reached us. */
+const baseOf = ({ headers: { host } }: Pick<Exchange, 'headers'>) => `http://${host ?? 'localhost'}`
+
+/** The header of a 401. */
+export const challenge = (path: string, exchange: Pick<Exchange, 'headers'>): string =>
+  `Bearer resource_metadata="${baseOf(exchange)}${WELL_KNOWN}${path}"`
+
+/**
+ * The auth backend issues the tokens: sign in with its client library, or make an API key on the dashboard. Its own metadata says that it
+ * does not act as an OAuth server, so nothing is promised here that it cannot do: no scopes, no registration.
+ */
+export const metadata = ({ path, options }: ServedTools, exchange: Exchange): Reply =>
+  jsonReply({
+    resource: `${baseOf(exchange)}${path}`,
+    resource_name: options.title ?? options.name,
+    ...(options.access !== 'anyone' && { authorization_servers: [`${baseOf(exchange)}${AUTH}`] }),
+    bearer_methods_supported: ['header'],
+  })

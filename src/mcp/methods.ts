@@ -1,0 +1,80 @@
+/** Answers one request of a client, whatever its method and era. */
+import type { McpGeneration } from '../replies/index.js'
+import { RpcError, type RpcParams, type RpcRequest, rpcCodes } from '../rpc/frames.js'
+import { answerCall, type CallOutcome, callFor, type Earlier, RuleError } from './calls.js'
+import { type Context, isModern } from './context.js'
+import { capabilitiesOf, listOf } from './lists.js'
+import { discovery } from './modern.js'
+import { completed, type McpResult } from './results.js'
+
+/** What belongs to each method: the capability that a server must have for it. */
+const capabilityOf: Readonly<Record<string, string>> = {
+  'tools/list': 'tools',
+  'tools/call': 'tools',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resources',
+  'resources/read': 'resources',
+  'resources/subscribe': 'resources',
+  'resources/unsubscribe': 'resources',
+  'prompts/list': 'prompts',
+  'prompts/get': 'prompts',
+  'completion/complete': 'completions',
+}
+
+/** What 2026-07-28 has taken out. */
+const withSessionsOnly = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+])
+
+const calls = new Set(['tools/call', 'resources/read', 'prompts/get', 'completion/complete'])
+
+/** Throws an RpcError for what cannot be answered. */
+export async function answerTo(request: RpcRequest, context: Context, earlier?: Earlier): Promise<CallOutcome> {
+  const { method, params = {} } = request
+  const needed = capabilityOf[method]
+  const isKnown = needed === undefined || capabilitiesOf(context.server.options)[needed] !== undefined
+  if (!isKnown || (isModern(context) && withSessionsOnly.has(method))) throw unknownMethod(method, context)
+  if (calls.has(method)) return answerCall(request, context, earlier)
+  const by = await ruleOn(request, context)
+  const result = listOf(method, params, context) ?? simpleResult(method, params, context)
+  return { kind: 'answered', result: completed(result, context), before: [], by }
+}
+
+/** A rule can make any request fail. */
+export async function ruleOn(request: RpcRequest, context: Context): Promise<McpGeneration | undefined> {
+  const taken = await (await context.server.replies()).take(callFor(request, context))
+  if (taken?.generation.error) throw new RuleError(taken.generation, taken.generation.error)
+  return taken?.generation
+}
+
+function simpleResult(method: string, params: RpcParams, context: Context): McpResult {
+  const { session } = context
+  switch (method) {
+    case 'server/discover':
+      return discovery(context)
+    case 'ping':
+      return {}
+    case 'logging/setLevel':
+      if (!isLevel(params.level)) throw new RpcError(rpcCodes.invalidParams, 'Invalid params: level is not known.')
+      if (session) session.logLevel = params.level
+      return {}
+    case 'resources/subscribe':
+    case 'resources/unsubscribe': {
+      if (typeof params.uri !== 'string') throw new RpcError(rpcCodes.invalidParams, 'Invalid params: uri is missing.')
+      if (method === 'resources/subscribe') session?.subscriptions.add(params.uri)
+      else session?.subscriptions.delete(params.uri)
+      return {}
+    }
+  }
+  throw unknownMethod(method, context)
+}
+
+const isLevel = (level: unknown): level is string =>
+  typeof level === 'string' && /^(debug|info|notice|warning|error|critical|alert|emergency)$/.test(level)
+
+const unknownMethod = (method: string, context: Context) =>
+  new RpcError(rpcCodes.unknownMethod, `Method not found: ${method}`, undefined, isModern(context) ? 404 : undefined)

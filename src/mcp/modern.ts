@@ -1,0 +1,139 @@
+/** Requests without a session (from 2026-07-28 on): each says in `_meta` and in headers who asks for what. */
+
+import type { Exchange } from '../core/exchange.js'
+import { stringifyExact } from '../core/json.js'
+import { RpcError, type RpcNotification, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
+import { isStateless } from '../rpc/versions.js'
+import type { Asking, Earlier } from './calls.js'
+import { type Context, clientFrom, isObject, metaKeys, metaOf, type ServedTools } from './context.js'
+import { capabilitiesOf } from './lists.js'
+import { fieldIn } from './param-headers.js'
+import { completed, type McpResult } from './results.js'
+import { holderOf } from './sessions.js'
+
+type Message = RpcRequest | RpcNotification
+
+const headerOf = ({ headers }: Exchange, name: string): string | undefined => {
+  const value = headers[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Whether a message belongs to this era. */
+export const isModernMessage = ({ method, params }: Message, exchange: Exchange): boolean =>
+  typeof metaOf(params)[metaKeys.version] === 'string' ||
+  method === 'server/discover' ||
+  isStateless(headerOf(exchange, 'mcp-protocol-version'))
+
+/** Throws an RpcError where headers and body contradict each other, or lack what every request must have. */
+export function modernContext(message: Message, server: ServedTools, exchange: Exchange): Context {
+  const meta = metaOf(message.params)
+  const { [metaKeys.version]: version, [metaKeys.capabilities]: capabilities } = meta
+  const said = headerOf(exchange, 'mcp-protocol-version')
+  if (typeof version !== 'string') throw missing(metaKeys.version)
+  if (said !== version) throw mismatch('MCP-Protocol-Version', said, version)
+  if (!isStateless(version) || !server.options.protocolVersions.some(one => one === version))
+    throw unsupported(version, server)
+  if (!isObject(capabilities)) throw missing(metaKeys.capabilities)
+  requireHeaders(message, server, exchange)
+  const level = meta[metaKeys.logLevel]
+  return {
+    ...{ server, exchange, version, session: undefined },
+    client: clientFrom(meta[metaKeys.clientInfo], capabilities),
+    logLevel: typeof level === 'string' ? level : undefined,
+  }
+}
+
+const missing = (key: string) =>
+  new RpcError(rpcCodes.invalidParams, `Invalid params: _meta["${key}"] is missing.`, undefined, 400)
+
+const mismatch = (name: string, header: string | undefined, body: string) =>
+  new RpcError(
+    rpcCodes.headerMismatch,
+    header === undefined
+      ? `Header mismatch: ${name} is missing; the body says ${JSON.stringify(body)}.`
+      : `Header mismatch: ${name} is ${JSON.stringify(header)}, and the body says ${JSON.stringify(body)}.`,
+    undefined,
+    400,
+  )
+
+export const unsupported = (requested: string, { options }: ServedTools) =>
+  new RpcError(
+    rpcCodes.unsupportedVersion,
+    `Unsupported protocol version: ${requested}`,
+    { supported: [...options.protocolVersions].reverse(), requested },
+    400,
+  )
+
+const namedMethods = new Set(['tools/call', 'resources/read', 'prompts/get'])
+
+/** The standard headers repeat the body, and so do those that a tool asks for its arguments (`x-mcp-header`). */
+function requireHeaders({ method, params = {} }: Message, { options }: ServedTools, exchange: Exchange): void {
+  const said = headerOf(exchange, 'mcp-method')
+  if (said !== method) throw mismatch('Mcp-Method', said, method)
+  const name = targetOf(method, params)
+  if (!namedMethods.has(method) || name === undefined) return
+  const header = headerOf(exchange, 'mcp-name')
+  if (decodedHeader(header) !== name) throw mismatch('Mcp-Name', header, name)
+  const tool = method === 'tools/call' ? options.tools.find(one => one.name === name) : undefined
+  for (const { header, value } of tool ? fieldIn(tool.inputSchema, params.arguments) : []) {
+    const sent = headerOf(exchange, `mcp-param-${header.toLowerCase()}`)
+    const isSame = value === undefined ? sent === undefined : isSameValue(decodedHeader(sent), value)
+    if (!isSame) throw mismatch(`Mcp-Param-${header}`, sent, value === undefined ? '' : String(value))
+  }
+}
+
+/** Integers are compared as numbers. */
+const isSameValue = (sent: string | undefined, value: unknown) =>
+  sent !== undefined &&
+  (sent === String(value) || (typeof value === 'number' && sent.trim() !== '' && Number(sent) === value))
+
+/** `=?base64?…?=` is a value that no header can have as it is; `undefined` for one that is broken. */
+function decodedHeader(value: string | undefined): string | undefined {
+  const [, coded] = /^=\?base64\?(.*)\?=$/.exec(value ?? '') ?? []
+  if (coded === undefined) return value
+  return /^([A-Za-z\d+/]{4})*([A-Za-z\d+/]{2}==|[A-Za-z\d+/]{3}=)?$/.test(coded)
+    ? Buffer.from(coded, 'base64').toString()
+    : undefined
+}
+
+/** The answer to `server/discover`. */
+export const discovery = (context: Context): McpResult => {
+  const { options } = context.server
+  return completed(
+    {
+      supportedVersions: [...options.protocolVersions].reverse(),
+      capabilities: capabilitiesOf(options),
+      ...(options.instructions !== undefined && { instructions: options.instructions }),
+      ttlMs: options.ttlMs,
+      cacheScope: options.cacheScope,
+    },
+    context,
+  )
+}
+
+/** A call is bound to what it asks for; `_meta`, the answers and the state itself change from one attempt to the next. */
+function boundTo({ method, params = {} }: RpcRequest, { exchange, server }: Context) {
+  const { _meta: _, inputResponses: _responses, requestState: _state, ...same } = params
+  return { holder: holderOf(exchange.caller), call: stringifyExact([server.path, method, same]) }
+}
+
+/** What the client has answered, in this attempt and before. Throws an RpcError for answers that are none. */
+export function earlierOf(request: RpcRequest, context: Context): Earlier {
+  const { inputResponses, requestState } = request.params ?? {}
+  const state =
+    requestState === undefined ? undefined : context.server.states.open(requestState, boundTo(request, context))
+  if (inputResponses !== undefined && !isObject(inputResponses)) throw badAnswer('inputResponses must be an object.')
+  const answers = Object.entries(inputResponses ?? {})
+  const wrong = answers.find(([, answer]) => !isObject(answer))
+  if (wrong) throw badAnswer(`inputResponses.${wrong[0]} must be an object.`)
+  return { taken: state, answers: { ...state?.answers, ...Object.fromEntries(answers) } }
+}
+
+const badAnswer = (sentence: string) => new RpcError(rpcCodes.invalidParams, `Invalid params: ${sentence}`)
+
+/** The result that asks the client to call again with its answers. */
+export function inputRequired({ round, taken, answers }: Asking, request: RpcRequest, context: Context): McpResult {
+  const { place, count } = taken
+  const requestState = context.server.states.seal({ place, count, answers }, boundTo(request, context))
+  return completed({ resultType: 'input_required', inputRequests: round, requestState }, context)
+}

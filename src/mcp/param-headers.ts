@@ -1,0 +1,19 @@
+/** The arguments of a tool that clients repeat in headers: those with `x-mcp-header` in its schema. A file of its own, since it only knows schemas. */
+import { isObject } from './context.js'
+
+interface ParamHeader {
+  readonly header: string
+  /** The argument; `undefined` where there is none or it is null, and no header is sent. */
+  readonly value: unknown
+}
+
+/** Only properties of properties count, as the specification has it. */
+export function* fieldIn(schema: unknown, given: unknown): Generator<ParamHeader> {
+  if (!isObject(schema) || !isObject(schema.properties)) return
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const value = isObject(given) && Object.hasOwn(given, name) ? (given[name] ?? undefined) : undefined
+    const header = isObject(property) ? property['x-mcp-header'] : undefined
+    if (typeof header === 'string') yield { header, value }
+    yield* fieldIn(property, value)
+  }
+}

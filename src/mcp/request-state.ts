@@ -1,0 +1,58 @@
+/** What a call without a session carries from one attempt to the next: signed, so that clients cannot change it, and bound to caller and call. */
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { stringifyExact } from '../core/json.js'
+import { RpcError, rpcCodes } from '../rpc/frames.js'
+
+/** Where a call was when it asked the client. */
+export interface CallProgress {
+  /** The rule, and how often it had answered. */
+  readonly place: string
+  readonly count: number
+  readonly answers: Readonly<Record<string, unknown>>
+}
+
+/** What a state is bound to. */
+interface Bound {
+  readonly holder: string
+  readonly call: string
+}
+
+export interface RequestStates {
+  seal(progress: CallProgress, bound: Bound): string
+  /** Throws an RpcError for a state that was changed, is too old, or belongs to another caller or call. */
+  open(state: unknown, bound: Bound): CallProgress
+}
+
+/** Long enough for a person to fill in a form. */
+const VALID_MS = 600_000
+
+const digestOf = ({ holder, call }: Bound) => hash('sha256', stringifyExact([holder, call]), 'base64url')
+
+export function createRequestStates(now: () => number): RequestStates {
+  const key = randomBytes(32)
+  const sign = (payload: string) => createHmac('sha256', key).update(payload).digest('base64url')
+  const isSigned = (payload: string, signature: string) => {
+    const [one, other] = [Buffer.from(sign(payload)), Buffer.from(signature)]
+    return one.length === other.length && timingSafeEqual(one, other)
+  }
+  return {
+    seal(progress, bound) {
+      const written = stringifyExact({ ...progress, bound: digestOf(bound), untilMs: now() + VALID_MS })
+      const payload = Buffer.from(written).toString('base64url')
+      return `${payload}.${sign(payload)}`
+    },
+    open(state, bound) {
+      const [payload = '', signature = '', ...more] = typeof state === 'string' ? state.split('.') : []
+      if (more.length > 0 || !isSigned(payload, signature)) throw refused('it is not as the server gave it out')
+      const opened = JSON.parse(Buffer.from(payload, 'base64url').toString()) as CallProgress & {
+        readonly bound: string
+        readonly untilMs: number
+      }
+      if (opened.bound !== digestOf(bound)) throw refused('it belongs to another caller or another call')
+      if (now() >= opened.untilMs) throw refused('it is too old')
+      return opened
+    },
+  }
+}
+
+const refused = (why: string) => new RpcError(rpcCodes.invalidParams, `Invalid requestState: ${why}.`)

@@ -1,0 +1,98 @@
+/** Results of calls in the form that the version of the protocol has for them. */
+import { stringifyExact } from '../core/json.js'
+import type { McpGeneration } from '../replies/index.js'
+import type { RpcResult } from '../rpc/frames.js'
+import { type Context, isModern, isObject, metaKeys } from './context.js'
+import { cachingOf, serverInfo } from './lists.js'
+
+export type McpResult = RpcResult['result']
+type Block = Readonly<Record<string, unknown>>
+
+/** What a call names, as it is configured. */
+export interface Called {
+  readonly method: string
+  /** The name of the tool or prompt, or the URI. */
+  readonly name: string
+  readonly mimeType?: string | undefined
+  readonly description?: string | undefined
+}
+
+/** The result of a call that a rule answers. */
+export function resultOf(generation: McpGeneration, called: Called, context: Context): McpResult {
+  const { _meta: meta } = generation.said
+  return { ...ownResult(generation, called, context), ...(meta && { _meta: meta }) }
+}
+
+function ownResult({ said, file }: McpGeneration, called: Called, context: Context): McpResult {
+  const { text, blob, contents, messages, description, values = [], total, hasMore } = said
+  switch (called.method) {
+    case 'tools/call':
+      return toolResult(said, context)
+    case 'resources/read': {
+      const { mimeType = called.mimeType } = said
+      return {
+        contents: contents ?? [contentOf(called.name, mimeType, file ?? text ?? '', blob)],
+        ...cachingOf(context),
+      }
+    }
+    case 'prompts/get': {
+      const about = description ?? called.description
+      return { ...(about !== undefined && { description: about }), messages: messages ?? [userMessage(text ?? '')] }
+    }
+    default:
+      return completion(values, total, hasMore)
+  }
+}
+
+/** 100 is the most that the protocol allows. */
+export const completion = (values: readonly string[], total = values.length, hasMore = total > 100): McpResult => ({
+  completion: { values: values.slice(0, 100), total, hasMore },
+})
+
+export const userMessage = (text: string): Block => ({ role: 'user', content: textBlock(text) })
+const textBlock = (text: string): Block => ({ type: 'text', text })
+
+export function toolResult(
+  {
+    text,
+    content,
+    structuredContent,
+    isError,
+  }: Pick<McpGeneration['said'], 'text' | 'content' | 'structuredContent' | 'isError'>,
+  { version }: Context,
+): McpResult {
+  const blocks = content ?? (text === undefined ? asText(structuredContent) : [textBlock(text)])
+  const isStructured = structuredContent !== undefined && mayBeStructured(structuredContent, version)
+  return {
+    content: blocks.map(block => inVersion(block, version)),
+    ...(isStructured && { structuredContent }),
+    ...(isError !== undefined && { isError }),
+  }
+}
+
+/** Clients of older versions only read the text. */
+const asText = (value: unknown): readonly Block[] => (value === undefined ? [] : [textBlock(stringifyExact(value))])
+
+const mayBeStructured = (value: unknown, version: string) =>
+  version >= '2025-06-18' && (isObject(value) || isModern({ version }))
+
+/** What a version does not know becomes text. */
+function inVersion(block: Block, version: string): Block {
+  if (block.type === 'audio' && version < '2025-03-26') return textBlock(`(audio, ${block.mimeType})`)
+  if (block.type === 'resource_link' && version < '2025-06-18') return textBlock(String(block.uri))
+  return block
+}
+
+/** The content of a resource: text, or bytes in base64. */
+export function contentOf(uri: string, mimeType: string | undefined, content: string | Buffer, blob?: string): Block {
+  const head = { uri, ...(mimeType !== undefined && { mimeType }) }
+  if (blob !== undefined) return { ...head, blob }
+  return typeof content === 'string' ? { ...head, text: content } : { ...head, blob: content.toString('base64') }
+}
+
+/** What all results of a version have. */
+export function completed(result: McpResult, context: Context): McpResult {
+  if (!isModern(context)) return result
+  const meta = { [metaKeys.serverInfo]: serverInfo(context.server.options), ...(result._meta as object | undefined) }
+  return { resultType: 'complete', ...result, _meta: meta }
+}

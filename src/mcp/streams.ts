@@ -1,0 +1,73 @@
+/** Streams of events of a session, which a client can take up again where it lost them. */
+import type { OpenBody } from '../core/exchange.js'
+import { unpaced } from '../core/pace.js'
+import { eventText, type RpcFrame } from '../rpc/frames.js'
+
+/** Where events are written. */
+export interface EventSink {
+  write(text: string): void
+  end(): void
+}
+
+/** A body that stays open; `play` writes to it and returns what is called when the client has gone. */
+export const openBody = (play: OpenBody['play'], isEndless = false): OpenBody => ({
+  ...{ head: '', before: '', pieces: [], after: '', tail: '', pace: unpaced },
+  ...{ isEndless, play },
+})
+
+/** More events of one stream are not kept for clients that come back. */
+const MOST_KEPT = 256
+
+/** Events are numbered within their stream, and the id of an event names both: `3-12`. */
+export interface EventStream {
+  readonly number: number
+  /** Whether no more events will come. */
+  isEnded(): boolean
+  /** Returns the text of the event. */
+  send(frame: RpcFrame): string
+  keepAlive(): void
+  end(): void
+  /** Writes what came after event `after`, then what comes. Another reader before it is ended. */
+  attach(sink: EventSink, after?: number): () => void
+}
+
+export function createEventStream(number: number): EventStream {
+  let events: { readonly n: number; readonly text: string }[] = []
+  let last = 0
+  let ended = false
+  let reader: EventSink | undefined
+  return {
+    number,
+    isEnded: () => ended,
+    send(frame) {
+      last++
+      const text = eventText(frame, `${number}-${last}`)
+      events.push({ n: last, text })
+      if (events.length > MOST_KEPT) events = events.slice(-MOST_KEPT)
+      reader?.write(text)
+      return text
+    },
+    keepAlive: () => reader?.write(':\n\n'),
+    end() {
+      ended = true
+      reader?.end()
+      reader = undefined
+    },
+    attach(sink, after = 0) {
+      reader?.end()
+      reader = undefined
+      for (const { n, text } of events) if (n > after) sink.write(text)
+      if (ended) sink.end()
+      else reader = sink
+      return () => {
+        if (reader === sink) reader = undefined
+      }
+    },
+  }
+}
+
+/** The stream and the number of an event by its id; `undefined` for an id that none has. */
+export function eventIn(id: string): { readonly stream: number; readonly n: number } | undefined {
+  const [, stream, n] = /^(\d{1,9})-(\d{1,9})$/.exec(id) ?? []
+  return stream === undefined ? undefined : { stream: Number(stream), n: Number(n) }
+}

@@ -1,0 +1,54 @@
+/** The replies that stand beside tools, resources and prompts in the configuration, as rules that come after all others. A file of its own, since only servers with such replies need it. */
+import { ProblemsError } from '../check/problem.js'
+import type { LoadedConfig } from '../config/load.js'
+import { type McpServer, mcpServerAt, mcpServers } from '../config/mcp-options.js'
+import type { joined, LoadedRules, RuleInput, rulesAsGiven } from '../replies/index.js'
+
+/** A reply, what it answers, and where it stands. */
+interface Beside {
+  readonly on: string
+  readonly reply: object
+  readonly at: readonly (string | number)[]
+}
+
+const LAST = -1_000_000
+
+/** Rejects with a ProblemsError that names the line of what is wrong. */
+export async function repliesBeside(
+  loaded: LoadedConfig,
+  engine: { readonly joined: typeof joined; readonly rulesAsGiven: typeof rulesAsGiven },
+): Promise<LoadedRules> {
+  const { config, dir, originOf } = loaded
+  const all = [...mcpServers(config.mcp)].flatMap(([path, server]) =>
+    besideIn(path, server, mcpServerAt(config.mcp, path)),
+  )
+  const made = all.map(async ({ on, reply, at, server }) => {
+    const place = originOf(at)
+    const rule = { on, when: { server }, reply, priority: LAST } as RuleInput
+    try {
+      const standing = () => ({ place, title: `${on} of ${server}` })
+      return { rules: await engine.rulesAsGiven(rule, { dir, seed: config.seed, standing }), files: [] }
+    } catch (error) {
+      if (!(error instanceof ProblemsError)) throw error
+      throw new ProblemsError(error.problems.map(problem => ({ ...problem, origin: place })))
+    }
+  })
+  return engine.joined(await Promise.all(made))
+}
+
+function besideIn(path: string, server: McpServer, at: readonly string[]) {
+  const { tools, resources, resourceTemplates, prompts } = server
+  const found: (Beside & { readonly server: string })[] = []
+  function add(list: string, items: readonly { readonly reply?: object | undefined }[], on: (i: number) => string) {
+    for (const [i, { reply }] of items.entries())
+      if (reply) found.push({ on: on(i), reply, at: [...at, list, i, 'reply'], server: path })
+  }
+  add('tools', tools, i => `tools/call ${tools[i]?.name}`)
+  add('resources', resources, i => `resources/read ${resources[i]?.uri}`)
+  add('resourceTemplates', resourceTemplates, i => `resources/read ${patternOf(resourceTemplates[i]?.uriTemplate)}`)
+  add('prompts', prompts, i => `prompts/get ${prompts[i]?.name}`)
+  return found
+}
+
+/** A variable of a template is anything. */
+const patternOf = (template = '') => template.replace(/\{[^}]*\}/g, '*')

@@ -1,0 +1,175 @@
+/** The form of rules on calls of the Model Context Protocol, as their author writes them. */
+import * as v from 'valibot'
+import { closed, described, map, open, optional, word } from '../../check/check.js'
+import { faultSchema } from '../../core/fault.js'
+import { type CommonWhen, commonConditions, fields, valueCondition, values } from '../conditions/form.js'
+import type { ValueCondition } from '../conditions/whole.js'
+import { oneReply, ruleFields, thenWithReplies } from '../rule-form.js'
+import { isNamed, type McpTarget, mcpTarget, troubleWithTarget } from './target.js'
+
+/** Conditions on a call. */
+export interface McpWhen extends CommonWhen<McpWhen> {
+  readonly arguments?: Readonly<Record<string, ValueCondition>> | undefined
+  readonly server?: ValueCondition | undefined
+  readonly client?: ValueCondition | undefined
+  readonly version?: ValueCondition | undefined
+  readonly answers?: Readonly<Record<string, ValueCondition>> | undefined
+}
+
+const mcpWhenSchema: v.GenericSchema<McpWhen> = closed({
+  arguments: optional(fields, 'Arguments of the call by their path, such as city or items[0].id, and what they are.'),
+  server: optional(valueCondition, 'The path of the server, such as /mcp.'),
+  client: optional(valueCondition, 'The name of the client; * stands for anything.'),
+  version: optional(valueCondition, 'The version of the protocol, such as 2025-11-25.'),
+  answers: optional(values, 'What the client has answered to what the reply asked, by the name of the question.'),
+  ...commonConditions(() => mcpWhenSchema),
+})
+
+const text = v.string('text')
+const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
+const object = open({})
+const objects = v.array(object, 'a list of objects')
+
+const progress = closed({
+  message: optional(text, 'What is being done.'),
+  progress: optional(v.number('a number'), 'How far it is; it counts from 1 without it.'),
+  total: optional(v.number('a number'), 'Where it ends; the length of the list without it.'),
+})
+
+const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+
+const logLine = closed({
+  level: optional(word(levels), 'How serious it is, info without it.'),
+  logger: optional(text, 'Who says it.'),
+  data: described(v.unknown(), 'What is said: a text or any value.'),
+})
+
+/** One question to the client. */
+const question = v.pipe(
+  closed({
+    elicitation: optional(object, 'Asks the user: message and requestedSchema, as in elicitation/create.'),
+    sampling: optional(object, 'Asks the model: messages and maxTokens, as in sampling/createMessage.'),
+    roots: optional(object, 'Asks for the roots of the client; {} is enough.'),
+  }),
+  v.check(one => Object.keys(one).length === 1, 'one of elicitation, sampling and roots'),
+)
+const questions = map(filled, question, 'a map from names to questions')
+
+const changes = ['tools', 'resources', 'prompts'] as const
+
+/** What can go wrong in this protocol only. */
+export const protocolFaults = [
+  'wrong-id',
+  'malformed-json',
+  'cut-stream',
+  'session-lost',
+  'version-refused',
+  'unauthorized',
+  'insufficient-scope',
+] as const
+export type ProtocolFault = (typeof protocolFaults)[number]
+
+/** What only some calls can be answered with. */
+const answersOf: Readonly<Record<string, readonly string[]>> = {
+  'tools/call': ['text', 'content', 'structuredContent', 'isError'],
+  'resources/read': ['text', 'blob', 'file', 'mimeType', 'contents'],
+  'prompts/get': ['text', 'messages', 'description'],
+  'completion/complete': ['values', 'total', 'hasMore'],
+}
+const always = ['error', 'fault', 'protocolFault']
+const onTheWay = ['progress', 'log', 'ask', 'changed', 'updated', '_meta']
+
+const fieldsOf = (method: string) => (isNamed(method) ? [...(answersOf[method] ?? []), ...onTheWay, ...always] : always)
+
+const mcpReplySchema = v.pipe(
+  closed({
+    text: optional(text, 'The result as text: of a tool, of a resource, or the one message of a prompt.'),
+    content: optional(objects, 'The result of a tool: texts, images, audio, resources and links to them.'),
+    structuredContent: optional(
+      v.unknown(),
+      'The result of a tool as a value. It is sent as text as well, unless there is text or content.',
+    ),
+    isError: optional(v.boolean('true or false'), 'Whether the tool has failed.'),
+    blob: optional(text, 'The content of a resource in base64.'),
+    file: optional(filled, 'A file with the content of a resource, beside the file with the rule.'),
+    mimeType: optional(filled, 'The media type of that content.'),
+    contents: optional(objects, 'The contents of a resource, each with its uri.'),
+    messages: optional(objects, 'The messages of a prompt, each with role and content.'),
+    description: optional(text, 'What the prompt is for.'),
+    values: optional(v.array(text, 'a list of texts'), 'Values that complete an argument.'),
+    total: optional(v.number('a number'), 'How many values there are.'),
+    hasMore: optional(v.boolean('true or false'), 'Whether there are more values.'),
+    progress: optional(
+      v.array(progress, 'a list of steps'),
+      'Steps that are reported before the result, where the client asks for them.',
+    ),
+    log: optional(v.array(logLine, 'a list of log lines'), 'Lines of the log that are sent before the result.'),
+    ask: optional(
+      v.union([v.array(questions, 'a list of rounds'), questions], 'a map from names to questions, or a list of them'),
+      'What the client is asked before the result; a list asks in rounds. Templates see the answers as answers.',
+    ),
+    changed: optional(v.array(word(changes), 'a list'), 'Lists of which open streams are told that they have changed.'),
+    updated: optional(
+      v.array(text, 'a list of URIs'),
+      'Resources of which subscribers are told that they have changed.',
+    ),
+    _meta: optional(object, 'Further information beside the result.'),
+    error: optional(
+      closed({
+        code: described(v.pipe(v.number('a number'), v.integer('a whole number')), 'The code, such as -32602.'),
+        message: described(text, 'The message.'),
+        data: optional(v.unknown(), 'Further information.'),
+      }),
+      'A JSON-RPC error in place of a result.',
+    ),
+    protocolFault: optional(word(protocolFaults), 'What goes wrong with the protocol.'),
+    fault: optional(faultSchema, 'What goes wrong with the answer.'),
+  }),
+  v.check(reply => Object.keys(reply).length > 0, 'says nothing. It must have a result, an error or a fault.'),
+)
+
+interface Written {
+  readonly on: string
+  readonly reply?: object | undefined
+  readonly replies?: readonly object[] | undefined
+}
+
+/** The first field that such a call cannot be answered with. */
+function strangeField({ on, reply, replies }: Written): string | undefined {
+  const known = fieldsOf(mcpTarget(on).method)
+  return [reply ?? replies ?? []]
+    .flat()
+    .flatMap(form => Object.keys(form))
+    .find(key => !known.includes(key))
+}
+
+export const mcpRuleSchema = v.pipe(
+  closed({
+    on: described(
+      v.pipe(
+        v.string('a method and a name'),
+        v.check(
+          on => troubleWithTarget(on) === undefined,
+          ({ input }) =>
+            `is ${JSON.stringify(input)}, which ${troubleWithTarget(input)}. Write one such as "tools/call get_weather".`,
+        ),
+      ),
+      'What the rule answers: a method and what it names, such as tools/call get_weather, resources/read file:///readme, prompts/get greet or completion/complete greet. * stands for anything.',
+    ),
+    ...ruleFields(mcpWhenSchema, mcpReplySchema),
+  }),
+  v.check(rule => oneReply.holds(rule), oneReply.sentence),
+  v.check(rule => thenWithReplies.holds(rule), thenWithReplies.sentence),
+  v.check(
+    rule => strangeField(rule) === undefined,
+    ({ input }) => {
+      const rule = input as unknown as Written
+      const known = fieldsOf(mcpTarget(rule.on).method)
+      return `has ${strangeField(rule)}, with which ${mcpTarget(rule.on).method} cannot be answered. It can with ${known.join(', ')}.`
+    },
+  ),
+)
+
+export type McpRule = v.InferOutput<typeof mcpRuleSchema>
+export type McpReplyForm = v.InferOutput<typeof mcpReplySchema>
+export type { McpTarget }

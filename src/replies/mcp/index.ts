@@ -1,0 +1,163 @@
+/** The dialect of rules on calls of the Model Context Protocol, and what is asked of them. Loaded with the first such rule or server. */
+
+import { UnfitSchema } from '../../check/json-schema-form.js'
+import { stringifyExact } from '../../core/json.js'
+import { fieldAt, fieldPath } from '../conditions/field-path.js'
+import { compileWith, optional, simple } from '../conditions/shared.js'
+import { type ValueCondition, valueTest } from '../conditions/whole.js'
+import type { Condition, Dialect, ReadyRule, RuleLookup, Saying } from '../dialect.js'
+import { createEngine, type Engine, type Taken } from '../engine.js'
+import { seedOfTexts } from '../fake.js'
+import type { Memory } from '../memory.js'
+import { nearestSentence } from '../nearest.js'
+import type { McpReplyForm, McpRule, McpWhen } from './form.js'
+import { type McpCall, McpInput } from './input.js'
+import { type McpGeneration, mcpSaying } from './saying.js'
+import { fitsTarget, isPattern, mcpTarget } from './target.js'
+
+type McpSaying = Saying<McpGeneration>
+type McpReadyRule = ReadyRule<McpSaying>
+
+export const mcp: Dialect<McpInput, McpSaying> = {
+  conditions: rule => {
+    const { on, when } = rule as McpRule
+    return [onTarget(on), ...compileWith<McpInput, McpWhen>(when ?? {}, ownConditions)]
+  },
+  saying: (form, path, owner, texts) => mcpSaying(form as McpReplyForm, path, owner, texts),
+  index: createTargetIndex,
+  isDemanding: () => false,
+  objection: () => undefined,
+}
+
+/** What is called is a condition as well, so that a near miss can say that it differs. */
+function onTarget(on: string): Condition<McpInput> {
+  const target = mcpTarget(on)
+  const fits = fitsTarget(target)
+  return { holds: ({ method, name }) => method === target.method && fits(name), differs: () => `it is about ${on}` }
+}
+
+function ownConditions({
+  arguments: given,
+  server,
+  client,
+  version,
+  answers,
+}: McpWhen): readonly Condition<McpInput>[] {
+  const each = (
+    part: string,
+    wanted: Readonly<Record<string, ValueCondition>> | undefined,
+    looksAt: (input: McpInput) => unknown,
+  ) =>
+    Object.entries(wanted ?? {}).map(([written, value]) => {
+      const path = fieldPath(written) ?? []
+      return simple<McpInput>(`${part}.${written}`, valueTest(value), input => fieldAt(looksAt(input), path))
+    })
+  const one = (name: 'server' | 'client' | 'version', wanted: ValueCondition | undefined) =>
+    optional(wanted, wanted => simple<McpInput>(name, valueTest(wanted), ({ call }) => call[name]))
+  return [
+    ...each('arguments', given, input => input.arguments),
+    ...each('answers', answers, ({ call }) => call.answers),
+    ...one('server', server),
+    ...one('client', client),
+    ...one('version', version),
+  ]
+}
+
+/** However many rules there are, a call is looked up by what it names; those with a pattern are tried after it. */
+function createTargetIndex(rules: readonly McpReadyRule[]): RuleLookup<McpInput, McpSaying> {
+  const exact = new Map<string, McpReadyRule[]>()
+  const patterns = new Map<string, McpReadyRule[]>()
+  for (const rule of rules) {
+    const target = mcpTarget((rule.written as McpRule).on)
+    const [into, key] = isPattern(target) ? [patterns, target.method] : [exact, `${target.method} ${target.name}`]
+    const before = into.get(key)
+    if (before) before.push(rule)
+    else into.set(key, [rule])
+  }
+  return {
+    candidates({ method, name }) {
+      const own = exact.get(`${method} ${name}`) ?? []
+      const others = patterns.get(method) ?? []
+      if (others.length === 0 || own.length === 0) return own.length === 0 ? others : own
+      return [...own, ...others].sort((a, b) => b.priority - a.priority)
+    },
+  }
+}
+
+/** An answer of a rule. */
+export interface McpTaken {
+  readonly generation: McpGeneration
+  /** Which rule it was, and how often it has answered, so that the call can go on where it was. */
+  readonly place: string
+  readonly count: number
+}
+
+/** Several rules may stand in one line. */
+const placeOf = ({ title, place }: ReadyRule) => `${title} ${place}`
+
+/** What the rules on calls answer. */
+export interface McpReplies {
+  /** The answer of the first rule that matches; `undefined` where none does. */
+  take(call: McpCall): Promise<McpTaken | undefined>
+  /** What a rule that has been taken says to the same call with more answers; `undefined` where it is gone. */
+  goOn(taken: Pick<McpTaken, 'place' | 'count'>, call: McpCall): Promise<McpTaken | undefined>
+  /** A sentence about the rule that came nearest. */
+  nearest(call: McpCall): string
+  /** A value that fits a schema, the same for the same call; `undefined` where none was found. */
+  madeUp(schema: object, call: McpCall): Promise<unknown>
+}
+
+interface Parts {
+  readonly rules: readonly ReadyRule[]
+  readonly memory: Memory
+  readonly seed: number
+  /** Values that fit a schema, one for each seed. */
+  readonly sampled: (input: {
+    readonly schema: unknown
+    readonly seeds: readonly number[]
+  }) => Promise<readonly unknown[]>
+  readonly atRunTime: {
+    engines(dialect: typeof mcp, scope?: string): readonly Engine<McpInput, McpSaying>[]
+    take(dialect: typeof mcp, input: McpInput): Taken<McpSaying> | undefined
+  }
+}
+
+export function createMcpReplies({ rules, memory, seed, sampled, atRunTime }: Parts): McpReplies {
+  const written = createEngine(rules, memory, mcp)
+  const engines = (scope: string) => [...atRunTime.engines(mcp, scope), written]
+  const rulesFor = (scope: string) => engines(scope).flatMap(({ rules }) => rules)
+
+  async function taken(input: McpInput, place: string, { saying, count }: Taken<McpSaying>): Promise<McpTaken> {
+    return { generation: await (saying.always ?? saying.said(input, count)), place, count }
+  }
+
+  return {
+    async take(call) {
+      const input = new McpInput(call)
+      const found = atRunTime.take(mcp, input) ?? written.take(input)
+      if (!found) return undefined
+      const rule = rulesFor(call.scope).find(({ sayings }) => sayings.includes(found.saying))
+      return taken(input, rule ? placeOf(rule) : '', found)
+    },
+    async goOn({ place, count }, call) {
+      const rule = rulesFor(call.scope).find(rule => placeOf(rule) === place)
+      return rule && taken(new McpInput(call), place, { saying: rule.sayingAt(count), count })
+    },
+    nearest(call) {
+      const input = new McpInput(call)
+      const rules = rulesFor(call.scope).filter(
+        ({ written }) => mcpTarget((written as McpRule).on).method === call.method,
+      )
+      return nearestSentence({ rules, reasonsAgainst: written.reasonsAgainst }, input)
+    },
+    async madeUp(schema, call) {
+      const drawn = seedOfTexts([seed, call.method, stringifyExact(call.params)])
+      try {
+        return (await sampled({ schema, seeds: [drawn] }))[0]
+      } catch (error) {
+        if (error instanceof UnfitSchema) return undefined
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,57 @@
+/** A call of the Model Context Protocol as rules see it. */
+import type { Caller, Exchange } from '../../core/exchange.js'
+import type { RpcParams } from '../../rpc/frames.js'
+import { targetOf } from '../../rpc/frames.js'
+import type { MatchInput } from '../dialect.js'
+
+/** A call, and who makes it. */
+export interface McpCall {
+  readonly method: string
+  readonly params: RpcParams
+  readonly headers: Exchange['headers']
+  readonly caller: Caller
+  readonly scope: string
+  /** The path of the server. */
+  readonly server: string
+  /** The name of the client, as it says. */
+  readonly client: string | undefined
+  readonly version: string
+  /** The session; empty where there is none. */
+  readonly session: string
+  /** What the client has answered so far, by the name of the question. */
+  readonly answers: Readonly<Record<string, unknown>>
+}
+
+export class McpInput implements MatchInput {
+  readonly headers: Exchange['headers']
+  readonly caller: Caller
+  readonly scope: string
+  readonly method: string
+  /** The tool, the resource or the prompt; empty where the call names none. */
+  readonly name: string
+
+  constructor(readonly call: McpCall) {
+    this.headers = call.headers
+    this.caller = call.caller
+    this.scope = call.scope
+    this.method = call.method
+    this.name = targetOf(call.method, call.params) ?? ''
+  }
+
+  /** Those of a completion are the one that is being completed, beside those that are known. */
+  get arguments(): unknown {
+    const { params, method } = this.call
+    if (method !== 'completion/complete') return params.arguments ?? {}
+    const { argument, context } = params as {
+      readonly argument?: { readonly name?: unknown; readonly value?: unknown }
+      readonly context?: { readonly arguments?: object }
+    }
+    return { ...context?.arguments, [String(argument?.name ?? '')]: argument?.value }
+  }
+
+  holder(per: 'caller' | 'conversation'): string {
+    const { caller, headers, call } = this
+    const who = `${caller.kind} ${'id' in caller ? caller.id : ''}`
+    return per === 'caller' ? who : `${who} ${headers['x-conversation-id'] ?? call.session}`
+  }
+}

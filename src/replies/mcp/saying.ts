@@ -1,0 +1,125 @@
+/** What a rule on a call answers, before it has a wire format. */
+import type { Path } from '../../check/check.js'
+import { inlineYaml } from '../../check/yaml.js'
+import type { AnsweredBy } from '../../core/exchange.js'
+import type { Fault } from '../../core/fault.js'
+import { stringifyExact } from '../../core/json.js'
+import type { PaceInput } from '../../core/pace.js'
+import type { RpcErrorBody } from '../../rpc/frames.js'
+import type { Saying, SayingOwner, Texts } from '../dialect.js'
+import { seedOfTexts } from '../fake.js'
+import { filePart, joined, mapped, RequestFacts, saidBy, valuePart } from '../parts.js'
+import { commonNames } from '../templates.js'
+import type { McpReplyForm, ProtocolFault } from './form.js'
+import type { McpInput } from './input.js'
+
+/** A question to the client, as the protocol has it. */
+export interface McpQuestion {
+  readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list'
+  readonly params?: Readonly<Record<string, unknown>>
+}
+
+/** Questions that are asked together, by their names. */
+export type McpRound = Readonly<Record<string, McpQuestion>>
+
+/** An answer to a call. */
+export interface McpGeneration {
+  /** As the rule has it; what is missing follows from the call. */
+  readonly said: Omit<McpReplyForm, 'ask' | 'fault' | 'protocolFault' | 'error' | 'file'>
+  readonly file?: string | Buffer | undefined
+  readonly rounds: readonly McpRound[]
+  readonly error?: RpcErrorBody | undefined
+  readonly protocolFault?: ProtocolFault | undefined
+  readonly fault?: Fault | undefined
+  readonly pace?: PaceInput
+  readonly answeredBy: AnsweredBy
+}
+
+const names = {
+  ...commonNames,
+  method: undefined,
+  name: undefined,
+  uri: undefined,
+  arguments: undefined,
+  argument: ['name', 'value'],
+  answers: undefined,
+  client: undefined,
+  server: undefined,
+  version: undefined,
+}
+
+/** Makes a saying ready; `at` is where its form stands in the rule. */
+export function mcpSaying(form: McpReplyForm, at: Path, owner: SayingOwner, texts: Texts): Saying<McpGeneration> {
+  const { fault, protocolFault, file, ...rest } = form
+  const own = { ...texts, names }
+  const { answeredBy, pace } = owner
+  const content = file === undefined ? { fixed: undefined } : filePart(file, at, own)
+  const said = mapped(joined<unknown>([valuePart(rest, at, own), content]), ([value, file]): McpGeneration => {
+    const { ask, error, ...said } = value as McpReplyForm
+    const rounds = (ask === undefined ? [] : [ask].flat()).map(roundOf)
+    const goesWrong = { ...(fault && { fault }), ...(protocolFault && { protocolFault }) }
+    return {
+      ...{ said, rounds, answeredBy, ...(error && { error }), ...goesWrong, ...(pace && { pace }) },
+      file: file as string | Buffer | undefined,
+    }
+  })
+  return {
+    fault,
+    mayBePassedOver: false,
+    ...saidBy(said, {
+      owner,
+      facts: (input: McpInput, count) => new McpFacts(input, count, owner),
+      seed: ({ call }: McpInput) => seedOfTexts([texts.seed, call.method, stringifyExact(call.params)]),
+    }),
+  }
+}
+
+type AskForm = Extract<NonNullable<McpReplyForm['ask']>, readonly unknown[]>[number]
+
+const roundOf = (questions: AskForm): McpRound =>
+  Object.fromEntries(
+    Object.entries(questions).map(([name, { elicitation, sampling, roots }]) => {
+      if (elicitation) return [name, { method: 'elicitation/create', params: { mode: 'form', ...elicitation } }]
+      if (sampling) return [name, { method: 'sampling/createMessage', params: { maxTokens: 1000, ...sampling } }]
+      return [name, { method: 'roots/list', ...(roots && Object.keys(roots).length > 0 && { params: roots }) }]
+    }),
+  )
+
+/** The answer line by line, for people. */
+export const linesOf = ({ said, error, protocolFault, fault }: McpGeneration): readonly string[] => [
+  ...Object.entries(said).map(([name, value]) => `${name} ${typeof value === 'string' ? value : inlineYaml(value)}`),
+  ...(error ? [`error ${error.code} ${error.message}`] : []),
+  ...(protocolFault ? [`protocol fault ${protocolFault}`] : []),
+  ...(fault ? [`fault ${inlineYaml(fault)}`] : []),
+]
+
+/** What templates can name. */
+class McpFacts extends RequestFacts<McpInput> {
+  get method() {
+    return this.input.method
+  }
+  get name() {
+    return this.input.name
+  }
+  get uri() {
+    return this.input.name
+  }
+  get arguments() {
+    return this.input.arguments
+  }
+  get argument() {
+    return this.input.call.params.argument
+  }
+  get answers() {
+    return this.input.call.answers
+  }
+  get client() {
+    return this.input.call.client
+  }
+  get server() {
+    return this.input.call.server
+  }
+  get version() {
+    return this.input.call.version
+  }
+}

@@ -1,0 +1,54 @@
+/** What a rule on MCP calls is about, as it stands in `on`: a method, and a name or URI where the method has one. */
+import { didYouMean } from '../../check/suggest.js'
+import { nameTest } from '../conditions/whole.js'
+
+/** Calls that name something. */
+const namedMethods = ['tools/call', 'resources/read', 'prompts/get', 'completion/complete'] as const
+export type NamedMethod = (typeof namedMethods)[number]
+
+/** Calls that name nothing: their answers follow from the configuration, and a rule can only make them fail. */
+const plainMethods = [
+  'initialize',
+  'ping',
+  'server/discover',
+  'tools/list',
+  'resources/list',
+  'resources/templates/list',
+  'prompts/list',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'subscriptions/listen',
+  'logging/setLevel',
+]
+const methods: readonly string[] = [...namedMethods, ...plainMethods]
+
+/** `tools/call get_weather` taken apart. `name` may have `*` in it. */
+export interface McpTarget {
+  readonly method: string
+  readonly name: string
+}
+
+const METHOD = /^[a-z]+(\/[a-zA-Z]+)+( |$)|^(initialize|ping)( |$)/
+
+/** Whether this is about a call, and not about a path or chat completions. */
+export const isMcpOn = (on: unknown): on is string => typeof on === 'string' && METHOD.test(on)
+
+export const isNamed = (method: string): method is NamedMethod => (namedMethods as readonly string[]).includes(method)
+
+export function mcpTarget(on: string): McpTarget {
+  const space = on.indexOf(' ')
+  return space < 0 ? { method: on, name: '*' } : { method: on.slice(0, space), name: on.slice(space + 1).trim() }
+}
+
+/** What is wrong with it, behind "which"; `undefined` where nothing is. */
+export function troubleWithTarget(on: string): string | undefined {
+  const { method, name } = mcpTarget(on)
+  if (!methods.includes(method)) return `is no method that can be answered.${didYouMean(method, methods)}`
+  if (isNamed(method)) return on.includes(' ') && name !== '' ? undefined : 'names nothing'
+  return on.includes(' ') ? `has a name, and ${method} has none` : undefined
+}
+
+/** Whether the name stands for others as well. */
+export const isPattern = ({ name }: McpTarget) => name.includes('*')
+
+export const fitsTarget = ({ name }: McpTarget) => nameTest(name).holds
