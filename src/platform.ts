@@ -102,7 +102,7 @@ function platformOf(parts: PlatformParts): OpenPlatform {
     ...{ journal, violations, faultCalls: faults.calls, failNext: faults.failNext, rules: lasting.rules.rules },
     ...{ exportState: state.export, importState: state.import, mintToken, switchMode: modes.switch },
     ...{ receipt: recordings.receipt, misses: recordings.misses, onMiss: recordings.onMiss, onMessage },
-    ...{ reset, reload, stop },
+    ...{ reset, reload, stop, resources: lasting.resources },
     forTests: { traffic: delivery.traffic, handler: delivery.handler, ...forTests },
     get anonKey() {
       return assemblies.completed().tokens.anonKey

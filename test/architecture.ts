@@ -86,6 +86,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
     'testing/',
     'keys/',
     'supabase/',
+    'resources/',
     'state/',
     'dashboard/',
     'http/',

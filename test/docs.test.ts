@@ -89,11 +89,16 @@ const expected: Record<string, RegExp> = {
   'Verifying a user token': /^developer@example.com authenticated$/m,
   'Tokens and keys for tests': /"object":"list".*\{"error":"The token has expired\./s,
   'With `startPlatform()`': /^pong$/m,
+  'In tests':
+    /^\[ \{ id: 2, name: 'Borealis' \}, \{ id: 1, name: 'Atlas 2' \} \]\n\[ \{ id: 2, name: 'Borealis' \} \]$/m,
   'Record and replay in CI': /^(\{"object":"list".*\}){2}No secrets in 1 file\.\n$/s,
   'Beside the tests': /"ready":true/,
 }
 
-const alone = blocksOf('docs/testing.md', 'js').filter(({ heading }) => heading === 'With `startPlatform()`')
+const alone = [
+  ...blocksOf('docs/testing.md', 'js').filter(({ heading }) => heading === 'With `startPlatform()`'),
+  ...blocksOf('docs/resources.md', 'js'),
+]
 
 test.each([...recipesIn('js'), ...alone])('the recipe "$heading" works as it stands', async ({ heading, code }) => {
   const dir = folder()

@@ -644,6 +644,12 @@ export const notWritten = failure(
 
 export const modeNotPossible = failure(409, 'mode_not_possible', (sentences: readonly string[]) => sentences.join(' '))
 
+export const noSuchResource = failure(
+  404,
+  'no_such_resource',
+  (path: string, nearest: string) => `There is no resource ${JSON.stringify(shortened(path))}.${nearest}`,
+)
+
 export const noSuchRuleFile = failure(
   404,
   'no_such_rule_file',

@@ -9,6 +9,7 @@ export const routes = {
   controls: '/dashboard/controls',
   recordings: '/dashboard/recordings',
   replies: '/dashboard/replies',
+  resources: '/dashboard/resources',
   users: '/dashboard/users',
   outbox: '/dashboard/outbox',
   signIn: '/dashboard/sign-in',

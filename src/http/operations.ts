@@ -14,6 +14,7 @@ import { allKeyOperations } from '../keys/operations.js'
 import { metricOperations } from '../metrics/operations.js'
 import { recordingOperations, runOperations } from '../recordings/operations.js'
 import { draftOperations, ruleOperations } from '../replies/operations.js'
+import { resourceOperations } from '../resources/operations.js'
 import { stateOperations } from '../state/operations.js'
 import { outboxOperations, sessionOperations, tokenOperations, userOperations } from '../supabase/operations.js'
 
@@ -148,6 +149,7 @@ export type ControlParts = PlatformParts &
   Parameters<typeof sessionOperations>[0] &
   Parameters<typeof draftOperations>[0] &
   Parameters<typeof ruleOperations>[0] &
+  Parameters<typeof resourceOperations>[0] &
   Parameters<typeof stateOperations>[0] &
   Parameters<typeof tokenOperations>[0]
 
@@ -167,6 +169,7 @@ export const controlOperations = (parts: ControlParts) => ({
   ...sessionOperations(parts),
   ...draftOperations(parts),
   ...ruleOperations(parts),
+  ...resourceOperations(parts),
   ...stateOperations(parts),
   ...tokenOperations(parts),
 })

@@ -81,6 +81,7 @@ const groups: readonly { readonly name: string; readonly places: readonly Place[
     places: [
       { view: 'requests', name: 'Requests' },
       { view: 'replies', name: 'Replies' },
+      { view: 'resources', name: 'Resources' },
       { view: 'recordings', name: 'Recordings' },
       { view: 'controls', name: 'Controls' },
     ],

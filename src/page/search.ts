@@ -18,14 +18,18 @@ export interface PagedSearch {
   move(offset: number): void
 }
 
+/** `route` is the address of the list, which may have a query of its own. */
 export function useSearch(route: string): PagedSearch {
   const { query: address } = useAddress()
   const words = address.get('search') ?? ''
   const page = Math.max(1, Math.floor(Number(address.get('page'))) || 1)
   const offset = (page - 1) * LIMIT
   const go = (words: string, page: number, replace: boolean) => {
-    const next = new URLSearchParams({ ...(words && { search: words }), ...(page > 1 && { page: String(page) }) })
-    navigate(`${route}${next.size > 0 ? `?${next}` : ''}`, { replace })
+    const [path, own] = route.split('?')
+    const next = new URLSearchParams(own)
+    if (words) next.set('search', words)
+    if (page > 1) next.set('page', String(page))
+    navigate(`${path}${next.size > 0 ? `?${next}` : ''}`, { replace })
   }
   const settled = useSettled(words)
   const query = useMemo(() => ({ search: settled, limit: LIMIT, offset }), [settled, offset])

@@ -67,7 +67,7 @@ function abilities({ current, lasting, sources, forTests, reset, reload }: Surro
   const drafts = createDrafts({ current, sources, reload })
   return {
     ...{ apiKeys, clock, journal, violations, drafts, reset },
-    ...{ misses: recordings.misses, receipt: recordings.receipt },
+    ...{ misses: recordings.misses, receipt: recordings.receipt, resources: lasting.resources },
     ...{ exportState: state.export, importState: state.import },
     ...{ mintToken: forTests.mintToken, accounts: forTests, steering: settings },
     rules: createRuleEditing({ current, sources, drafts, reload }, rules),

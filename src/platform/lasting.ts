@@ -17,6 +17,7 @@ import { createMcpPart } from './mcp.js'
 import { createModes, modesIn } from './modes.js'
 import type { Part, PlatformSources } from './part.js'
 import { createRecordingsPart } from './recordings.js'
+import { openResourceRows } from './resources.js'
 import { createRulesPart, loadReplies, type RepliesPart } from './rules.js'
 import { type Changes, createSettings } from './settings.js'
 import { createStatePart } from './state.js'
@@ -84,6 +85,8 @@ export function createLasting(first: LoadedConfig, sources: PlatformSources, lat
     rules: createRulesPart(current, renew),
     mcp: createMcpPart(clock.now, loaded),
     faults: createFaultsPart(renew),
+    /** The rows of resources, for the control API and tests. */
+    resources: openResourceRows(current, { state, clock }),
     recordings: createRecordingsPart({ warn, report, violations: violations.counts }),
     usersAreElsewhere,
     /** Hears of every mail and text message that a live backend would have sent. */

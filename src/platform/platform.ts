@@ -12,6 +12,7 @@ import type { ModesByEndpoint } from '../http/modes.js'
 import type { Handler } from '../http/mount.js'
 import type { Journal } from '../journal/index.js'
 import type { Miss, Receipt } from '../recordings/index.js'
+import type { ResourceRows } from '../resources/operations.js'
 import type { StateDocument } from '../state/index.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import type { ForTests } from './for-tests.js'
@@ -66,6 +67,8 @@ export interface OpenPlatform {
   /** The last requests that no recording answered, the newest first. */
   misses(): readonly Miss[]
   onMiss(listener: (miss: Miss) => void): void
+  /** The rows of resources, of all users. */
+  readonly resources: () => Promise<ResourceRows>
   /** Calls the listener with each mail and text message that a live backend would have sent. */
   onMessage(listener: (message: MessageRow) => void): void
   /** Users, sessions, keys and messages as one document. */

@@ -2,7 +2,9 @@
 import type { LoadedConfig } from '../config/load.js'
 import type { PathSource } from '../core/exchange.js'
 import type { State } from '../core/state.js'
+import { onceLoaded } from '../core/work.js'
 import type { LoadedResources } from '../resources/load.js'
+import type { ResourceRows } from '../resources/operations.js'
 
 export const hasResources = ({ config }: LoadedConfig): boolean => Object.keys(config.resources).length > 0
 
@@ -29,6 +31,14 @@ async function load({ config, dir, originOf }: LoadedConfig): Promise<LoadedReso
     },
   })
 }
+
+/** The rows as the control API and tests see them, in the configuration in force. */
+export const openResourceRows = (current: () => { readonly loaded: LoadedConfig }, { state, clock }: Parts) =>
+  onceLoaded(async (): Promise<ResourceRows> => {
+    const { createResourceRows } = await import('../resources/manage.js')
+    const resources = async () => (await resourcesOf(current().loaded)).resources
+    return createResourceRows({ resources, state: state.get, now: clock.now })
+  })
 
 interface Parts {
   readonly state: { get(): Promise<State> }

@@ -15,8 +15,12 @@ export function rowIn({ body, headers }: Pick<Exchange, 'body' | 'headers'>): Js
   const row = parsed(body)
   if (typeof row !== 'object' || row === null || Array.isArray(row))
     throw invalidRequest('The request body must be a JSON object.')
-  if (isTooDeep(row, MOST_ROW_LEVELS)) throw tooDeep(MOST_ROW_LEVELS)
+  requireShallow(row)
   return row as Json
+}
+
+export function requireShallow(row: object): void {
+  if (isTooDeep(row, MOST_ROW_LEVELS)) throw tooDeep(MOST_ROW_LEVELS)
 }
 
 const json = /^\s*application\/([\w.-]+\+)?json\s*(;|$)/i

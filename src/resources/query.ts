@@ -28,6 +28,7 @@ export interface ListQuery {
   readonly order: readonly Order[]
   /** From 1. */
   readonly page: number
+  readonly offset: number
   readonly limit: number
   /** Whether pages were asked for. */
   readonly isPaged: boolean
@@ -47,7 +48,8 @@ export function listQuery(written: string, { id }: Pick<ReadyResource, 'id'>): L
       )
   }
   const page = wholeNumber(params, '_page')
-  const limit = wholeNumber(params, '_limit') ?? (page === undefined ? MOST_ROWS : ON_A_PAGE)
+  const wanted = wholeNumber(params, '_limit') ?? (page === undefined ? MOST_ROWS : ON_A_PAGE)
+  const limit = Math.min(wanted, MOST_ROWS)
   return {
     filters: names
       .filter(name => name !== 'q' && !known.includes(name))
@@ -55,7 +57,8 @@ export function listQuery(written: string, { id }: Pick<ReadyResource, 'id'>): L
     search: (params.get('q') ?? '').toLowerCase(),
     order: orderOf(params),
     page: page ?? 1,
-    limit: Math.min(limit, MOST_ROWS),
+    offset: ((page ?? 1) - 1) * limit,
+    limit,
     isPaged: page !== undefined || params.has('_limit'),
   }
 }

@@ -43,29 +43,29 @@ function whereOf({ resource, head, viewer, params }: RowSet) {
 const isRestricted = ({ owner }: Pick<ReadyResource, 'owner'>, { seesAll }: Viewer) => owner !== undefined && !seesAll
 
 export interface RowPage {
-  readonly rows: readonly Json[]
+  readonly rows: readonly ResourceRow[]
   /** How many rows there are on all pages. */
   readonly total: number
 }
 
 export async function listRows(tables: Tables, set: RowSet, query: ListQuery): Promise<RowPage> {
   const where = whereOf(set)
-  const offset = (query.page - 1) * query.limit
+  const { offset, limit } = query
   if (isPlain(query)) {
     const total = await tables.resource_rows.count(where)
     // Offsets beyond the end may be too large for a database.
-    const found = offset < total ? await tables.resource_rows.find(where, { limit: query.limit, offset }) : []
-    return { rows: found.map(({ row }) => row), total }
+    const found = offset < total ? await tables.resource_rows.find(where, { limit, offset }) : []
+    return { rows: found, total }
   }
-  const found: Json[] = []
+  const found: ResourceRow[] = []
   for (let from = 0; ; from += MOST_ROWS) {
     const rows = await tables.resource_rows.find(where, { limit: MOST_ROWS, offset: from })
-    for (const { row } of rows) if (matches(row, query)) found.push(row)
+    for (const row of rows) if (matches(row.row, query)) found.push(row)
     if (rows.length < MOST_ROWS) break
     await othersTurn()
   }
-  found.sort((row, other) => compare(row, other, query.order))
-  return { rows: found.slice(offset, offset + query.limit), total: found.length }
+  found.sort((one, other) => compare(one.row, other.row, query.order))
+  return { rows: found.slice(offset, offset + limit), total: found.length }
 }
 
 const othersTurn = () => new Promise<void>(resolve => void setImmediate(resolve))

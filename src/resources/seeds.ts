@@ -91,9 +91,12 @@ export async function forgetScope(state: State, scope: string): Promise<void> {
   const heads = await state.read(tables => tables.resources.find({ scope }))
   if (heads.length === 0) return
   await state.write(async tables => {
-    for (const { id } of heads) {
-      await tables.resource_rows.remove({ resource: id })
-      await tables.resources.remove({ id })
-    }
+    for (const { id } of heads) await forgetRows(tables, id)
   })
+}
+
+/** The same for one resource. */
+export async function forgetRows(tables: Tables, head: string): Promise<void> {
+  await tables.resource_rows.remove({ resource: head })
+  await tables.resources.remove({ id: head })
 }

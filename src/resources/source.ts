@@ -145,18 +145,23 @@ function created(asked: Asked, set: RowSet, row: Json): Reply {
   return { ...reply, status: 201, headers: [...(reply.headers ?? []), 'location', `${asked.exchange.path}/${id}`] }
 }
 
-function listReply(
-  { exchange, params }: Asked,
-  { resource }: RowSet,
-  query: ListQuery,
-  { rows, total }: RowPage,
-): Reply {
+function listReply(asked: Asked, set: RowSet, query: ListQuery, found: RowPage): Reply {
+  const { exchange, params } = asked
+  const rows = found.rows.map(({ row }) => row)
+  const { total } = found
   const { page, limit } = query
   const pages = Math.max(1, Math.ceil(total / limit))
-  const body = resource.wraps.list({ rows, total, page, pages, limit, params, caller: exchange.caller })
+  const body = set.resource.wraps.list({ rows, total, page, pages, limit, params, caller: exchange.caller })
   const link = query.isPaged ? ['link', linksOf(exchange, page, pages)] : []
-  return { ...jsonReply(body), headers: ['x-total-count', String(total), 'etag', etagOf(body), ...link] }
+  const remark = isOwnerless(set) ? ownerless : undefined
+  return { ...jsonReply(body), remark, headers: ['x-total-count', String(total), 'etag', etagOf(body), ...link] }
 }
+
+/** For the log, which would otherwise show nothing unusual. */
+const ownerless = () => 'Rows belong to users, and this credential belongs to no user, so it sees none.'
+
+const isOwnerless = ({ resource, viewer }: RowSet) =>
+  resource.owner !== undefined && viewer.user === null && !viewer.seesAll
 
 /** RFC 8288, as json-server and GitHub send it. */
 function linksOf({ path, query }: Exchange, page: number, pages: number): string {

@@ -16,6 +16,7 @@ import type { SharedClock, SharedPlatform, TestEnvironment } from './platform.js
 import type { RemoteReceiver } from './received.js'
 import { type FailNext, type ReplyWith, ruleFrom, type SharedGiven } from './reply.js'
 import { resetOptions } from './reset.js'
+import { resourceOf } from './resource.js'
 import { type SharedScope, scopeName } from './scope.js'
 import { requireNone } from './unanswered.js'
 
@@ -118,9 +119,19 @@ function abilities(control: Control, scope: string | undefined) {
         ...missed.map(miss => missText(miss)),
       ])
     },
+    resource: path => remoteResource(control, path, own),
     createKey: async (options = {}) => (await control('POST /keys', { body: { ...keyOptions(options), ...own } })).key,
   } satisfies Partial<SharedScope>
 }
+
+const remoteResource = (control: Control, resource: string, query: Own) =>
+  resourceOf({
+    page: (limit, offset) =>
+      control('GET /resources/{resource}/rows', { resource, query: { ...query, limit, offset } }),
+    insert: row => control('POST /resources/{resource}/rows', { resource, query, body: row }),
+    change: (id, changes) => control('PUT /resources/{resource}/rows/{id}', { resource, id, query, body: changes }),
+    remove: id => control('DELETE /resources/{resource}/rows/{id}', { resource, id, query }),
+  })
 
 async function openScope(control: Control, name: string): Promise<ConnectedScope> {
   const { key } = await control('POST /keys', { body: { name: `scope ${name}`, scope: name } })

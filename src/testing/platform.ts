@@ -12,6 +12,7 @@ import type { Awaitable, SharedJournal, TestJournal } from './journal.js'
 import type { Outbox } from './outbox.js'
 import type { FailNext, ReplyWith, SharedGiven } from './reply.js'
 import type { TestReset } from './reset.js'
+import type { TestResource } from './resource.js'
 import type { Scope, SharedScope } from './scope.js'
 
 /** The environment variables in which clients look for a platform. */
@@ -43,6 +44,14 @@ export interface SharedPlatform
   createKey(options?: KeyOptions): Promise<string>
   /** Emails and text messages that a live backend would have sent, with their codes and links. */
   readonly outbox: Outbox
+  /**
+   * The rows of a resource, whatever user they belong to; `path` is that of the configuration.
+   *
+   * ```ts
+   * await platform.resource('/builder/projects').insert({ name: 'Atlas' })
+   * ```
+   */
+  resource(path: string): TestResource
   /** The clock for everything that expires. */
   readonly clock: SharedClock
   /** A part of the platform for one test, next to others that run at the same time. */

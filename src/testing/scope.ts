@@ -8,6 +8,7 @@ import { checking } from './checked.js'
 import type { KeyOptions, TestKeys } from './credentials.js'
 import { type Awaitable, createTestJournal, type SharedJournal, type TestJournal } from './journal.js'
 import { type FailNext, failing, giving, type ReplyWith, type SharedGiven } from './reply.js'
+import { type TestResource, testResource } from './resource.js'
 import type { Unanswered } from './unanswered.js'
 
 /** Its settings and its journal only concern requests of this scope, in any process. */
@@ -26,7 +27,9 @@ export interface SharedScope {
   expectNoMisses(): Awaitable<void>
   /** A further key whose requests belong to the scope. */
   createKey(options?: KeyOptions): Promise<string>
-  /** Removes the replies, faults, sequences, misses and journal of this scope. */
+  /** The rows of a resource in this scope. */
+  resource(path: string): TestResource
+  /** Removes the replies, faults, sequences, misses and journal of this scope, and brings back the rows of resources. */
   reset(): Promise<void>
 }
 
@@ -66,6 +69,7 @@ export function createScope(given: string, { platform, keys, unanswered, sinceMs
       sinceMs: () => Math.max(ownSinceMs, sinceMs()),
       underWay: platform.forTests.traffic.underWay,
     }),
+    resource: path => testResource(platform, path, name),
     misses: () => unanswered.misses(name),
     expectNoMisses: () => unanswered.expectNone(name),
     createKey: options => keys.create({ ...options, scope: name }),

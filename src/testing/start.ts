@@ -13,6 +13,7 @@ import { createOutbox } from './outbox.js'
 import type { Platform, TestEnvironment } from './platform.js'
 import { failing, giving } from './reply.js'
 import { createResetting } from './reset.js'
+import { testResource } from './resource.js'
 import { createScope, type Scope } from './scope.js'
 import { createUnanswered } from './unanswered.js'
 
@@ -75,6 +76,7 @@ function forTests(platform: OpenPlatform): Platform {
     signIn: user => signedIn(platform, user),
     createKey: options => keys.create(options),
     outbox: createOutbox(platform),
+    resource: path => testResource(platform, path),
     clock: platform.clock,
     scope(name) {
       const scope = scopes.get(name) ?? createScope(name, { platform, keys, unanswered, sinceMs })

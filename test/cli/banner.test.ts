@@ -49,6 +49,7 @@ const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1', controlToken = '' }: 
     mintToken: async () => ({ token: '', expires_at: '' }),
     forTests: {} as Platform['forTests'],
     reload: async () => {},
+    resources: notHere,
     stop: async () => {},
   }
   return banner(platform, '1.2.3', pc.createColors(false))

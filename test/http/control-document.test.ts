@@ -30,7 +30,11 @@ test('the control API is in the document', async () => {
 const recording = 'models/get-0123456789ab.yaml'
 
 const withId = (path: string, id = '1') =>
-  path.replace('{id}', id).replace('{file}', encodeURIComponent(id)).replace('{name}', encodeURIComponent(recording))
+  path
+    .replace('{id}', id)
+    .replace('{file}', encodeURIComponent(id))
+    .replace('{name}', encodeURIComponent(recording))
+    .replace('{resource}', encodeURIComponent('/things'))
 
 /** Folders with a recording and a rule. */
 const withFiles = () => ({
@@ -38,6 +42,7 @@ const withFiles = () => ({
     dir: folderWith({ [recording]: 'request: { method: GET, path: /v1/models }\nresponse: { status: 200 }\n' }),
   },
   replies: [`${folderWith({ 'none.yaml': '' })}/*.yaml`],
+  resources: { '/things': { data: [{ id: 1 }] } },
 })
 
 test('each path takes the methods that the document names, and says so to others', async () => {
@@ -81,6 +86,8 @@ const bodies: Readonly<Record<string, object>> = {
   setLimits: { requestsPerMinute: 1000 },
   setRandomFaults: { random: [{ chance: 0, status: 503 }] },
   addFault: { fault: { status: 503 }, times: 2, path: '/nowhere' },
+  insertRow: { name: 'Atlas' },
+  changeRow: { name: 'Atlas' },
 }
 
 /** Something of everything that there is to tell. */

@@ -1,0 +1,164 @@
+/** Operations on resources and their rows. */
+
+import * as v from 'valibot'
+import { type Of, operation } from '../api/operation.js'
+import {
+  dataOf,
+  listingQuery,
+  listOf,
+  moment,
+  named,
+  object,
+  objectOf,
+  oneOf,
+  optional,
+  orNull,
+  pageOf,
+  text,
+  whole,
+  yesOrNo,
+} from '../api/shapes.js'
+import { resourceActions } from '../config/resource-options.js'
+import { credentialKinds } from '../core/exchange.js'
+import type { Json } from '../core/state.js'
+
+const summary = named(
+  'Resource',
+  object({
+    /** As configured: `/builder/projects/:projectId/files`. */
+    path: text,
+    access: v.union([v.literal('anyone'), listOf(oneOf(credentialKinds))]),
+    only: listOf(oneOf(resourceActions)),
+    /** The field with the id, and which ids new rows get. */
+    id: object({ field: text, as: oneOf(['uuid', 'integer', 'given']) }),
+    /** The field with the id of the user to whom a row belongs; null if rows belong to no one. */
+    owner: orNull(text),
+    /** How many rows there are. */
+    rows: whole,
+  }),
+)
+export type ResourceSummary = Of<typeof summary>
+
+const row = named(
+  'ResourceRow',
+  object({
+    id: text,
+    row: objectOf<Json>(),
+    /** The user to whom it belongs. */
+    owner: orNull(text),
+    /** Whether it comes from the data file. */
+    isFromStart: yesOrNo,
+    created_at: moment,
+    updated_at: moment,
+  }),
+)
+export type RowView = Of<typeof row>
+
+/** A resource in a scope. */
+export interface ResourceAddress {
+  /** As configured. */
+  readonly path: string
+  readonly scope: string
+}
+
+export interface RowsWanted {
+  readonly search?: string | undefined
+  readonly limit?: number | undefined
+  readonly offset?: number | undefined
+}
+
+/** All methods reject with a 404 if there is no such resource. */
+export interface ResourceRows {
+  list(scope: string): Promise<readonly ResourceSummary[]>
+  /** One page, in the order of the rows, and the total count. */
+  rows(
+    address: ResourceAddress,
+    wanted?: RowsWanted,
+  ): Promise<{ readonly data: readonly RowView[]; readonly total: number }>
+  insert(address: ResourceAddress, row: Json): Promise<Json>
+  /** Changes the fields that are given, or replaces the row. */
+  change(address: ResourceAddress, id: string, body: Json, how?: 'update' | 'replace'): Promise<Json>
+  remove(address: ResourceAddress, id: string): Promise<void>
+  /** Brings back the rows at the start. */
+  restore(address: ResourceAddress): Promise<void>
+}
+
+const inScope = object({ scope: optional(text, 'The scope. By default, the rows of requests without one.') })
+
+interface Parts {
+  readonly resources: () => Promise<ResourceRows>
+}
+
+interface Asked {
+  /** The path of the resource, as configured. */
+  readonly resource: string
+  readonly scope: string | undefined
+}
+
+const addressIn = ({ resource, scope = '' }: Asked): ResourceAddress => ({ path: resource, scope })
+
+const notThere = 'There is no such resource, or no such row.'
+
+export const resourceOperations = ({ resources }: Parts) => ({
+  listResources: operation({
+    at: 'GET /resources',
+    does: 'Lists the resources.',
+    query: inScope,
+    returns: dataOf(summary),
+    answer: 'The resources, in the order of the configuration.',
+    run: async ({ scope = '' }) => ({ data: await (await resources()).list(scope) }),
+  }),
+  listRows: operation({
+    at: 'GET /resources/{resource}/rows',
+    does: 'Lists the rows of a resource, of all users.',
+    more: 'The resource is its path as configured, encoded: %2Fbuilder%2Fprojects.',
+    query: object({ ...inScope.entries, ...listingQuery.entries }),
+    returns: pageOf(row),
+    answer: 'One page of the rows, in their order.',
+    errors: { 404: notThere },
+    run: async asked => (await resources()).rows(addressIn(asked), asked.query),
+  }),
+  insertRow: operation({
+    at: 'POST /resources/{resource}/rows',
+    does: 'Adds a row to a resource.',
+    query: inScope,
+    body: objectOf<Json>(),
+    returns: objectOf<Json>(),
+    status: 201,
+    answer: 'The row.',
+    errors: { 404: notThere, 409: 'There is a row with this id already.' },
+    run: async asked => (await resources()).insert(addressIn(asked), asked.body),
+  }),
+  changeRow: operation({
+    at: 'PUT /resources/{resource}/rows/{id}',
+    does: 'Changes a row.',
+    query: object({
+      ...inScope.entries,
+      how: optional(
+        oneOf(['update', 'replace']),
+        'update, the default, keeps the fields that are not sent; replace does not.',
+      ),
+    }),
+    body: objectOf<Json>(),
+    returns: objectOf<Json>(),
+    answer: 'The row.',
+    errors: { 404: notThere },
+    run: async asked => (await resources()).change(addressIn(asked), asked.id, asked.body, asked.query.how),
+  }),
+  removeRow: operation({
+    at: 'DELETE /resources/{resource}/rows/{id}',
+    does: 'Removes a row.',
+    query: inScope,
+    answer: 'It is removed.',
+    errors: { 404: notThere },
+    run: async asked => (await resources()).remove(addressIn(asked), asked.id),
+  }),
+  restoreRows: operation({
+    at: 'POST /resources/{resource}/restore',
+    does: 'Brings back the rows at the start: those of the data file, and no others.',
+    query: inScope,
+    answer: 'They are back.',
+    errors: { 404: notThere },
+    run: async asked => (await resources()).restore(addressIn(asked)),
+  }),
+})

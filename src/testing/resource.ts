@@ -1,0 +1,53 @@
+/** The rows of a resource as tests read and change them, whatever user they belong to. */
+import type { Json } from '../core/state.js'
+import type { Platform } from '../platform.js'
+
+export interface TestResource {
+  /** All rows, in their order. */
+  rows(): Promise<readonly Json[]>
+  /** Adds a row. Rejects if it does not fit the schema, or if its id is taken. */
+  insert(row: Json): Promise<Json>
+  /** Changes the fields that are given. Rejects if there is no such row. */
+  update(id: string | number, changes: Json): Promise<Json>
+  /** Rejects if there is no such row. */
+  remove(id: string | number): Promise<void>
+}
+
+/** Where rows come from: this process, or another one. */
+export interface RowSource {
+  page(
+    limit: number,
+    offset: number,
+  ): Promise<{ readonly data: readonly { readonly row: Json }[]; readonly total: number }>
+  insert(row: Json): Promise<Json>
+  change(id: string, changes: Json): Promise<Json>
+  remove(id: string): Promise<void>
+}
+
+/** Rows of one page. */
+const AT_ONCE = 1000
+
+export const resourceOf = ({ page, insert, change, remove }: RowSource): TestResource => ({
+  async rows() {
+    const rows: Json[] = []
+    for (;;) {
+      const { data, total } = await page(AT_ONCE, rows.length)
+      rows.push(...data.map(({ row }) => row))
+      if (data.length === 0 || rows.length >= total) return rows
+    }
+  },
+  insert,
+  update: (id, changes) => change(String(id), changes),
+  remove: id => remove(String(id)),
+})
+
+/** A resource of a platform in this process. */
+export function testResource({ resources }: Pick<Platform, 'resources'>, path: string, scope = ''): TestResource {
+  const at = { path, scope }
+  return resourceOf({
+    page: async (limit, offset) => (await resources()).rows(at, { limit, offset }),
+    insert: async row => (await resources()).insert(at, row),
+    change: async (id, changes) => (await resources()).change(at, id, changes),
+    remove: async id => (await resources()).remove(at, id),
+  })
+}

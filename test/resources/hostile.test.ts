@@ -1,0 +1,107 @@
+/** Requests that no app sends, and more rows than usual. */
+import { expect, test } from 'vitest'
+import { platformWith } from '../scene.js'
+
+const path = '/builder/projects'
+const many = Array.from({ length: 10_000 }, (_, i) => ({
+  id: i + 1,
+  name: `Project ${i % 97}`,
+  stars: (i * 7919) % 1000,
+}))
+
+const json = (method: string, body: string, headers = {}) => ({
+  method,
+  body,
+  headers: { 'content-type': 'application/json', ...headers },
+})
+
+const deep = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`
+
+test.each([
+  ['an array', json('POST', '[]'), 400, 'The request body must be a JSON object.'],
+  ['nothing', json('POST', ''), 400, 'The request body is empty. It must be a JSON object.'],
+  ['no JSON', json('POST', '{'), 400, /^The request body is not valid JSON: /],
+  ['a deep body', json('POST', deep(200)), 400, 'The request body has more than 100 levels of objects and arrays.'],
+  ['a very deep body', json('POST', deep(100_000)), 400, /levels of objects and arrays/],
+  ['many values', json('POST', JSON.stringify({ a: Array(70_000).fill(0) })), 400, /texts, values and brackets/],
+  ['a form', json('POST', 'a=1', { 'content-type': 'application/x-www-form-urlencoded' }), 415, /Content-Type/],
+  ['an encoded body', json('POST', '{}', { 'content-encoding': 'gzip' }), 415, /Content-Encoding/],
+  [
+    'an id that is an object',
+    json('POST', '{"id":{}}'),
+    400,
+    /^id must be a string of 1 to 500 characters or a number/,
+  ],
+  ['an empty id', json('POST', '{"id":""}'), 400, /^id must be a string/],
+  ['a long id', json('POST', `{"id":"${'x'.repeat(501)}"}`), 400, /^id must be a string/],
+])('%s is refused', async (_, request, status, error) => {
+  const platform = await platformWith({ resources: { [path]: {} } })
+  const answer = await platform.ask(path, request)
+  const body = (await answer.json()) as { readonly error: string }
+  expect(answer.status).toBe(status)
+  if (typeof error === 'string') expect(body.error).toBe(error)
+  else expect(body.error).toMatch(error)
+  expect(await platform.resource(path).rows()).toEqual([])
+})
+
+test.each([
+  ['?_page=0', 'The parameter _page must be a whole number from 1, not "0".'],
+  ['?_limit=-1', 'The parameter _limit must be a whole number from 1, not "-1".'],
+  ['?_limit=1e9', 'The parameter _limit must be a whole number from 1, not "1e9".'],
+  ['?_sort=a&_order=up', 'The parameter _order must be asc or desc, not "up".'],
+  ['?_lmit=5', 'The parameter "_lmit" is not known. Did you mean "_limit"?'],
+  ['?__proto__=5', /^The parameter "__proto__" is not known\./],
+])('a list with %s is a 400', async (query, error) => {
+  const platform = await platformWith({ resources: { [path]: {} } })
+  const answer = await platform.ask(path + query)
+  expect([answer.status, await answer.json()]).toEqual([
+    400,
+    { error: typeof error === 'string' ? error : expect.stringMatching(error) },
+  ])
+})
+
+test.each(['%', '%E0%A4%A', '..%2F..', '%00', '%ED%A0%80', '__proto__', 'constructor', 'x'.repeat(2000)])(
+  'an id that no row has is a 404: %s',
+  async id => {
+    const platform = await platformWith({ resources: { [path]: { data: [{ id: 1 }] } } })
+    expect((await platform.ask(`${path}/${id}`)).status).toBe(404)
+    expect((await platform.ask(`${path}/${id}`, { method: 'DELETE' })).status).toBe(404)
+  },
+)
+
+test('fields of any name are data', async () => {
+  const platform = await platformWith({ resources: { [path]: { id: { as: 'given' } } } })
+  const text = '{"__proto__":{"admin":true},"constructor":1,"id":"__proto__","text":"\\u0000\\ud800"}'
+  const created = await platform.ask(path, json('POST', text))
+  expect([created.status, await created.text()]).toEqual([201, text])
+  const changed = await platform.ask(`${path}/__proto__`, json('PATCH', '{"__proto__":5}'))
+  expect(await changed.text()).toBe(text.replace('{"admin":true}', '5'))
+  expect(({} as { admin?: boolean }).admin).toBeUndefined()
+})
+
+test('among 10,000 rows, lists have at most 1,000, in any order', async () => {
+  const platform = await platformWith({ resources: { [path]: { data: many } } })
+  const list = async (query: string) => {
+    const answer = await platform.ask(path + query)
+    const rows = (await answer.json()) as readonly { readonly id: number; readonly stars: number }[]
+    return { total: answer.headers.get('x-total-count'), length: rows.length, first: rows[0]?.id, rows }
+  }
+  expect(await list('')).toMatchObject({ total: '10000', length: 1000, first: 1 })
+  expect(await list('?_limit=50000')).toMatchObject({ length: 1000 })
+  expect(await list('?_page=10&_limit=1000')).toMatchObject({ length: 1000, first: 9001 })
+  expect(await list('?q=project%2096&_page=2')).toMatchObject({ total: '103', length: 10, first: 1067 })
+  const sorted = (await list('?_sort=-stars&_limit=3')).rows
+  expect(sorted.map(({ stars }) => stars)).toEqual([999, 999, 999])
+  expect(await platform.resource(path).rows()).toHaveLength(10_000)
+  expect((await platform.ask(path, json('POST', '{}'))).headers.get('location')).toBe(`${path}/10001`)
+})
+
+test('a pattern that takes exponential time does not block the others', async () => {
+  const schema = { properties: { name: { type: 'string', pattern: '^(a+)+$' } } }
+  const platform = await platformWith({ resources: { [path]: { schema } } })
+  const answer = await platform.ask(path, json('POST', JSON.stringify({ name: `${'a'.repeat(40)}!` })))
+  expect([answer.status, await answer.json()]).toEqual([
+    400,
+    { error: 'The row takes too long to check against its schema.' },
+  ])
+})
