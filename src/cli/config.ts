@@ -19,7 +19,10 @@ const check = command({
     const verdict = loaded.file
       ? 'The configuration is valid'
       : 'There is no configuration file; the defaults are valid'
-    return `${verdict}. Rules of replies: ${rules.length}.\n`
+    const { documentsIn, readDocuments } = await import('../openapi/index.js')
+    const documents = await readDocuments(documentsIn(loaded), console.error)
+    const more = documents.length > 0 ? ` OpenAPI documents: ${documents.length}.` : ''
+    return `${verdict}. Rules of replies: ${rules.length}.${more}\n`
   },
 })
 

@@ -69,6 +69,8 @@ export interface OwnPath {
   readonly access: Access
   /** The value of `WWW-Authenticate` on a 401; `Bearer` without it. */
   challenge?(exchange: Pick<Exchange, 'headers'>): string
+  /** Its description for the OpenAPI document, if more is known than its path. */
+  says?(): Promise<EndpointDescription>
 }
 
 /** Answers paths that the user configured: rules are one source, resources another. */
@@ -181,6 +183,8 @@ export interface EndpointDescription extends Cited {
   readonly isBodyOptional?: true
   /** The accepted kinds of credential, if the endpoint itself checks them. */
   readonly access?: readonly string[]
+  /** Schemas with names of their own, to which its own schemas refer as `#/components/schemas/…`. */
+  readonly schemas?: Readonly<Record<string, JsonSchema>>
   /** Further conditions on the body, as JSON Schema, that are not part of its own schema. */
   readonly narrowed?: JsonSchema
   /** By status. */

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { ProblemsError, wordProblem } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import type { PathSource } from '../core/exchange.js'
-import { inWorker, once, TookTooLong } from '../core/work.js'
+import { inWorker, once, onceLoaded, TookTooLong } from '../core/work.js'
 import { stepsOfPath } from '../replies/index.js'
 import { createAnswers } from './answers.js'
 import { documentOf } from './document.js'
@@ -61,9 +61,15 @@ async function read({ file, dir, folders, name }: DocumentInput): Promise<ReadOu
   })
 }
 
+/** Descriptions are made for a document as a whole, when the first one is needed. */
+function describing({ document }: ConfiguredDocument) {
+  const descriptions = onceLoaded(async () => (await import('./descriptions.js')).createDescriptions(document))
+  return async (operation: DocumentedOperation) => (await descriptions())(operation)
+}
+
 /** Answers what the documents describe. Of several that describe the same operation, the first answers. */
 export function createOpenApi(documents: readonly ConfiguredDocument[], seed: number): PathSource {
-  const index = createOperationIndex(documents.flatMap(operationsOf))
+  const index = createOperationIndex(documents.flatMap(one => operationsOf(one, describing(one))))
   const prepared = new WeakMap<DocumentedOperation, ReturnType<typeof prepare>>()
 
   function prepare(operation: DocumentedOperation) {

@@ -1,5 +1,5 @@
 /** The operations of OpenAPI documents: where they are, who may ask, and which of them a path means. */
-import { type Access, type OwnPath, usualAccess } from '../core/exchange.js'
+import { type Access, type EndpointDescription, type OwnPath, usualAccess } from '../core/exchange.js'
 import { isAuth, isReserved } from '../core/paths.js'
 import { createPathTree, type Segment, stepsOfPath } from '../replies/index.js'
 import { isMap, type Node, type OpenApiDocument } from './document.js'
@@ -32,8 +32,11 @@ export interface DocumentedOperation {
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
 
+/** Describes an operation for Standin's own OpenAPI document. */
+type Describe = (operation: DocumentedOperation) => Promise<EndpointDescription>
+
 /** All operations of a document, in its order. */
-export function operationsOf(from: ConfiguredDocument): readonly DocumentedOperation[] {
+export function operationsOf(from: ConfiguredDocument, describe?: Describe): readonly DocumentedOperation[] {
   const { document } = from
   const paths = isMap(document.root.paths) ? document.root.paths : {}
   return Object.entries(paths).flatMap(([template, item]) => {
@@ -41,7 +44,7 @@ export function operationsOf(from: ConfiguredDocument): readonly DocumentedOpera
     if (!isMap(pathItem) || !template.startsWith('/')) return []
     return methods.flatMap(method => {
       const written = document.resolved(pathItem[method])
-      return isMap(written) ? [operationOf(from, method, template, { pathItem, written })] : []
+      return isMap(written) ? [operationOf(from, method, template, { pathItem, written, describe })] : []
     })
   })
 }
@@ -49,28 +52,31 @@ export function operationsOf(from: ConfiguredDocument): readonly DocumentedOpera
 interface Found {
   readonly pathItem: Node
   readonly written: Node
+  readonly describe: Describe | undefined
 }
 
 function operationOf(
   from: ConfiguredDocument,
   method: (typeof methods)[number],
   template: string,
-  { pathItem, written }: Found,
+  { pathItem, written, describe }: Found,
 ): DocumentedOperation {
   const { document, prefix } = from
   const servers = [written.servers, pathItem.servers, document.root.servers].find(Array.isArray)
   const path = withoutSlash(prefix ?? basePathOf(servers?.[0])) + template
-  const own = {
+  const own: OwnPath = {
     method: method.toUpperCase(),
     path,
     access: from.access ?? accessOf(document, written, path),
+    ...(describe && { says: () => describe(operation) }),
   }
   const pattern = patternOf(path)
-  return {
+  const operation: DocumentedOperation = {
     ...{ own, from, written },
     parameters: parametersOf(document, pathItem, written),
     paramsIn: steps => paramsIn(pattern, steps),
   }
+  return operation
 }
 
 const withoutSlash = (path: string) => path.replace(/\/+$/, '')

@@ -34,14 +34,18 @@ export function translated(document: OpenApiDocument, schema: unknown, direction
     }
     return `#/$defs/${names.get(reference)}`
   }
-  const translator = new Translator(document, direction, refer)
-  const root = translator.of(schema)
+  const own = translator(document, direction, refer)
+  const root = own.of(schema)
   const definitions: Record<string, unknown> = {}
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
-    definitions[names.get(next) ?? ''] = translator.of(document.at(next))
+    definitions[names.get(next) ?? ''] = own.of(document.at(next))
   const whole = isMap(root) ? root : root === false ? { not: {} } : {}
   return names.size === 0 ? whole : { ...whole, $defs: definitions }
 }
+
+/** Translates schemas; `refer` says what takes the place of a reference. */
+export const translator = (document: OpenApiDocument, direction: Direction, refer: (reference: string) => string) =>
+  new Translator(document, direction, refer)
 
 class Translator {
   private readonly isOld: boolean

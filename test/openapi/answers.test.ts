@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { expect, test } from 'vitest'
 import { refusalOf } from '../scene.js'
 import { builderWith, json, platformFor } from './builder.js'
@@ -89,7 +90,18 @@ test('its operations are in the index and in the OpenAPI document, and count for
   const index = await platform.ask('/api/v1', { bearer: platform.anonKey })
   expect(await index.text()).toContain('/builder/projects/{id}')
   const document = await platform.ask('/__standin/openapi.json', { bearer: null })
-  expect(await document.json()).toHaveProperty(['paths', '/builder/projects/{id}', 'delete'])
+  const text = await document.text()
+  const described = JSON.parse(text).paths['/builder/projects'].post
+  expect(described.requestBody.content['application/json'].schema).toEqual({
+    $ref: '#/components/schemas/PostBuilderProjectsBody',
+  })
+  const created = described.responses[201].content['application/json'].schema
+  expect(created).toEqual({ $ref: '#/components/schemas/builder.response.Project' })
+  const { schemas } = JSON.parse(text).components
+  expect(schemas['builder.response.Project'].required).toContain('id')
+  expect(schemas['builder.request.Project'].required).not.toContain('id')
+  const config = await createConfig({ rules: { struct: 'error', 'no-unresolved-refs': 'error' } })
+  expect(await lintFromString({ source: text, config })).toEqual([])
   const statuses = []
   for (const path of ['/builder/projects', '/builder/projects/7', '/builder/projects/mine'])
     statuses.push((await platform.ask(path)).status)

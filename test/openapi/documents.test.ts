@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createOpenApi, readDocuments } from '../../src/openapi/index.js'
 import { openPlatform } from '../../src/platform.js'
-import { folderWith } from '../command.js'
+import { folderWith, run } from '../command.js'
 import { platformWith } from '../scene.js'
 import { builderWith } from './builder.js'
 
@@ -101,6 +101,17 @@ test('a reload with a broken document keeps the last good one', async () => {
   expect((await ask('/builder/projects/mine')).headers.get('content-type')).toBe('application/json')
 })
 
+test('config check reads the documents', async () => {
+  const config = { 'platform.config.yaml': 'openapi: [builder.yaml]\n' }
+  const right = await run(['config', 'check'], { files: { ...config, 'builder.yaml': builderWith() } })
+  expect(right.stdout).toBe('The configuration is valid. Rules of replies: 0. OpenAPI documents: 1.\n')
+  const wrong = await run(['config', 'check'], { files: { ...config, 'builder.yaml': 'openapi: 4.0.0' } })
+  expect([wrong.code, wrong.stderr]).toEqual([
+    2,
+    expect.stringContaining('builder.yaml:1:1: openapi must be a version from 3.0.0 on, as text, not "4.0.0".'),
+  ])
+})
+
 test('ten thousand operations are found step by step', () => {
   const answer = { description: 'Found.', content: { 'text/plain': { example: 'found' } } }
   const all = Array.from({ length: 10_000 }, (_, i) => [`/a${i}/{id}`, { get: { responses: { 200: answer } } }])
@@ -108,6 +119,6 @@ test('ten thousand operations are found step by step', () => {
   const document = { name: '', version: '3.1.0', root, at: () => undefined, resolved: (value: unknown) => value }
   const api = createOpenApi([{ document, validate: true, files: [] }], 0)
   expect(api.paths()).toHaveLength(10_000)
-  expect(api.at('/a9999/7')).toEqual([{ method: 'GET', path: '/a9999/{id}', access: ['apiKey', 'user'] }])
+  expect(api.at('/a9999/7')).toMatchObject([{ method: 'GET', path: '/a9999/{id}', access: ['apiKey', 'user'] }])
   expect(api.at('/a9999/7')[0]).toBe(api.at('/a9999/8')[0])
 })

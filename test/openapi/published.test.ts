@@ -33,7 +33,7 @@ function schemaOf({ from: { document }, written }: DocumentedOperation): object 
 test.each(published)('%s answers with values that fit its schemas', async (file, count) => {
   const input = { name: file, file: path.join(folder, file), dir: folder, folders: [folder], validate: false }
   const documents = await readDocuments([input])
-  const operations = documents.flatMap(operationsOf)
+  const operations = documents.flatMap(one => operationsOf(one))
   expect(operations).toHaveLength(count)
   const ajv = addFormats.default(new Ajv2019({ strict: false, logger: false }))
   const seeds = { operation: fc.constantFrom(...operations), seed: fc.nat() }

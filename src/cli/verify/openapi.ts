@@ -30,7 +30,7 @@ export async function verifyOpenApi(line: VerifyLine, file: string): Promise<und
   const reporter = createReporter(flags)
   for (const name of ['only', 'against', 'strict'] as const)
     if (flags[name]) throw new UsageError(`--${name} is about the platform's document: leave it out with --openapi.`)
-  const operations = (await readDocuments([inputFor(file)], console.error)).flatMap(operationsOf)
+  const operations = (await readDocuments([inputFor(file)], console.error)).flatMap(one => operationsOf(one))
   const open = await openTarget(withDocument(line, file), process.env)
   const signal = stopOnSignals()
   const startedMs = performance.now()

@@ -32,7 +32,7 @@ export async function openApiOf(config: Config, { url, ownPaths = [] }: Running)
   await forms.named(['AuthError', authRefusal])
   const placed = [
     ...(await platformOperations(config)),
-    ...ownPaths.map(own),
+    ...(await Promise.all(ownPaths.map(own))),
     ...(await authOperations(config)),
     ...placedIn('dashboard', `${DASHBOARD}/api`, dashboardOperations(nothing), access =>
       access === 'user' ? [{ user: [] }] : access === 'anyone' ? [] : developer,
@@ -73,14 +73,16 @@ async function platformOperations(config: Config): Promise<readonly Placed[]> {
   return saidBy(endpoints, config, access => access.map(kind => ({ [kind]: [] })))
 }
 
-const own = ({ method, path, access }: OwnPath): Placed => ({
+const own = async ({ method, path, access, says }: OwnPath): Promise<Placed> => ({
   ...{ part: 'platform', method: method.toLowerCase(), path },
   security: access === 'anyone' ? [] : access.map(kind => ({ [kind]: [] })),
-  operation: {
-    id: `${method} ${path}`.toLowerCase().replace(/[^a-z0-9]+(.|$)/g, (_gap, next: string) => next.toUpperCase()),
-    does: 'Answered by rules.',
-    answers: { 200: { what: 'What the first rule that matches says.', type: '*/*' } },
-  },
+  operation: says ? await says() : byRule(method, path),
+})
+
+const byRule = (method: string, path: string): EndpointDescription => ({
+  id: `${method} ${path}`.toLowerCase().replace(/[^a-z0-9]+(.|$)/g, (_gap, next: string) => next.toUpperCase()),
+  does: 'Answered by rules.',
+  answers: { 200: { what: 'What the first rule that matches says.', type: '*/*' } },
 })
 
 async function authOperations(config: Config): Promise<readonly Placed[]> {

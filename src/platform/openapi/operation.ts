@@ -14,6 +14,7 @@ export async function writeOperation(placed: Placed, forms: Forms): Promise<obje
   const { part, operation, security } = placed
   const { id, does, more, section } = operation
   const parameters = await parametersOf(placed, forms)
+  forms.add(operation.schemas ?? {})
   return {
     operationId: id,
     tags: [part],
@@ -122,6 +123,8 @@ interface Forms {
   named(form: NamedForm, cited?: Cited): Promise<JsonSchema>
   /** A form where it stands; those inside it that have a name of their own are referred to. */
   of(form: DocumentedSchema | JsonSchema): Promise<JsonSchema>
+  /** Schemas that have their names already. */
+  add(schemas: Readonly<Record<string, JsonSchema>>): void
   readonly schemas: Readonly<Record<string, JsonSchema>>
 }
 
@@ -161,6 +164,7 @@ export function createForms(): Forms {
 
   return {
     schemas,
+    add: named => void Object.assign(schemas, named),
     async of(form) {
       const name = isChecked(form) && nameOf(form)
       if (!name) return written(form, '')

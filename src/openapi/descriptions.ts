@@ -1,0 +1,108 @@
+/** Describes the operations of a document for Standin's own OpenAPI document. */
+import type { AnswerDescription, EndpointDescription, JsonSchema } from '../core/exchange.js'
+import { isMap, type Node, type OpenApiDocument } from './document.js'
+import type { DocumentedOperation } from './operations.js'
+import { type Direction, translator } from './schemas.js'
+
+/** Returns a function that describes an operation. Schemas with a name are translated once for all operations of a document. */
+export function createDescriptions(document: OpenApiDocument): (operation: DocumentedOperation) => EndpointDescription {
+  const stem = document.name.replace(/^.*[/\\]|(\.openapi)?\.\w+$/g, '').replace(/[^\w-]+/g, '-')
+  const named = { request: createNamed(document, 'request', stem), response: createNamed(document, 'response', stem) }
+
+  return ({ own, written, parameters }) => {
+    const used = { request: new Set<string>(), response: new Set<string>() }
+    const of = (schema: unknown, direction: Direction) => named[direction].of(schema, used[direction])
+    const body = document.resolved(written.requestBody)
+    const sent = jsonMediaIn(document, body)
+    const answers = answersOf(document, written, schema => of(schema, 'response'))
+    const query = parameters.filter(one => one.in === 'query' && one.schema !== undefined)
+    return {
+      id: idOf(own),
+      does: textOf(written.summary) ?? `Answered from ${document.name}.`,
+      ...(textOf(written.description) !== undefined && { more: String(written.description) }),
+      ...(query.length > 0 && { query: querySchema(query, schema => of(schema, 'request')) }),
+      ...(sent && { body: of(sent.schema, 'request') }),
+      ...(sent && isMap(body) && body.required !== true && { isBodyOptional: true as const }),
+      answers: Object.keys(answers).length > 0 ? answers : { 200: { what: 'Without a body.' } },
+      schemas: { ...named.request.schemas(used.request), ...named.response.schemas(used.response) },
+    }
+  }
+}
+
+/** `getBuilderProjectsId`. */
+const idOf = ({ method, path }: DocumentedOperation['own']) =>
+  `${method} ${path}`.toLowerCase().replace(/[^a-z0-9]+(.|$)/g, (_gap, next: string) => next.toUpperCase())
+
+const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+
+/** Schemas under names of their own, such as `builder.Project`, and those that they refer to. */
+function createNamed(document: OpenApiDocument, direction: Direction, stem: string) {
+  const names = new Map<string, string>()
+  const made = new Map<string, { readonly schema: JsonSchema | boolean; readonly refersTo: ReadonlySet<string> }>()
+  const refer = (reference: string, used: Set<string>) => {
+    used.add(reference)
+    const own = reference.slice(reference.lastIndexOf('/') + 1).replace(/[^\w-]+/g, '-')
+    const taken = [...names.values()].length
+    if (!names.has(reference)) names.set(reference, `${stem}.${direction}.${own}${isPlain(reference) ? '' : taken}`)
+    return `#/components/schemas/${names.get(reference)}`
+  }
+
+  function translatedAt(reference: string) {
+    const before = made.get(reference)
+    if (before) return before
+    const refersTo = new Set<string>()
+    const schema = translator(document, direction, one => refer(one, refersTo)).of(document.at(reference))
+    const one = { schema, refersTo }
+    made.set(reference, one)
+    return one
+  }
+
+  return {
+    of(schema: unknown, used: Set<string>): JsonSchema {
+      const translated = translator(document, direction, one => refer(one, used)).of(schema)
+      return typeof translated === 'boolean' ? {} : translated
+    },
+    /** The schemas to which these references lead. */
+    schemas(used: Set<string>): Readonly<Record<string, JsonSchema>> {
+      // A set that grows is walked to its end.
+      for (const reference of used) for (const next of translatedAt(reference).refersTo) used.add(next)
+      const entries = [...used].map(reference => {
+        const { schema } = translatedAt(reference)
+        return [names.get(reference) ?? '', typeof schema === 'boolean' ? {} : schema] as const
+      })
+      return Object.fromEntries(entries)
+    },
+  }
+}
+
+/** Components have names that differ; other places are counted. */
+const isPlain = (reference: string) => /^#\/components\/schemas\/[^/]+$/.test(reference)
+
+function jsonMediaIn(document: OpenApiDocument, holder: unknown): Node | undefined {
+  const content = isMap(holder) && isMap(holder.content) ? holder.content : {}
+  const type = Object.keys(content).find(one => /[/+]json\b/i.test(one))
+  const media = type === undefined ? undefined : document.resolved(content[type])
+  return isMap(media) && media.schema !== undefined ? media : undefined
+}
+
+function answersOf(document: OpenApiDocument, written: Node, of: (schema: unknown) => JsonSchema) {
+  const responses = isMap(written.responses) ? written.responses : {}
+  const answers: Record<number, AnswerDescription> = {}
+  for (const [status, one] of Object.entries(responses)) {
+    const response = document.resolved(one)
+    if (!/^[2-5]\d\d$/.test(status) || !isMap(response)) continue
+    const media = jsonMediaIn(document, response)
+    const [type] = isMap(response.content) ? Object.keys(response.content) : []
+    const body = media ? { schema: of(media.schema) } : { ...(type !== undefined && { type }) }
+    answers[Number(status)] = { what: textOf(response.description) ?? `An answer with status ${status}.`, ...body }
+  }
+  return answers
+}
+
+function querySchema(parameters: readonly Node[], of: (schema: unknown) => JsonSchema): JsonSchema {
+  const properties = parameters.map(({ name, schema, description }) => {
+    return [String(name), { ...of(schema), ...(textOf(description) !== undefined && { description }) }] as const
+  })
+  const required = parameters.filter(one => one.required === true).map(({ name }) => String(name))
+  return { type: 'object', properties: Object.fromEntries(properties), required }
+}
