@@ -1,4 +1,5 @@
 /** Answers an operation: from the examples of its document, else with values that fit its schemas. */
+import { type Validator, validatorOf } from '../check/json-schema.js'
 import { noFittingValue, notAcceptable, notInDocument } from '../core/errors.js'
 import type { AnsweredBy, Exchange, JsonSchema, Reply } from '../core/exchange.js'
 import { stringifyExact } from '../core/json.js'
@@ -7,12 +8,13 @@ import { sampled, seedOfTexts, UnfitSchema } from '../replies/index.js'
 import { isMap, type Node, type OpenApiDocument } from './document.js'
 import { acceptedType, type Preferences, preferencesIn } from './negotiation.js'
 import type { DocumentedOperation } from './operations.js'
+import { valuesIn, withValues } from './request-values.js'
 import { translated } from './schemas.js'
 import { writtenAs } from './write-body.js'
 
 export interface OperationAnswers {
-  /** Rejects with an error if the request prefers what the document does not have. */
-  answer(exchange: Exchange): Promise<Reply>
+  /** `params` are those of the path. Rejects with an error if the request prefers what the document does not have. */
+  answer(exchange: Exchange, params: Readonly<Record<string, string>>): Promise<Reply>
 }
 
 /** Prepares the answers of one operation. Its schemas are translated when they are first needed. */
@@ -32,14 +34,16 @@ export function createAnswers(operation: DocumentedOperation, seed: number): Ope
   }
 
   return {
-    async answer(exchange) {
+    async answer(exchange, params) {
       const prefers = preferencesIn(exchange.headers.prefer)
       const found = statusFor(Object.keys(responses), prefers.code)
       if (!found) throw notInDocument(`the status ${prefers.code}`, title, Object.keys(responses))
       const response = responseAt(found.key)
       const chance = { seed: seedFor(exchange, seed), title, prefers, accept: exchange.headers.accept }
-      const { contentType, body, example } = await bodyOf(response, chance, found.status)
-      const headers = await headersOf(response, chance)
+      const isError = found.status >= 400
+      const values = isError ? {} : valuesIn(exchange, params)
+      const { contentType, body, example } = await bodyOf(response, { ...chance, values }, found.status)
+      const headers = await headersOf(response, { ...chance, values: {} })
       const answeredBy: AnsweredBy = {
         ...{ kind: 'openapi', document: document.name, operation: title },
         ...(example !== undefined && { example }),
@@ -83,8 +87,7 @@ interface DescribedMedia {
   readonly schema: (() => JsonSchema) | undefined
   /** What the value is. */
   readonly name: string
-  /** As the document has it. */
-  readonly written: unknown
+  readonly validator: () => Validator
 }
 
 interface DescribedResponse {
@@ -112,11 +115,12 @@ function mediaOf(document: OpenApiDocument, written: unknown): DescribedMedia {
     const found = document.resolved(one)
     return isMap(found) && 'value' in found ? [[name, found.value] as const] : []
   })
+  const own = once(() => translated(document, schema, 'response'))
   return {
     examples: new Map([...(example === undefined ? [] : [['', example] as const]), ...named]),
-    schema: schema === undefined ? undefined : once(() => translated(document, schema, 'response')),
+    schema: schema === undefined ? undefined : own,
     name: reference.slice(reference.lastIndexOf('/') + 1),
-    written: schema,
+    validator: once(() => validatorOf(own())),
   }
 }
 
@@ -125,6 +129,8 @@ interface Chance {
   readonly title: string
   readonly prefers: Preferences
   readonly accept: string | undefined
+  /** What the request says, by name. */
+  readonly values: Node
 }
 
 interface MadeBody {
@@ -153,8 +159,8 @@ interface MadeValue {
 }
 
 async function valueFrom(
-  { examples, schema, name }: DescribedMedia,
-  { seed, title, prefers }: Chance,
+  { examples, schema, name, validator }: DescribedMedia,
+  { seed, title, prefers, values }: Chance,
 ): Promise<MadeValue> {
   if (prefers.example !== undefined) {
     if (examples.has(prefers.example)) return { value: examples.get(prefers.example), example: prefers.example }
@@ -163,7 +169,7 @@ async function valueFrom(
   const [first] = prefers.dynamic && schema ? [] : examples
   if (first) return { value: first[1], example: first[0] }
   if (!schema) return { value: '' }
-  return { value: await sample(schema(), { seed, title, name }) }
+  return { value: withValues(await sample(schema(), { seed, title, name }), values, validator) }
 }
 
 async function sample(schema: JsonSchema, { seed, title, name }: Pick<Chance, 'seed' | 'title'> & { name: string }) {

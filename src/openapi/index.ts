@@ -91,8 +91,9 @@ export function createOpenApi(documents: readonly ConfiguredDocument[], seed: nu
       const operation = index.at(steps).find(({ own }) => own.method === method)
       if (!operation) return undefined
       const { check, answers } = preparedFor(operation)
-      if (operation.from.validate) await check()(exchange, operation.paramsIn(steps) ?? {})
-      return answers().answer(exchange)
+      const params = operation.paramsIn(steps) ?? {}
+      if (operation.from.validate) await check()(exchange, params)
+      return answers().answer(exchange, params)
     },
   }
 }

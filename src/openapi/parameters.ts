@@ -113,22 +113,23 @@ export function valuesOf(
   return values
 }
 
-/** `.5` and `;id=5` are other ways to write `5` in a path. */
-function unprefixed({ style, name }: DescribedParameter, text: string | undefined): string | undefined {
-  if (style === 'label') return text?.replace(/^\./, '')
-  if (style === 'matrix') return text?.startsWith(`;${name}=`) ? text.slice(name.length + 2) : text
-  return text
+/** `.5` and `;id=5` are other ways to write `5` in a path, and `;id=5;id=6` is one to write `5,6`. */
+function unprefixed({ style, name, explode }: DescribedParameter, text: string | undefined): string | undefined {
+  if (text === undefined || (style !== 'label' && style !== 'matrix')) return text
+  if (style === 'label') return explode ? text.slice(1).replaceAll('.', ',') : text.replace(/^\./, '')
+  const parts = text.replace(/^;/, '').split(';')
+  return parts.map(part => (part.startsWith(`${name}=`) ? part.slice(name.length + 1) : part)).join(',')
 }
 
 function fromText(
   document: OpenApiDocument,
-  { schema, isJson, explode, style }: DescribedParameter,
+  { schema, isJson, explode }: DescribedParameter,
   text: string | undefined,
 ) {
   if (text === undefined) return undefined
   if (isJson) return jsonOf(text) ?? text
   const { types, items, properties } = kindOf(document, schema)
-  const split = text === '' ? [] : text.split(style === 'label' && explode ? '.' : ',')
+  const split = text === '' ? [] : text.split(',')
   if (types.has('array')) return split.map(one => readAs(document, items, one))
   if (types.has('object')) return objectOf(document, properties, split, explode)
   return readAs(document, schema, text)

@@ -47,6 +47,15 @@ test('without an example the answer is made from the schema, the same for the sa
   expect(await (await platform.ask('/builder/projects/8')).json()).not.toEqual(project)
 })
 
+test('a made-up answer has what the request says, as far as it fits the schema', async () => {
+  const platform = await platformFor()
+  const created = await platform.ask('/builder/projects', json({ name: 'Shop', status: 'live', secret: 'kept' }))
+  expect(await created.json()).toEqual({ id: expect.any(String), name: 'Shop', status: 'live' })
+  const id = '0b5f8d0e-3c6f-4d53-9c4a-6c4c2d9b3f11'
+  expect(await (await platform.ask(`/builder/projects/${id}`)).json()).toHaveProperty('id', id)
+  expect(await (await platform.ask('/builder/projects/7')).json()).not.toHaveProperty('id', '7')
+})
+
 test('Accept chooses the media type, and one that is not there is a 406', async () => {
   const platform = await platformFor()
   const accepting = (accept: string) => platform.ask('/builder/projects', { headers: { accept } })
@@ -148,7 +157,8 @@ test('the example of the documentation answers as its page says', async () => {
   expect(await (await projects({ headers: { prefer: 'example=none' } })).text()).toBe('[]')
   expect(await (await projects({ headers: { prefer: 'code=429' } })).text()).toBe('{"error":"Slow down."}')
   expect(await (await projects(json({}))).text()).toBe('{"error":"body.name is missing."}')
-  expect((await projects(json({ name: 'Shop' }))).status).toBe(201)
+  const shop = await projects(json({ name: 'Shop' }))
+  expect([shop.status, await shop.json()]).toEqual([201, { id: expect.any(String), name: 'Shop' }])
   expect((await projects({ method: 'DELETE' })).status).toBe(405)
   const many = await platform.ask('/builder/projects?limit=500')
   expect(await many.text()).toBe('{"error":"query.limit must be at most 100, not 500."}')

@@ -1,0 +1,52 @@
+/** Puts what a request says into a made-up answer, so that a client finds what it has sent. */
+import type { Validator } from '../check/json-schema.js'
+import type { Exchange } from '../core/exchange.js'
+import { jsonOf, requireModestJson } from '../core/json.js'
+import { bounded, TookTooLong } from '../core/work.js'
+import { isMap, type Node } from './document.js'
+
+/** The values of a request by name: the parameters of its path, and the fields of a JSON body. */
+export function valuesIn({ body }: Pick<Exchange, 'body'>, params: Readonly<Record<string, string>>): Node {
+  const last = Object.values(params).at(-1)
+  return { ...(last !== undefined && { id: last }), ...params, ...fieldsIn(body) }
+}
+
+function fieldsIn(body: Buffer | undefined): Node {
+  if (!body || body.length === 0) return {}
+  try {
+    requireModestJson(body)
+  } catch {
+    return {}
+  }
+  const value = jsonOf(body)
+  return isMap(value) ? value : {}
+}
+
+/** Most answers take less than a millisecond. */
+const LONGEST_MS = 20
+
+/** `made` with the values of these names in the place of its own, as far as it still fits its schema. */
+export function withValues(made: unknown, values: Node, validator: () => Validator): unknown {
+  if (!isMap(made)) return made
+  const known = Object.entries(values).filter(([name]) => Object.hasOwn(made, name) && name !== '__proto__')
+  const alike = known.map(([name, value]) => [name, likeBefore(value, made[name])] as const)
+  if (alike.length === 0) return made
+  try {
+    return bounded(() => fitting(made, alike, validator()), LONGEST_MS)
+  } catch (error) {
+    if (error instanceof TookTooLong || error instanceof RangeError) return made
+    throw error
+  }
+}
+
+/** Parameters of paths are texts. */
+const likeBefore = (value: unknown, before: unknown) =>
+  typeof before === 'number' && typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
+
+function fitting(made: Node, values: readonly (readonly [string, unknown])[], validate: Validator): Node {
+  const whole = { ...made, ...Object.fromEntries(values) }
+  const wrong = new Set(validate(whole).map(({ path: [name] }) => name))
+  if (wrong.size === 0) return whole
+  const rest = { ...made, ...Object.fromEntries(values.filter(([name]) => !wrong.has(name))) }
+  return validate(rest).length === 0 ? rest : made
+}
