@@ -1,0 +1,74 @@
+/** Where rows are kept: over restarts, beside a data file that changes, and in a state that several platforms share. */
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { folderWith } from '../command.js'
+import { postgres } from '../postgres.js'
+import { liveWith, tape } from '../recordings/live.js'
+import { platformWith } from '../scene.js'
+
+const at = '/builder/projects'
+
+const config = (state: string) => `state: ${state}\nresources:\n  ${at}: { data: projects.json }\n`
+const project = (id: number, name: string) => ({ id, name })
+
+test('rows that the app has changed outlast a change of the data file; the others follow it', async () => {
+  const dir = folderWith({
+    'platform.config.yaml': config('file:state.db'),
+    'projects.json': JSON.stringify([project(1, 'Atlas'), project(2, 'Borealis'), project(3, 'Cygnus')]),
+  })
+  const start = () => platformWith({ config: path.join(dir, 'platform.config.yaml') })
+  const before = await start()
+  const rows = before.resource(at)
+  await rows.update(1, { name: 'Atlas 2' })
+  await rows.insert({ name: 'Draco' })
+  await before.stop()
+
+  const changed = [project(1, 'Atlas'), project(2, 'Borealis 2'), project(9, 'Eridanus')]
+  writeFileSync(path.join(dir, 'projects.json'), JSON.stringify(changed))
+  const after = await start()
+  expect(await after.resource(at).rows()).toEqual([
+    project(1, 'Atlas 2'),
+    project(2, 'Borealis 2'),
+    project(4, 'Draco'),
+    project(9, 'Eridanus'),
+  ])
+  expect(await after.resource(at).insert({ name: 'Fornax' })).toEqual(project(10, 'Fornax'))
+})
+
+test('the state carries rows, and takes them back', async () => {
+  const platform = await platformWith({ resources: { [at]: { data: [project(1, 'Atlas')] } } })
+  const state = `${platform.url}/__standin/state`
+  const document = await (await fetch(state)).text()
+  await platform.resource(at).remove(1)
+  const headers = { 'content-type': 'application/json' }
+  expect((await fetch(state, { method: 'PUT', body: document, headers })).status).toBe(204)
+  expect(await platform.resource(at).rows()).toEqual([project(1, 'Atlas')])
+})
+
+const server = postgres()
+
+test.skipIf(!server)('platforms with one PostgreSQL share rows, and give out each id once', async () => {
+  const state = (await server?.freshDatabase()) ?? ''
+  const options = { state, resources: { [at]: { data: [project(1, 'Atlas')] } } }
+  const [one, other] = await Promise.all([platformWith(options), platformWith(options)])
+  const inserting = [one, other, one, other].map(platform => platform.resource(at).insert({}))
+  expect((await Promise.all(inserting)).map(({ id }) => id).toSorted()).toEqual([2, 3, 4, 5])
+  await one.resource(at).remove(1)
+  expect(await other.resource(at).rows()).toEqual(await one.resource(at).rows())
+})
+
+test('in mode record the live platform answers, and in mode replay its recording', async () => {
+  const live = await liveWith((_request, response) =>
+    response.setHeader('content-type', 'application/json').end('[{"id":"live"}]'),
+  )
+  const scene = tape(live.url)
+  const resources = { [at]: { data: [project(1, 'Atlas')] } }
+  const recording = await scene.recording({ resources })
+  expect(await (await recording.ask(at)).json()).toEqual([{ id: 'live' }])
+  expect((await recording.ask(at, { bearer: null })).status).toBe(401)
+  await recording.stop()
+  const replaying = await scene.replaying({ resources })
+  expect(await (await replaying.ask(at)).json()).toEqual([{ id: 'live' }])
+  expect((await replaying.ask(`${at}/1`)).status).toBe(424)
+})
