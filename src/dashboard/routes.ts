@@ -27,6 +27,9 @@ export const playgroundWith = (exchange: string) => `${routes.playground}?${new 
 export const ruleAt = ({ title, place }: { readonly title: string; readonly place: string }) =>
   `${routes.replies}?${new URLSearchParams({ rule: title, at: place })}`
 
+/** The address that shows the rows of a resource. */
+export const resourceAt = (path: string) => `${routes.resources}?${new URLSearchParams({ path })}`
+
 /** The address that shows a recording. */
 export const recordingAt = (file: string) => `${routes.recordings}?${new URLSearchParams({ file })}`
 

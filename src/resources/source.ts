@@ -51,7 +51,8 @@ function spotOf(resource: ReadyResource, action: ResourceAction) {
   const { path, params, access } = resource
   const isOfCollection = action === 'list' || action === 'create'
   const route = routeOf(`GET ${path}${isOfCollection ? '' : params.includes('id') ? '/:rowId' : '/:id'}`)
-  return { route, spot: { resource, action, own: { method: methods[action], path: pathOf(route), access } } }
+  const says = async () => (await import('./says.js')).describe(resource, action)
+  return { route, spot: { resource, action, own: { method: methods[action], path: pathOf(route), access, says } } }
 }
 
 /** A request, as the actions see it. */

@@ -1,6 +1,7 @@
 /** Resources as an app meets them: lists, rows, ids, owners and refusals. */
 import { expect, test } from 'vitest'
 import type { PlatformOptions } from '../../src/index.js'
+import { control } from '../http/controlled.js'
 import { platformWith, type Scene } from '../scene.js'
 
 const path = '/builder/projects'
@@ -275,4 +276,14 @@ test('the index lists resources, and the journal names them', async () => {
   ])
   await platform.ask(`${path}/1`)
   expect(platform.journal.last()).toMatchObject({ answeredBy: { kind: 'resource', path }, source: `resource ${path}` })
+})
+
+test('the OpenAPI document describes what can be done with a resource', async () => {
+  const platform = await withResource({ data: three, only: ['list', 'create'] })
+  const { body } = await control(platform, 'GET /openapi.json')
+  expect(Object.keys(body.paths).filter(one => one.startsWith('/builder'))).toEqual([path])
+  expect(body.paths[path]).toMatchObject({
+    get: { operationId: 'listBuilderProjects', summary: `Lists rows of ${path}.` },
+    post: { operationId: 'createBuilderProjects', responses: { 201: { description: 'The row.' }, 409: {} } },
+  })
 })

@@ -1,7 +1,7 @@
 /** Why an exchange ended as it did: its endpoint, mode, rule or recording, and the closest matches. */
 import type { ClosestRecording, Difference, Violation } from '../../check/finding.js'
 import { type FaultDone, faultDoneInWords, inWords } from '../../core/exchange.js'
-import { recordingAt, ruleAt } from '../../dashboard/routes.js'
+import { recordingAt, resourceAt, ruleAt } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import { Link } from '../widgets/link.jsx'
 import { Pairs } from '../widgets/pairs.jsx'
@@ -54,6 +54,12 @@ function Origin({ entry: { answeredBy, source, request } }: { readonly entry: Jo
       return (
         <>
           <Link to={ruleAt(answeredBy)}>{inWords(answeredBy)}</Link> <code>{answeredBy.place}</code>
+        </>
+      )
+    case 'resource':
+      return (
+        <>
+          resource <Link to={resourceAt(answeredBy.path)}>{answeredBy.path}</Link>
         </>
       )
     case 'recording':

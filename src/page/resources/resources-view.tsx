@@ -1,6 +1,6 @@
 /** The collections of the configuration, and the rows of one of them. */
 import { useState } from 'preact/hooks'
-import { routes } from '../../dashboard/routes.js'
+import { resourceAt, routes } from '../../dashboard/routes.js'
 import type { ResourceSummary, RowView } from '../../resources/operations.js'
 import { useControl } from '../api.js'
 import { useAddress } from '../routing.js'
@@ -18,8 +18,6 @@ import { counted } from '../wording.js'
 import { RowDialog } from './row-dialog.jsx'
 
 const EVERY_MS = 5000
-
-const addressOf = (path: string) => `${routes.resources}?${new URLSearchParams({ path })}`
 
 export function ResourcesView() {
   const path = useAddress().query.get('path')
@@ -54,7 +52,7 @@ const resourceColumns: readonly Column<ResourceSummary>[] = [
   {
     name: 'Path',
     of: ({ path }) => (
-      <Link to={addressOf(path)} class="row-link">
+      <Link to={resourceAt(path)} class="row-link">
         {path}
       </Link>
     ),
@@ -69,7 +67,7 @@ type Open = { readonly kind: 'add' | 'restore' } | { readonly kind: 'edit' | 'de
 function Rows({ path }: { readonly path: string }) {
   const control = useControl()
   const list = useList(
-    addressOf(path),
+    resourceAt(path),
     (query, signal) => control('GET /resources/{resource}/rows', { resource: path, query, signal }),
     [control, path],
     EVERY_MS,

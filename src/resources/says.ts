@@ -1,0 +1,56 @@
+/** What resources do, for the OpenAPI document. A file of its own, since nothing else needs these sentences. */
+import type { ResourceAction } from '../config/resource-options.js'
+import type { AnswerDescription, EndpointDescription } from '../core/exchange.js'
+import type { ReadyResource } from './resource.js'
+
+const verbs: Readonly<Record<ResourceAction, string>> = {
+  list: 'Lists rows',
+  get: 'Returns a row',
+  create: 'Adds a row',
+  update: 'Changes fields of a row',
+  replace: 'Replaces a row',
+  delete: 'Deletes a row',
+}
+
+// `wrap` may give any form.
+const row: AnswerDescription = { what: 'The row.', type: 'application/json' }
+const rows: AnswerDescription = { what: 'The rows.', type: 'application/json' }
+const notThere = 'There is no such row, or it belongs to another user.'
+const unfit = 'The row is not a JSON object, or does not fit the schema.'
+const changed = { 404: notThere, 412: 'The row has changed since: its ETag is not the one in If-Match.' }
+
+const answers: Readonly<Record<ResourceAction, Pick<EndpointDescription, 'answers' | 'errors'>>> = {
+  list: { answers: { 200: rows } },
+  get: { answers: { 200: row }, errors: { 404: notThere } },
+  create: { answers: { 201: row }, errors: { 400: unfit, 409: 'There is a row with this id already.' } },
+  update: { answers: { 200: row }, errors: { 400: unfit, ...changed } },
+  replace: { answers: { 200: row }, errors: { 400: unfit, ...changed } },
+  delete: { answers: { 204: { what: 'It is deleted.' } }, errors: changed },
+}
+
+const text = { type: 'string' }
+const whole = { type: 'integer', minimum: 1 }
+const query = {
+  type: 'object',
+  properties: {
+    q: { ...text, description: 'Only rows with this text in any field.' },
+    _sort: { ...text, description: 'The fields by which rows are sorted, separated by commas.' },
+    _order: { ...text, description: 'asc or desc for each of them.' },
+    _page: { ...whole, description: 'The page, from 1.' },
+    _limit: { ...whole, description: 'The number of rows on a page.' },
+  },
+}
+
+const idOf = (action: ResourceAction, path: string) =>
+  action + path.replace(/[^a-z0-9]+(.|$)/gi, (_gap, next: string) => next.toUpperCase())
+
+export async function describe({ path }: ReadyResource, action: ResourceAction): Promise<EndpointDescription> {
+  const takesBody = action === 'create' || action === 'update' || action === 'replace'
+  return {
+    id: idOf(action, path),
+    does: `${verbs[action]} of ${path}.`,
+    ...(action === 'list' && { query }),
+    ...(takesBody && { body: { type: 'object' } }),
+    ...answers[action],
+  }
+}
