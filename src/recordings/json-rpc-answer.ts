@@ -114,12 +114,22 @@ function exactIn(text: string): unknown {
   }
 }
 
-function renamedMessage(message: JsonRpcMessage, { ids, progress }: Renaming): JsonRpcMessage {
-  const { id, method, params } = message
+function renamedMessage(message: JsonRpcMessage, renaming: Renaming): JsonRpcMessage {
+  const { ids, progress } = renaming
+  const { method, params } = message
   // A message with a method is the server's own, with an id that it has counted.
-  if (method === undefined) return ids.has(id) && ids.get(id) !== id ? { ...message, id: ids.get(id) } : message
-  if (!isProgress(message) || !isObject(params)) return message
-  const token = progress.get(params.progressToken)
-  if (token === undefined || token === params.progressToken) return message
-  return { ...message, params: { ...params, progressToken: token } }
+  if (method === undefined) return renamedField(message, 'id', ids)
+  if (!isObject(params)) return message
+  const inMeta = isObject(params._meta) ? renamedField(params._meta, SUBSCRIPTION, ids) : params._meta
+  const open = isProgress(message) ? renamedField(params, 'progressToken', progress) : params
+  if (open === params && inMeta === params._meta) return message
+  return { ...message, params: { ...open, ...(inMeta !== undefined && { _meta: inMeta }) } }
+}
+
+/** Notifications name the call that has subscribed to them by its id. */
+const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId'
+
+function renamedField(object: JsonRpcMessage, name: string, names: ReadonlyMap<unknown, unknown>): JsonRpcMessage {
+  const now = names.get(object[name])
+  return now === undefined || now === object[name] ? object : { ...object, [name]: now }
 }

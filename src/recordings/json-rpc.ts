@@ -28,9 +28,9 @@ export function withoutIds(body: unknown): unknown {
 
 function compared({ jsonrpc: _, id: _id, params, ...message }: JsonRpcMessage): JsonRpcMessage {
   if (!isObject(params)) return params === undefined ? message : { ...message, params }
-  const { _meta: meta, ...open } = params
-  // The version decides on the form of the answer.
-  const version = isObject(meta) ? meta[PROTOCOL] : undefined
+  const { _meta, ...open } = params
+  // It decides on the form of the answer.
+  const version = versionIn({ params })
   const asked = {
     ...(message.method === 'initialize' ? withoutClient(open) : open),
     ...(version !== undefined && { version }),
@@ -58,7 +58,17 @@ const reply = (status: number, more: Partial<Reply> = {}): Reply => ({
   ...more,
 })
 
-/** The answer to a ping is always empty (specification, "Ping"). */
+/** Whether a request opens a stream that goes on until the client leaves, and is complete all the same. */
+export const isEndless = ({ body }: Pick<RecordedRequest, 'body'>): boolean =>
+  messagesOf(body)[0]?.method === 'subscriptions/listen'
+
+/** The version that a message without a session names. */
+function versionIn({ params }: JsonRpcMessage): unknown {
+  const meta = isObject(params) ? params._meta : undefined
+  return isObject(meta) ? meta[PROTOCOL] : undefined
+}
+
+/** In a session, the answer to a ping is always empty (specification 2025-11-25, "Ping"). Later versions have none. */
 const pong = ({ id }: JsonRpcMessage) =>
   reply(200, { contentType: 'application/json', body: JSON.stringify(resultFrame(id as RpcId, {})) })
 
@@ -71,10 +81,11 @@ export function replyWithoutRecording({ method, headers }: Exchange, { body }: R
   const messages = messagesOf(body)
   const [first] = messages
   if (first) {
-    if (messages.length === 1 && first.method === 'ping') return pong(first)
+    if (messages.length === 1 && first.method === 'ping' && versionIn(first) === undefined) return pong(first)
     return messages.every(isOneWay) ? reply(202) : undefined
   }
   if (headers['mcp-session-id'] === undefined && headers['mcp-protocol-version'] === undefined) return undefined
   if (method === 'GET') return reply(405, { headers: ['allow', 'POST, DELETE'] })
-  return method === 'DELETE' ? reply(204) : undefined
+  const endsSession = method === 'DELETE' && headers['mcp-session-id'] !== undefined
+  return endsSession ? reply(204) : undefined
 }

@@ -3,7 +3,7 @@ import type { Exchange, ResponseObserver } from '../core/exchange.js'
 import { inSlices } from '../core/work.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { type Gathered, gather } from './gathered.js'
-import { replyWithoutRecording } from './json-rpc.js'
+import { isEndless, replyWithoutRecording } from './json-rpc.js'
 import { askedIn, type Identified, requestOf } from './key.js'
 import { fileOf, type RecordingFile } from './names.js'
 import { type Capture, hasSaidDone, type RecordedRequest, type Recording, responseOf } from './recording.js'
@@ -37,6 +37,8 @@ interface Begun {
   readonly kept: RecordingFile
   /** The recordings of the same request from earlier runs. */
   readonly earlier: readonly RecordingFile[]
+  /** Whether its answer goes on until the client leaves. */
+  readonly isEndless: boolean
   /** The redacted request, and the redaction to use for the answer; absent if it has to be computed again. */
   readonly redacted: { readonly request: RecordedRequest; readonly redaction: Redaction } | undefined
 }
@@ -75,7 +77,10 @@ export function createRecorder(parts: RecorderParts) {
     }
     // A hand-written file name is kept.
     const file = there.find(kept => kept.nth === nth)?.file ?? fileOf(request, key, nth)
-    const begun = { exchange, kept: { file, key, nth }, earlier, redacted: redaction && { request, redaction } }
+    const begun = {
+      ...{ exchange, kept: { file, key, nth }, earlier, isEndless: isEndless(request) },
+      redacted: redaction && { request, redaction },
+    }
     return watching(begun, maxBytes, seen => (typeof seen === 'string' ? run.notRecorded(seen) : write(seen)))
   }
 
@@ -143,7 +148,7 @@ function watching(begun: Begun, maxBytes: number, over: (seen: Seen | string) =>
         ...{ ...begun, recordedAt, status, headers, gathered },
         headMs: atMs - startedMs,
         endMs: performance.now() - atMs,
-        isComplete: complete || hasSaidDone(gathered.tail()),
+        isComplete: complete || begun.isEndless || hasSaidDone(gathered.tail()),
       })
     },
   }

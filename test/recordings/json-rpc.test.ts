@@ -46,6 +46,10 @@ test('versions of the protocol are told apart, those of a client are not', () =>
 })
 
 const asks = { jsonrpc: '2.0', id: 7, method: 'sampling/createMessage', params: {} }
+const changed = (subscription: unknown) => ({
+  ...{ jsonrpc: '2.0', method: 'notifications/tools/list_changed' },
+  params: { _meta: { 'io.modelcontextprotocol/subscriptionId': subscription, other: 7 } },
+})
 const progress = (progressToken: unknown) => ({
   ...{ jsonrpc: '2.0', method: 'notifications/progress' },
   params: { progressToken, progress: 1, message: 'søker' },
@@ -57,6 +61,8 @@ test('an answer gets the ids of the call, however the network cut it; what the s
     progress(now.token),
     asks,
     progress('of another call'),
+    changed(now.id),
+    changed('of another call'),
     { jsonrpc: '2.0', id: now.id, result: { content: [{ type: 'text', text: '{"id":7}' }] } },
   ]
   const bytes = Buffer.from(
