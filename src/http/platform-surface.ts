@@ -35,8 +35,8 @@ export interface Mixed {
   readonly isMcp?: ((path: string) => boolean) | undefined
   /** What replay does with a request that has no recording. */
   readonly onMiss: 'fail' | 'emulate' | 'record'
-  /** Which pages may reach the live platform. */
-  readonly origins: Pick<Origins, 'requireOwn'>
+  /** Which pages may reach the live platform, and which MCP servers. */
+  readonly origins: Pick<Origins, 'requireOwn' | 'requireOwnPage'>
   readonly liveCors: Cors
   readonly proxy: () => Promise<Upstream>
   /** Called for each request that is forwarded to the live platform. */
@@ -161,13 +161,15 @@ async function record(mixed: Mixed, exchange: Exchange): Promise<Forward> {
 }
 
 async function replay(mixed: Mixed, exchange: Exchange): Promise<Answer> {
+  const isMcp = mixed.isMcp?.(exchange.path) ?? false
+  if (isMcp) mixed.origins.requireOwnPage(exchange.headers)
   const recordings = await mixed.recordings()
   const found = await recordings.find(exchange)
   if (found.kind === 'found') {
     const { reply, afterMs } = found.played
     if (afterMs > 0) await pause(afterMs)
     if (reply.status >= 200 && reply.status < 400) return reply
-    const errors = mixed.isMcp?.(exchange.path) ? 'untouched' : mixed.errors
+    const errors = isMcp ? 'untouched' : mixed.errors
     return (await import('./fit-error.js')).deliverable(reply, exchange, errors)
   }
   switch (mixed.onMiss) {

@@ -80,7 +80,8 @@ export function createProxy(options: ProxyOptions): Upstream {
     passage.departs()
     // If the body stayed unread, we would not notice that the client disconnects.
     request.resume()
-    carry(passage, onKept)
+    // A kept connection may just be closing, and a call of a tool must not be sent twice to find out.
+    carry(passage, passage.isMcp ? onNew : onKept)
   }
 
   return {

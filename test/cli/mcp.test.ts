@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { Client as NewestClient } from '@modelcontextprotocol/client'
+import { StdioClientTransport as NewestTransport } from '@modelcontextprotocol/client/stdio'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
@@ -8,6 +10,7 @@ import { createBridge } from '../../src/cli/mcp/bridge.js'
 import { run } from '../command.js'
 import { liveWith } from '../http/live.js'
 import { everythingServer } from '../mcp/everything.js'
+import { platformWith } from '../scene.js'
 
 const key = 'sk-of-this-client-alone'
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
@@ -114,6 +117,25 @@ test('without a session each message is told in headers, and a cancelled call is
   await left
   await end()
   expect([messages, live.seen.length]).toEqual([[], 1])
+})
+
+test('a client of the newest version calls a tool whose arguments stand in headers', async () => {
+  const inputSchema = { type: 'object', properties: { city: { type: 'string', 'x-mcp-header': 'City' } } }
+  const platform = await platformWith({ mcp: { '/mcp': { tools: [{ name: 'get_weather', inputSchema }] } } })
+  const client = new NewestClient(
+    { name: 'test', version: '1' },
+    { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+  )
+  const args = [cli, 'mcp', '--stdio', '--quiet', '--url', platform.url]
+  await client.connect(
+    new NewestTransport({ command: process.execPath, args, env: { OPENAI_API_KEY: platform.apiKey } }),
+  )
+  onTestFinished(() => client.close())
+  await client.listTools()
+  const { content } = await client.callTool({ name: 'get_weather', arguments: { city: 'Tromsø' } })
+  expect(JSON.stringify(content)).toContain('Tromsø')
+  const call = await platform.journal.last({ text: 'tools/call' })
+  expect(call?.request.headers).toMatchObject({ 'mcp-param-city': '=?base64?VHJvbXPDuA==?=' })
 })
 
 test('a stream that ends before the answer is asked for the rest', async () => {

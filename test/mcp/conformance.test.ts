@@ -30,3 +30,25 @@ test.each([
   const platform = await platformWith({ config, port: 0, state: 'memory' })
   expect(await requirements(revision, platform.url)).toEqual({ failing: [], passing: scenarios, output: '' })
 })
+
+// All of them can be recorded, the subscriptions of 2026-07-28 too: their streams are played as long as they were heard.
+test.each([
+  ['2025-11-25', 30],
+  ['2026-07-28', 37],
+])(
+  'and through a second Standin that records it, and again from the recording, with %s',
+  async (revision, scenarios) => {
+    const live = await platformWith({ config, port: 0, state: 'memory' })
+    const between = {
+      mcp: { '/mcp': { access: 'anyone' } },
+      recordings: { dir: folderWith(), speed: 0 },
+      upstream: { baseUrl: live.url, apiKey: live.apiKey },
+    } as const
+    const recorder = await platformWith({ mode: 'record', ...between })
+    const all = { failing: [], passing: scenarios, output: '' }
+    expect(await requirements(revision, recorder.url)).toEqual(all)
+    await Promise.all([recorder.stop(), live.stop()])
+    const { url } = await platformWith({ mode: 'replay', ...between })
+    expect(await requirements(revision, url)).toEqual(all)
+  },
+)

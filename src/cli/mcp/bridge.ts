@@ -16,7 +16,7 @@ import {
 } from '../../rpc/frames.js'
 import { whyLost } from '../address.js'
 import { versionIn } from './headers.js'
-import { messagesIn, Server } from './server.js'
+import { LiveServer, messagesIn } from './server.js'
 
 interface BridgeParts {
   /** The address of the server. */
@@ -49,12 +49,12 @@ class Bridge {
   readonly #calls = new Map<RpcId, Call>()
   readonly #open = new Set<Promise<unknown>>()
   readonly #ending = new AbortController()
-  readonly #server: Server
+  readonly #server: LiveServer
   #initialize: RpcRequest | undefined
   #renewed: Promise<void> | undefined
 
   constructor(private readonly parts: BridgeParts) {
-    this.#server = new Server(parts)
+    this.#server = new LiveServer(parts)
   }
 
   /** Takes a line of the client. */
@@ -148,12 +148,14 @@ class Bridge {
   async #receive(response: Response, frame: RpcFrame, signal: AbortSignal): Promise<void> {
     this.#server.keepSession(response)
     const isFirst = frame === this.#initialize
+    const listsTools = isRequest(frame) && frame.method === 'tools/list'
     let isAnswered = !isRequest(frame)
     let lastId: string | undefined
     let resumedFrom: string | undefined
     for (let next: Response | undefined = response; next; ) {
       for await (const message of messagesIn(next, id => (lastId = id))) {
         if (isFirst) this.#server.keepVersion(message)
+        if (listsTools) this.#server.keepTools(message)
         const own = isRequest(frame) ? underId(message, frame.id) : message
         if (isRequest(frame) && answers(own, frame.id)) isAnswered = true
         this.#answer(own)

@@ -1,4 +1,5 @@
 /** The headers that repeat what a message says, as HTTP servers of the Model Context Protocol expect them. A file of its own, since it knows messages only. */
+import { fieldIn } from '../../mcp/param-headers.js'
 import { isRequest, type RpcFrame, type RpcParams, targetOf } from '../../rpc/frames.js'
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
@@ -10,17 +11,27 @@ export function versionIn(frame: RpcFrame): string | undefined {
   return typeof version === 'string' ? version : undefined
 }
 
-/** Headers of a message without a session: its version, its method and the name that it calls. */
-export function statelessHeaders(frame: RpcFrame): Readonly<Record<string, string>> {
+/** Headers of a message without a session: its version, its method, the name that it calls, and arguments by `schema`. */
+export function statelessHeaders(frame: RpcFrame, schema?: unknown): Readonly<Record<string, string>> {
   const version = versionIn(frame)
   if (version === undefined || !('method' in frame)) return {}
-  const name = isRequest(frame) ? targetOf(frame.method, frame.params ?? {}) : undefined
+  const { method, params = {} } = frame
+  const name = isRequest(frame) ? targetOf(method, params) : undefined
   return {
     'mcp-protocol-version': version,
-    'mcp-method': frame.method,
+    'mcp-method': method,
     ...(name !== undefined && { 'mcp-name': headerText(name) }),
+    ...Object.fromEntries(argumentHeaders(schema, params.arguments)),
   }
 }
+
+/** The arguments for which the schema of their tool asks (specification 2026-07-28, "Custom Headers from Tool Parameters"). */
+const argumentHeaders = (schema: unknown, given: unknown) =>
+  [...fieldIn(schema, given)].flatMap(({ header, value }) =>
+    value === undefined || typeof value === 'object'
+      ? []
+      : [[`mcp-param-${header}`, headerText(String(value))] as const],
+  )
 
 /** A text that no header can have as it is becomes `=?base64?…?=`. */
 const headerText = (text: string) =>

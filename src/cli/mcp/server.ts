@@ -1,7 +1,7 @@
 /** An HTTP server of the Model Context Protocol, and the session that a client has there. */
 import { createEventSplitter, dataOf } from '../../completions/events.js'
 import { jsonOf } from '../../core/json.js'
-import type { RpcFrame } from '../../rpc/frames.js'
+import { isRequest, type RpcFrame } from '../../rpc/frames.js'
 import { statelessHeaders, versionIn } from './headers.js'
 
 interface Sent {
@@ -10,9 +10,11 @@ interface Sent {
   readonly signal?: AbortSignal
 }
 
-export class Server {
+export class LiveServer {
   session: string | undefined
   #version: string | undefined
+  /** The schemas of the arguments of tools, as the server has listed them. */
+  readonly #schemas = new Map<unknown, unknown>()
 
   constructor(private readonly address: { readonly url: string; readonly key: string }) {}
 
@@ -32,6 +34,17 @@ export class Server {
     if (typeof result?.protocolVersion === 'string') this.#version = result.protocolVersion
   }
 
+  /** `message` is an answer to `tools/list`. */
+  keepTools(message: unknown): void {
+    const { result } = (message ?? {}) as { readonly result?: { readonly tools?: unknown } }
+    if (!Array.isArray(result?.tools)) return
+    for (const tool of result.tools) this.#schemas.set(tool?.name, tool?.inputSchema)
+  }
+
+  #schemaFor(frame: RpcFrame): unknown {
+    return isRequest(frame) && frame.method === 'tools/call' ? this.#schemas.get(frame.params?.name) : undefined
+  }
+
   /** Asks the server in the session, if there is one and the message belongs to it. */
   ask(method: string, { frame, lastId, signal }: Sent = {}): Promise<Response> {
     const inSession = frame === undefined || versionIn(frame) === undefined
@@ -40,7 +53,7 @@ export class Server {
       headers: {
         authorization: `Bearer ${this.address.key}`,
         accept: method === 'GET' ? 'text/event-stream' : 'application/json, text/event-stream',
-        ...(frame && { 'content-type': 'application/json', ...statelessHeaders(frame) }),
+        ...(frame && { 'content-type': 'application/json', ...statelessHeaders(frame, this.#schemaFor(frame)) }),
         ...(inSession && this.session !== undefined && { 'mcp-session-id': this.session }),
         ...(inSession && this.#version !== undefined && { 'mcp-protocol-version': this.#version }),
         ...(lastId !== undefined && { 'last-event-id': lastId }),
