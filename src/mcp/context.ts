@@ -9,7 +9,7 @@ import type { RequestStates } from './request-state.js'
 import type { ClientFacts, McpSessions, Session } from './sessions.js'
 
 /** A configured server, with what all of them share. */
-export interface ServedTools {
+export interface RunningServer {
   readonly path: string
   readonly options: McpServer
   readonly replies: () => Promise<McpReplies>
@@ -24,7 +24,7 @@ export interface ServedTools {
 
 /** Who makes a call, and under which version of the protocol. */
 export interface Context {
-  readonly server: ServedTools
+  readonly server: RunningServer
   readonly exchange: Exchange
   readonly version: string
   readonly client: ClientFacts

@@ -9,7 +9,7 @@ import type { Origins } from '../core/origins.js'
 import { RpcError } from '../rpc/frames.js'
 import { isStateless, sessionVersions } from '../rpc/versions.js'
 import { validatorFor } from './called.js'
-import type { ServedTools } from './context.js'
+import type { RunningServer } from './context.js'
 import { errorReply } from './deliver.js'
 import { ended, generalStream } from './legacy.js'
 import { challenge, metadata, WELL_KNOWN } from './metadata.js'
@@ -19,7 +19,7 @@ export { announceChanges } from './changes.js'
 export { createRequestStates, type RequestStates } from './request-state.js'
 export { createMcpSessions, type McpSessions } from './sessions.js'
 
-interface Needed extends Omit<ServedTools, 'path' | 'options'> {
+interface Needed extends Omit<RunningServer, 'path' | 'options'> {
   readonly origins: Pick<Origins, 'requireOwnPage'>
   readonly paceOf: PaceOf
 }
@@ -51,13 +51,13 @@ type Answering = (exchange: Exchange) => Reply | Promise<Reply>
 const getting = (path: string): OwnPath => ({ method: 'GET', path, access: 'anyone' })
 
 /** What a server answers at its path, and the document about it. */
-function answersOf(server: ServedTools, paceOf: PaceOf): readonly (readonly [OwnPath, Answering])[] {
+function answersOf(server: RunningServer, paceOf: PaceOf): readonly (readonly [OwnPath, Answering])[] {
   const { path, options } = server
   const own = (method: string): OwnPath => ({
     ...{ method, path, access: options.access },
     challenge: exchange => challenge(path, exchange),
   })
-  const inSessions = (answer: (server: ServedTools, exchange: Exchange) => Reply) => (exchange: Exchange) => {
+  const inSessions = (answer: (server: RunningServer, exchange: Exchange) => Reply) => (exchange: Exchange) => {
     const { method, headers } = exchange
     if (isStateless(String(headers['mcp-protocol-version']))) throw methodNotAllowed(method, ['POST'])
     return orError(() => answer(server, exchange))
@@ -85,7 +85,7 @@ function orError(answer: () => Reply): Reply {
 }
 
 /** A tool whose schema cannot be used would refuse every call. */
-function requireSchemas(servers: readonly ServedTools[], { originOf, config }: LoadedConfig): void {
+function requireSchemas(servers: readonly RunningServer[], { originOf, config }: LoadedConfig): void {
   const problems = servers.flatMap(({ path, options }) =>
     options.tools.flatMap(({ name, inputSchema }, i) => {
       const trouble = troubleWith(inputSchema)

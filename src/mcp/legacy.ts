@@ -2,7 +2,7 @@
 import type { Exchange, Reply } from '../core/exchange.js'
 import { isNotification, isResponse, RpcError, type RpcFrame, type RpcRequest, rpcCodes } from '../rpc/frames.js'
 import { ASSUMED_VERSION, protocolVersions, sessionVersions } from '../rpc/versions.js'
-import { type Context, clientFrom, type ServedTools } from './context.js'
+import { type Context, clientFrom, type RunningServer } from './context.js'
 import { acceptedIn, EVENTS, streamHeaders } from './deliver.js'
 import { sessionNotFound } from './faults.js'
 import { capabilitiesOf, serverInfo } from './lists.js'
@@ -13,7 +13,7 @@ import { eventIn, openBody } from './streams.js'
 export const SESSION = 'mcp-session-id'
 
 /** The version that a server answers with: the client's own if it knows it, else its latest. */
-function agreedVersion(asked: unknown, { options }: ServedTools): string {
+function agreedVersion(asked: unknown, { options }: RunningServer): string {
   const spoken = sessionVersions.filter(version => options.protocolVersions.includes(version))
   const latest = spoken.at(-1)
   if (latest === undefined) {
@@ -29,7 +29,7 @@ function agreedVersion(asked: unknown, { options }: ServedTools): string {
 }
 
 /** Begins a session, and gives back what the client is told. */
-export function initialized({ params = {} }: RpcRequest, server: ServedTools, exchange: Exchange) {
+export function initialized({ params = {} }: RpcRequest, server: RunningServer, exchange: Exchange) {
   const { protocolVersion, clientInfo, capabilities } = params
   if (typeof protocolVersion !== 'string')
     throw new RpcError(rpcCodes.invalidParams, 'Invalid params: protocolVersion is missing.')
@@ -47,7 +47,7 @@ export function initialized({ params = {} }: RpcRequest, server: ServedTools, ex
 }
 
 /** The session of a request. Throws an RpcError where it names none, or one that is not there. */
-export function sessionOf(server: ServedTools, { headers, caller }: Exchange): Session {
+export function sessionOf(server: RunningServer, { headers, caller }: Exchange): Session {
   const { [SESSION]: id, 'mcp-protocol-version': version } = headers
   if (typeof version === 'string' && !(protocolVersions as readonly string[]).includes(version))
     throw badRequest(`Unsupported protocol version: ${version}`)
@@ -60,7 +60,7 @@ export function sessionOf(server: ServedTools, { headers, caller }: Exchange): S
 export const badRequest = (sentence: string) =>
   new RpcError(rpcCodes.badRequest, `Bad Request: ${sentence}`, undefined, 400)
 
-export function sessionContext(server: ServedTools, exchange: Exchange, session: Session | undefined): Context {
+export function sessionContext(server: RunningServer, exchange: Exchange, session: Session | undefined): Context {
   const version = session?.version ?? ASSUMED_VERSION
   const client = session?.client ?? clientFrom(undefined, undefined)
   // Without logging/setLevel the server decides, and sends everything.
@@ -80,7 +80,7 @@ export function take(frame: RpcFrame, session: Session): void {
 }
 
 /** GET: the stream on which a client hears of changes, or one that it takes up again. */
-export function generalStream(server: ServedTools, exchange: Exchange): Reply {
+export function generalStream(server: RunningServer, exchange: Exchange): Reply {
   const session = sessionOf(server, exchange)
   if (!acceptedIn(exchange.headers.accept).stream)
     throw new RpcError(rpcCodes.badRequest, 'Not Acceptable: the client must accept text/event-stream', undefined, 406)
@@ -96,7 +96,7 @@ export function generalStream(server: ServedTools, exchange: Exchange): Reply {
 }
 
 /** DELETE ends a session. */
-export function ended(server: ServedTools, exchange: Exchange): Reply {
+export function ended(server: RunningServer, exchange: Exchange): Reply {
   server.sessions.end(sessionOf(server, exchange))
   return { kind: 'reply', status: 204, contentType: '', body: '' }
 }

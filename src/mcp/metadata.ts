@@ -2,7 +2,7 @@
 import type { Exchange, Reply } from '../core/exchange.js'
 import { jsonReply } from '../core/exchange.js'
 import { AUTH } from '../core/paths.js'
-import type { ServedTools } from './context.js'
+import type { RunningServer } from './context.js'
 
 export const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
@@ -17,7 +17,7 @@ export const challenge = (path: string, exchange: Pick<Exchange, 'headers'>): st
  * The auth backend issues the tokens: sign in with its client library, or make an API key on the dashboard. Its own metadata says that it
  * does not act as an OAuth server, so nothing is promised here that it cannot do: no scopes, no registration.
  */
-export const metadata = ({ path, options }: ServedTools, exchange: Exchange): Reply =>
+export const metadata = ({ path, options }: RunningServer, exchange: Exchange): Reply =>
   jsonReply({
     resource: `${baseOf(exchange)}${path}`,
     resource_name: options.title ?? options.name,

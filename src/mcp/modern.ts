@@ -5,7 +5,7 @@ import { stringifyExact } from '../core/json.js'
 import { RpcError, type RpcNotification, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
 import { isStateless } from '../rpc/versions.js'
 import type { Asking, Earlier } from './calls.js'
-import { type Context, clientFrom, isObject, metaKeys, metaOf, type ServedTools } from './context.js'
+import { type Context, clientFrom, isObject, metaKeys, metaOf, type RunningServer } from './context.js'
 import { capabilitiesOf } from './lists.js'
 import { fieldIn } from './param-headers.js'
 import { completed, type McpResult } from './results.js'
@@ -25,7 +25,7 @@ export const isModernMessage = ({ method, params }: Message, exchange: Exchange)
   isStateless(headerOf(exchange, 'mcp-protocol-version'))
 
 /** Throws an RpcError where headers and body contradict each other, or lack what every request must have. */
-export function modernContext(message: Message, server: ServedTools, exchange: Exchange): Context {
+export function modernContext(message: Message, server: RunningServer, exchange: Exchange): Context {
   const meta = metaOf(message.params)
   const { [metaKeys.version]: version, [metaKeys.capabilities]: capabilities } = meta
   const said = headerOf(exchange, 'mcp-protocol-version')
@@ -56,7 +56,7 @@ const mismatch = (name: string, header: string | undefined, body: string) =>
     400,
   )
 
-export const unsupported = (requested: string, { options }: ServedTools) =>
+export const unsupported = (requested: string, { options }: RunningServer) =>
   new RpcError(
     rpcCodes.unsupportedVersion,
     `Unsupported protocol version: ${requested}`,
@@ -67,7 +67,7 @@ export const unsupported = (requested: string, { options }: ServedTools) =>
 const namedMethods = new Set(['tools/call', 'resources/read', 'prompts/get'])
 
 /** The standard headers repeat the body, and so do those that a tool asks for its arguments (`x-mcp-header`). */
-function requireHeaders({ method, params = {} }: Message, { options }: ServedTools, exchange: Exchange): void {
+function requireHeaders({ method, params = {} }: Message, { options }: RunningServer, exchange: Exchange): void {
   const said = headerOf(exchange, 'mcp-method')
   if (said !== method) throw mismatch('Mcp-Method', said, method)
   const name = targetOf(method, params)

@@ -16,7 +16,7 @@ import {
 } from '../rpc/frames.js'
 import { askingBody } from './asking.js'
 import { type Asking, type CallOutcome, type Earlier, RuleError } from './calls.js'
-import type { Context, ServedTools } from './context.js'
+import type { Context, RunningServer } from './context.js'
 import { acceptedIn, type CallMessages, EVENTS, errorReply, jsonReply, replyWith, streamHeaders } from './deliver.js'
 import { requireNoFault, underWrongId } from './faults.js'
 import { badRequest, initialized, SESSION, sessionContext, sessionOf, take } from './legacy.js'
@@ -31,7 +31,7 @@ export type PaceOf = (exchange: Exchange, own: PaceInput | undefined) => Pace
 const nothing: Reply = { kind: 'reply', status: 202, contentType: '', body: '' }
 
 /** Answers a POST. A message that cannot be answered gets the error that the specification has for it. */
-export async function posted(server: ServedTools, exchange: Exchange, paceOf: PaceOf): Promise<Reply> {
+export async function posted(server: RunningServer, exchange: Exchange, paceOf: PaceOf): Promise<Reply> {
   let value: unknown
   try {
     value = bodyOf(exchange)
@@ -59,7 +59,7 @@ function bodyOf({ headers, body }: Exchange): unknown {
   }
 }
 
-async function answered(frame: RpcFrame, server: ServedTools, exchange: Exchange, paceOf: PaceOf): Promise<Reply> {
+async function answered(frame: RpcFrame, server: RunningServer, exchange: Exchange, paceOf: PaceOf): Promise<Reply> {
   const accepted = acceptedIn(exchange.headers.accept)
   if (!accepted.json && !accepted.stream)
     throw new RpcError(
@@ -80,7 +80,7 @@ async function answered(frame: RpcFrame, server: ServedTools, exchange: Exchange
   return nothing
 }
 
-async function beginning(request: RpcRequest, server: ServedTools, exchange: Exchange): Promise<Reply> {
+async function beginning(request: RpcRequest, server: RunningServer, exchange: Exchange): Promise<Reply> {
   const context = sessionContext(server, exchange, undefined)
   let session: Session | undefined
   const messages = await attempted(request, context, async () => {
@@ -146,7 +146,7 @@ async function attempted(
 const WITH_BATCHES = '2025-03-26'
 const MOST_IN_BATCH = 100
 
-async function batch(values: readonly unknown[], server: ServedTools, exchange: Exchange): Promise<Reply> {
+async function batch(values: readonly unknown[], server: RunningServer, exchange: Exchange): Promise<Reply> {
   const session = sessionOf(server, exchange)
   if (session.version !== WITH_BATCHES) throw badRequest(`Batches are not part of version ${session.version}`)
   if (values.length === 0 || values.length > MOST_IN_BATCH)

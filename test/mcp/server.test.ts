@@ -1,0 +1,192 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { expect, onTestFinished, test } from 'vitest'
+import type { RuleInput } from '../../src/replies/index.js'
+import { platformWith, type Scene } from '../scene.js'
+import { connected } from './everything.js'
+
+const weather = {
+  name: 'get_weather',
+  description: 'The weather in a city.',
+  inputSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+}
+
+const withRules = (...rules: RuleInput[]) => platformWith({ mcp: { tools: [weather] }, rules })
+
+const saying = (text: string, more: object = {}): RuleInput => ({
+  on: 'tools/call get_weather',
+  reply: { text, ...more },
+})
+
+const inOslo = { name: 'get_weather', arguments: { city: 'Oslo' } }
+
+/** Sends a message as it is. */
+const post = (platform: Scene, body: unknown, headers: Record<string, string> = {}) =>
+  platform.ask('/mcp', {
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+
+/** Begins a session by hand. */
+async function session(platform: Scene, version = '2025-11-25') {
+  const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: 'by hand', version: '1' } }
+  const answer = await post(platform, { jsonrpc: '2.0', id: 1, method: 'initialize', params })
+  const headers = { 'mcp-session-id': answer.headers.get('mcp-session-id') ?? '' }
+  return { headers, result: ((await answer.json()) as { result: { protocolVersion: string } }).result }
+}
+
+test.each([
+  ['2024-11-05', '2024-11-05'],
+  ['2025-03-26', '2025-03-26'],
+  ['2025-06-18', '2025-06-18'],
+  ['2025-11-25', '2025-11-25'],
+  ['2019-01-01', '2025-11-25'],
+])('a client that speaks %s is answered with %s', async (asked, answered) => {
+  expect((await session(await withRules(saying('Sunny.')), asked)).result.protocolVersion).toBe(answered)
+})
+
+test.each([
+  ['auto', '2026-07-28'],
+  ['legacy', '2025-11-25'],
+  [{ pin: '2026-07-28' }, '2026-07-28'],
+] as const)('the client 2.x works in mode %j, with version %s', async (mode, version) => {
+  const platform = await withRules(saying('Sunny in {{ arguments.city }}, says {{ version }}.'))
+  const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode } })
+  const transport = new StreamableHTTPClientTransport(new URL(`${platform.url}/mcp`), {
+    requestInit: { headers: { authorization: `Bearer ${platform.apiKey}` } },
+  })
+  await client.connect(transport)
+  onTestFinished(() => client.close())
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['get_weather'])
+  expect((await client.callTool(inOslo)).content).toEqual([{ type: 'text', text: `Sunny in Oslo, says ${version}.` }])
+})
+
+test('arguments that do not fit the schema are refused, and the field is named', async () => {
+  const platform = await withRules(saying('Sunny.'))
+  const { client } = await connected(platform)
+  const call = client.callTool({ name: 'get_weather', arguments: { city: 5 } })
+  await expect(call).rejects.toMatchObject({ code: -32602, message: expect.stringContaining('city') })
+  const unknown = client.callTool({ name: 'get_wether', arguments: {} })
+  await expect(unknown).rejects.toMatchObject({ code: -32602, message: expect.stringContaining('get_weather') })
+})
+
+test('with strict, a call without a rule is an error that names the nearest rule', async () => {
+  const rule = { on: 'tools/call get_weather', name: 'bergen', when: { arguments: { city: 'Bergen' } } }
+  const platform = await platformWith({
+    ...{ strict: true, mcp: { tools: [weather] } },
+    rules: [{ ...rule, reply: { text: 'Rain.' } }],
+  })
+  const { client } = await connected(platform)
+  await expect(client.callTool(inOslo)).rejects.toMatchObject({
+    message: expect.stringMatching(/No rule matches tools\/call get_weather.*rule "bergen".*arguments.city/),
+  })
+})
+
+test('progress and log lines come before the result', async () => {
+  const more = { progress: [{ message: 'asking' }, { message: 'reading' }], log: [{ data: 'asked' }] }
+  const platform = await withRules(saying('Sunny.', more))
+  const { client } = await connected(platform)
+  const steps: unknown[] = []
+  const onprogress = (step: unknown) => void steps.push(step)
+  await client.callTool(inOslo, undefined, { onprogress })
+  expect(steps).toEqual([
+    { progress: 1, total: 2, message: 'asking' },
+    { progress: 2, total: 2, message: 'reading' },
+  ])
+})
+
+test('a stream that was cut is taken up again with Last-Event-ID', async () => {
+  const platform = await withRules(saying('Sunny.', { log: [{ data: 'asked' }], protocolFault: 'cut-stream' }))
+  const { headers } = await session(platform)
+  const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: inOslo }
+  const cut = await (await post(platform, call, headers)).text()
+  expect(cut).not.toContain('Sunny')
+  const [, last = ''] = /^id: (.*)$/m.exec(cut) ?? []
+  const again = await platform.ask('/mcp', {
+    headers: { ...headers, accept: 'text/event-stream', 'last-event-id': last },
+  })
+  const rest = await again.text()
+  expect(rest).toContain('Sunny.')
+  expect(rest).not.toContain('asked')
+})
+
+test('a session ends with DELETE, by the clock, and belongs to its caller', async () => {
+  const platform = await withRules(saying('Sunny.'))
+  const ping = { jsonrpc: '2.0', id: 2, method: 'ping' }
+  const { headers } = await session(platform)
+  expect((await post(platform, ping, headers)).status).toBe(200)
+  const { token } = await platform.signIn()
+  const foreign = { ...headers, authorization: `Bearer ${token}` }
+  expect((await post(platform, ping, foreign)).status).toBe(404)
+  expect((await platform.ask('/mcp', { method: 'DELETE', headers })).status).toBe(204)
+  expect((await post(platform, ping, headers)).status).toBe(404)
+  expect((await post(platform, ping)).status).toBe(400)
+  const other = await session(platform)
+  platform.clock.advance(31 * 60_000)
+  expect((await post(platform, ping, other.headers)).status).toBe(404)
+})
+
+test('a 401 has the body of the platform, and names the document about credentials', async () => {
+  const platform = await withRules(saying('Sunny.'))
+  const url = `${platform.url}/.well-known/oauth-protected-resource/mcp`
+  for (const path of ['/mcp', `/mcp?access_token=${platform.apiKey}&apikey=${platform.apiKey}`]) {
+    const refused = await platform.ask(path, { method: 'POST', body: '{}', bearer: null })
+    expect(refused.status).toBe(401)
+    expect(refused.headers.get('www-authenticate')).toBe(`Bearer resource_metadata="${url}"`)
+    expect(await refused.json()).toEqual({ error: expect.any(String) })
+  }
+  expect(await (await fetch(url)).json()).toMatchObject({
+    resource: `${platform.url}/mcp`,
+    authorization_servers: [`${platform.url}/auth/v1`],
+  })
+  const foreign = await post(platform, '{}', { origin: 'https://evil.example' })
+  expect(foreign.status).toBe(403)
+})
+
+test.each([
+  ['unauthorized', 401],
+  ['insufficient-scope', 403],
+  ['session-lost', 404],
+  ['version-refused', 400],
+] as const)('the fault %s is a %i, once', async (protocolFault, status) => {
+  const platform = await withRules(
+    { on: 'tools/call get_weather', times: 1, reply: { protocolFault } },
+    saying('Sunny.'),
+  )
+  const { headers } = await session(platform)
+  const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: inOslo }
+  expect((await post(platform, call, headers)).status).toBe(status)
+  const next = await session(platform)
+  expect(await (await post(platform, call, next.headers)).text()).toContain('Sunny.')
+})
+
+test.each([
+  ['{', 400, -32700],
+  ['5', 400, -32600],
+  ['{"jsonrpc":"1.0","id":1,"method":"ping"}', 400, -32600],
+  ['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', 400, -32600],
+  ['{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', 400, -32600],
+  ['[{"jsonrpc":"2.0","id":1,"method":"ping"}]', 400, -32000],
+  ['{"jsonrpc":"2.0","id":1,"method":"tools/lost"}', 200, -32601],
+  ['{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}}', 200, -32602],
+])('%s gets %i and %i', async (body, status, code) => {
+  const platform = await withRules(saying('Sunny.'))
+  const { headers } = await session(platform)
+  const answer = await post(platform, body, headers)
+  expect([answer.status, await answer.json()]).toEqual([
+    status,
+    expect.objectContaining({ error: expect.objectContaining({ code }) }),
+  ])
+})
+
+test('version 2025-03-26 has batches', async () => {
+  const platform = await withRules(saying('Sunny.'))
+  const { headers } = await session(platform, '2025-03-26')
+  const batch = [
+    { jsonrpc: '2.0', method: 'notifications/initialized' },
+    { jsonrpc: '2.0', id: 2, method: 'ping' },
+    { jsonrpc: '2.0', id: 3, method: 'tools/call', params: inOslo },
+  ]
+  const answers = (await (await post(platform, batch, headers)).json()) as { id: number }[]
+  expect(answers.map(({ id }) => id)).toEqual([2, 3])
+})
