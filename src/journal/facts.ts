@@ -5,6 +5,7 @@
 import type { Facts } from '../core/caller.js'
 import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 import { sourceOf } from '../core/exchange.js'
+import { callTitle } from '../rpc/frames.js'
 
 /** Not redacted, and computed only when accessed. */
 export function factsOf(exchange: Exchange): Facts {
@@ -31,7 +32,7 @@ export function factsOf(exchange: Exchange): Facts {
 /** The content of a request. */
 interface Asked {
   readonly model: string | null
-  /** The beginning of the user's last message. */
+  /** The beginning of the user's last message, or what a call of MCP is about. */
   readonly prompt: string | null
   readonly stream: boolean | null
 }
@@ -61,14 +62,18 @@ function jsonIn(body: Buffer): unknown {
 }
 
 function askedIn(value: unknown): Asked {
-  const { model, messages, stream } = (value ?? {}) as Record<string, unknown>
+  const { model, messages, stream, jsonrpc, method, params } = (value ?? {}) as Record<string, unknown>
   const isChat = Array.isArray(messages)
+  // A call of the Model Context Protocol is listed by its method and what it names: `tools/call get_weather`.
+  const call = jsonrpc === '2.0' && typeof method === 'string' ? callTitle({ method, params: paramsIn(params) }) : null
   return {
     model: typeof model === 'string' ? model : null,
-    prompt: isChat ? promptIn(messages) : null,
+    prompt: isChat ? promptIn(messages) : call,
     stream: isChat ? stream === true : null,
   }
 }
+
+const paramsIn = (params: unknown) => (typeof params === 'object' && params !== null ? { ...params } : {})
 
 /**
  * Longer than what is shown, so that a secret at the end is either whole or missing: half a secret is not recognized.

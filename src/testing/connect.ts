@@ -18,6 +18,7 @@ import { type FailNext, type ReplyWith, ruleFrom, type SharedGiven } from './rep
 import { resetOptions } from './reset.js'
 import { resourceOf } from './resource.js'
 import { type SharedScope, scopeName } from './scope.js'
+import { createTools } from './tools.js'
 import { requireNone } from './unanswered.js'
 
 export interface ConnectOptions {
@@ -105,11 +106,10 @@ function abilities(control: Control, scope: string | undefined) {
   const own = scope === undefined ? {} : { scope }
   const misses = async () => (await control('GET /misses', { query: own })).data
   const journal = journalOf(control, own)
+  const reply = replying(control, own)
   return {
-    reply: replying(control, own),
+    ...{ reply, journal, misses, mcp: createTools(reply, journal) },
     failNext: failing(control, own),
-    journal,
-    misses,
     async expectNoMisses() {
       const unmatched = await journal.find(({ code }) => code === 'no_rule_matches')
       const failed = await journal.count(({ code }) => code === 'no_recording')

@@ -14,6 +14,7 @@ import type { FailNext, ReplyWith, SharedGiven } from './reply.js'
 import type { TestReset } from './reset.js'
 import type { TestResource } from './resource.js'
 import type { Scope, SharedScope } from './scope.js'
+import type { TestTools } from './tools.js'
 
 /** The environment variables in which clients look for a platform. */
 export type TestEnvironment = Readonly<Record<ReturnType<typeof environmentOf>[number][0], string>>
@@ -34,6 +35,8 @@ export interface SharedPlatform
   readonly failNext: FailNext<Awaitable<void>>
   /** The requests since the last reset, and their answers. */
   readonly journal: SharedJournal
+  /** Tools of MCP servers: `platform.mcp.tool('get_weather').reply('Sunny.')`, and `.calls()`. */
+  readonly mcp: TestTools
   /** The latest requests without a matching recording, the newest first. */
   misses(): Awaitable<readonly Miss[]>
   /** Throws, or rejects with, an Error that lists each request since the last reset for which nothing was prepared. */

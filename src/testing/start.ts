@@ -15,6 +15,7 @@ import { failing, giving } from './reply.js'
 import { createResetting } from './reset.js'
 import { testResource } from './resource.js'
 import { createScope, type Scope } from './scope.js'
+import { createTools } from './tools.js'
 import { createUnanswered } from './unanswered.js'
 
 /** Every option of `platform.config.yaml`, and further sources. */
@@ -60,6 +61,10 @@ function forTests(platform: OpenPlatform): Platform {
   const scopes = new Map<string, Scope>()
   let resetAtMs = 0
   const sinceMs = () => resetAtMs
+  const reply = giving(platform)
+  const journal = createTestJournal({
+    ...{ journal: platform.journal, scope: undefined, sinceMs, underWay: traffic.underWay },
+  })
   let stopping = () => Promise.resolve()
   const stop = once(() => stopping())
   return {
@@ -68,9 +73,8 @@ function forTests(platform: OpenPlatform): Platform {
     get mode() {
       return platform.mode
     },
-    reply: giving(platform),
+    ...{ reply, journal, mcp: createTools(reply, journal) },
     failNext: failing(platform),
-    journal: createTestJournal({ journal: platform.journal, scope: undefined, sinceMs, underWay: traffic.underWay }),
     misses: () => unanswered.misses(),
     expectNoMisses: () => unanswered.expectNone(),
     signIn: user => signedIn(platform, user),

@@ -115,8 +115,8 @@ test('a session ends with DELETE, by the clock, and belongs to its caller', asyn
   const ping = { jsonrpc: '2.0', id: 2, method: 'ping' }
   const { headers } = await session(platform)
   expect((await post(platform, ping, headers)).status).toBe(200)
-  const { token } = await platform.signIn()
-  const foreign = { ...headers, authorization: `Bearer ${token}` }
+  const { accessToken } = await platform.signIn()
+  const foreign = { ...headers, authorization: `Bearer ${accessToken}` }
   expect((await post(platform, ping, foreign)).status).toBe(404)
   expect((await platform.ask('/mcp', { method: 'DELETE', headers })).status).toBe(204)
   expect((await post(platform, ping, headers)).status).toBe(404)
@@ -124,6 +124,26 @@ test('a session ends with DELETE, by the clock, and belongs to its caller', asyn
   const other = await session(platform)
   platform.clock.advance(31 * 60_000)
   expect((await post(platform, ping, other.headers)).status).toBe(404)
+})
+
+test('a test says what a tool answers, sees its calls, and rows of the journal name them', async () => {
+  const platform = await withRules(saying('Sunny.'))
+  const { client } = await connected(platform)
+  const tool = platform.mcp.tool('get_weather')
+  const given = await tool.reply(['Rain.', { isError: true, text: 'No more.' }])
+  expect(await client.callTool(inOslo)).toMatchObject({ content: [{ text: 'Rain.' }] })
+  expect(await client.callTool(inOslo)).toMatchObject({ isError: true })
+  await given.remove()
+  expect(await client.callTool(inOslo)).toMatchObject({ content: [{ text: 'Sunny.' }] })
+  expect((await tool.calls()).map(call => call.arguments)).toEqual([
+    { city: 'Oslo' },
+    { city: 'Oslo' },
+    { city: 'Oslo' },
+  ])
+  const rows = (await (await fetch(`${platform.url}/__standin/journal?brief=true&limit=1`)).json()) as {
+    data: { prompt: string }[]
+  }
+  expect(rows.data[0]?.prompt).toBe('tools/call get_weather')
 })
 
 test('a 401 has the body of the platform, and names the document about credentials', async () => {
