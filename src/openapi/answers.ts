@@ -113,15 +113,23 @@ function mediaOf(document: OpenApiDocument, written: unknown): DescribedMedia {
   const reference = isMap(schema) && typeof schema.$ref === 'string' ? schema.$ref : ''
   const named = Object.entries(isMap(examples) ? examples : {}).flatMap(([name, one]) => {
     const found = document.resolved(one)
-    return isMap(found) && 'value' in found ? [[name, found.value] as const] : []
+    return isMap(found) && 'value' in found ? [[name, exampleIn(document, found.value)] as const] : []
   })
   const own = once(() => translated(document, schema, 'response'))
   return {
-    examples: new Map([...(example === undefined ? [] : [['', example] as const]), ...named]),
+    examples: new Map([...(example === undefined ? [] : [['', exampleIn(document, example)] as const]), ...named]),
     schema: schema === undefined ? undefined : own,
     name: reference.slice(reference.lastIndexOf('/') + 1),
     validator: once(() => validatorOf(own())),
   }
+}
+
+/** Some documents, such as GitHub's, refer to another example where the value stands. */
+function exampleIn(document: OpenApiDocument, value: unknown): unknown {
+  if (!isMap(value) || typeof value.$ref !== 'string' || Object.keys(value).length > 1) return value
+  const found = document.resolved(value)
+  if (found === undefined) return value
+  return value.$ref.startsWith('#/components/examples/') && isMap(found) && 'value' in found ? found.value : found
 }
 
 interface Chance {

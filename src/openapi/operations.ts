@@ -1,5 +1,5 @@
 /** The operations of OpenAPI documents: where they are, who may ask, and which of them a path means. */
-import { type Access, type EndpointDescription, type OwnPath, usualAccess } from '../core/exchange.js'
+import { type Access, accessBelow, type EndpointDescription, type OwnPath, usualAccess } from '../core/exchange.js'
 import { isAuth, isReserved } from '../core/paths.js'
 import { createPathTree, type Segment, stepsOfPath } from '../replies/index.js'
 import { isMap, type Node, type OpenApiDocument } from './document.js'
@@ -97,15 +97,11 @@ function basePathOf(server: unknown): string {
 /** Any security scheme stands for the platform's own credentials. */
 function accessOf(document: OpenApiDocument, operation: Node, path: string): Access {
   const security = operation.security ?? document.root.security
-  const usual = usualAccess(path)
-  if (!Array.isArray(security)) return usual
-  const isOpen = security.length === 0 || security.some(one => isMap(one) && Object.keys(one).length === 0)
-  if (!isOpen) return ['apiKey', 'user']
-  return security.length === 0 && isDocumentedPrefix(path) ? usual : 'anyone'
+  if (!Array.isArray(security)) return usualAccess(path)
+  if (security.length === 0) return accessBelow(path) ?? 'anyone'
+  const isOptional = security.some(one => isMap(one) && Object.keys(one).length === 0)
+  return isOptional ? 'anyone' : ['apiKey', 'user']
 }
-
-/** The platform's document says who may ask below these. */
-const isDocumentedPrefix = (path: string) => /^\/(api\/)?v1\//.test(path)
 
 /** An operation's own parameter replaces that of its path. */
 function parametersOf(document: OpenApiDocument, ...holders: readonly Node[]): readonly Node[] {

@@ -56,6 +56,18 @@ test('a made-up answer has what the request says, as far as it fits the schema',
   expect(await (await platform.ask('/builder/projects/7')).json()).not.toHaveProperty('id', '7')
 })
 
+test('an example may refer to another one, also where its value stands', async () => {
+  const small = { $ref: '#/components/examples/small' }
+  const content = (examples: object) => ({ 'application/json': { examples } })
+  const answer = { description: 'Sizes.', content: content({ plain: small, nested: { value: small } }) }
+  const paths = { '/sizes': { get: { responses: { 200: answer } } } }
+  const platform = await platformFor(builderWith({ paths, examples: { small: { value: { size: 1 } } } }))
+  for (const example of ['plain', 'nested']) {
+    const sizes = await platform.ask('/builder/sizes', { headers: { prefer: `example=${example}` } })
+    expect(await sizes.json()).toEqual({ size: 1 })
+  }
+})
+
 test('Accept chooses the media type, and one that is not there is a 406', async () => {
   const platform = await platformFor()
   const accepting = (accept: string) => platform.ask('/builder/projects', { headers: { accept } })

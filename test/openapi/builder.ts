@@ -65,13 +65,15 @@ paths:
 
 interface Changes {
   readonly schemas?: Readonly<Record<string, object>>
+  readonly examples?: Readonly<Record<string, object>>
   readonly paths?: Readonly<Record<string, object>>
 }
 
-/** The document with other schemas and paths. */
-export function builderWith({ schemas = {}, paths = {} }: Changes = {}): string {
+/** The document with other schemas, examples and paths. */
+export function builderWith({ schemas = {}, examples = {}, paths = {} }: Changes = {}): string {
   const document = parse(builder)
   Object.assign(document.components.schemas, schemas)
+  Object.assign(document.components, { examples })
   Object.assign(document.paths, paths)
   return stringify(document)
 }
