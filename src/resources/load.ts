@@ -31,7 +31,7 @@ export interface Loading {
 /** Rejects with a ProblemsError with all that is wrong. */
 export async function loadResources(loading: Loading): Promise<LoadedResources> {
   const entries = Object.entries(loading.resources)
-  const problems: Problem[] = [...entries.flatMap(([path]) => troubleWith(path, loading))]
+  const problems: Problem[] = [...troubleWithPaths(loading)]
   const resources: ReadyResource[] = []
   const files = entries.flatMap(([, { data, schema }]) =>
     [data, schema].flatMap(one => (typeof one === 'string' ? [path.resolve(loading.dir, one)] : [])),
@@ -48,25 +48,38 @@ export async function loadResources(loading: Loading): Promise<LoadedResources> 
   return { resources, files }
 }
 
-/** What is wrong with a path. */
-function troubleWith(path: string, { originOf, resources }: Loading): readonly Problem[] {
-  const problem = (sentence: string) => [{ origin: originOf(['resources', path]), sentence: `${path} ${sentence}` }]
-  const route = `GET ${path}`
-  const trouble = troubleWithRoute(route)
-  if (trouble !== undefined) return problem(`${trouble}.`)
-  if (documentedPaths.includes(path)) return problem('is an endpoint of the platform, and its answers are documented.')
-  const { segments } = routeOf(route)
-  if (segments.at(-1)?.kind !== 'literal' || segments.at(-1)?.text === '')
-    return problem('must end with the name of the collection, such as /builder/projects.')
-  const others = Object.keys(resources)
-  const same = others
-    .slice(0, others.indexOf(path))
-    .find(other => formOf(other) === formOf(path) || areAmbiguous(routeOf(`GET ${other}`), routeOf(route)))
-  return same === undefined ? [] : problem(`matches the same paths as ${same}.`)
+/** What is wrong with the paths. */
+function troubleWithPaths({ originOf, resources }: Loading): readonly Problem[] {
+  const problems: Problem[] = []
+  // Paths that end differently never match the same, so thousands of them are not compared with each other.
+  const byEnding = new Map<string, { readonly path: string; readonly route: Route }[]>()
+  for (const path of Object.keys(resources)) {
+    const route = routeOf(`GET ${path}`)
+    const ending = `${route.segments.length} ${route.segments.at(-1)?.text}`
+    const others = byEnding.get(ending) ?? []
+    const rival = others.find(other => formOf(other.path) === formOf(path) || areAmbiguous(other.route, route))
+    const trouble = troubleWith(path, route) ?? (rival && `matches the same paths as ${rival.path}.`)
+    if (trouble !== undefined) problems.push({ origin: originOf(['resources', path]), sentence: `${path} ${trouble}` })
+    byEnding.set(ending, [...others, { path, route }])
+  }
+  return problems
 }
+
+type Route = ReturnType<typeof routeOf>
 
 /** The same text for paths that differ only in the names of their parameters. */
 const formOf = (path: string) => path.replace(/\/:\w+/g, '/:')
+
+/** What is wrong with one path, as the rest of a sentence. */
+function troubleWith(path: string, { segments }: Route): string | undefined {
+  const trouble = troubleWithRoute(`GET ${path}`)
+  if (trouble !== undefined) return `${trouble}.`
+  if (documentedPaths.includes(path)) return 'is an endpoint of the platform, and its answers are documented.'
+  const last = segments.at(-1)
+  return last?.kind === 'literal' && last.text !== ''
+    ? undefined
+    : 'must end with the name of the collection, such as /builder/projects.'
+}
 
 async function loadResource(path: string, options: ResourceOptions, loading: Loading): Promise<ReadyResource> {
   const { data, schema, owner, wrap = {}, only = resourceActions } = options

@@ -23,13 +23,15 @@ interface Unplanted {
 
 /** Those of the empty scope, and of scopes in which an older data file was used. */
 async function changedHeads(tables: Tables, resources: readonly ReadyResource[]): Promise<readonly Unplanted[]> {
-  const found: Unplanted[] = []
-  for (const resource of resources) {
-    const heads = await tables.resources.find({ path: resource.path })
-    if (!heads.some(({ scope }) => scope === '')) found.push({ resource, scope: '' })
-    for (const { scope, seed } of heads) if (seed !== resource.digest) found.push({ resource, scope })
-  }
-  return found
+  const byPath = new Map(resources.map(resource => [resource.path, resource]))
+  const heads = await tables.resources.find({})
+  const planted = new Set(heads.filter(({ scope }) => scope === '').map(({ path }) => path))
+  const fresh = resources.filter(({ path }) => !planted.has(path)).map(resource => ({ resource, scope: '' }))
+  const changed = heads.flatMap(({ path, scope, seed }) => {
+    const resource = byPath.get(path)
+    return resource && resource.digest !== seed ? [{ resource, scope }] : []
+  })
+  return [...fresh, ...changed]
 }
 
 /** The head of a resource in a scope; `undefined` before the scope is used for the first time. */
