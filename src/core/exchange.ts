@@ -54,6 +54,8 @@ export interface Endpoint {
   readonly isOwn?: true
   /** Whether it stands for an undocumented path that only the live platform or a recording may know. Its body may be of any type. */
   readonly isElsewhere?: true
+  /** Whether it is about Standin itself, and so answered here in every mode. */
+  readonly isLocal?: true
   /** The endpoint's description for the OpenAPI document in this mode, computed on request. */
   says?(mode: Mode): Promise<EndpointDescription>
   reply(exchange: Exchange): Reply | Promise<Reply>
@@ -67,6 +69,8 @@ export interface OwnPath {
   /** `/builder/projects/{id}`. */
   readonly path: string
   readonly access: Access
+  /** Whether it is about Standin itself, and so answered here in every mode. */
+  readonly isLocal?: true
   /** The value of `WWW-Authenticate` on a 401; `Bearer` without it. */
   challenge?(exchange: Pick<Exchange, 'headers'>): string
   /** Its description for the OpenAPI document, if more is known than its path. */

@@ -131,7 +131,7 @@ function mixedSurface(local: Local, mixed: Mixed): Own & Pick<Surface, 'modeOf' 
     },
     enter: exchange => (isElsewhere(exchange) ? enterElsewhere(exchange) : own.enter(exchange)),
     answer(exchange) {
-      const mode = modeOf(exchange)
+      const mode = exchange.endpoint?.isLocal ? 'emulate' : modeOf(exchange)
       exchange.mode = mode
       switch (mode) {
         case 'emulate':

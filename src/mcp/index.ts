@@ -48,7 +48,7 @@ export function mcpSource(loaded: LoadedConfig, { origins, paceOf, ...shared }: 
 
 type Answering = (exchange: Exchange) => Reply | Promise<Reply>
 
-const getting = (path: string): OwnPath => ({ method: 'GET', path, access: 'anyone' })
+const getting = (path: string): OwnPath => ({ method: 'GET', path, access: 'anyone', isLocal: true })
 
 /** What a server answers at its path, and the document about it. */
 function answersOf(server: RunningServer, paceOf: PaceOf): readonly (readonly [OwnPath, Answering])[] {

@@ -52,7 +52,7 @@ test('errors of the server keep their form: clients read them', async () => {
 })
 
 test('a foreign page and a caller without a credential never reach the server', async () => {
-  const { live, ask } = await inFront()
+  const { live, ask, url } = await inFront()
   const foreign = await ask('/mcp', {
     method: 'POST',
     body: '{}',
@@ -60,7 +60,9 @@ test('a foreign page and a caller without a credential never reach the server', 
   })
   expect(foreign.status).toBe(403)
   const unknown = await ask('/mcp', { method: 'POST', body: '{}', headers: json, bearer: null })
-  expect(unknown.status).toBeGreaterThanOrEqual(401)
+  expect(unknown.status).toBe(401)
+  const [, document = ''] = /resource_metadata="(.+)"/.exec(unknown.headers.get('www-authenticate') ?? '') ?? []
+  expect(await (await fetch(document)).json()).toMatchObject({ resource: `${url}/mcp` })
   expect(live.seen).toEqual([])
 })
 

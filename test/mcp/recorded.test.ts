@@ -1,7 +1,8 @@
+import { Client as NewestClient, StreamableHTTPClientTransport as NewestTransport } from '@modelcontextprotocol/client'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { tape } from '../recordings/live.js'
-import type { Scene } from '../scene.js'
+import { platformWith, type Scene } from '../scene.js'
 import { connected, everythingServer } from './everything.js'
 
 /** A tape of a conversation with a real server, and what the client heard in it. */
@@ -101,6 +102,30 @@ test('a call that was not recorded is an error that names the nearest call and w
     /^MCP error -32004: No recording matches tools\/call get-sum\. The nearest is mcp\/tools-call-get-sum-\w+\.yaml; there params\.arguments\.b is 3, here it is 4\.$/,
   )
   expect(platform.misses()).toMatchObject([{ nearest: { differences: [{ field: 'params.arguments.b' }] } }])
+})
+
+test('the newest version, which has no sessions, is recorded and replayed as well', async () => {
+  const live = await platformWith({
+    mcp: { '/mcp': { tools: [{ name: 'get_weather', inputSchema: { type: 'object' } }] } },
+  })
+  const between = { mcp: { '/mcp': {} }, upstream: { baseUrl: live.url, apiKey: live.apiKey } }
+  async function converse({ url, apiKey }: Scene) {
+    const client = new NewestClient(
+      { name: 'test', version: '1' },
+      { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+    )
+    const headers = { authorization: `Bearer ${apiKey}` }
+    await client.connect(new NewestTransport(new URL(`${url}/mcp`), { requestInit: { headers } }))
+    onTestFinished(() => client.close())
+    const { tools } = await client.listTools()
+    return { tools, weather: await client.callTool({ name: 'get_weather', arguments: { city: 'Oslo' } }) }
+  }
+  const scene = tape(live.url)
+  const recording = await scene.recording(between)
+  const heard = await converse(recording)
+  await Promise.all([recording.stop(), live.stop()])
+  expect(await converse(await scene.replaying(between))).toEqual(heard)
+  expect(JSON.stringify(heard)).toContain('Oslo')
 })
 
 test('secrets in arguments and results are not written', async () => {
