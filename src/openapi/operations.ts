@@ -1,6 +1,6 @@
 /** The operations of OpenAPI documents: where they are, who may ask, and which of them a path means. */
 import { type Access, accessBelow, type EndpointDescription, type OwnPath, usualAccess } from '../core/exchange.js'
-import { isAuth, isReserved } from '../core/paths.js'
+import { documentedPaths, isAuth, isReserved } from '../core/paths.js'
 import { createPathTree, type Segment, stepsOfPath } from '../replies/index.js'
 import { isMap, type Node, type OpenApiDocument } from './document.js'
 
@@ -174,7 +174,7 @@ export interface OperationIndex {
 /** However many operations there are, a path is looked up step by step. */
 export function createOperationIndex(operations: readonly DocumentedOperation[]): OperationIndex {
   const tree = createPathTree<DocumentedOperation>()
-  const all = operations.filter(({ own }) => !isReserved(own.path) && !isAuth(own.path))
+  const all = operations.filter(({ own }) => !isTaken(own.path))
   for (const one of all) tree.put({ segments: patternOf(one.own.path) }, one)
   return {
     all,
@@ -188,6 +188,9 @@ export function createOperationIndex(operations: readonly DocumentedOperation[])
     },
   }
 }
+
+/** What Standin and the platform's document answer stays theirs. */
+const isTaken = (path: string) => isReserved(path) || isAuth(path) || documentedPaths.includes(path)
 
 /** Of two templates with a parameter at the same step, one with text around it is the more specific. */
 const isMoreSpecific = (one: DocumentedOperation, other: DocumentedOperation) =>

@@ -99,6 +99,16 @@ test('who may call follows from the security schemes, or from the configuration'
   expect((await open.ask('/b/status', { bearer: null })).status).toBe(401)
 })
 
+test('documented and reserved paths keep their answers', async () => {
+  const operation = { get: { responses: { 200: { description: 'Taken over.' } } } }
+  const paths = { '/v1/models': operation, '/dashboard/x': operation, '/__standin/journal': operation }
+  const platform = await platformFor(builderWith({ paths }), {}, { prefix: '' })
+  expect(await (await platform.ask('/v1/models')).json()).toHaveProperty('object', 'list')
+  const index = await (await platform.ask('/api/v1', { bearer: platform.anonKey })).text()
+  expect(index.match(/\/v1\/models/g)).toHaveLength(1)
+  expect(index).not.toContain('/dashboard/x')
+})
+
 test('a rule answers before the document', async () => {
   const rules = [{ on: 'GET /builder/projects/:id', when: { params: { id: '7' } }, reply: { json: { by: 'rule' } } }]
   const platform = await platformFor(undefined, { rules })
