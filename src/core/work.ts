@@ -29,9 +29,12 @@ export async function inSlices<T>(work: Sliced<T>): Promise<T> {
       const step = work.next()
       if (step.done) return step.value
     } while (performance.now() < endMs)
-    await new Promise<void>(resolve => void setImmediate(resolve))
+    await othersTurn()
   }
 }
+
+/** Resolves when other requests have had their turn. */
+export const othersTurn = () => new Promise<void>(resolve => void setImmediate(resolve))
 
 /** Does the work in one go. */
 export function atOnce<T>(work: Sliced<T>): T {

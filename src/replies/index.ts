@@ -91,6 +91,7 @@ export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from './s
 export { sampled, sampleJob, UnfitSchema } from './structured/index.js'
 
 export { type CommonFacts, hasTemplate, loadTemplates, TemplateError, type Templates } from './templates.js'
+export { readTextFile } from './text-file.js'
 
 /** The caller, and other facts besides the request. */
 type Circumstances = ConstructorParameters<typeof Asked>[1]

@@ -1,8 +1,8 @@
 /** Reads what resources are made from, rows and schemas, with the place of each value for mistakes. */
-import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { Path } from '../check/check.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
+import { readTextFile } from '../replies/index.js'
 
 export interface Source {
   readonly value: unknown
@@ -24,10 +24,7 @@ export async function readSource(name: string, dir: string): Promise<Source> {
 
 async function readText(file: string, name: string): Promise<string> {
   try {
-    // A pipe or a device may never end. For a folder, readFile reports the error.
-    const stats = await stat(file)
-    if (!stats.isFile() && !stats.isDirectory()) throw new Error('it is not a file')
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file))
+    return await readTextFile(file)
   } catch (error) {
     throw new ProblemsError([unreadable(name, error)], [file])
   }

@@ -2,6 +2,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { foreignRow, invalidRequest, noSuchRow, rowChanged, rowExists } from '../core/errors.js'
 import { type Json, type ResourceHead, type ResourceRow, type Tables, TakenError } from '../core/state.js'
+import { othersTurn } from '../core/work.js'
 import { compare, isPlain, type ListQuery, MOST_ROWS, matches } from './query.js'
 import { idText, parentOf, type ReadyResource, valueIn, withValue } from './resource.js'
 
@@ -67,8 +68,6 @@ export async function listRows(tables: Tables, set: RowSet, query: ListQuery): P
   found.sort((one, other) => compare(one.row, other.row, query.order))
   return { rows: found.slice(offset, offset + limit), total: found.length }
 }
-
-const othersTurn = () => new Promise<void>(resolve => void setImmediate(resolve))
 
 /** Rejects with a 404 if there is no such row for this viewer. */
 export async function getRow(tables: Tables, set: RowSet, id: string): Promise<ResourceRow> {

@@ -1,5 +1,6 @@
 /** Adds the rows of data files to the state, in each scope when it is first used. */
 import type { ResourceHead, ResourceRow, State, Tables } from '../core/state.js'
+import { othersTurn } from '../core/work.js'
 import type { ReadyResource, SeedRow } from './resource.js'
 import { headId, nextAfter, rowKey } from './rows.js'
 
@@ -72,8 +73,6 @@ async function plant(tables: Tables, resource: ReadyResource, scope: string, atM
 
 /** Rows that are added before other requests get their turn. */
 const ROWS = 200
-
-const othersTurn = () => new Promise<void>(resolve => void setImmediate(resolve))
 
 const highestOf = (seeds: readonly SeedRow[]) => seeds.reduce((highest, { id }) => Math.max(highest, nextAfter(id)), 1)
 

@@ -4,7 +4,7 @@ import { check, closed, type Path, spoken } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
 import { closingQuote, requireModestJson } from '../core/json.js'
 import { type Rows, rowSchemas, type State, type TableName, type Tables } from '../core/state.js'
-import { inSlices, type Sliced } from '../core/work.js'
+import { inSlices, othersTurn, type Sliced } from '../core/work.js'
 import { type AnyRow, type AnyTable, forEachTable, shapeOf, withDigests } from './shapes.js'
 
 /** Changes when earlier documents can no longer be read. */
@@ -81,8 +81,6 @@ const SLICE = 100
 
 /** Values that are compared before other requests get their turn. */
 const OF_A_COLUMN = 10_000
-
-const othersTurn = () => new Promise(resolve => setImmediate(resolve))
 
 function* slicesOf<T>(rows: readonly T[]): Generator<{ readonly from: number; readonly rows: readonly T[] }> {
   for (let from = 0; from < rows.length; from += SLICE) yield { from, rows: rows.slice(from, from + SLICE) }
