@@ -1,5 +1,5 @@
 /** `npm run screenshots`: takes the pictures of the dashboard that the README shows, light and dark, into fixtures/screenshots. It wants a build. */
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Platform } from '../src/index.js'
@@ -86,6 +86,8 @@ async function take(browser: Browser, colorScheme: 'light' | 'dark'): Promise<vo
 // Without coloured edges, which take room in a picture.
 const args = ['--no-sandbox', '--disable-gpu', '--disable-lcd-text']
 mkdirSync(folder, { recursive: true })
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args })
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-headless-shell'].find(existsSync)
+if (!executablePath) throw new Error('There is no Chromium in /usr/bin.')
+const browser = await chromium.launch({ executablePath, args })
 for (const colorScheme of ['light', 'dark'] as const) await take(browser, colorScheme)
 await browser.close()
