@@ -312,6 +312,8 @@ export type AnsweredBy =
   | { readonly kind: 'magic'; readonly words: readonly string[] }
   /** A resource, by its path in the configuration. */
   | { readonly kind: 'resource'; readonly path: string }
+  /** An MCP server, by its path: a list, or a result that no rule gave. */
+  | { readonly kind: 'mcp'; readonly path: string }
   | { readonly kind: 'recording'; readonly file: string }
   /** An operation of an OpenAPI document, and the name of the example that was sent, if it was one. */
   | { readonly kind: 'openapi'; readonly document: string; readonly operation: string; readonly example?: string }
@@ -386,6 +388,8 @@ export function inWords(by: AnsweredBy): string {
       return `magic ${by.words.join(' ')}`
     case 'resource':
       return `resource ${by.path}`
+    case 'mcp':
+      return `MCP server ${by.path}`
     case 'recording':
       return `recording ${by.file}`
     case 'openapi':

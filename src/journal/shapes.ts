@@ -54,6 +54,7 @@ const answeredBy = named(
     object({ kind: kind('canned'), form: oneOf(['reply', 'JSON', 'tool call']) }),
     object({ kind: kind('magic'), words: listOf(text) }),
     object({ kind: kind('resource'), path: text }),
+    object({ kind: kind('mcp'), path: text }),
     object({ kind: kind('recording'), file: text }),
     object({ kind: kind('openapi'), document: text, operation: text, example: maybe(text) }),
     object({ kind: kind('live'), baseUrl: maybe(text), recordedAs: maybe(text) }),

@@ -64,7 +64,10 @@ function answersOf(server: RunningServer, paceOf: PaceOf): readonly (readonly [O
   }
   const hasSessions = sessionVersions.some(version => options.protocolVersions.includes(version))
   return [
-    [own('POST'), exchange => posted(server, exchange, paceOf)],
+    [
+      own('POST'),
+      async exchange => ({ answeredBy: { kind: 'mcp', path }, ...(await posted(server, exchange, paceOf)) }),
+    ],
     ...(hasSessions
       ? ([
           [own('GET'), inSessions(generalStream)],

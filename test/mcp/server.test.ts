@@ -144,6 +144,8 @@ test('a test says what a tool answers, sees its calls, and rows of the journal n
     data: { prompt: string }[]
   }
   expect(rows.data[0]?.prompt).toBe('tools/call get_weather')
+  await client.listTools()
+  expect(platform.journal.find().at(-1)?.source).toBe('MCP server /mcp')
 })
 
 test('a 401 has the body of the platform, and names the document about credentials', async () => {
