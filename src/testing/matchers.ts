@@ -9,6 +9,7 @@ import {
   received,
   receivedLast,
 } from './received.js'
+import { callOf } from './tools.js'
 
 /** The context that test runners pass to their matchers. */
 interface Context {
@@ -30,6 +31,8 @@ export interface ReceivedMatchers<R = void, T = unknown> {
   toHaveReceivedTimes(times: number, query?: ExchangeQuery): Outcome<R, T>
   /** The last request was this one. */
   toHaveReceivedLast(query: ExchangeQuery): Outcome<R, T>
+  /** A tool of an MCP server was called at least once since the last reset, with at least these arguments. */
+  toHaveCalledTool(name: string, args?: Readonly<Record<string, unknown>>): Outcome<R, T>
 }
 
 export const matchers = {
@@ -49,6 +52,12 @@ export const matchers = {
   toHaveReceivedLast(this: Context, receiver: unknown, query: ExchangeQuery) {
     const judge = (one: Receiver) => receivedLast(one, query, this.utils.diff)
     return titled('toHaveReceivedLast', this, judged(journaling(receiver), query, judge))
+  },
+  toHaveCalledTool(this: Context, receiver: unknown, name: string, args?: Readonly<Record<string, unknown>>) {
+    const { diff } = this.utils
+    const query = callOf(name, args)
+    const judge = (one: Receiver) => received(one, query, { diff })
+    return titled('toHaveCalledTool', this, judged(journaling(receiver), query, judge))
   },
 }
 

@@ -9,6 +9,7 @@ import type { KeyOptions, TestKeys } from './credentials.js'
 import { type Awaitable, createTestJournal, type SharedJournal, type TestJournal } from './journal.js'
 import { type FailNext, failing, giving, type ReplyWith, type SharedGiven } from './reply.js'
 import { type TestResource, testResource } from './resource.js'
+import { createTools, type TestTools } from './tools.js'
 import type { Unanswered } from './unanswered.js'
 
 /** Its settings and its journal only concern requests of this scope, in any process. */
@@ -23,6 +24,8 @@ export interface SharedScope {
   /** As on the platform. */
   readonly failNext: FailNext<Awaitable<void>>
   readonly journal: SharedJournal
+  /** As on the platform, for calls of this scope. */
+  readonly mcp: TestTools
   misses(): Awaitable<readonly Miss[]>
   expectNoMisses(): Awaitable<void>
   /** A further key whose requests belong to the scope. */
@@ -57,18 +60,19 @@ export const scopeName = checking('scope', v.pipe(v.string(aName), v.regex(/^[!-
 export function createScope(given: string, { platform, keys, unanswered, sinceMs }: Parts): Scope {
   const name = scopeName(given)
   let ownSinceMs = 0
+  const reply = giving(platform, name)
+  const journal = createTestJournal({
+    journal: platform.journal,
+    scope: name,
+    sinceMs: () => Math.max(ownSinceMs, sinceMs()),
+    underWay: platform.forTests.traffic.underWay,
+  })
   return {
     name,
     headers: { [SCOPE_HEADER]: name },
     apiKey: keys.ofScope(name),
-    reply: giving(platform, name),
+    ...{ reply, journal, mcp: createTools(reply, journal) },
     failNext: failing(platform, name),
-    journal: createTestJournal({
-      journal: platform.journal,
-      scope: name,
-      sinceMs: () => Math.max(ownSinceMs, sinceMs()),
-      underWay: platform.forTests.traffic.underWay,
-    }),
     resource: path => testResource(platform, path, name),
     misses: () => unanswered.misses(name),
     expectNoMisses: () => unanswered.expectNone(name),

@@ -1,6 +1,8 @@
 /** The tools of MCP servers as tests see them: what they answer, and how they were called. */
+import { inspect } from 'node:util'
 import type { JournalEntry } from '../journal/index.js'
 import type { McpRuleInput } from '../replies/index.js'
+import type { ExchangeFilter } from './exchange-filter.js'
 import type { SharedJournal } from './journal.js'
 import type { ReplyWith, SharedGiven } from './reply.js'
 
@@ -48,6 +50,14 @@ export function createTools<G extends SharedGiven>(
       },
     }),
   }
+}
+
+/** Selects the calls of a tool. Throws a TypeError for anything but a name, which would match nothing. */
+export function callOf(name: string, args?: Readonly<Record<string, unknown>>): ExchangeFilter {
+  if (typeof name !== 'string') {
+    throw new TypeError(`The first argument must be the name of a tool, such as "get_weather", not ${inspect(name)}.`)
+  }
+  return { body: { method: 'tools/call', params: { name, ...(args && { arguments: args }) } } }
 }
 
 interface Call {

@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, onTestFinished, test } from 'vitest'
 import type { RuleInput } from '../../src/replies/index.js'
+import '../../src/vitest.js'
 import { platformWith, type Scene } from '../scene.js'
 import { connected } from './everything.js'
 
@@ -146,6 +147,19 @@ test('a test says what a tool answers, sees its calls, and rows of the journal n
   expect(rows.data[0]?.prompt).toBe('tools/call get_weather')
   await client.listTools()
   expect(platform.journal.find().at(-1)?.source).toBe('MCP server /mcp')
+})
+
+test('a test expects calls of a tool, and a scope has its own', async () => {
+  const platform = await withRules(saying('Sunny.'))
+  const scope = platform.scope('a')
+  await scope.mcp.tool('get_weather').reply('Rain.')
+  const { client } = await connected({ url: platform.url, apiKey: scope.apiKey })
+  expect(await client.callTool(inOslo)).toMatchObject({ content: [{ text: 'Rain.' }] })
+  expect(platform).toHaveCalledTool('get_weather', { city: expect.stringMatching(/^O/) })
+  expect(scope).toHaveCalledTool('get_weather')
+  expect(platform.scope('b')).not.toHaveCalledTool('get_weather')
+  const wrong = () => expect(platform).toHaveCalledTool('get_weather', { city: 'Bergen' })
+  expect(wrong).toThrow(/^expect\(platform\).toHaveCalledTool[\s\S]*Bergen[\s\S]*The nearest is POST \/mcp/)
 })
 
 test('a 401 has the body of the platform, and names the document about credentials', async () => {

@@ -5,6 +5,7 @@ import type { Platform } from 'standin/jest'
 
 export function right(platform: Platform): void {
   expect(platform).toHaveReceivedLast({ path: '/v1/*' })
+  expect(platform).not.toHaveCalledTool('get_weather')
 }
 
 export function elsewhere(connected: ConnectedPlatform): Promise<void> {

@@ -7,6 +7,7 @@ export function right(): Platform {
   const platform = usePlatform({ env: true })
   expect(platform).toHaveReceived({ path: '/v1/*', status: '4xx' })
   expect(platform.scope('a')).not.toHaveReceivedTimes(1, ({ request }) => request.bytes > 0)
+  expect(platform).toHaveCalledTool('get_weather', { city: 'Oslo' })
   return platform
 }
 

@@ -18,15 +18,21 @@ export async function right(platform: Platform): Promise<readonly string[]> {
   express().use('/ai', platform.handler)
   createUsePlatform({ beforeAll: before, beforeEach, afterEach, afterAll: after })({ env: true })
   expect(platform.scope('a')).toHaveReceivedTimes(1, ({ request }) => request.bytes > 0)
+  expect(platform).toHaveCalledTool('get_weather', { city: 'Oslo' })
+  await platform
+    .scope('a')
+    .mcp.tool('get_weather')
+    .reply({ structuredContent: { celsius: -3 } }, { times: 1 })
   return [given.id, session.access_token, platform.env.OPENAI_API_KEY, mail.code ?? '', ...entries.map(({ id }) => id)]
 }
 
 export async function elsewhere(): Promise<number> {
   const connected = await connect('http://127.0.0.1:4100', { controlToken: 'secret' })
   const told: Promise<void> = expect(connected).toHaveReceived({ path: '/v1/*' })
+  const called: Promise<void> = expect(connected).toHaveCalledTool('get_weather')
   const received: Promise<void> = assertReceived(await connected.scope('a'), '/v1/*')
   const platforms: readonly SharedPlatform[] = [connected, await startPlatform()]
-  await Promise.all([told, received, ...platforms.map(either => either.failNext({ status: 503 }))])
+  await Promise.all([told, called, received, ...platforms.map(either => either.failNext({ status: 503 }))])
   return connected.journal.count({ status: '4xx' })
 }
 
@@ -48,6 +54,8 @@ export async function wrong(platform: Platform): Promise<void> {
   await startPlatform({ prot: 1 })
   // @ts-expect-error: there is no such part of an exchange
   expect(platform).toHaveReceived({ pth: '/v1/*' })
+  // @ts-expect-error: arguments are an object
+  expect(platform).toHaveCalledTool('get_weather', 'Oslo')
   // @ts-expect-error: how often comes first
   expect(platform).toHaveReceivedTimes('/v1/*')
 }
