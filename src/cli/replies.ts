@@ -5,6 +5,7 @@ import { UsageError, unreadable, wordProblem } from '../check/problem.js'
 import { type ChatRequest, chatRequest } from '../completions/request.js'
 import { jsonSchemaOf } from '../config/json-schema.js'
 import { replyFilesOf } from '../config/load.js'
+import { mcpTools } from '../config/mcp-options.js'
 import { inWords } from '../core/exchange.js'
 import {
   createReplies,
@@ -17,6 +18,7 @@ import {
   rulesSchema,
   type TriedRequest,
   verdictOf,
+  wrongToolCalls,
 } from '../replies/index.js'
 import { type CommandLine, command, text, yes } from './command.js'
 import { load } from './load.js'
@@ -33,10 +35,9 @@ const check = command({
     const loaded = load(line)
     const { config } = loaded
     const { rules } = await loadRules(replyFilesOf(loaded), config.seed)
-    const findings = lint(
-      rules,
-      config.models.map(({ id }) => id),
-    )
+    const models = config.models.map(({ id }) => id)
+    const tools = mcpTools(config.mcp)
+    const findings = [...lint(rules, models), ...(tools.length > 0 ? await wrongToolCalls(rules, tools) : [])]
     if (findings.length === 0)
       return `The rules are valid. There ${rules.length === 1 ? 'is 1' : `are ${rules.length}`}.\n`
     process.exitCode = 1

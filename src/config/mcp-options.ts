@@ -160,6 +160,12 @@ export function mcpServers(configured: v.InferOutput<typeof mcpOptions>): Readon
   return new Map(Object.entries(configured as Readonly<Record<string, McpServer>>))
 }
 
+/** The tools of all servers; none where a server lists none, as it may be a live one. */
+export function mcpTools(configured: v.InferOutput<typeof mcpOptions>): readonly McpTool[] {
+  const servers = [...mcpServers(configured).values()]
+  return servers.every(({ tools }) => tools.length > 0) ? servers.flatMap(({ tools }) => tools) : []
+}
+
 /** Where the options of a server stand in the configuration. */
 export const mcpServerAt = (configured: v.InferOutput<typeof mcpOptions>, path: string): readonly string[] =>
   isOne(configured) ? ['mcp'] : ['mcp', path]

@@ -92,6 +92,7 @@ export { sampled, sampleJob, UnfitSchema } from './structured/index.js'
 
 export { type CommonFacts, hasTemplate, loadTemplates, TemplateError, type Templates } from './templates.js'
 export { readTextFile } from './text-file.js'
+export { wrongToolCalls } from './tool-calls.js'
 
 /** The caller, and other facts besides the request. */
 type Circumstances = ConstructorParameters<typeof Asked>[1]

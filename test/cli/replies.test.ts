@@ -29,6 +29,30 @@ test('replies check names what never answers, by file and line, and fails', asyn
   })
 })
 
+test('replies check names calls of tools that the MCP servers do not have, or with arguments that do not fit', async () => {
+  const config = `${files['platform.config.yaml']}mcp:
+  tools: [{ name: get_weather, inputSchema: { type: object, properties: { city: { type: string } }, required: [city] } }]
+`
+  const calling = (calls: string) => `- { when: { user: x }, times: 1, reply: { toolCalls: [${calls}] } }\n`
+  const rules = [
+    '{ name: get_weather, arguments: { city: Oslo } }, { name: mcp__own__get_weather, arguments: { city: Oslo } }',
+    "{ name: get_weather, arguments: { city: '{{user}}' } }, { name: '{{user}}' }",
+    '{ name: get_weather, arguments: { city: 5 } }, { name: get_weather, arguments: none }',
+    "{ name: get_wether, arguments: { city: '{{user}}' } }",
+  ]
+  const more = { 'platform.config.yaml': config, 'rules.yaml': rules.map(calling).join('') }
+  const misfits = 'rules.yaml:3: rule "rules.yaml:3" calls get_weather with arguments that do not fit its inputSchema:'
+  expect(await run(['replies', 'check'], { files: more })).toMatchObject({
+    code: 1,
+    stdout: [
+      `${misfits} city must be a string, not 5.`,
+      `${misfits} they are not JSON.`,
+      'rules.yaml:4: rule "rules.yaml:4" calls get_wether, a tool that no MCP server has. Did you mean "get_weather"?',
+      '',
+    ].join('\n'),
+  })
+})
+
 test.each([
   [
     "- reply: { text: 'Hi {{usr}}' }",

@@ -1,8 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, onTestFinished, test } from 'vitest'
+import { openPlatform } from '../../src/platform.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import '../../src/vitest.js'
 import { platformWith, type Scene } from '../scene.js'
+import { freshFolder } from '../state/kinds.js'
 import { connected } from './everything.js'
 
 const weather = {
@@ -160,6 +162,20 @@ test('a test expects calls of a tool, and a scope has its own', async () => {
   expect(platform.scope('b')).not.toHaveCalledTool('get_weather')
   const wrong = () => expect(platform).toHaveCalledTool('get_weather', { city: 'Bergen' })
   expect(wrong).toThrow(/^expect\(platform\).toHaveCalledTool[\s\S]*Bergen[\s\S]*The nearest is POST \/mcp/)
+})
+
+test('the log names calls in rules of chat that no tool fits', async () => {
+  const lines: string[] = []
+  const values = { port: 0, state: 'memory', mcp: { tools: [weather] } }
+  const platform = await openPlatform({
+    ...{ cwd: freshFolder(), file: false, warn: (line: string) => void lines.push(line) },
+    flags: Object.entries(values).map(([name, value]) => ({ path: [name], value, origin: 'test' })),
+    rules: [{ name: 'ask', reply: { toolCalls: [{ name: 'get_weather', arguments: { town: 'Oslo' } }] } }],
+  })
+  onTestFinished(() => platform.stop())
+  expect(lines).toEqual([
+    expect.stringMatching(/rule "ask" calls get_weather with arguments that do not fit its inputSchema: city/),
+  ])
 })
 
 test('a 401 has the body of the platform, and names the document about credentials', async () => {

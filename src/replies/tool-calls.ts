@@ -1,0 +1,59 @@
+/** Finds calls in chat rules that no MCP server could answer: of unknown tools, or with arguments that do not fit. */
+import { didYouMean } from '../check/suggest.js'
+import { bounded } from '../core/work.js'
+import type { ReadyRule } from './dialect.js'
+import type { LintFinding } from './lint.js'
+import { isHttpRule, isMcpRule } from './rules.js'
+import type { ToolCall } from './said.js'
+import type { ChatSaying } from './saying.js'
+import { hasTemplate } from './templates.js'
+
+interface KnownTool {
+  readonly name: string
+  readonly inputSchema: object
+}
+
+/** With names and arguments that are templates, a call is only known once there is a request. */
+export async function wrongToolCalls(
+  rules: readonly ReadyRule[],
+  tools: readonly KnownTool[],
+): Promise<readonly LintFinding[]> {
+  const { validatorOf } = await import('../check/json-schema.js')
+  const mistakeIn = (tool: KnownTool, given: string) => {
+    try {
+      const check = () => validatorOf(tool.inputSchema)(JSON.parse(given), { firstOnly: true, whole: 'arguments' })
+      return bounded(check, CHECK_MS)[0]?.sentence
+    } catch (error) {
+      // Schemas that cannot be used, or take too long, are no mistake of the rule.
+      return error instanceof SyntaxError ? 'they are not JSON.' : undefined
+    }
+  }
+  return rules.filter(isActiveChat).flatMap(rule => {
+    const sayings = rule.sayings as readonly ChatSaying[]
+    const unknown = sayings.flatMap(({ calls }) => calls.flatMap(name => unknownTool(name, tools)))
+    const wrong = sayings.flatMap(callsOf).flatMap(({ name, arguments: given }) => {
+      const tool = tools.find(tool => isOf(name, tool))
+      const mistake = tool && mistakeIn(tool, given)
+      return mistake === undefined ? [] : `calls ${name} with arguments that do not fit its inputSchema: ${mistake}`
+    })
+    return [...unknown, ...wrong].map(sentence => ({ place: rule.place, sentence: `${rule.title} ${sentence}` }))
+  })
+}
+
+const CHECK_MS = 100
+
+const isActiveChat = ({ written }: ReadyRule) =>
+  written.enabled !== false && !isHttpRule(written) && !isMcpRule(written)
+
+/** Known if the reply is the same for every request. */
+const callsOf = ({ always }: ChatSaying): readonly ToolCall[] =>
+  (always?.choices ?? []).flatMap(({ toolCalls = [] }) => toolCalls.filter(({ kind }) => kind === 'function'))
+
+/** Clients may put the name of a server before that of its tool: `mcp__weather__get_weather`. */
+const isOf = (called: string, { name }: KnownTool) => called === name || called.endsWith(`_${name}`)
+
+function unknownTool(called: string, tools: readonly KnownTool[]): readonly string[] {
+  if (hasTemplate(called) || tools.some(tool => isOf(called, tool))) return []
+  const names = tools.map(({ name }) => name)
+  return [`calls ${called}, a tool that no MCP server has.${didYouMean(called, names)}`]
+}
