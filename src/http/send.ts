@@ -173,6 +173,14 @@ function noteAndEnd(response: ServerResponse, status: number, head: string): voi
 
 type Write = (text: string, behind: string) => void
 
+/** Writes the head of a response with an unknown length. Returns whether that was all, as for HEAD. */
+function isOnlyHead(response: ServerResponse, headers: string[], status: number): boolean {
+  response.writeHead(status, headers)
+  if (response.req.method !== 'HEAD') return false
+  response.end()
+  return true
+}
+
 /**
  * Sends a reply whose body has a rhythm, and calls `done` once: with true when all of it was written, with false when
  * the client disconnected early.
@@ -185,12 +193,7 @@ export function sendPaced(
   { pacer, piecesAtMs }: Playing,
   done: (complete: boolean) => void,
 ): void {
-  response.writeHead(status, flat(head))
-  // For HEAD there is no body to play.
-  if (response.req.method === 'HEAD') {
-    response.end()
-    return done(true)
-  }
+  if (isOnlyHead(response, flat(head), status)) return done(true)
   const write = timed(chunkWriter(response, body.bytewise === true), piecesAtMs)
   let begun = false
   let complete = false
@@ -226,12 +229,7 @@ export function sendOpen(
   piecesAtMs: number[] | undefined,
   done: (complete: boolean) => void,
 ): void {
-  response.writeHead(status, flat(head))
-  // For HEAD there is no body to wait for.
-  if (response.req.method === 'HEAD') {
-    response.end()
-    return done(true)
-  }
+  if (isOnlyHead(response, flat(head), status)) return done(true)
   response.flushHeaders()
   const { pieces, isEndless } = body
   const write = timed(text => void response.write(text), piecesAtMs)

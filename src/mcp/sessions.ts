@@ -17,7 +17,7 @@ export interface Session {
   readonly version: string
   readonly client: ClientFacts
   readonly scope: string
-  /** Who began it: nobody else can use it. */
+  /** The caller who began it. Other callers cannot use it. */
   readonly holder: string
   logLevel: string | undefined
   readonly subscriptions: Set<string>
@@ -75,6 +75,7 @@ const MOST_STREAMS = 100
 /** Names a caller, so that one cannot use the session of another. */
 export const holderOf = (caller: Caller): string => `${caller.kind} ${'id' in caller ? caller.id : ''}`
 
+/** Long because all of its methods share the sessions and listeners. */
 export function createMcpSessions(now: () => number): McpSessions {
   // The most recently used one is last.
   const sessions = new Map<string, Session>()

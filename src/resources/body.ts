@@ -1,18 +1,18 @@
 /** Reads a row from the body of a request. A file of its own, since it refuses what is hostile. */
-import { emptyBody, encodedContent, invalidRequest, notJson, notJsonContent, tooDeep } from '../core/errors.js'
+import { emptyBody, invalidRequest, notJsonContent, tooDeep } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
-import { isTooDeep, jsonText, requireModestJson } from '../core/json.js'
+import { isJsonType, isTooDeep, jsonBody, requireModestJson, requireUnencoded } from '../core/json.js'
 import type { Json } from '../core/state.js'
 import { MOST_ROW_LEVELS } from './seed-rows.js'
 
 /** Throws a 400 or 415 if it is not a JSON object. */
 export function rowIn({ body, headers }: Pick<Exchange, 'body' | 'headers'>): Json {
   const { 'content-type': type, 'content-encoding': encoding } = headers
-  if (type !== undefined && !json.test(type)) throw notJsonContent(type)
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)
+  if (type !== undefined && !isJsonType(type)) throw notJsonContent(type)
+  requireUnencoded(encoding)
   if (!body || body.length === 0) throw emptyBody()
   requireModestJson(body)
-  const row = parsed(body)
+  const row = jsonBody(body)
   if (typeof row !== 'object' || row === null || Array.isArray(row))
     throw invalidRequest('The request body must be a JSON object.')
   requireShallow(row)
@@ -21,14 +21,4 @@ export function rowIn({ body, headers }: Pick<Exchange, 'body' | 'headers'>): Js
 
 export function requireShallow(row: object): void {
   if (isTooDeep(row, MOST_ROW_LEVELS)) throw tooDeep(MOST_ROW_LEVELS)
-}
-
-const json = /^\s*application\/([\w.-]+\+)?json\s*(;|$)/i
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(jsonText(body))
-  } catch (error) {
-    throw notJson((error as Error).message)
-  }
 }

@@ -99,6 +99,7 @@ const addressIn = ({ resource, scope = '' }: Asked): ResourceAddress => ({ path:
 
 const notThere = 'There is no such resource, or no such row.'
 
+/** Long because it lists all operations on resources. */
 export const resourceOperations = ({ resources }: Parts) => ({
   listResources: operation({
     at: 'GET /resources',

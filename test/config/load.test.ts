@@ -5,6 +5,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { ProblemsError } from '../../src/check/problem.js'
 import type { ConfigSources, LoadedConfig } from '../../src/config/load.js'
+import { configSchema } from '../../src/config/schema.js'
 import { unpaced } from '../../src/core/pace.js'
 import { type Files, folderWith } from '../command.js'
 import { loadConfig } from '../configuration.js'
@@ -137,8 +138,7 @@ test('options can be shared within the file by anchors', () => {
   expect(config.access).toMatchObject({ models: ['user'], chat: ['user'] })
 })
 
-const known =
-  'Known: host, port, controlToken, mode, modes, version, models, replies, openapi, strict, requests, magic, seed, pace, tokenizer, access, index, mcp, users, apiKeys, auth, upstream, recordings, contract, journal, cors, faults, limits, state.'
+const known = `Known: ${Object.keys(configSchema.entries).join(', ')}.`
 
 test.each([
   ['prot: 4100', `1:1: prot ${isUnknown('port')}`],

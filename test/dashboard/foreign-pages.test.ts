@@ -221,7 +221,7 @@ inBrowser('neither does one whose name was made to lead here', async () => {
   expect(answers).toHaveLength(operations.length)
   for (const { status, text } of answers) {
     expect(status).toBe(403)
-    expect(JSON.parse(text)).toEqual({ error: expect.stringContaining('only when it is asked by its own name') })
+    expect(JSON.parse(text)).toEqual({ error: expect.stringContaining('must be called by its own name') })
     expect(text).not.toContain(ada.email)
   }
   expect(await everythingOf(platform)).toEqual(before)

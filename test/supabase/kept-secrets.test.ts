@@ -78,7 +78,9 @@ describe.each(lasting)('in $kind', kind => {
       `update refresh_tokens set token = '${second}', parent = '${first}'`,
       `insert into refresh_tokens select '${first}', session_id, user_id, null, 1, created_at, updated_at from refresh_tokens`,
       `update one_time_tokens set token_hash = '${hash}'`,
-      `delete from standin_migrations where name = '002-digests-of-secrets'`,
+      'drop table resource_rows',
+      'drop table resources',
+      `delete from standin_migrations where name > '002'`,
     ])
 
     const backend = await backendWith({}, { state: stateOf(place) })
