@@ -167,7 +167,7 @@ export interface Lines {
 }
 
 /** A line that takes longer does not come; far more than any of them takes. */
-const PATIENCE_MS = 10_000
+const PATIENCE_MS = 60_000
 
 function createLines(stream: Readable): Lines {
   let text = ''

@@ -32,7 +32,7 @@ inBrowser(
     await messageIn(page).fill('slowly')
     await page.keyboard.press('Enter')
     await answersOn(page).locator('.said').getByText('word3 ').waitFor()
-    expect(await answersOn(page).innerText()).toMatch(/Answering.*word0 word1 word2 word3 /s)
+    expect(await answersOn(page).innerText()).toMatch(/Answering.*word0 word1 word2 word3/s)
     expect(await hasFocus(page, messageIn(page))).toBe(true)
 
     await page.getByRole('button', { name: 'Stop' }).click()
