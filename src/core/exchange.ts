@@ -101,6 +101,8 @@ export interface Exchange {
   /** The part after the `?`, undecoded; may be empty. */
   readonly query: string
   readonly headers: IncomingHttpHeaders
+  /** Whether a WebSocket is asked for, which only the live platform can open. */
+  isWebSocket?: true
   /** The Authorization header. On the auth backend, the one that the gateway passes on. */
   authorization: string | undefined
   /** When the request's headers had arrived, by `passedMs` of core/clock.ts. */

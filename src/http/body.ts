@@ -33,15 +33,47 @@ interface OwnRequest extends IncomingMessage {
   isRead: boolean
 }
 
+/** Whether a request changes the protocol of its connection, so that what follows on it is no longer HTTP. */
+export type Upgrades = (request: IncomingMessage) => boolean
+
+/** Node's own field: whether a request asks for another protocol, and then whether it gets one. */
+interface Upgradable {
+  readonly upgrade?: boolean | null
+}
+
+/** Whether node has handed over the connection of this request. */
+export const isUpgraded = (request: IncomingMessage): boolean => (request as Upgradable).upgrade === true
+
+/** RFC 6455 §4.1. A request with a body is none, because node would not read that body. */
+export function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
+  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
+}
+
 /**
  * Creates the class of a server's requests. Starting a stream, its events and its end take a tenth of the time of a whole request, even
  * without a body, since node reads every request without a reader to its end. Each server has its own class, because express changes the
  * prototype.
  */
-export function createRequestClass(): typeof IncomingMessage {
-  class Request extends IncomingMessage {
+export function createRequestClass(upgrades: Upgrades): typeof IncomingMessage {
+  class Request extends IncomingMessage implements Upgradable {
+    // Set while node's constructor runs, so it must have no initial value here.
+    declare asksUpgrade: boolean | null
     taker: Taker | undefined = undefined
     isRead = false
+
+    get upgrade(): boolean | null {
+      return this.asksUpgrade
+    }
+
+    /**
+     * Node sets this twice: before the method is known to what the client asked for, then to whether the server has a listener for
+     * upgrades. It would hand over every connection for which a client asks that, such as those of Java clients, whose first
+     * request offers HTTP/2.
+     */
+    set upgrade(value: boolean | null) {
+      this.asksUpgrade = value === true && this.method !== null && this.method !== 'CONNECT' ? upgrades(this) : value
+    }
 
     takeBody(taker: Taker): boolean {
       const isTouched = this.readableFlowing !== null || this.readableLength > 0 || this.complete || this.destroyed

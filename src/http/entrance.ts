@@ -4,7 +4,7 @@ import { passedMs } from '../core/clock.js'
 import { hasStopped } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { CONTROL, DASHBOARD, isReserved } from '../core/paths.js'
-import { createRequestClass } from './body.js'
+import { asksForWebSocket, createRequestClass } from './body.js'
 import type { Line } from './line.js'
 import { createResponseClass } from './send.js'
 
@@ -19,6 +19,8 @@ export type App = (request: IncomingMessage, response: ServerResponse) => void
 
 interface Ways {
   readonly line: Line['accept']
+  /** Whether a WebSocket on a path is carried to the live platform. Without it, none is. */
+  readonly carriesWebSocket?: Line['carriesWebSocket'] | undefined
   readonly rest: (request: IncomingMessage, response: ServerResponse, prototypes: Prototypes) => void
 }
 
@@ -64,8 +66,16 @@ export function createTraffic(): TrafficCount {
   return { counts, gate, ...createCount(counts), hold: gate.hold, close: gate.close }
 }
 
-export function createEntrance({ line, rest }: Ways, { counts, gate }: TrafficCount = createTraffic()): Entrance {
-  const classes = { IncomingMessage: createRequestClass(), ServerResponse: createResponseClass() }
+export function createEntrance(
+  { line, carriesWebSocket = () => false, rest }: Ways,
+  { counts, gate }: TrafficCount = createTraffic(),
+): Entrance {
+  const upgrades = (request: IncomingMessage) => {
+    if (!asksForWebSocket(request)) return false
+    const path = pathOf(request.url ?? '/')
+    return !isReserved(path) && carriesWebSocket({ method: 'GET', path })
+  }
+  const classes = { IncomingMessage: createRequestClass(upgrades), ServerResponse: createResponseClass() }
   const prototypes = { request: classes.IncomingMessage.prototype, response: classes.ServerResponse.prototype }
   return {
     classes,

@@ -24,7 +24,7 @@ import { SCOPE_HEADER, type Scopes } from '../core/scope.js'
 import { FAULT_HEADER, type Faults } from '../faults/index.js'
 import { authorize } from '../keys/identify.js'
 import type { Limits, Quota } from '../limits/index.js'
-import { isJson, isUnread, readBeginning, readBody, requireJson } from './body.js'
+import { isJson, isUnread, isUpgraded, readBeginning, readBody, requireJson } from './body.js'
 import { isPreflight } from './cors.js'
 import { type Adopted, BODY } from './foreign.js'
 import type { Pacer } from './pacer.js'
@@ -60,6 +60,8 @@ interface Fixed {
 
 export interface Line {
   readonly accept: (request: IncomingMessage, response: ServerResponse, path: string) => void
+  /** Whether a WebSocket on this path is carried to the live platform. */
+  readonly carriesWebSocket: (request: Pick<Exchange, 'method' | 'path'>) => boolean
   /** Rebuilds the line after something was switched on or off. Requests that are under way stay on the old one. */
   renew(): void
 }
@@ -71,9 +73,11 @@ export function createLine(current: () => LineParts, fixed: Fixed): Line {
     renew() {
       line = composed(current(), fixed)
     },
+    carriesWebSocket: request => !isAuth(request.path) && (line.platform.live?.carriesWebSocket?.(request) ?? false),
     accept(request, response, path) {
       const { platform, auth, first, withFault, ends } = line
       const exchange = newExchange(request, path)
+      if (isUpgraded(request)) exchange.isWebSocket = true
       const surface = path.startsWith('/auth/') && isAuth(path) ? auth : platform
       const live = surface.live?.mayReach(exchange) ? surface.live : undefined
       const visit = { request, response, exchange, surface, live, pass: undefined, answer: undefined, isStruck: false }

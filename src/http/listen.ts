@@ -7,6 +7,7 @@ import { startError } from './address.js'
 import type { Entrance } from './entrance.js'
 import { errorReply } from './error-bodies.js'
 import { KEEP_ALIVE_MS } from './send.js'
+import { createHandedOver } from './websockets.js'
 
 export interface Listener {
   /** The port that the server listens on. */
@@ -45,6 +46,9 @@ export async function listen({ classes, answer }: Entrance, { host, port, warn =
     else if (status && cause.code !== 'HPE_INVALID_EOF_STATE')
       note(cause.code ?? '', `A request got a ${status} because it cannot be read: ${cause.reason ?? cause.message}.`)
   })
+  const handedOver = createHandedOver({ classes, answer })
+  // Emitted only for the WebSockets that are carried (`createRequestClass`).
+  server.on('upgrade', handedOver.take)
   // Node would refuse unknown expectations itself; the line does it with the platform's error body.
   server.on('checkExpectation', answer)
 
@@ -60,6 +64,8 @@ export async function listen({ classes, answer }: Entrance, { host, port, warn =
     port: (server.address() as AddressInfo).port,
     stop: graceMs =>
       new Promise(resolve => {
+        // They have no end to wait for.
+        handedOver.cut()
         const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
         // A connection that was busy when the server closed becomes idle after its response, and would then stay open.
         const sweep = setInterval(() => server.closeIdleConnections(), 20)

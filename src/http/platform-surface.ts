@@ -1,6 +1,14 @@
 /** The platform's own paths: the endpoint, the caller, and where the answer comes from: made here, live, or a recording. */
 import { noRecording, notFound, notFoundUnasked, PlatformError } from '../core/errors.js'
-import { type Answer, anonymous, type Caller, type Exchange, type Forward, type Reply } from '../core/exchange.js'
+import {
+  type Answer,
+  anonymous,
+  asksLive,
+  type Caller,
+  type Exchange,
+  type Forward,
+  type Reply,
+} from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import type { Origins } from '../core/origins.js'
 import { authorize, type Identify } from '../keys/identify.js'
@@ -119,6 +127,7 @@ function mixedSurface(local: Local, mixed: Mixed): Own & Pick<Surface, 'modeOf' 
       origins,
       proxy,
       mayBeLinked: () => false,
+      carriesWebSocket: request => asksLive(modeOf(request)) && !routes.has(request.path),
       /** A preflight goes to the same place as the request that it announces. */
       mayReach({ method, path, headers }) {
         const asked = method === 'OPTIONS' ? headers['access-control-request-method'] : undefined
@@ -139,7 +148,7 @@ function mixedSurface(local: Local, mixed: Mixed): Own & Pick<Surface, 'modeOf' 
         case 'proxy':
           return carryOver(mixed, exchange)
         case 'record':
-          return record(mixed, exchange)
+          return exchange.isWebSocket ? carryOver(mixed, exchange) : record(mixed, exchange)
         case 'replay':
           return replay(mixed, exchange)
       }

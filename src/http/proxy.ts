@@ -9,6 +9,7 @@ import type { LiveCredentials, ShownCredential } from './proxy/credentials.js'
 import { endWith } from './proxy/end-with.js'
 import { outgoing } from './proxy/headers.js'
 import { type Journey, type Manners, Passage } from './proxy/passage.js'
+import { joinWebSocket } from './proxy/websocket.js'
 
 export { authCredentials, callersOwn, platformCredentials } from './proxy/credentials.js'
 
@@ -63,8 +64,10 @@ export function createProxy(options: ProxyOptions): Upstream {
   }
 
   function carry(passage: Passage, { direct, engine }: typeof onKept): void {
+    const { isWebSocket, endpoint } = passage.journey.exchange
     try {
-      if (passage.journey.exchange.endpoint?.isElsewhere) engine(passage)
+      if (isWebSocket) onNew.direct(passage)
+      else if (endpoint?.isElsewhere) engine(passage)
       else direct(passage)
     } catch (error) {
       passage.fail(error)
@@ -76,6 +79,7 @@ export function createProxy(options: ProxyOptions): Upstream {
     if (passage.isOver) return
     passage.target = prefix + exchange.path + (request.url?.includes('?') ? `?${query ?? exchange.query}` : '')
     passage.headers = Object.assign(outgoing(exchange.headers, exchange.body), headers, { host })
+    if (exchange.isWebSocket) Object.assign(passage.headers, { connection: 'Upgrade', upgrade: 'websocket' })
     if (isPlain || witness) passage.headers['accept-encoding'] = 'identity'
     passage.departs()
     // If the body stayed unread, we would not notice that the client disconnects.
@@ -102,7 +106,10 @@ export function createProxy(options: ProxyOptions): Upstream {
 
 type Failed = (passage: Passage, error: NodeJS.ErrnoException) => void
 
-/** Node's own client. Documented paths use it, because http-proxy-middleware costs half of the throughput. */
+/**
+ * Node's own client. Documented paths use it, because http-proxy-middleware costs half of the throughput, and WebSockets, because it would
+ * write the live platform's refusals to the connection itself.
+ */
 function directClient({ protocol, hostname, port, secure }: Live, agent: HttpAgent, failed: Failed): Client {
   const send = protocol === 'https:' ? httpsRequest : httpRequest
   const to = { hostname, port, agent, rejectUnauthorized: secure }
@@ -115,6 +122,9 @@ function directClient({ protocol, hostname, port, secure }: Live, agent: HttpAge
       answer.once('error', error => passage.destroy(error))
       answers(passage, answer)
     })
+    if (passage.journey.exchange.isWebSocket) {
+      upstream.once('upgrade', (answer, socket, early) => joinWebSocket(passage, answer, socket, early))
+    }
     upstream.on('error', error => failed(passage, error))
   }
 }

@@ -87,6 +87,8 @@ export interface Live {
   readonly origins: Pick<Origins, 'requireOwn'>
   /** Whether other sites link to a path on purpose. */
   mayBeLinked(path: string): boolean
+  /** Whether a WebSocket on this path is carried to the live platform; absent if none is. */
+  carriesWebSocket?(request: Pick<Exchange, 'method' | 'path'>): boolean
   readonly proxy: () => Promise<Upstream>
 }
 

@@ -55,7 +55,7 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
       })
   }
 
-  const entrance = createEntrance({ line: line.accept, rest }, traffic)
+  const entrance = createEntrance({ line: line.accept, carriesWebSocket: line.carriesWebSocket, rest }, traffic)
   const mount = createMount(entrance)
   return {
     async listen(where) {

@@ -52,7 +52,11 @@ interface Head {
 }
 
 /** Sends the head. `headers` are the live ones, or ones made to fit the document. */
-function sendHead(passage: Passage, answer: IncomingMessage, { headers, upstream, remark, piecesAtMs }: Head): void {
+export function sendHead(
+  passage: Passage,
+  answer: IncomingMessage,
+  { headers, upstream, remark, piecesAtMs }: Head,
+): void {
   const { journey, manners } = passage
   const { request, response, exchange, ours, recordedAs } = journey
   const { statusCode: status = 0, statusMessage = '' } = answer

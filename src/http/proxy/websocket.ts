@@ -1,0 +1,38 @@
+/** Joins the two connections of a WebSocket once the live platform has agreed to it. */
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { upstreamUnreadable } from '../../core/errors.js'
+import { sendHead } from './carry-back.js'
+import { withoutHops } from './headers.js'
+import type { Passage } from './passage.js'
+
+/** `early` are bytes that the live platform sent right after its agreement. */
+export function joinWebSocket(passage: Passage, answer: IncomingMessage, live: Duplex, early: Buffer): void {
+  const { response } = passage.journey
+  const client = response.socket
+  // Its error is followed by its close.
+  live.on('error', () => {})
+  passage.answer = answer
+  passage.begins()
+  if (passage.isOver || !client) return void live.destroy()
+  if (early.length > 0) live.unshift(early)
+  try {
+    sendHead(passage, answer, {
+      headers: [...withoutHops(answer), 'Connection', 'Upgrade', 'Upgrade', 'websocket'],
+    })
+  } catch (error) {
+    live.destroy()
+    return passage.fail(upstreamUnreadable((error as Error).message))
+  }
+  live.once('close', () => client.destroySoon())
+  client.once('close', () => live.destroy())
+  // A WebSocket of which neither side ends its connection was cut off.
+  live.once('end', () => passage.answered())
+  client.once('end', () => passage.answered())
+  response.once('finish', () => {
+    // What noticed a client that leaves early.
+    client.removeAllListeners('data')
+    client.pipe(live).pipe(client)
+  })
+  response.end()
+}

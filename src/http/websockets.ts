@@ -1,0 +1,57 @@
+/** Puts requests for WebSockets on the line, once node has handed over their connections. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Entrance } from './entrance.js'
+
+interface HandedOver {
+  /** Puts the request on the line, with a response of its own: node makes none for a connection that it hands over. */
+  take(request: IncomingMessage, connection: Duplex, early: Buffer): void
+  /** Closes all connections. Node no longer knows of them. */
+  cut(): void
+}
+
+/** Keeps the connections that node hands over because they become WebSockets. */
+export function createHandedOver({ classes, answer }: Entrance): HandedOver {
+  const Response = classes.ServerResponse
+  const open = new Set<Socket>()
+  return {
+    take(request, connection, early) {
+      // The server of `listen` has sockets only.
+      const socket = connection as Socket
+      open.add(socket)
+      socket.once('close', () => open.delete(socket))
+      // The stream is closed after it. Nothing else can be done.
+      socket.on('error', () => {})
+      // Node's own name for the response in progress: no WebSocket can begin while an earlier request is still being answered.
+      if (!Response || (socket as { _httpMessage?: unknown })._httpMessage) return void socket.destroy()
+      const response = new Response(request)
+      // Node does not read another request from this connection.
+      response.shouldKeepAlive = false
+      response.assignSocket(socket)
+      // Node tells a response only on the connections that it still has.
+      socket.on('drain', () => response.emit('drain'))
+      response.once('finish', () => {
+        if (response.statusCode !== 101) socket.destroySoon()
+      })
+      noticeEnd(socket, response, early)
+      answer(request, response)
+    },
+    cut() {
+      for (const socket of open) socket.destroy()
+    },
+  }
+}
+
+/** Notices a client that leaves before it has an answer. Node only notices that on a connection that is read. */
+function noticeEnd(socket: Socket, response: ServerResponse, early: Buffer): void {
+  if (early.length > 0) return void socket.unshift(early)
+  socket.once('end', () => {
+    if (!response.headersSent) socket.destroy()
+  })
+  // The first bytes are for the live platform: they wait until it has agreed (`joinWebSocket`).
+  socket.once('data', (bytes: Buffer) => {
+    socket.pause()
+    socket.unshift(bytes)
+  })
+}
