@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { bounded, TookTooLong } from '../../src/core/work.js'
+
+test('work that used the processor for too long is interrupted', () => {
+  const work = () => /^(a+)+$/.exec(`${'a'.repeat(40)}!`)
+  expect(() => bounded(work, 20)).toThrow(TookTooLong)
+})
+
+test('work that was interrupted while it hardly ran is tried again', () => {
+  const never = new Int32Array(new SharedArrayBuffer(4))
+  let tries = 0
+  const result = bounded(() => {
+    if (++tries < 3) Atomics.wait(never, 0, 0, 200)
+    return tries
+  }, 100)
+  expect(result).toBe(3)
+})
+
+test('but not without end', () => {
+  const never = new Int32Array(new SharedArrayBuffer(4))
+  expect(() => bounded(() => Atomics.wait(never, 0, 0, 60_000), 20)).toThrow(TookTooLong)
+})
