@@ -1,7 +1,7 @@
 /** Platforms of their own for tests, each with a client that asks it. */
 import { createOpenAICompatible, type OpenAICompatibleProviderSettings } from '@ai-sdk/openai-compatible'
 import OpenAI from 'openai'
-import type { PlatformOptions, RuleInput } from '../../src/index.js'
+import type { Platform, PlatformOptions, RuleInput } from '../../src/index.js'
 import { platformWith } from '../scene.js'
 
 /** The chat of an OpenAI client. */
@@ -29,9 +29,14 @@ export const failureOf = (promise: PromiseLike<unknown>) =>
 // What a provider cannot do is told on the console otherwise.
 globalThis.AI_SDK_LOG_WARNINGS = false
 
-/** A model of the AI SDK. */
-export async function modelOf(options: PlatformOptions, settings: Partial<OpenAICompatibleProviderSettings> = {}) {
-  const { url, apiKey } = await platformWith(options)
+/** A model of the AI SDK, on a platform of its own. */
+export const modelOf = async (options: PlatformOptions, settings?: ProviderSettings) =>
+  modelAt(await platformWith(options), settings)
+
+type ProviderSettings = Partial<OpenAICompatibleProviderSettings>
+
+/** A model of the AI SDK that asks this platform. */
+export function modelAt({ url, apiKey }: Platform, settings: ProviderSettings = {}) {
   const provider = createOpenAICompatible({
     name: 'standin',
     baseURL: `${url}/v1`,
