@@ -20,6 +20,8 @@ const config = object({
   models: listOf(text),
   /** Which credentials open each endpoint. */
   endpoints: listOf(object({ method: text, path: text, access: v.union([v.literal('anyone'), listOf(text)]) })),
+  /** The paths of MCP servers. */
+  mcp: listOf(text),
   /** The development user, to sign in with at once. */
   sign_in: maybe(object({ email: text, password: text })),
   /** The public development key, if it works here and the request came over loopback. */

@@ -10,6 +10,7 @@ export const routes = {
   recordings: '/dashboard/recordings',
   replies: '/dashboard/replies',
   resources: '/dashboard/resources',
+  mcp: '/dashboard/mcp',
   users: '/dashboard/users',
   outbox: '/dashboard/outbox',
   signIn: '/dashboard/sign-in',
@@ -29,6 +30,10 @@ export const ruleAt = ({ title, place }: { readonly title: string; readonly plac
 
 /** The address that shows the rows of a resource. */
 export const resourceAt = (path: string) => `${routes.resources}?${new URLSearchParams({ path })}`
+
+/** The address that shows a tool of an MCP server. */
+export const toolAt = (tool: { readonly server: string; readonly tool: string }) =>
+  `${routes.mcp}?${new URLSearchParams(tool)}`
 
 /** The address that shows a recording. */
 export const recordingAt = (file: string) => `${routes.recordings}?${new URLSearchParams({ file })}`

@@ -82,6 +82,7 @@ const groups: readonly { readonly name: string; readonly places: readonly Place[
       { view: 'requests', name: 'Requests' },
       { view: 'replies', name: 'Replies' },
       { view: 'resources', name: 'Resources' },
+      { view: 'mcp', name: 'MCP' },
       { view: 'recordings', name: 'Recordings' },
       { view: 'controls', name: 'Controls' },
     ],

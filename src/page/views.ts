@@ -23,6 +23,7 @@ const later: Partial<Record<View, () => Promise<ComponentType>>> = {
   controls: async () => (await import('./controls/controls-view.jsx')).ControlsView,
   recordings: async () => (await import('./recordings/recordings-view.jsx')).RecordingsView,
   resources: async () => (await import('./resources/resources-view.jsx')).ResourcesView,
+  mcp: async () => (await import('./mcp/mcp-view.jsx')).McpView,
   users: async () => (await import('./people/users-view.jsx')).UsersView,
   outbox: async () => (await import('./people/outbox-view.jsx')).OutboxView,
   replies: async () => (await import('./replies/replies-view.jsx')).RepliesView,

@@ -1,4 +1,5 @@
 /** What answers beside the request line: the control API and the dashboard. Loaded with the first request for them. */
+import { mcpServers } from '../config/mcp-options.js'
 import type { Mode } from '../core/exchange.js'
 import { developmentApiKey, developmentUser, isPublicSecret } from '../core/secrets.js'
 import type { ConfigJson } from '../dashboard/operations.js'
@@ -117,6 +118,7 @@ export async function configJson(
     auth_mode: auth.mode,
     models: models.map(({ id }) => id),
     endpoints: endpoints.map(({ method, path, access }) => ({ method, path, access })),
+    mcp: [...mcpServers(config.mcp).keys()],
     ...(isThere && { sign_in: { email, password } }),
     ...(auth.mode === 'local' && { password_rule: ruleOfPasswords(auth) }),
   }

@@ -142,6 +142,7 @@ test('the configuration tells what anybody may know, and nothing else', async ()
   expect(body).toEqual({
     url,
     auth_url: url,
+    mcp: [],
     anon_key: anonKey,
     auth_mode: 'local',
     mode: 'emulate',

@@ -1,5 +1,5 @@
-/** The playground's credential, and the models listed for it. A pasted key is kept in the page's memory only. */
-import { useEffect, useState } from 'preact/hooks'
+/** The credential of the playground and of calls of tools, and the models listed for it. A pasted key is kept in the page's memory only. */
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { DASHBOARD_HEADER } from '../../core/paths.js'
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
@@ -10,7 +10,7 @@ import { announce } from '../widgets/announcer.jsx'
 import { PasswordField, Select } from '../widgets/fields.jsx'
 import { Link } from '../widgets/link.jsx'
 import { goTo, placeOf } from './at-the-end.js'
-import { type Conversation, type CredentialChoice, edit } from './conversation.js'
+import { belongTo, type Conversation, type CredentialChoice, edit } from './conversation.js'
 
 interface Props {
   readonly credential: Credential
@@ -116,6 +116,15 @@ export function useCredential({ credential: wish, pastedKey }: Conversation): Cr
     case 'none':
       return { choice, options, isThere: false, bearer: async () => undefined }
   }
+}
+
+/** Clears the conversation and the pasted key when another user signs in. */
+export function useOwner(): void {
+  const { session } = useSession()
+  const person = session.kind === 'user' ? session.email : undefined
+  useLayoutEffect(() => {
+    if (session.kind !== 'unknown') belongTo(person)
+  }, [session.kind, person])
 }
 
 /** The models that the platform lists for a credential. */

@@ -1,12 +1,11 @@
 /** A conversation with the platform's models, over the same endpoint that apps use. */
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { glob } from '../../core/paths.js'
 import { routes } from '../../dashboard/routes.js'
 import { controlWith, useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { failureOf } from '../failure.js'
 import { navigate, useAddress } from '../routing.js'
-import { useSession } from '../session/session.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { useServiceKey } from '../widgets/developer-only.jsx'
@@ -22,7 +21,6 @@ import { goTo, useAtTheEnd } from './at-the-end.js'
 import { Composer, goToComposer } from './composer.jsx'
 import {
   begin,
-  belongTo,
   type Conversation,
   clear,
   edit,
@@ -32,7 +30,7 @@ import {
   say,
   useConversation,
 } from './conversation.js'
-import { requirePasted, useCredential, useModels } from './credential.jsx'
+import { requirePasted, useCredential, useModels, useOwner } from './credential.jsx'
 import { conversationOf, type OpenedRequest } from './opened.js'
 import { bodyWith } from './settings.js'
 import { SettingsPanel } from './settings-panel.jsx'
@@ -135,15 +133,6 @@ function bodyFor({ settings }: Conversation, model: string, messages: readonly o
   goTo(put.wrong.name)
   announce(`Not sent. ${put.wrong.sentence}`)
   return undefined
-}
-
-/** Clears the conversation when another user signs in. */
-function useOwner(): void {
-  const { session } = useSession()
-  const person = session.kind === 'user' ? session.email : undefined
-  useLayoutEffect(() => {
-    if (session.kind !== 'unknown') belongTo(person)
-  }, [session.kind, person])
 }
 
 function Actions({ conversation, busy }: { readonly conversation: Conversation; readonly busy: boolean }) {

@@ -1,0 +1,91 @@
+/** The last calls of a tool by anyone, from the journal. */
+import { routes } from '../../dashboard/routes.js'
+import type { JournalEntry } from '../../journal/operations.js'
+import { type Control, useControl } from '../api.js'
+import { Link } from '../widgets/link.jsx'
+import { List } from '../widgets/list-page.jsx'
+import { Moment } from '../widgets/moment.jsx'
+import { type Resource, useResource } from '../widgets/resource.js'
+import { Empty } from '../widgets/states.jsx'
+import { type Column, Table } from '../widgets/table.jsx'
+import { responseIn } from './client.js'
+
+interface ToolCall {
+  readonly id: string
+  readonly at: string
+  readonly given: string
+  readonly outcome: string
+}
+
+type Calls = Resource<{ readonly data: readonly ToolCall[] }>
+
+const EVERY_MS = 5000
+/** How many requests are looked at, and how many calls are shown. */
+const LOOKED_AT = 200
+const SHOWN = 20
+
+export function useCalls(path: string, tool: string): Calls {
+  const control = useControl()
+  return useResource(signal => lastCalls(control, path, tool, signal), [control, path, tool], EVERY_MS)
+}
+
+async function lastCalls(control: Control, path: string, tool: string, signal: AbortSignal) {
+  const { data } = await control('POST /journal/find', {
+    body: { method: 'POST', path, text: 'tools/call', limit: LOOKED_AT },
+    signal,
+  })
+  const calls = data.flatMap(entry => callIn(entry, tool))
+  return { data: calls.reverse().slice(0, SHOWN) }
+}
+
+function callIn({ id, at, request, response, error }: JournalEntry, tool: string): readonly ToolCall[] {
+  const { method, params } = (request.body ?? {}) as Partial<Record<string, Record<string, unknown> | string>>
+  if (method !== 'tools/call' || typeof params !== 'object' || params.name !== tool) return []
+  return [{ id, at, given: JSON.stringify(params.arguments ?? {}), outcome: error ?? outcomeIn(response.body) }]
+}
+
+/** What a call came to: its error, its structured result, else its content. */
+function outcomeIn(body: unknown): string {
+  const frame = responseIn(typeof body === 'string' ? body : (JSON.stringify(body) ?? ''))
+  if (!frame) return 'No result'
+  if ('error' in frame) return frame.error.message
+  const { structuredContent, content } = frame.result
+  return JSON.stringify(structuredContent ?? content ?? frame.result)
+}
+
+const MOST_SHOWN = 140
+
+const cut = (text: string) => (
+  <code class="long-name">{text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text}</code>
+)
+
+const columns: readonly Column<ToolCall>[] = [
+  {
+    name: 'Called',
+    width: '18%',
+    of: ({ id, at }) => (
+      <Link to={`${routes.requests}?id=${id}`}>
+        <Moment at={at} />
+      </Link>
+    ),
+  },
+  { name: 'Arguments', of: ({ given }) => cut(given) },
+  { name: 'Result', of: ({ outcome }) => cut(outcome) },
+]
+
+export const LastCalls = ({ of }: { readonly of: Calls }) => (
+  <section class="stack" aria-label="Last calls">
+    <h2>Last calls</h2>
+    <List
+      of={of}
+      what="call"
+      empty={
+        <Empty title="No calls yet">
+          <p>Calls appear here, whichever client they come from.</p>
+        </Empty>
+      }
+    >
+      {calls => <Table caption="Last calls" columns={columns} rows={calls} keyOf={({ id }) => id} />}
+    </List>
+  </section>
+)

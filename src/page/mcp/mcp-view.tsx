@@ -1,0 +1,135 @@
+/** The configured MCP servers with their tools. */
+import { useState } from 'preact/hooks'
+import { routes, toolAt } from '../../dashboard/routes.js'
+import { useConfig } from '../config.jsx'
+import { useConversation } from '../playground/conversation.js'
+import { type Credential, CredentialField, useCredential, useOwner } from '../playground/credential.jsx'
+import { useAddress } from '../routing.js'
+import { Link } from '../widgets/link.jsx'
+import { type Resource, useResource } from '../widgets/resource.js'
+import { Empty, Shown } from '../widgets/states.jsx'
+import { type Column, Table } from '../widgets/table.jsx'
+import { View } from '../widgets/view.jsx'
+import { type ListedTool, listTools } from './client.js'
+import { ToolSections } from './tool-sections.jsx'
+
+export function McpView() {
+  const { query } = useAddress()
+  const server = query.get('server')
+  const tool = query.get('tool')
+  const caller = useCaller()
+  if (server === null || tool === null) return <Servers caller={caller} />
+  return <Tool key={`${server} ${tool}`} {...{ server, name: tool, caller }} />
+}
+
+/** Who asks the servers: the same credential as in the playground. */
+interface Caller {
+  readonly credential: Credential
+  readonly pastedKey: string
+  /** Changes when another credential is in use; a key that is still being typed is not used. */
+  readonly shown: string
+  readonly onSettled: () => void
+}
+
+function useCaller(): Caller {
+  useOwner()
+  const conversation = useConversation()
+  const { pastedKey } = conversation
+  const credential = useCredential(conversation)
+  const [settledKey, setSettledKey] = useState(pastedKey)
+  const shown = `${credential.choice} ${credential.isThere} ${settledKey}`
+  return { credential, pastedKey, shown, onSettled: () => setSettledKey(pastedKey) }
+}
+
+const useTools = (path: string, { credential: { bearer }, shown }: Caller): Resource<readonly ListedTool[]> =>
+  useResource(() => listTools({ path, bearer }), [path, shown])
+
+function Servers({ caller }: { readonly caller: Caller }) {
+  const { mcp } = useConfig()
+  return (
+    <View title="MCP" lead="Servers of the Model Context Protocol, and the tools that your agent can call.">
+      {mcp.length === 0 ? (
+        <Empty title="No MCP servers yet">
+          <p>
+            Add <code>mcp:</code> to <code>platform.config.yaml</code>, with the tools of a server.
+          </p>
+        </Empty>
+      ) : (
+        <div class="view-narrow">
+          <CredentialField {...caller} />
+        </div>
+      )}
+      {mcp.map(path => (
+        <Server key={path} {...{ path, caller }} />
+      ))}
+    </View>
+  )
+}
+
+interface ServerProps {
+  readonly path: string
+  readonly caller: Caller
+}
+
+function Server({ path, caller }: ServerProps) {
+  const tools = useTools(path, caller)
+  return (
+    <section class="stack" aria-label={`Server ${path}`}>
+      <h2>
+        <code>{path}</code>
+      </h2>
+      <Shown of={tools}>
+        {all =>
+          all.length === 0 ? (
+            <p class="quiet">This server lists no tools.</p>
+          ) : (
+            <Table caption={`Tools of ${path}`} columns={columnsFor(path)} rows={all} keyOf={({ name }) => name} />
+          )
+        }
+      </Shown>
+    </section>
+  )
+}
+
+const columnsFor = (server: string): readonly Column<ListedTool>[] => [
+  {
+    name: 'Tool',
+    width: '32%',
+    of: ({ name }) => (
+      <Link to={toolAt({ server, tool: name })} class="row-link long-name">
+        {name}
+      </Link>
+    ),
+  },
+  { name: 'Description', plain: true, of: ({ description }) => description ?? <span class="quiet">none</span> },
+]
+
+interface ToolProps {
+  readonly server: string
+  readonly name: string
+  readonly caller: Caller
+}
+
+function Tool({ server, name, caller }: ToolProps) {
+  const tools = useTools(server, caller)
+  return (
+    <View title={name} lead={<Link to={routes.mcp}>All MCP servers</Link>}>
+      <div class="view-narrow">
+        <CredentialField {...caller} />
+      </div>
+      <Shown of={tools}>
+        {all => {
+          const tool = all.find(one => one.name === name)
+          if (tool) return <ToolSections tool={tool} server={{ path: server, bearer: caller.credential.bearer }} />
+          return (
+            <Empty title="No such tool">
+              <p>
+                <code>{server}</code> lists no tool with this name.
+              </p>
+            </Empty>
+          )
+        }}
+      </Shown>
+    </View>
+  )
+}

@@ -1,0 +1,72 @@
+/** MCP servers on the dashboard: their tools, a form that calls one, and its last calls. */
+import { expect } from 'vitest'
+import { platformWith } from '../scene.js'
+import { expectFitForAll } from './axe.js'
+import { inBrowser, useBrowser } from './browser.js'
+
+const openPage = useBrowser()
+
+const weather = {
+  name: 'get_weather',
+  description: 'The weather in a city.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      city: { type: 'string', description: 'Its name.' },
+      days: { type: 'integer' },
+      unit: { enum: ['celsius', 'kelvin'] },
+      options: { type: 'object' },
+    },
+    required: ['city'],
+  },
+} as const
+
+inBrowser('a tool is found, called with a form, and its calls lead to their requests', async () => {
+  const platform = await platformWith({
+    mcp: { '/mcp': { tools: [weather] }, '/tools': {} },
+    rules: [
+      {
+        on: 'tools/call get_weather',
+        when: { arguments: { city: 'Oslo' } },
+        reply: { structuredContent: { celsius: -3 }, progress: [{ message: 'asking' }] },
+      },
+    ],
+  })
+  const { page, complaints } = await openPage()
+  const call = () => page.getByRole('button', { name: 'Call tool' }).click()
+  const calls = page.getByRole('table', { name: 'Last calls' })
+
+  await page.goto(`${platform.dashboardUrl}/mcp`)
+  await page.getByLabel('Credential').selectOption('None, to see the 401')
+  await page.getByRole('region', { name: 'Server /tools' }).getByText('No credential was sent.').waitFor()
+  await page.getByLabel('Credential').selectOption('Development key')
+  await page.getByText('This server lists no tools.').waitFor()
+  await expectFitForAll(page)
+  await page.getByRole('link', { name: 'get_weather', exact: true }).click()
+  await page.getByText('No calls yet').waitFor()
+
+  await call()
+  await page.getByText('city is missing').first().waitFor()
+  await page.getByLabel('city').fill('Oslo')
+  await page.getByLabel('days').fill('2')
+  await page.getByLabel('unit').selectOption('"kelvin"')
+  await page.getByLabel('options (JSON)').fill('{"wind":')
+  await call()
+  await page.getByText('This is not valid JSON').waitFor()
+  await page.getByLabel('options (JSON)').fill('{"wind":true}')
+  await call()
+  await page.getByRole('region', { name: 'Result' }).getByText('"celsius": -3').waitFor()
+  const last = calls.getByRole('row').filter({ hasText: '{"celsius":-3}' })
+  await last.getByText('{"city":"Oslo","days":2,"unit":"kelvin","options":{"wind":true}}').waitFor()
+  await page.getByText('Schemas').click()
+  await expectFitForAll(page)
+
+  await last.getByRole('link').click()
+  await page.getByText('tools/call get_weather').first().waitFor()
+  // What the page did by itself is not in the list.
+  expect(platform.journal.find().map(({ request }) => request.body)).toMatchObject([
+    { method: 'tools/call' },
+    { method: 'tools/call' },
+  ])
+  expect(complaints).toEqual([])
+})
