@@ -44,7 +44,7 @@ export function checkedCall({ method, params = {} }: RpcRequest, context: Contex
 const nameField = (method: string) =>
   method === 'resources/read' ? 'params.uri' : method === 'completion/complete' ? 'params.ref' : 'params.name'
 
-const invalid = (sentence: string, data?: unknown) =>
+export const invalid = (sentence: string, data?: unknown) =>
   new RpcError(rpcCodes.invalidParams, `Invalid params: ${sentence}`, data)
 
 const named = <T extends { readonly name: string }>(what: string, name: string, all: readonly T[]): T => {
@@ -70,17 +70,23 @@ export function validatorFor(schema: object) {
 
 function checkedTool(name: string, given: object, tools: readonly Tool[]): Tool {
   const tool = named('tool', name, tools)
-  const mistakes = mistakesIn(given, tool.inputSchema)
-  if (mistakes.length === 0) return tool
+  requireFit(given, tool.inputSchema, 'arguments')
+  return tool
+}
+
+/** Throws an RpcError that names each field which does not fit, and an UnfitSchema for a schema that cannot be used. */
+export function requireFit(given: unknown, schema: object, whole: string): void {
+  const mistakes = mistakesIn(given, schema, whole)
+  if (mistakes.length === 0) return
   const said = mistakes.map(({ path, sentence }) => ({ field: path.join('.'), sentence }))
   throw invalid(mistakes.map(({ sentence }) => sentence).join(' '), said)
 }
 
-function mistakesIn(given: object, schema: object) {
+function mistakesIn(given: unknown, schema: object, whole: string) {
   try {
-    return bounded(() => validatorFor(schema)(given, { whole: 'arguments' }), CHECK_MS)
+    return bounded(() => validatorFor(schema)(given, { whole }), CHECK_MS)
   } catch (error) {
-    if (error instanceof TookTooLong) throw invalid('the arguments take too long to check.')
+    if (error instanceof TookTooLong) throw invalid(`checking the ${whole} takes too long.`)
     throw error
   }
 }

@@ -3,9 +3,10 @@ import { stringifyExact } from '../core/json.js'
 import type { McpCall, McpGeneration, McpRound, McpTaken } from '../replies/index.js'
 import { notificationFrame, RpcError, type RpcNotification, type RpcRequest, rpcCodes } from '../rpc/frames.js'
 import { type CheckedCall, checkedCall } from './called.js'
-import { type Context, isModern, metaOf } from './context.js'
+import { type Context, metaOf } from './context.js'
 import { cachingOf } from './lists.js'
 import { completed, completion, contentOf, type McpResult, resultOf, toolResult, userMessage } from './results.js'
+import { asked, openRound, requireFittingAnswers } from './rounds.js'
 
 /** What comes of a call: a result, or questions that the client has to answer first. */
 export type CallOutcome = AnsweredCall | Asking
@@ -46,6 +47,7 @@ export async function answerCall(
   const taken = (before && (await replies.goOn(before, call))) ?? (await replies.take(call))
   if (!taken) return answered(await withoutRule(checked, call, context), context)
   const { generation } = taken
+  requireFittingAnswers(generation.rounds, answers)
   const round = openRound(generation.rounds, answers, context)
   if (round) return { kind: 'asking', round, taken, answers: asked(generation.rounds, answers) }
   if (generation.error) throw failed(generation, generation.error)
@@ -81,40 +83,6 @@ export function callFor(
     ...{ method, params, headers, caller, scope, server: server.path, version, answers },
     ...{ client: client.name, session: session?.id ?? '' },
   }
-}
-
-const capabilities = {
-  'elicitation/create': 'elicitation',
-  'sampling/createMessage': 'sampling',
-  'roots/list': 'roots',
-} as const
-
-/** The first round with a question that is not answered yet. Clients are only asked what they can answer. */
-function openRound(rounds: readonly McpRound[], answers: Earlier['answers'], context: Context): McpRound | undefined {
-  for (const round of rounds) {
-    const all = Object.entries(round)
-    const can = all.filter(([, { method }]) => context.client.capabilities[capabilities[method]] !== undefined)
-    if (can.length === 0 && all.length > 0) throw missingCapability(round, context)
-    const open = can.filter(([name]) => !Object.hasOwn(answers, name))
-    if (open.length > 0) return Object.fromEntries(open)
-  }
-  return undefined
-}
-
-function missingCapability(round: McpRound, context: Context): RpcError {
-  const missing = [...new Set(Object.values(round).map(({ method }) => capabilities[method]))]
-  return new RpcError(
-    rpcCodes.missingCapability,
-    `The client must declare the capability ${missing.join(' and ')}.`,
-    { requiredCapabilities: Object.fromEntries(missing.map(name => [name, {}])) },
-    isModern(context) ? 400 : undefined,
-  )
-}
-
-/** Only the answers to questions of the reply: clients may send others. */
-function asked(rounds: readonly McpRound[], answers: Earlier['answers']): Earlier['answers'] {
-  const names = new Set(rounds.flatMap(round => Object.keys(round)))
-  return Object.fromEntries(Object.entries(answers).filter(([name]) => names.has(name)))
 }
 
 /** Tells open streams what has changed. */

@@ -1,16 +1,19 @@
 import { readFileSync } from 'node:fs'
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { expect, test } from 'vitest'
+import '../../src/vitest.js'
 import { folderWith } from '../command.js'
 import { platformWith } from '../scene.js'
 import { connected } from './everything.js'
 
-/** The YAML of docs/mcp.md, in its order. */
-const blocks = [
-  ...readFileSync(new URL('../../docs/mcp.md', import.meta.url), 'utf8').matchAll(/^```yaml\n(.*?)^```/gms),
-].map(([, yaml = '']) => yaml)
+const page = readFileSync(new URL('../../docs/mcp.md', import.meta.url), 'utf8')
+
+/** The examples in a language, in their order. */
+const blocksOf = (language: 'yaml' | 'ts') =>
+  [...page.matchAll(/^```(\w+)\n(.*?)^```/gms)].flatMap(([, name, text = '']) => (name === language ? [text] : []))
 
 test('the example of the documentation works with a client', async () => {
-  const [config = '', ...rules] = blocks
+  const [config = '', ...rules] = blocksOf('yaml')
   const dir = folderWith({ 'platform.config.yaml': config, 'fixtures/replies/mcp.yaml': rules.join('\n') })
   const platform = await platformWith({ config: `${dir}/platform.config.yaml`, port: 0, state: 'memory' })
   const { client } = await connected(platform, { capabilities: { elicitation: {} } })
@@ -32,4 +35,23 @@ test('the example of the documentation works with a client', async () => {
   const ref = { type: 'ref/prompt', name: 'greet' } as const
   const { completion } = await client.complete({ ref, argument: { name: 'who', value: 'g' } })
   expect(completion.values).toEqual(['Grace'])
+
+  client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+    expect(params.message).toBe('Which city?')
+    return { action: 'accept', content: { name: 'Lima' } }
+  })
+  expect(await weather('somewhere')).toMatchObject({ content: [{ text: 'It is 21 degrees in Lima.' }] })
+})
+
+test('the example for tests is a test that passes', async () => {
+  const [config = ''] = blocksOf('yaml')
+  const dir = folderWith({ 'platform.config.yaml': config })
+  const platform = await platformWith({ config: `${dir}/platform.config.yaml`, port: 0, state: 'memory' })
+  const { client } = await connected(platform)
+  const call = async () => client.callTool({ name: 'get_weather', arguments: { city: 'Oslo' } })
+  const [snippet = ''] = blocksOf('ts')
+  const AsyncFunction = call.constructor as FunctionConstructor
+  const example = new AsyncFunction('platform', 'expect', 'call', snippet.replace('// …', 'await call()'))
+  expect(snippet).toContain('// …')
+  await example(platform, expect, call)
 })

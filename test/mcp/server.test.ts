@@ -212,6 +212,64 @@ test.each([
   expect(await (await post(platform, call, next.headers)).text()).toContain('Sunny.')
 })
 
+test('wrong-id answers another request, and malformed-json breaks off', async () => {
+  const platform = await withRules()
+  const { headers } = await session(platform)
+  const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: inOslo }
+  const tool = platform.mcp.tool('get_weather')
+  await tool.reply({ text: 'Sunny.', protocolFault: 'wrong-id' })
+  const other = (await (await post(platform, call, headers)).json()) as { id: number }
+  expect(other).toMatchObject({ result: { content: [{ text: 'Sunny.' }] } })
+  expect(other.id).not.toBe(call.id)
+  await tool.reply({ text: 'Sunny.', protocolFault: 'malformed-json' })
+  const broken = await (await post(platform, call, headers)).text()
+  expect(broken).toMatch(/^{.*Sunny/)
+  expect(() => JSON.parse(broken)).toThrow(SyntaxError)
+})
+
+const whichCity = {
+  message: 'Which city?',
+  requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+}
+
+test.each([
+  [{ action: 'accept', content: { name: 'Lima' } }, /^Asked, accept\.$/],
+  [{ action: 'decline' }, /^Asked, decline\.$/],
+  [{ action: 'accept', content: { name: 5 } }, /^-32602 .*name must be a string, not 5/],
+  [{ action: 'accept' }, /^-32602 .*name is missing/],
+])('an elicitation that is answered with %j gets %s, in both eras', async (answer, expected) => {
+  const ask = { city: { elicitation: whichCity } }
+  const platform = await withRules(saying('Asked, {{ answers.city.action }}.', { ask }))
+  for (const mode of ['legacy', 'auto'] as const) {
+    const capabilities = { elicitation: {} }
+    const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode }, capabilities })
+    client.setRequestHandler('elicitation/create', async () => answer as never)
+    const transport = new StreamableHTTPClientTransport(new URL(`${platform.url}/mcp`), {
+      requestInit: { headers: { authorization: `Bearer ${platform.apiKey}` } },
+    })
+    await client.connect(transport)
+    onTestFinished(() => client.close())
+    const said = await client.callTool(inOslo).then(
+      ({ content }) => (content as { text: string }[])[0]?.text,
+      ({ code, message }) => `${code} ${message}`,
+    )
+    expect(said).toMatch(expected)
+  }
+})
+
+test('an answer that is no action of an elicitation is refused', async () => {
+  const platform = await withRules(saying('Asked.', { ask: { city: { elicitation: whichCity } } }))
+  const version = '2026-07-28'
+  const prefix = 'io.modelcontextprotocol'
+  const _meta = { [`${prefix}/protocolVersion`]: version, [`${prefix}/clientCapabilities`]: { elicitation: {} } }
+  const params = { ...inOslo, _meta, inputResponses: { city: { action: 'agree' } } }
+  const headers = { 'mcp-protocol-version': version, 'mcp-method': 'tools/call', 'mcp-name': inOslo.name }
+  const answer = await post(platform, { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, headers)
+  expect(await answer.json()).toMatchObject({
+    error: { code: -32602, message: expect.stringContaining('the answer to city must have the action accept') },
+  })
+})
+
 test.each([
   ['{', 400, -32700],
   ['5', 400, -32600],

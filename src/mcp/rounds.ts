@@ -1,0 +1,66 @@
+/** The questions of a reply to the client: which are still open, and whether the answers fit them. */
+import { UnfitSchema } from '../check/json-schema-form.js'
+import type { McpQuestion, McpRound } from '../replies/index.js'
+import { RpcError, rpcCodes } from '../rpc/frames.js'
+import { invalid, requireFit } from './called.js'
+import { type Context, isModern, isObject } from './context.js'
+
+/** What the client has answered, by the name of the question. */
+type Answers = Readonly<Record<string, unknown>>
+
+const capabilities = {
+  'elicitation/create': 'elicitation',
+  'sampling/createMessage': 'sampling',
+  'roots/list': 'roots',
+} as const
+
+/** The first round with a question that is not answered yet. Clients are only asked what they can answer. */
+export function openRound(rounds: readonly McpRound[], answers: Answers, context: Context): McpRound | undefined {
+  for (const round of rounds) {
+    const all = Object.entries(round)
+    const can = all.filter(([, { method }]) => context.client.capabilities[capabilities[method]] !== undefined)
+    if (can.length === 0 && all.length > 0) throw missingCapability(round, context)
+    const open = can.filter(([name]) => !Object.hasOwn(answers, name))
+    if (open.length > 0) return Object.fromEntries(open)
+  }
+  return undefined
+}
+
+function missingCapability(round: McpRound, context: Context): RpcError {
+  const missing = [...new Set(Object.values(round).map(({ method }) => capabilities[method]))]
+  return new RpcError(
+    rpcCodes.missingCapability,
+    `The client must declare the capability ${missing.join(' and ')}.`,
+    { requiredCapabilities: Object.fromEntries(missing.map(name => [name, {}])) },
+    isModern(context) ? 400 : undefined,
+  )
+}
+
+/** Only the answers to questions of the reply: clients may send others. */
+export function asked(rounds: readonly McpRound[], answers: Answers): Answers {
+  const names = new Set(rounds.flatMap(round => Object.keys(round)))
+  return Object.fromEntries(Object.entries(answers).filter(([name]) => names.has(name)))
+}
+
+const actions: readonly unknown[] = ['accept', 'decline', 'cancel']
+
+/** Throws an RpcError for an answer to an elicitation that no form could have given. */
+export function requireFittingAnswers(rounds: readonly McpRound[], answers: Answers): void {
+  for (const [name, question] of rounds.flatMap(round => Object.entries(round)))
+    if (question.method === 'elicitation/create' && Object.hasOwn(answers, name))
+      requireElicited(name, question, answers[name])
+}
+
+function requireElicited(name: string, { params }: McpQuestion, answer: unknown): void {
+  const { action, content } = isObject(answer) ? answer : {}
+  const whole = `the answer to ${name}`
+  if (!actions.includes(action)) throw invalid(`${whole} must have the action accept, decline or cancel.`)
+  const schema = params?.requestedSchema
+  if (action !== 'accept' || !isObject(schema)) return
+  try {
+    requireFit(content ?? {}, schema, `content of ${whole}`)
+  } catch (error) {
+    // A rule may ask with any schema, to see how a client copes with it.
+    if (!(error instanceof UnfitSchema)) throw error
+  }
+}
