@@ -27,7 +27,7 @@ test('Prometheus reads how many requests there were, of which kind, and how they
     [`standin_requests_total{${chatPlace},status="400"}`]: 1,
     'standin_requests_total{method="GET",path="/v1/models",mode="none",status="401"}': 1,
     [`standin_tokens_total{${chatPlace},kind="prompt"}`]: expect.any(Number),
-    'standin_info{version="0.1.0",mode="emulate"}': 1,
+    'standin_info{version="0.2.0",mode="emulate"}': 1,
     standin_journal_entries: 5,
     process_resident_memory_bytes: expect.any(Number),
   })
