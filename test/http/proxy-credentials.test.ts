@@ -113,6 +113,20 @@ test('the token of a user stands in for an API key that is not there, on /v1 alo
   expect(show('/health')).toEqual({ headers: {} })
 })
 
+test.each([
+  [['apiKey', 'user'], 'Bearer key'],
+  [['user'], 'Bearer key'],
+  [['anon'], undefined],
+  ['anyone', undefined],
+] as const)('the API key opens a path of the app that is for %j: %j', (access, authorization) => {
+  const endpoint = { isOwn: true, access } as unknown as Exchange['endpoint']
+  const show = platformCredentials({ apiKey: 'key', anonKey: 'anon' })
+  expect(show({ path: '/builder/projects', endpoint } as Exchange)).toEqual({
+    headers: authorization ? { authorization } : {},
+  })
+  expect(show({ path: '/builder/projects' } as Exchange)).toEqual({ headers: {} })
+})
+
 test('where there is an API key, no user token is asked for and nothing waits', () => {
   const show = shown({ apiKey: 'key', anonKey: '', userToken: () => expect.unreachable() })
   expect(show('/v1/models')).toEqual({ headers: { authorization: 'Bearer key' } })

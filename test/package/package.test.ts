@@ -1,17 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { startPlatform } from '../../src/index.js'
 import { type Files, writeInto } from '../command.js'
 import { platformWith } from '../scene.js'
 import { type App, appFolder, hasPackage, writeTypes } from './apps.js'
 import { packagesNamed } from './type-imports.js'
 
-/** The code blocks of docs/testing.md, by the file names in their first lines. */
-const documented = (file: string) => {
-  const page = readFileSync(path.join(import.meta.dirname, '../../docs/testing.md'), 'utf8')
-  const [, code] = new RegExp(`^\`\`\`\\w+\n// ${file}\n(.*?)^\`\`\``, 'ms').exec(page) ?? []
-  return code ?? expect.fail(`docs/testing.md has no ${file}.`)
+/** The code blocks of a page, by the file names in their first lines. */
+const filesOf = (name: string): Files => {
+  const page = readFileSync(path.join(import.meta.dirname, '../../docs', name), 'utf8')
+  const blocks = page.matchAll(/^```\w+\n(?:\/\/|#) ([\w./-]+)\n(.*?)^```/gms)
+  return Object.fromEntries([...blocks].map(([, file = '', code = '']) => [file, code]))
 }
+
+const documented = (file: string) => filesOf('testing.md')[file] ?? expect.fail(`docs/testing.md has no ${file}.`)
 
 /** The files of a globalSetup in the documentation. */
 const remote: Files = Object.fromEntries(
@@ -77,6 +80,26 @@ test('the files of a globalSetup in the documentation pass', { timeout: 120_000 
   expect(output).toMatch(/Tests {2}2 passed/)
   expect(code).toBe(0)
 })
+
+test('the complete example passes its tests, and is recorded and replayed', { timeout: 120_000 }, async () => {
+  const app = appFolder()
+  const files = filesOf('example.md')
+  writeInto(app.dir, { ...files, 'example.config.js': "export default { test: { include: ['tests/app.spec.js'] } }" })
+  const { output } = await app.run('vitest/vitest.mjs', 'run', '--config=example.config.js')
+  expect(output).toMatch(/Tests {2}3 passed/)
+  const live = await startPlatform({ config: path.join(app.dir, 'platform.config.yaml'), rules: [liveProjects] })
+  onTestFinished(() => live.stop())
+  const upstream = `upstream: { baseUrl: '${live.url}', apiKey: ${live.apiKey} }`
+  writeInto(app.dir, { 'platform.config.yaml': `${files['platform.config.yaml']}${upstream}\n` })
+  const main = ['--state', 'memory', '--port', '0', '--', 'node', 'src/main.js']
+  for (const mode of [['record'], ['replay', '--strict']]) {
+    const { output } = await app.run('standin/dist/cli.js', 'exec', '--mode', ...mode, ...main)
+    expect(output).toMatch(/name: 'Live'.*building atlas\ndeployed/s)
+  }
+})
+
+/** The rows of users of the live platform are their own, so a rule stands in for them. */
+const liveProjects = { on: 'GET /builder/projects', reply: { json: [{ id: 'live', name: 'Live' }] } } as const
 
 test('the test of the documentation for node:test passes', { timeout: 60_000 }, async () => {
   const app = appFolder()

@@ -1,6 +1,6 @@
 /** Chooses the credentials that are sent to the live platform: the configured ones, or the caller's own. */
 import { adminStaysHere } from '../../core/errors.js'
-import type { Exchange } from '../../core/exchange.js'
+import type { Access, Exchange } from '../../core/exchange.js'
 import { INDEX } from '../../core/paths.js'
 
 /** The credentials that a forwarded request carries. */
@@ -36,12 +36,16 @@ const bearer = (credential: Token): ShownCredential => ({
 export function platformCredentials({ apiKey, anonKey, userToken, isMcp }: PlatformKeys): LiveCredentials {
   const [none, anon, key] = [bearer(''), bearer(anonKey), bearer(apiKey)]
   const ofModels = apiKey === '' && userToken ? () => shownLater(userToken()) : () => key
-  return ({ path }) => {
+  return ({ path, endpoint }) => {
     if (path.startsWith('/v1/')) return ofModels()
     if (path === INDEX || path.startsWith(`${INDEX}/`)) return anon
-    return isMcp?.(path) ? ofModels() : none
+    if (isMcp?.(path)) return ofModels()
+    // An API key also opens the builder services, which the document does not show. A path that is configured is one of them.
+    return endpoint?.isOwn && isForKeys(endpoint.access) ? ofModels() : none
   }
 }
+
+const isForKeys = (access: Access) => access !== 'anyone' && access.some(kind => kind === 'apiKey' || kind === 'user')
 
 const shownLater = (token: Token | Promise<Token>) => (token instanceof Promise ? token.then(bearer) : bearer(token))
 
