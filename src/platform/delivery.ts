@@ -68,6 +68,20 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
     async close(graceMs) {
       traffic.close()
       await Promise.all([listener.stop(graceMs), mount.stop(graceMs)])
+      await quietSoon(traffic)
     },
   }
+}
+
+/** A request that never ends does not keep the process. */
+const LONGEST_END_MS = 500
+
+/** Requests that were cut learn of it a little later than the server. Each is in the journal, and in the log, when it is over. */
+async function quietSoon(traffic: Traffic): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const tooLong = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, LONGEST_END_MS)
+  })
+  await Promise.race([traffic.quiet(), tooLong])
+  clearTimeout(timer)
 }
