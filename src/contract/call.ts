@@ -10,7 +10,7 @@ export interface TargetCredentials {
 
 /** One request. */
 export interface Call {
-  readonly to: 'platform' | 'auth'
+  readonly to: 'platform' | 'auth' | 'mcp'
   readonly method: string
   /** With the query, relative to the base URL. */
   readonly path: string

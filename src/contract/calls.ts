@@ -9,7 +9,7 @@ import type { Target } from './target.js'
 const UNKNOWN = 'there-is-no-such-path'
 const UNKNOWN_KEY = 'sk-no-such-key-00000000000000000000'
 
-const apiKeyOf = ({ credentials: { apiKey } }: Target) => given(apiKey, 'API key')
+export const apiKeyOf = ({ credentials: { apiKey } }: Target) => given(apiKey, 'API key')
 const anonKeyOf = ({ credentials: { anonKey } }: Target) => given(anonKey, 'anon key')
 
 function given(credential: string | undefined, name: string): string {
@@ -23,7 +23,7 @@ export const get = (path: string, authorization?: string): Call => ({
   headers: { accept: 'application/json', ...(authorization !== undefined && { authorization }) },
 })
 
-const bearer = (credential: string) => `Bearer ${credential}`
+export const bearer = (credential: string) => `Bearer ${credential}`
 
 export const index: CallFor = target => get(INDEX, bearer(anonKeyOf(target)))
 export const models: CallFor = target => get(MODELS, bearer(apiKeyOf(target)))

@@ -24,7 +24,9 @@ export interface TargetOptions extends TargetCredentials {
   readonly authUrl?: string | undefined
   /** The model to request. Defaults to the first one in the listing. */
   readonly model?: string | undefined
-  /** The maximum number of calls (60). */
+  /** The path of the MCP server to check. Defaults to one that the API index lists. */
+  readonly mcpPath?: string | undefined
+  /** The maximum number of calls (80). */
   readonly maxCalls?: number | undefined
   /** The timeout for a complete answer (30 seconds). */
   readonly timeoutMs?: number | undefined
@@ -40,6 +42,7 @@ export interface Target {
   readonly url: string
   readonly credentials: TargetCredentials
   readonly model: string | undefined
+  readonly mcpPath: string | undefined
   /** Whether it is on this machine, where large requests cost nothing. */
   readonly isNear: boolean
   /** The number of calls so far. */
@@ -49,13 +52,16 @@ export interface Target {
   /** Makes a call once and caches the result. Rejects with an Unasked when the budget is used up. */
   ask(call: Call): Promise<CallResult>
   shown(call: Call, heard: CallResult): ShownCall
-  /** All results so far, by names that are the same for every target. */
+  /**
+   * All results so far, by names that are the same for every target. Without those of MCP servers, whose tools
+   * `standin drift` compares.
+   */
   heard(): Promise<ReadonlyMap<string, CallResult>>
   /** Returns a text from the target without secrets and without terminal control characters. */
   clean(text: string): string
 }
 
-export const USUAL_MAX_CALLS = 60
+export const USUAL_MAX_CALLS = 80
 const USUAL_TIMEOUT_MS = 30_000
 
 /** A target that has not answered any of its first calls counts as down. */
@@ -68,13 +74,13 @@ const LONGEST_WAIT_S = 20
 
 export function createTarget(options: TargetOptions): Target {
   const url = withoutSlash(options.url)
-  const { apiKey, anonKey, email, password, model } = options
+  const { apiKey, anonKey, email, password, model, mcpPath } = options
   const credentials = { apiKey, anonKey, email, password }
   const { send, ...sent } = createSending({ ...options, url })
   /** By everything but the body: one has 4 MB, which take long to escape and to hash, and no time to compare with itself. */
   const remembered = new Map<string, { readonly call: Call; readonly heard: Promise<CallResult> }[]>()
   return {
-    ...{ url, credentials, model, ...sent },
+    ...{ url, credentials, model, mcpPath, ...sent },
     isNear: isNear(url),
     ask(call) {
       const { body, ...rest } = call
@@ -89,6 +95,7 @@ export function createTarget(options: TargetOptions): Target {
     async heard() {
       const found = new Map<string, CallResult>()
       for (const { call, heard: hearing } of [...remembered.values()].flat()) {
+        if (call.to === 'mcp') continue
         const name = nameOf(call, credentials)
         // A call that was not made in the end has no result.
         const heard = await hearing.catch(() => undefined)

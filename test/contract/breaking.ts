@@ -92,8 +92,11 @@ function fieldsIn(text: string): Asked['body'] {
   }
 }
 
-const passedOn = ['authorization', 'apikey', 'content-type', 'origin', 'access-control-request-method']
-const passedBack = ['content-type', 'allow', 'www-authenticate', 'access-control-allow-origin']
+const passedOn = [
+  ...['authorization', 'apikey', 'content-type', 'origin', 'access-control-request-method'],
+  ...['accept', 'mcp-session-id', 'mcp-protocol-version', 'mcp-method'],
+]
+const passedBack = ['content-type', 'allow', 'www-authenticate', 'access-control-allow-origin', 'mcp-session-id']
 
 async function answerOf({ url }: Base, { method, path, headers, text }: One): Promise<Answer> {
   const answer = await fetch(url + path, {

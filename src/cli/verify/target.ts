@@ -1,6 +1,8 @@
 /** The target of `standin verify` and its credentials: from flags first, then from the environment. */
 import { text as textOf } from 'node:stream/consumers'
 import { UsageError } from '../../check/problem.js'
+import { mcpServers } from '../../config/mcp-options.js'
+import type { Config } from '../../config/schema.js'
 import { wantedOf } from '../../contract/clause.js'
 import { clauses } from '../../contract/clauses/index.js'
 import { type TargetOptions, USUAL_MAX_CALLS } from '../../contract/target.js'
@@ -59,7 +61,8 @@ export async function targetAt(
       'Signing in needs both an email address and a password: --email with --password or --password-stdin.',
     )
   }
-  return { url, authUrl, model: line.flags.model, insecure: live?.insecure, ...credentials }
+  const { model, mcp: mcpPath = live?.mcpPath } = line.flags
+  return { url, authUrl, model, mcpPath, insecure: live?.insecure, ...credentials }
 }
 
 /** Credentials in the environment are only used for the target that the environment names. */
@@ -74,11 +77,15 @@ async function saidOf(flags: VerifyLine['flags'], target: string, env: VerifyEnv
 
 /** The live platform from the configuration. */
 function liveOf(line: VerifyLine) {
-  const { baseUrl, authUrl, apiKey, anonKey, insecure } = load(line).config.upstream
+  const { upstream, mcp } = load(line).config
+  const { baseUrl, authUrl, apiKey, anonKey, insecure } = upstream
   if (baseUrl === '') throw new UsageError('--target live needs upstream.baseUrl, the address of the live platform.')
   const orNone = (text: string) => text || undefined
-  return { url: baseUrl, authUrl: orNone(authUrl), apiKey: orNone(apiKey), anonKey: orNone(anonKey), insecure }
+  const credentials = { apiKey: orNone(apiKey), anonKey: orNone(anonKey) }
+  return { url: baseUrl, authUrl: orNone(authUrl), ...credentials, mcpPath: firstServer(mcp), insecure }
 }
+
+const firstServer = (mcp: Config['mcp']): string | undefined => [...mcpServers(mcp).keys()][0]
 
 /** A new platform in this process, on any free port, with nothing written to disk. It reads a configuration only if one is named. */
 export async function ownTarget({ flags, overrides }: VerifyLine): Promise<OpenTarget> {
@@ -104,7 +111,8 @@ export async function ownTarget({ flags, overrides }: VerifyLine): Promise<OpenT
   const user = loaded.config.users.find(({ password }) => typeof password === 'string' && password !== '')
   // With --against, the model may exist on the live platform only.
   const model = against === undefined ? flags.model : undefined
-  const options = { url, authUrl, apiKey, anonKey, model, email: user?.email, password: user?.password }
+  const mcpPath = flags.mcp ?? firstServer(loaded.config.mcp)
+  const options = { url, authUrl, apiKey, anonKey, model, mcpPath, email: user?.email, password: user?.password }
   return { options, isOwn: true, close: () => platform.stop() }
 }
 
@@ -148,6 +156,7 @@ export const verifyFlags = {
   password: text('TEXT', 'The password for --email'),
   'password-stdin': yes('Read the password from standard input'),
   model: text('ID', 'The requested model (the first one)'),
+  mcp: text('PATH', 'The path of its MCP server (the first one of the configuration or of the API index)'),
   'max-calls': whole([1, 999_999], `The maximum number of calls (${USUAL_MAX_CALLS})`, USUAL_MAX_CALLS),
   ...reportFlags,
   against: text('URL', 'Also compare with another platform; live is upstream.baseUrl or its baseline'),

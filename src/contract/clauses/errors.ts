@@ -14,6 +14,7 @@ import {
 } from '../calls.js'
 import { asking, askingEach, type CallFor, type ClauseForm, type Look } from '../clause.js'
 import { field, jsonIn, jsonObject, mistakesOf, onlyFields, status } from '../looks.js'
+import { withoutCredential } from '../mcp-calls.js'
 
 const all = 'All errors are JSON objects with an error field and carry an HTTP status code.'
 const bodies = 'Error codes other than 404 and 401, and error bodies for invalid chat requests: not shown.'
@@ -27,6 +28,7 @@ const strangers = [
   ...['/api/v1', '/v1/models', '/v1/chat/completions'].flatMap(path => [strange(path, true), strange(path, false)]),
   // A gateway may check JWTs in another place than keys, and answer with another error.
   ...Object.values(intruders),
+  withoutCredential,
 ]
 
 const hasError: Look = {

@@ -4,6 +4,7 @@ import { authenticationClauses, credentialClauses } from './authentication.js'
 import { chatClauses, chatFormClauses, chatRefusalClauses } from './chat.js'
 import { healthClauses, indexClauses, modelsClauses } from './endpoints.js'
 import { errorClauses, limitClauses } from './errors.js'
+import { mcpClauses } from './mcp.js'
 
 export const clauses: readonly Clause[] = [
   ...healthClauses,
@@ -16,6 +17,7 @@ export const clauses: readonly Clause[] = [
   ...credentialClauses,
   ...errorClauses,
   ...limitClauses,
+  ...mcpClauses,
 ].map(clause => ({ ...clause, source: /-D\d/.test(clause.id) ? 'decided' : 'documented' }))
 
 export interface Silent {
@@ -47,16 +49,6 @@ export const silent: readonly Silent[] = [
   {
     quote: 'A developer signs in to a user dashboard and generates an API key.',
     why: 'it would make a key, and the contract changes nothing; what a key opens is EP-3 and EP-4',
-  },
-  {
-    quote:
-      'The key connects an application to the chat assistant, the language model, tool-protocol (MCP) tools and builder services.',
-    why: 'of these only the language model is shown, which is EP-3',
-  },
-  {
-    quote:
-      'Products in the suite, the behaviour of builder services and the behaviour of tool-protocol tools: not shown.',
-    why: open,
   },
   { quote: '## Resources and their fields', why: title },
   { quote: '### Chat completion request (JSON body)', why: title },

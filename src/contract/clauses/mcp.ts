@@ -1,0 +1,164 @@
+/** Clauses about MCP servers. They are skipped at a target that has none. */
+
+import { rpcCodes } from '../../rpc/frames.js'
+import { sessionVersions, statelessVersions } from '../../rpc/versions.js'
+import { asking, type CallFor, type ClauseForm, type Look } from '../clause.js'
+import { jsonIn, jsonObject, status } from '../looks.js'
+import {
+  brokenMessage,
+  discoverWithoutSessions,
+  fromForeignPage,
+  initializeWithSessions,
+  isObject,
+  listTools,
+  mcpAnswerIn,
+  metadataAddress,
+  metadataDocument,
+  opening,
+  unknownMcpMethod,
+  withoutCredential,
+} from '../mcp-calls.js'
+
+type Result = Readonly<Record<string, unknown>>
+
+/** A result, of which `differs` says what is wrong. */
+const result = (expected: string, differs: (result: Result) => string | undefined = () => undefined): Look => ({
+  expected,
+  differs(answered) {
+    const { result, error } = mcpAnswerIn(answered)
+    if (error) return `the JSON-RPC error ${error.code}: ${error.message}`
+    return result ? differs(result) : `no JSON-RPC result, with status ${answered.status}`
+  },
+})
+
+const errorCode = (wanted: number): Look => ({
+  expected: `the JSON-RPC error ${wanted}`,
+  differs(answered) {
+    const { result, error } = mcpAnswerIn(answered)
+    if (error) return error.code === wanted ? undefined : `the JSON-RPC error ${error.code}`
+    return result ? 'a result' : `no JSON-RPC error, with status ${answered.status}`
+  },
+})
+
+const knownVersion = result(`a protocolVersion out of ${sessionVersions.join(', ')}`, ({ protocolVersion }) =>
+  (sessionVersions as readonly unknown[]).includes(protocolVersion)
+    ? undefined
+    : `protocolVersion ${JSON.stringify(protocolVersion)}`,
+)
+
+const knownVersions = result(
+  `capabilities, and supportedVersions with ${statelessVersions.join(', ')}`,
+  ({ supportedVersions: spoken, capabilities }) => {
+    if (!isObject(capabilities)) return 'no capabilities'
+    const isSpoken = Array.isArray(spoken) && statelessVersions.some(version => spoken.includes(version))
+    return isSpoken ? undefined : `supportedVersions ${JSON.stringify(spoken)}`
+  },
+)
+
+const toolList = result('tools with different names, each with an inputSchema of an object', ({ tools }) => {
+  if (!Array.isArray(tools)) return 'no array of tools'
+  const names = tools.map(tool => (isObject(tool) && typeof tool.name === 'string' ? tool.name : ''))
+  if (names.includes('')) return 'a tool without a name'
+  const twice = names.find((name, i) => names.indexOf(name) !== i)
+  if (twice !== undefined) return `the tool ${JSON.stringify(twice)} twice`
+  const odd = tools.findIndex(({ inputSchema }) => !isObject(inputSchema) || inputSchema.type !== 'object')
+  return odd < 0 ? undefined : `the tool ${JSON.stringify(names[odd])} without an inputSchema of type object`
+})
+
+const namesMetadata: Look = {
+  expected: 'WWW-Authenticate: Bearer resource_metadata="…"',
+  differs: ({ headers }) =>
+    metadataAddress(headers) === undefined
+      ? `WWW-Authenticate: ${headers.get('www-authenticate') ?? 'none'}`
+      : undefined,
+}
+
+const namesAuthServer: Look = {
+  expected: 'authorization_servers with at least one address',
+  differs({ text }) {
+    const { authorization_servers: servers } = jsonIn(text).value as Result
+    const isList = Array.isArray(servers) && servers.length > 0 && servers.every(one => URL.canParse(String(one)))
+    return isList ? undefined : `authorization_servers ${JSON.stringify(servers)}`
+  },
+}
+
+const decided = (
+  id: string,
+  what: string,
+  needs: readonly string[],
+  callFor: CallFor,
+  ...looks: readonly Look[]
+): ClauseForm => ({
+  ...{ id, section: 'Beyond the document', what, needs },
+  quotes: [
+    'Products in the suite, the behaviour of builder services and the behaviour of tool-protocol tools: not shown.',
+  ],
+  check: asking(callFor, ...looks),
+})
+
+const OPENS = 'MCP-1'
+const REFUSES = 'MCP-D1'
+const POINTS = 'MCP-D2'
+
+export const mcpClauses: readonly ClauseForm[] = [
+  {
+    id: OPENS,
+    section: 'What the service does',
+    quotes: [
+      'The key connects an application to the chat assistant, the language model, tool-protocol (MCP) tools and builder services.',
+    ],
+    what: 'An API key opens the MCP server.',
+    check: asking(opening, status(200), result('a JSON-RPC result')),
+  },
+  decided(REFUSES, 'The MCP server yields 401 without a credential.', [OPENS], withoutCredential, status(401)),
+  decided(POINTS, 'A 401 of the MCP server names its metadata document.', [REFUSES], withoutCredential, namesMetadata),
+  decided(
+    'MCP-D3',
+    'The metadata document of the MCP server is there without a credential, and names an authorization server.',
+    [POINTS],
+    metadataDocument,
+    ...[status(200), jsonObject, namesAuthServer],
+  ),
+  decided(
+    'MCP-D4',
+    'The MCP server answers initialize with a version of the protocol.',
+    [OPENS],
+    initializeWithSessions,
+    knownVersion,
+  ),
+  decided(
+    'MCP-D5',
+    'The MCP server answers server/discover with its versions and capabilities.',
+    [OPENS],
+    discoverWithoutSessions,
+    knownVersions,
+  ),
+  decided(
+    'MCP-D6',
+    'The tools of the MCP server have different names and the schema of an object.',
+    [OPENS],
+    listTools,
+    toolList,
+  ),
+  decided(
+    'MCP-D7',
+    'An unknown method yields the JSON-RPC error -32601.',
+    [OPENS],
+    unknownMcpMethod,
+    errorCode(rpcCodes.unknownMethod),
+  ),
+  decided(
+    'MCP-D8',
+    'A message that is not JSON yields the JSON-RPC error -32700.',
+    [OPENS],
+    brokenMessage,
+    errorCode(rpcCodes.parse),
+  ),
+  decided(
+    'MCP-D9',
+    'The MCP server refuses web pages of other sites with status 403.',
+    [OPENS],
+    fromForeignPage,
+    status(403),
+  ),
+]
