@@ -16,7 +16,13 @@ import { recordingOperations, runOperations } from '../recordings/operations.js'
 import { draftOperations, ruleOperations } from '../replies/operations.js'
 import { resourceOperations } from '../resources/operations.js'
 import { stateOperations } from '../state/operations.js'
-import { outboxOperations, sessionOperations, tokenOperations, userOperations } from '../supabase/operations.js'
+import {
+  accountOperations,
+  outboxOperations,
+  sessionOperations,
+  tokenOperations,
+  userOperations,
+} from '../supabase/operations.js'
 
 interface PlatformParts {
   /** What anyone who reaches the address may see: no keys. */
@@ -78,7 +84,7 @@ function turn(clock: Clock, { now, advanceMs, frozen, reset }: v.InferOutput<typ
 const clockState = object({ now: text, frozen: yesOrNo, offsetMs: number })
 const clockAnswer = 'The time of the clock, whether it is stopped, and how far it is ahead of the real time.'
 
-const platformOperations = ({ readiness, reset, clock, credentials: current, document }: PlatformParts) => ({
+const platformOperations = ({ readiness, reset }: Pick<PlatformParts, 'readiness' | 'reset'>) => ({
   getReady: operation({
     at: 'GET /ready',
     does: 'Answers as soon as the platform is ready.',
@@ -99,6 +105,9 @@ const platformOperations = ({ readiness, reset, clock, credentials: current, doc
     answer: 'It is forgotten.',
     run: ({ body, scope }) => reset({ scope: body.scope ?? scope, state: body.state }),
   }),
+})
+
+const clockOperations = ({ clock }: Pick<PlatformParts, 'clock'>) => ({
   getClock: operation({
     at: 'GET /clock',
     does: 'Returns the clock by which tokens, keys, sessions, codes and limits expire.',
@@ -117,6 +126,9 @@ const platformOperations = ({ readiness, reset, clock, credentials: current, doc
       return clock.state()
     },
   }),
+})
+
+const connectOperations = ({ credentials: current, document }: Pick<PlatformParts, 'credentials' | 'document'>) => ({
   getCredentials: operation({
     at: 'GET /credentials',
     does: 'Returns the keys that the banner prints.',
@@ -146,6 +158,7 @@ export type ControlParts = PlatformParts &
   Parameters<typeof faultOperations>[0] &
   Parameters<typeof steeringOperations>[0] &
   Parameters<typeof recordingOperations>[0] &
+  Parameters<typeof accountOperations>[0] &
   Parameters<typeof sessionOperations>[0] &
   Parameters<typeof draftOperations>[0] &
   Parameters<typeof ruleOperations>[0] &
@@ -155,6 +168,8 @@ export type ControlParts = PlatformParts &
 
 export const controlOperations = (parts: ControlParts) => ({
   ...platformOperations(parts),
+  ...clockOperations(parts),
+  ...connectOperations(parts),
   ...journalOperations(parts),
   ...runOperations(parts),
   ...violationOperations(parts),
@@ -166,6 +181,7 @@ export const controlOperations = (parts: ControlParts) => ({
   ...faultOperations(parts),
   ...steeringOperations(parts),
   ...recordingOperations(parts),
+  ...accountOperations(parts),
   ...sessionOperations(parts),
   ...draftOperations(parts),
   ...ruleOperations(parts),

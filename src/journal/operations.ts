@@ -34,8 +34,13 @@ const briefs = named('BriefExchanges', object({ data: listOf(exchangeInBrief), n
 const pageAnswer =
   'Exchanges, newest last. If there are more, `next` is the id with which to continue, as `after` if that was given and as `before` otherwise.'
 
-/** Long because it lists what can be asked of the journal, one operation after the other. */
-export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
+interface JournalParts {
+  readonly reader: Reader
+}
+
+export const journalOperations = (parts: JournalParts) => ({ ...operationsOnAll(parts), ...operationsOnOne(parts) })
+
+const operationsOnAll = ({ reader }: JournalParts) => ({
   listExchanges: operation({
     at: 'GET /journal',
     does: 'Lists the latest matching exchanges; with `follow` streams new ones, with `brief` returns each in short.',
@@ -75,6 +80,9 @@ export const journalOperations = ({ reader }: { readonly reader: Reader }) => ({
     answer: pageAnswer,
     run: ({ body: { limit = ALL, whole, ...filter } }) => reader.page(filter, limit, whole ? 'whole' : 'usual'),
   }),
+})
+
+const operationsOnOne = ({ reader }: JournalParts) => ({
   getExchange: operation({
     at: 'GET /journal/{id}',
     does: 'Returns one exchange.',

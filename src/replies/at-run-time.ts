@@ -37,7 +37,7 @@ export interface RulesAtRunTime {
   /** Replaces a rule, or moves it past its neighbour of the same priority. Returns whether the rule existed. */
   change(id: string, change: ChangeAtRunTime, adding: Pick<Adding, 'seed'>): Promise<boolean>
   /** Removes the rules with this id, of this scope, or both; all if neither is given. Returns how many there were. */
-  remove(which?: { readonly id?: string | undefined; readonly scope?: string | undefined }): number
+  remove(which?: Which): number
   /**
    * The rules of a scope and those without one, in the order in which they are tried; the rules of all scopes if none
    * is given.
@@ -52,6 +52,11 @@ export interface RulesAtRunTime {
   take<I extends MatchInput, S extends Saying>(dialect: Dialect<I, S>, input: I): Taken<S> | undefined
 }
 
+interface Which {
+  readonly id?: string | undefined
+  readonly scope?: string | undefined
+}
+
 /** The changes that can be made to an added rule. */
 export interface ChangeAtRunTime {
   readonly rule?: RuleInput
@@ -64,30 +69,18 @@ const EVERYBODY = ''
 /** In all scopes together. If there are more, a client adds rules without ever removing them. */
 export const MOST_ADDED = 10_000
 
-/**
- * `onPaths` is called when the first rule for a path is added, and when the last one is removed. It is one long function because all of its
- * methods share the shelves and the two flags that requests read.
- */
+/** `onPaths` is called when the first rule for a path is added, and when the last one is removed. */
 export function createRulesAtRunTime(
   memory: Memory,
   { most = MOST_ADDED, onPaths = () => {} }: { readonly most?: number; readonly onPaths?: () => void } = {},
 ): RulesAtRunTime {
-  const forEverybody = createShelf(EVERYBODY, memory)
-  const ofScopes = createByScope(scope => createShelf(scope, memory))
+  const { put, find, remove, all, engines, take } = createShelves(memory)
   let calls = 0
   let count = 0
 
-  /** Rules of the scope come first, so that other clients of the same server cannot interfere. */
-  const shelvesFor = (scope: string): readonly Shelf[] => {
-    const own = scope === EVERYBODY ? undefined : ofScopes.find(scope)
-    return own ? [own, forEverybody] : [forEverybody]
-  }
-  const every = () => [...ofScopes.all(), forEverybody]
-
   function noteChange(): void {
-    const shelves = every()
-    rules.isEmpty = shelves.every(shelf => shelf.size() === 0)
-    const havePaths = shelves.some(shelf => shelf.inOrder().some(({ rule }) => isHttpRule(rule.written)))
+    rules.isEmpty = all().length === 0
+    const havePaths = all().some(({ rule }) => isHttpRule(rule.written))
     if (havePaths === rules.havePaths) return
     rules.havePaths = havePaths
     onPaths()
@@ -101,42 +94,75 @@ export function createRulesAtRunTime(
       const call = ++calls
       const first = count + 1
       count += Array.isArray(written) ? written.length : 1
-      const standing = (i: number) => {
-        const place = `at run time #${first + i}`
-        return { place, title: `rule ${place}`, id: `rule-${first + i}`, isByChance: true }
-      }
+      const idOf = (i: number) => `rule-${first + i}`
+      const standing = (i: number) => standingOf(idOf(i), `at run time #${first + i}`)
       const ready = await rulesAsGiven(written, { dir, seed, standing })
-      const added = ready.map((rule, i) => ({ id: `rule-${first + i}`, scope, call, rule }))
-      if (every().reduce((sum, { size }) => sum + size(), added.length) > most) throw tooManyRules(most)
-      const shelf = scope === EVERYBODY ? forEverybody : ofScopes.get(scope)
-      shelf.put(added)
+      if (all().length + ready.length > most) throw tooManyRules(most)
+      put(
+        scope,
+        ready.map((rule, i) => ({ id: idOf(i), scope, call, rule })),
+      )
       noteChange()
-      return added.map(({ id }) => ({ id }))
+      return ready.map((_, i) => ({ id: idOf(i) }))
     },
     async change(id: string, { rule: written, move }: ChangeAtRunTime, { seed }: Pick<Adding, 'seed'>) {
-      const find = () => every().find(shelf => shelf.inOrder().some(added => added.id === id))
-      const before = find()
-        ?.inOrder()
-        .find(added => added.id === id)
+      const before = find(id)?.added
       if (!before) return false
       if (written) {
-        const { place } = before.rule
-        const standing = () => ({ place, title: `rule ${place}`, id, isByChance: true })
+        const standing = () => standingOf(id, before.rule.place)
         const [rule] = await rulesAsGiven([written], { dir: undefined, seed, standing })
         // It may have been removed in the meantime.
-        if (rule) find()?.replace({ ...before, rule })
+        if (rule) find(id)?.shelf.replace({ ...before, rule })
         noteChange()
       }
-      if (move) find()?.move(id, move === 'up' ? -1 : 1)
+      if (move) find(id)?.shelf.move(id, move === 'up' ? -1 : 1)
       return true
     },
-    remove({ id, scope }: { readonly id?: string | undefined; readonly scope?: string | undefined } = {}) {
+    remove(which: Which = {}) {
+      const removed = remove(which)
+      noteChange()
+      return removed
+    },
+    ...{ all, engines, take },
+  } satisfies RulesAtRunTime
+  return rules
+}
+
+const standingOf = (id: string, place: string) => ({ place, title: `rule ${place}`, id, isByChance: true })
+
+interface Added extends RuntimeRule {
+  /** The number of the call that added it. */
+  readonly call: number
+}
+
+/** The rules of all scopes, each scope with a shelf of its own. */
+function createShelves(memory: Memory) {
+  const forEverybody = createShelf(EVERYBODY, memory)
+  const ofScopes = createByScope(scope => createShelf(scope, memory))
+  const every = () => [...ofScopes.all(), forEverybody]
+
+  /** Rules of the scope come first, so that other clients of the same server cannot interfere. */
+  function shelvesFor(scope: string): readonly Shelf[] {
+    const own = scope === EVERYBODY ? undefined : ofScopes.find(scope)
+    return own ? [own, forEverybody] : [forEverybody]
+  }
+
+  return {
+    put: (scope: string, added: readonly Added[]) =>
+      (scope === EVERYBODY ? forEverybody : ofScopes.get(scope)).put(added),
+    find(id: string) {
+      for (const shelf of every()) {
+        const added = shelf.inOrder().find(added => added.id === id)
+        if (added) return { shelf, added }
+      }
+      return undefined
+    },
+    remove({ id, scope }: Which): number {
       let removed = 0
       for (const shelf of every()) {
         removed += shelf.remove(added => (id ?? added.id) === added.id && (scope ?? added.scope) === added.scope)
         if (shelf.size() === 0) ofScopes.forget(shelf.scope)
       }
-      noteChange()
       return removed
     },
     all: (scope?: string) => (scope === undefined ? every() : shelvesFor(scope)).flatMap(shelf => shelf.inOrder()),
@@ -152,13 +178,7 @@ export function createRulesAtRunTime(
       }
       return undefined
     },
-  } satisfies RulesAtRunTime
-  return rules
-}
-
-interface Added extends RuntimeRule {
-  /** The number of the call that added it. */
-  readonly call: number
+  }
 }
 
 /** The rules of one scope. */

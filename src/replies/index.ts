@@ -6,7 +6,7 @@ import type { Exchange } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import { CHAT } from '../core/paths.js'
 import { onceLoaded } from '../core/work.js'
-import { createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
+import { createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule } from './at-run-time.js'
 import { chat } from './chat.js'
 import { Asked } from './conditions/asked.js'
 import { readable } from './conditions/on-exchanges.js'
@@ -130,54 +130,31 @@ interface Wanted {
   readonly atRunTime?: RulesAtRunTime
 }
 
-/**
- * Answers with the first matching rule. If none matches, generates a reply from `seed` and the request. Long because its
- * methods share the engines of files and of run time.
- */
+/** Answers with the first matching rule. If none matches, generates a reply from `seed` and the request. */
 export function createReplies({ rules, seed, strict, magic, memory = createMemory(), ...wanted }: Wanted): Replies {
   const { atRunTime = createRulesAtRunTime(memory) } = wanted
-  const engine = createEngine(rules, memory, chat)
   const ordered = rules.toSorted((a, b) => b.priority - a.priority)
+  const { take, triedFor, mayFail } = createChatRules({ rules, memory, atRunTime })
+  const paths = pathsOnDemand({ rules, memory, atRunTime })
 
-  const havePaths = rules.some(({ written }) => isHttpRule(written))
-  let onPaths: HttpReplies | undefined
-  function paths(): HttpReplies | undefined {
-    if (!havePaths && !atRunTime.havePaths) return undefined
-    onPaths ??= loadedHttp()?.createHttpReplies({ rules, memory, atRunTime })
-    return onPaths
+  /** Throws a 424 that names the nearest rule if a rule is required. */
+  function generated({ request }: Asked, nearest: () => string): Promise<Generation> {
+    if (strict) throw noRuleMatches(nearest())
+    return unasked(request, seed)
   }
-
-  const take = (asked: Asked) => (atRunTime.isEmpty ? undefined : atRunTime.take(chat, asked)) ?? engine.take(asked)
 
   function withoutRule(asked: Asked): Promise<Generation> {
     const tried = triedFor(asked)
-    if (strict) throw noRuleMatches(nearestSentence(tried(), asked, asked.user.length))
-    const made = unasked(asked.request, seed)
-    if (tried().rules.length === 0) return made
-    return made.then(said => ({ ...said, remark: () => nearestSentence(tried(), asked, asked.user.length) }))
-  }
-
-  /** The rules that are active now, combined on demand. */
-  function triedFor({ scope }: Asked) {
-    const { reasonsAgainst } = engine
-    const added = atRunTime.engines(chat, scope).flatMap(({ rules }) => rules)
-    return () => ({ rules: added.length === 0 ? engine.rules : [...added, ...engine.rules], reasonsAgainst })
-  }
-
-  async function withMagicWords({ request, user }: Asked): Promise<Generation> {
-    const magic = magicOf(request, user)
-    if (!magic) return unasked(request, seed)
-    const sample = async (schema: unknown) => (await sampled({ schema, seeds: [seedOf(request, seed)] }))[0]
-    const toolCalls = magic.calls && { toolCalls: [await callOf(magic.calls, sample)] }
-    const asked = { ...magic, choice: { ...magic.choice, ...toolCalls } }
-    return withMagic(saysItself(asked) ? nothing : await unasked(request, seed), asked)
+    const nearest = () => nearestSentence(tried(), asked, asked.user.length)
+    const made = generated(asked, nearest)
+    return tried().rules.length === 0 ? made : made.then(said => ({ ...said, remark: nearest }))
   }
 
   return {
     answer(request, circumstances) {
       const asked = new Asked(request, circumstances)
-      if (magic && asked.user.includes(MAGIC_PREFIX) && hasMagic(asked.user)) return withMagicWords(asked)
-      const taken = atRunTime.isEmpty ? engine.take(asked) : take(asked)
+      if (magic && asked.user.includes(MAGIC_PREFIX) && hasMagic(asked.user)) return withMagicWords(asked, seed)
+      const taken = take(asked)
       if (!taken) return withoutRule(asked)
       const said = taken.saying.always ?? taken.saying.said(asked, taken.count)
       const isJudged = (request.response_format != null && asksForForm(request)) || taken.saying.calls.length > 0
@@ -186,24 +163,18 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
     misfit: misfitOf,
     explain(request, circumstances, draft) {
       const asked = new Asked(request, circumstances)
-      const tried = triedFor(asked)()
+      const { rules, reasonsAgainst } = triedFor(asked)()
       const isMagic = magic && hasMagic(asked.user)
       const { says, ...explanation } = explanationOf(asked, {
-        ...tried,
-        rules: withDraft(tried.rules, chat, draft),
-        ...{ isMagic, memory, letters: asked.user.length },
-        async otherwise(nearest) {
-          if (isMagic) return withMagicWords(asked)
-          if (strict) throw noRuleMatches(nearest())
-          return unasked(request, seed)
-        },
+        ...{ rules: withDraft(rules, chat, draft), reasonsAgainst, isMagic, memory, letters: asked.user.length },
+        otherwise: async nearest => (isMagic ? withMagicWords(asked, seed) : generated(asked, nearest)),
       })
       // What judges whether an answer fits is loaded with the first one that has to.
       return { ...explanation, says: () => loadJudge().then(says) }
     },
     faultFor(exchange) {
       if (exchange.path !== CHAT) return paths()?.faultFor(exchange)
-      if (!engine.fails && !atRunTime.engines(chat, exchange.scope).some(({ fails }) => fails)) return undefined
+      if (!mayFail(exchange.scope)) return undefined
       const request = readable(exchange)
       return Promise.resolve(request && take(new Asked(request, exchange))?.saying.fault)
     },
@@ -211,26 +182,69 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
       return paths()
     },
     mcp: onceLoaded(async () => (await loadMcp()).createMcpReplies({ rules, memory, seed, sampled, atRunTime })),
-    list(scope) {
-      const added = atRunTime.all(scope)
-      const all = [
-        ...added.map(({ id, scope, rule }) => ({ id, scope: scope === '' ? null : scope, rule })),
-        ...ordered.map(rule => ({ id: rule.id ?? null, scope: null, rule })),
-      ]
-      return all.map((one, i) => ({
-        ...{ id: one.id, scope: one.scope, answered: memory.answered(one.rule, scope) },
-        ...{ title: one.rule.title, place: one.rule.place, rule: one.rule.written },
-        file: fileOfRule(one.id ?? '') ?? null,
-        enabled: one.rule.written.enabled !== false,
-        moves: [
-          ...(areNeighbours(one, all[i - 1]) ? (['up'] as const) : []),
-          ...(areNeighbours(one, all[i + 1]) ? (['down'] as const) : []),
-        ],
-      }))
-    },
+    list: scope => listed([...atRunTime.all(scope), ...ordered.map(inFile)], rule => memory.answered(rule, scope)),
     inForce: () => [...atRunTime.all().map(({ rule }) => rule), ...ordered],
   }
 }
 
+interface RuleParts {
+  readonly rules: LoadedRules['rules']
+  readonly memory: Memory
+  readonly atRunTime: RulesAtRunTime
+}
+
+/** The rules on chat completions. Those that are added at run time come before those of files. */
+function createChatRules({ rules, memory, atRunTime }: RuleParts) {
+  const engine = createEngine(rules, memory, chat)
+  return {
+    take: (asked: Asked) => (atRunTime.isEmpty ? undefined : atRunTime.take(chat, asked)) ?? engine.take(asked),
+    mayFail: (scope: string) => engine.fails || atRunTime.engines(chat, scope).some(({ fails }) => fails),
+    /** The rules that are active now, combined on demand. */
+    triedFor({ scope }: Asked) {
+      const { reasonsAgainst } = engine
+      const added = atRunTime.engines(chat, scope).flatMap(({ rules }) => rules)
+      return () => ({ rules: added.length === 0 ? engine.rules : [...added, ...engine.rules], reasonsAgainst })
+    },
+  }
+}
+
+/** Returns what the rules on paths answer, made with the first of them; `undefined` while there are none. */
+function pathsOnDemand(parts: RuleParts): () => HttpReplies | undefined {
+  const havePaths = parts.rules.some(({ written }) => isHttpRule(written))
+  let made: HttpReplies | undefined
+  return () => {
+    if (!havePaths && !parts.atRunTime.havePaths) return undefined
+    made ??= loadedHttp()?.createHttpReplies(parts)
+    return made
+  }
+}
+
+async function withMagicWords({ request, user }: Asked, seed: number): Promise<Generation> {
+  const magic = magicOf(request, user)
+  if (!magic) return unasked(request, seed)
+  const sample = async (schema: unknown) => (await sampled({ schema, seeds: [seedOf(request, seed)] }))[0]
+  const toolCalls = magic.calls && { toolCalls: [await callOf(magic.calls, sample)] }
+  const asked = { ...magic, choice: { ...magic.choice, ...toolCalls } }
+  return withMagic(saysItself(asked) ? nothing : await unasked(request, seed), asked)
+}
+
 /** A placeholder for a reply that would not be used. */
 const nothing: Generation = { choices: [{ text: '' }], answeredBy: { kind: 'canned', form: 'reply' } }
+
+type InForce = Pick<RuntimeRule, 'scope' | 'rule'> & { readonly id: string | null }
+
+const inFile = (rule: ReadyRule): InForce => ({ id: rule.id ?? null, scope: '', rule })
+
+function listed(all: readonly InForce[], answered: (rule: ReadyRule) => number): readonly ListedRule[] {
+  const named = all.map(({ id, scope, rule }) => ({ id, scope: scope === '' ? null : scope, rule }))
+  return named.map((one, i) => ({
+    ...{ id: one.id, scope: one.scope, answered: answered(one.rule) },
+    ...{ title: one.rule.title, place: one.rule.place, rule: one.rule.written },
+    file: fileOfRule(one.id ?? '') ?? null,
+    enabled: one.rule.written.enabled !== false,
+    moves: [
+      ...(areNeighbours(one, named[i - 1]) ? (['up'] as const) : []),
+      ...(areNeighbours(one, named[i + 1]) ? (['down'] as const) : []),
+    ],
+  }))
+}

@@ -167,8 +167,18 @@ export interface RunningRules {
   remove(which: { readonly id?: string; readonly scope?: string | undefined }): Promise<number>
 }
 
-/** Long because it lists all operations on rules. */
-export const ruleOperations = ({ rules, drafts }: { readonly rules: RunningRules; readonly drafts: Drafts }) => ({
+interface RuleParts {
+  readonly rules: RunningRules
+  readonly drafts: Drafts
+}
+
+export const ruleOperations = (parts: RuleParts) => ({
+  ...operationsOnAll(parts),
+  ...operationsOnFiles(parts),
+  ...operationsOnOne(parts),
+})
+
+const operationsOnAll = ({ rules, drafts }: RuleParts) => ({
   listRules: operation({
     at: 'GET /replies',
     does: 'Lists the rules in the order in which they are tried; search, limit and offset select a part.',
@@ -211,6 +221,9 @@ export const ruleOperations = ({ rules, drafts }: { readonly rules: RunningRules
       data: await rules.addSent(await goodRules(drafts, body.yaml), body.scope ?? scope),
     }),
   }),
+})
+
+const operationsOnFiles = ({ rules }: RuleParts) => ({
   listRuleFiles: operation({
     at: 'GET /replies/files',
     does: 'Lists the files of rules.',
@@ -227,6 +240,9 @@ export const ruleOperations = ({ rules, drafts }: { readonly rules: RunningRules
     errors: { 404: 'The configuration reads no such file.', 409: 'The file cannot be written.' },
     run: async ({ file, body }) => rules.addToFile(file, body.yaml),
   }),
+})
+
+const operationsOnOne = ({ rules }: RuleParts) => ({
   readRule: operation({
     at: 'GET /replies/{id}',
     does: 'Returns the text of a rule, with its comments where it is in a file.',
@@ -330,8 +346,9 @@ interface DraftParts {
   }
 }
 
-/** Long because it lists all operations on drafts. */
-export const draftOperations = ({ drafts, rules, journal }: DraftParts) => ({
+export const draftOperations = (parts: DraftParts) => ({ ...writing(parts), ...trying(parts), ...keeping(parts) })
+
+const writing = ({ drafts, rules, journal }: DraftParts) => ({
   draftRule: operation({
     at: 'POST /replies/draft',
     does: 'Drafts a rule that repeats the answer of an exchange in the journal.',
@@ -362,6 +379,9 @@ export const draftOperations = ({ drafts, rules, journal }: DraftParts) => ({
       return { problems: problems.map(({ line = 1, column = 1, sentence }) => ({ line, column, sentence })) }
     },
   }),
+})
+
+const trying = ({ rules, journal }: DraftParts) => ({
   tryRules: operation({
     at: 'POST /replies/try',
     does: 'Explains which rule would answer a prompt, a request or that of an exchange, with the reply, and why the others do not match. Nothing is sent or added.',
@@ -377,6 +397,9 @@ export const draftOperations = ({ drafts, rules, journal }: DraftParts) => ({
       return rules.explain({ scope, ...attempt, request: entry?.request ?? request, draft })
     },
   }),
+})
+
+const keeping = ({ drafts }: DraftParts) => ({
   keepRules: operation({
     at: 'POST /replies/keep',
     does: 'Puts rules into a new file, in the folder that the option replies names. The command reads it as soon as it is there.',

@@ -99,8 +99,9 @@ const addressIn = ({ resource, scope = '' }: Asked): ResourceAddress => ({ path:
 
 const notThere = 'There is no such resource, or no such row.'
 
-/** Long because it lists all operations on resources. */
-export const resourceOperations = ({ resources }: Parts) => ({
+export const resourceOperations = (parts: Parts) => ({ ...operationsOnAll(parts), ...operationsOnOne(parts) })
+
+const operationsOnAll = ({ resources }: Parts) => ({
   listResources: operation({
     at: 'GET /resources',
     does: 'Lists the resources.',
@@ -130,6 +131,9 @@ export const resourceOperations = ({ resources }: Parts) => ({
     errors: { 404: notThere, 409: 'There is a row with this id already.' },
     run: async asked => (await resources()).insert(addressIn(asked), asked.body),
   }),
+})
+
+const operationsOnOne = ({ resources }: Parts) => ({
   changeRow: operation({
     at: 'PUT /resources/{resource}/rows/{id}',
     does: 'Changes a row.',

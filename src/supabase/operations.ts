@@ -108,12 +108,8 @@ export interface Accounts {
   createKey(wanted: KeyWanted): Promise<{ readonly key: string }>
 }
 
-interface SessionParts {
-  readonly sessions: OpenSessions
-  readonly accounts: Accounts
-}
-
-export const sessionOperations = ({ sessions, accounts }: SessionParts) => ({
+/** What a test needs for a start: someone who is signed in, and a key. */
+export const accountOperations = ({ accounts }: { readonly accounts: Accounts }) => ({
   startSession: operation({
     at: 'POST /sessions',
     does: 'Signs a user in without a password, for a test. An unknown user signs up.',
@@ -136,6 +132,9 @@ export const sessionOperations = ({ sessions, accounts }: SessionParts) => ({
     errors: { 409: 'The users are those of a live backend.' },
     run: async ({ body }) => ({ key: (await accounts.createKey(body)).key }),
   }),
+})
+
+export const sessionOperations = ({ sessions }: { readonly sessions: OpenSessions }) => ({
   listSessions: operation({
     at: 'GET /sessions',
     does: 'Lists the open sessions, newest first, without their tokens.',
