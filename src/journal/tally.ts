@@ -76,9 +76,7 @@ export function createSeconds(): Seconds {
   const over = new Map<number, Tallied>()
   let current = 0
 
-  function goTo(nowMs: number): void {
-    const now = Math.floor(nowMs / SECOND_MS)
-    if (now === current) return
+  function closeSecond(now: number): void {
     const tallied = tally.take()
     if (tallied.requests > 0) over.set(current, tallied)
     for (const second of over.keys()) if (second <= now - MOST_SECONDS) over.delete(second)
@@ -87,11 +85,13 @@ export function createSeconds(): Seconds {
 
   return {
     add(exchange, durationMs, nowMs) {
-      goTo(nowMs)
+      const second = Math.floor(nowMs / SECOND_MS)
+      if (second !== current) closeSecond(second)
       tally.add(exchange, durationMs)
     },
     last(nowMs = passedMs()) {
-      goTo(nowMs)
+      const second = Math.floor(nowMs / SECOND_MS)
+      if (second !== current) closeSecond(second)
       const now = tally.peek()
       const first = over.keys().next().value ?? current
       if (first === current && now.requests === 0) return []

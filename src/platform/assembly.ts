@@ -22,7 +22,7 @@ import { platformSurface, untilPathsAreKnown } from '../http/platform-surface.js
 import { createDoorkeeper, type Doorkeeper, identifyPassed } from '../keys/identify.js'
 import { createLimits } from '../limits/index.js'
 import { heavyPromptTokens, isHeavyPrompt } from '../platform-api/chat/heavy.js'
-import { createEndpoints, createRoutes, type Routes } from '../platform-api/index.js'
+import { createEndpoints, createRoutes } from '../platform-api/index.js'
 import { pathsOf, withOwnPaths } from '../platform-api/own-paths.js'
 import type { Library } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
@@ -34,7 +34,7 @@ import type { Tokens } from '../supabase/tokens.js'
 import type { Lasting } from './lasting.js'
 import { mcpOpeners } from './mcp.js'
 import { type Chosen, modesIn } from './modes.js'
-import { openApiOpener, openOwnPaths } from './own-paths.js'
+import { type OwnPaths, openApiOpener, openOwnPaths } from './own-paths.js'
 import type { Part, PlatformSources } from './part.js'
 import { loadRedact } from './recordings.js'
 import { resourcesOpener } from './resources.js'
@@ -102,15 +102,9 @@ export function createAssemblies(loaded: LoadedConfig, sources: PlatformSources,
   }
 }
 
-/** Long because every part is connected to the others here, and nowhere else. */
 function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasting): Assembly {
   const { config } = loaded
-  const { auth, upstream } = config
   const origins = createOrigins({ host: config.host, origins: config.cors.origins })
-  const cors = createCors(origins.local)
-  const liveCors = createCors(origins.live)
-  const { play: recordings, look } = lasting.recordings.of(loaded)
-  const proxy = onceLoaded(() => openProxy(config, liveCors.headersFor, lasting.warn))
   const own = assembleAuth(loaded, lasting, origins)
   const chat = assembleChat(loaded, sources, lasting)
   const replies = async () => (await chat.replies()).replies
@@ -124,46 +118,9 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
       ...openApiOpener(loaded, lasting.warn),
     ],
   })
-
-  /** The platform's paths, in the modes in force. */
-  function platformNow() {
-    const { routes } = changed
-    const sources = ownPaths.now(changed.pace)
-    if (sources) return surfaceWith(withSources(routes, sources))
-    return untilPathsAreKnown(surfaceWith(routes), routes, async () =>
-      surfaceWith(withSources(routes, await ownPaths.loaded(changed.pace))),
-    )
-  }
-
-  /** Without paths of the user's, the routes stay as they are. */
-  const withSources = (routes: Routes, sources: readonly PathSource[]) =>
-    sources.length > 0 ? withOwnPaths(routes, sources, config.index.list) : routes
-
-  function surfaceWith(routes: Routes) {
-    const chosen = lasting.modes.current()
-    const { identify } = own.doorkeeper
-    const all = { ...changed, routes, cors }
-    if (modesIn(chosen).every(mode => mode === 'emulate')) return platformSurface({ ...all, identify })
-    const passing = (authorization: string | undefined, exchange: Exchange) =>
-      asksLive(chosen.of(exchange)) ? identifyPassed(authorization) : identify(authorization)
-    const local = { ...all, identify: upstream.credentials === 'pass' ? passing : identify }
-    return platformSurface(local, {
-      modeOf: chosen.of,
-      onMiss: config.recordings.onMiss,
-      errors: upstream.errors,
-      isMcp: mcpPathsOf(config),
-      passed: lasting.recordings.passed,
-      faultByRule: exchange => chat.answers.faultFor(exchange),
-      ...{ recordings, origins, liveCors, proxy },
-    })
-  }
+  const platform = assemblePlatform(loaded, lasting, { origins, own, chat, ownPaths })
 
   async function complete(chosen: Chosen): Promise<Completed> {
-    const needed = [
-      askingLive({ ...config, ...chosen }).length > 0 && proxy(),
-      modesIn(chosen).some(usesRecordings) && recordings().then(({ ready }) => ready()),
-      auth.mode === 'proxy' && own.proxy(),
-    ]
     const loading = [
       own.tokens(),
       chat.replies(),
@@ -172,28 +129,77 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
       chat.readTable(),
       ownPaths.others(),
     ] as const
+    const needed = [...platform.needed(chosen), config.auth.mode === 'proxy' && own.proxy()]
     const [[tokens, { files }, redact, , , others]] = await Promise.all([Promise.all(loading), ...needed])
     return { tokens, files: [...files, ...others.flatMap(({ files = [] }) => files)], redact }
   }
 
   return {
     ...{ loaded, doorkeeper: own.doorkeeper, tokens: own.tokens, backend: own.backend, complete },
-    endpoints: changed.endpoints,
-    replies,
+    ...{ endpoints: changed.endpoints, replies, library: platform.library },
     ownPaths: async () => pathsOf(await ownPaths.loaded(changed.pace)),
-    library: async () => (await look()).library,
     line: () => ({
-      platform: platformNow(),
-      auth: own.surface,
-      scopes: lasting.scopes,
-      limits: changed.limits,
-      faults: changed.faults,
+      ...{ platform: platform.surface(changed), auth: own.surface, scopes: lasting.scopes },
+      ...{ limits: changed.limits, faults: changed.faults, heavyPrompt: chat.heavyPrompt },
       contractHeaders: config.contract.check ? lasting.violations.headers : undefined,
-      heavyPrompt: chat.heavyPrompt,
     }),
     steer(changes) {
       changed = chat.changeable(changes)
     },
+  }
+}
+
+interface Around {
+  readonly origins: Origins
+  readonly own: ReturnType<typeof assembleAuth>
+  readonly chat: ReturnType<typeof assembleChat>
+  readonly ownPaths: OwnPaths
+}
+
+/** The platform's paths, with the live platform and the recordings behind them. */
+function assemblePlatform(loaded: LoadedConfig, lasting: Lasting, { origins, own, chat, ownPaths }: Around) {
+  const { config } = loaded
+  const cors = createCors(origins.local)
+  const liveCors = createCors(origins.live)
+  const { play: recordings, look } = lasting.recordings.of(loaded)
+  const proxy = onceLoaded(() => openProxy(config, liveCors.headersFor, lasting.warn))
+  type Changed = ReturnType<typeof chat.changeable>
+
+  function surfaceWith(changed: Changed, sources: readonly PathSource[] = []) {
+    const chosen = lasting.modes.current()
+    const { identify } = own.doorkeeper
+    // Without paths of the user's, the routes stay as they are.
+    const routes = sources.length > 0 ? withOwnPaths(changed.routes, sources, config.index.list) : changed.routes
+    const all = { ...changed, routes, cors }
+    if (modesIn(chosen).every(mode => mode === 'emulate')) return platformSurface({ ...all, identify })
+    const passing = (authorization: string | undefined, exchange: Exchange) =>
+      asksLive(chosen.of(exchange)) ? identifyPassed(authorization) : identify(authorization)
+    const local = { ...all, identify: config.upstream.credentials === 'pass' ? passing : identify }
+    return platformSurface(local, {
+      modeOf: chosen.of,
+      onMiss: config.recordings.onMiss,
+      errors: config.upstream.errors,
+      isMcp: mcpPathsOf(config),
+      passed: lasting.recordings.passed,
+      faultByRule: exchange => chat.answers.faultFor(exchange),
+      ...{ recordings, origins, liveCors, proxy },
+    })
+  }
+
+  return {
+    library: async () => (await look()).library,
+    /** Answers in the modes in force. */
+    surface(changed: Changed) {
+      const sources = ownPaths.now(changed.pace)
+      if (sources) return surfaceWith(changed, sources)
+      const later = async () => surfaceWith(changed, await ownPaths.loaded(changed.pace))
+      return untilPathsAreKnown(surfaceWith(changed), changed.routes, later)
+    },
+    /** Opens what these modes need. */
+    needed: (chosen: Chosen) => [
+      askingLive({ ...config, ...chosen }).length > 0 && proxy(),
+      modesIn(chosen).some(usesRecordings) && recordings().then(({ ready }) => ready()),
+    ],
   }
 }
 
@@ -239,19 +245,7 @@ function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, c
     known = read.replies
     return read
   })
-  let table = estimated
-  const readTable = onceLoaded(async () => {
-    table = await tokenizerNamed(config.tokenizer)
-  })
-  const tokenizer: Tokenizer =
-    config.tokenizer === 'estimate'
-      ? estimated
-      : {
-          name: config.tokenizer,
-          count: text => table.count(text),
-          cut: (text, most) => table.cut(text, most),
-          pieces: text => table.pieces(text),
-        }
+  const { tokenizer, readTable } = openTokenizer(config)
   // A request that comes before the table of the encoding is there waits for it.
   const answers = whenLoaded(async () => (await Promise.all([replies(), readTable()]))[0].replies)
 
@@ -261,29 +255,33 @@ function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, c
     const models = config.models.map(model => ({ ...model, pace: ownPace(pace.models, model.id) }))
     const endpoints = createEndpoints({ ...config, models, pace, replies: answers, tokenizer })
     return {
-      endpoints,
-      pace,
-      routes: createRoutes(endpoints),
-      bodyLimitBytes: limits.bodyBytes,
+      ...{ endpoints, pace, routes: createRoutes(endpoints), bodyLimitBytes: limits.bodyBytes },
       limits: createLimits({
-        settings: limits,
-        maxPromptTokensOf: maxPromptTokensOf(config),
-        counters,
+        ...{ settings: limits, maxPromptTokensOf: maxPromptTokensOf(config), counters },
         promptTokens: request => promptTokens(request, tokenizer),
       }),
-      faults: createFaults({
-        ...config.faults,
-        random,
-        seed: config.seed,
-        calls: faults.calls,
-        chances: faults.chances,
-      }),
+      faults: createFaults({ ...config.faults, random, seed: config.seed, ...faults }),
     }
   }
 
   const heavyPrompt = (exchange: Exchange) =>
     isHeavyPrompt(exchange, tokenizer) ? heavyPromptTokens(exchange, tokenizer) : undefined
   return { replies, read: () => known, readTable, answers, changeable, heavyPrompt }
+}
+
+/** A tokenizer that estimates until the table of its encoding is read. */
+function openTokenizer({ tokenizer: name }: Pick<Config, 'tokenizer'>) {
+  let table = estimated
+  const readTable = onceLoaded(async () => {
+    table = await tokenizerNamed(name)
+  })
+  const tokenizer: Tokenizer = {
+    name,
+    count: text => table.count(text),
+    cut: (text, most) => table.cut(text, most),
+    pieces: text => table.pieces(text),
+  }
+  return { tokenizer: name === 'estimate' ? estimated : tokenizer, readTable }
 }
 
 /** Nothing where a model has none of its own. */

@@ -37,46 +37,26 @@ export function createEngine<I extends MatchInput, S extends Saying, X extends R
   const active = rules.filter(isActive)
   const index = dialect.index(active)
 
-  function find(input: I): ReadyRule<S> | undefined {
-    for (const rule of index.candidates(input)) {
-      if (!fits(rule, input)) continue
-      // Nearly all rules count nothing, and nearly all requests leave the choice to the model.
-      const mayObject = rule.counts || dialect.isDemanding(input)
-      if (!mayObject || objection(rule, input) === undefined) return rule
-    }
-    return undefined
-  }
-
-  /** Why a rule does not answer although its conditions hold. */
-  function objection(rule: ReadyRule<S>, input: I): string | undefined {
-    const isDemanding = dialect.isDemanding(input)
-    if (!rule.counts) return isDemanding ? dialect.objection(rule.first, input) : undefined
-    const { scenario, per } = rule
-    const here = per ? ` for this ${per}` : ''
-    const answered = memory.answeredTo(rule, input)
-    if (isSpent(rule, answered))
-      return `it has answered ${answered === 1 ? 'once' : `${answered} times`} already${here}`
-    if (scenario?.state !== undefined && memory.stateFor(rule, input) !== scenario.state) {
-      return `scenario "${scenario.name}" is in state "${memory.stateFor(rule, input)}"${here}, not "${scenario.state}"`
-    }
-    return isDemanding ? dialect.objection(rule.sayingAt(answered + 1), input) : undefined
-  }
-
   return {
     rules,
     index,
     fails: active.some(({ fails }) => fails),
     take(input) {
-      const rule = find(input)
-      if (!rule) return undefined
-      const count = memory.note(rule, input)
-      return rule.counts ? { saying: rule.sayingAt(count), count } : { saying: rule.first, count: 1 }
+      for (const rule of index.candidates(input)) {
+        if (!fits(rule, input)) continue
+        // Nearly all rules count nothing, and nearly all requests leave the choice to the model.
+        const mayObject = rule.counts || dialect.isDemanding(input)
+        if (mayObject && objectionTo(rule, input, { dialect, memory }) !== undefined) continue
+        const count = memory.note(rule, input)
+        return rule.counts ? { saying: rule.sayingAt(count), count } : { saying: rule.first, count: 1 }
+      }
+      return undefined
     },
     reasonsAgainst(rule, input) {
       if (!isActive(rule)) return ['it is switched off']
       const differing = rule.conditions.filter(condition => !condition.holds(input))
       if (differing.length > 0) return differing.map(condition => condition.differs(input))
-      const objects = objection(rule, input)
+      const objects = objectionTo(rule, input, { dialect, memory })
       return objects === undefined ? [] : [objects]
     },
   }
@@ -87,4 +67,27 @@ const isActive = ({ written }: ReadyRule) => written.enabled !== false
 function fits({ conditions }: ReadyRule, input: MatchInput): boolean {
   for (const condition of conditions) if (!condition.holds(input)) return false
   return true
+}
+
+interface Objecting<I extends MatchInput, S extends Saying> {
+  readonly dialect: Dialect<I, S>
+  readonly memory: Memory
+}
+
+/** Why a rule does not answer although its conditions hold. */
+function objectionTo<I extends MatchInput, S extends Saying>(
+  rule: ReadyRule<S>,
+  input: I,
+  { dialect, memory }: Objecting<I, S>,
+): string | undefined {
+  const isDemanding = dialect.isDemanding(input)
+  if (!rule.counts) return isDemanding ? dialect.objection(rule.first, input) : undefined
+  const { scenario, per } = rule
+  const here = per ? ` for this ${per}` : ''
+  const answered = memory.answeredTo(rule, input)
+  if (isSpent(rule, answered)) return `it has answered ${answered === 1 ? 'once' : `${answered} times`} already${here}`
+  if (scenario?.state !== undefined && memory.stateFor(rule, input) !== scenario.state) {
+    return `scenario "${scenario.name}" is in state "${memory.stateFor(rule, input)}"${here}, not "${scenario.state}"`
+  }
+  return isDemanding ? dialect.objection(rule.sayingAt(answered + 1), input) : undefined
 }
