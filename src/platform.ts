@@ -103,6 +103,10 @@ function platformOf(parts: PlatformParts): OpenPlatform {
     ...{ exportState: state.export, importState: state.import, mintToken, switchMode: modes.switch },
     ...{ receipt: recordings.receipt, misses: recordings.misses, onMiss: recordings.onMiss, onMessage },
     ...{ reset, reload, stop, resources: lasting.resources },
+    async openApi(at = url) {
+      const { documentOf } = await import('./platform/app.js')
+      return documentOf({ current, lasting }, at)
+    },
     forTests: { traffic: delivery.traffic, handler: delivery.handler, ...forTests },
     get anonKey() {
       return assemblies.completed().tokens.anonKey

@@ -43,9 +43,14 @@ const openapi = command({
   flags: { yaml: yes('Print YAML instead of JSON') },
   examples: [['standin openapi --yaml > openapi.yaml', 'keep the document']],
   async run(line) {
-    const { config } = load(line)
-    const { openApiOf } = await import('../platform/openapi/document.js')
-    const document = await openApiOf(config, { url: `http://${urlHost(config.host)}:${config.port}` })
+    const { openPlatform } = await import('../platform.js')
+    // Rules, resources and other documents have paths of their own, so all of them are opened, but no port and no stored state.
+    const state = { path: ['state'], value: 'memory', origin: 'standin openapi' }
+    const sources = { cwd: process.cwd(), file: line.flags.config, flags: [...line.overrides, state], env: process.env }
+    const platform = await openPlatform({ ...sources, listen: false })
+    const { host, port } = platform.loaded.config
+    const document = await platform.openApi(`http://${urlHost(host)}:${port}`)
+    await platform.stop()
     return line.flags.yaml ? yamlOf(document) : `${JSON.stringify(document, null, 2)}\n`
   },
 })

@@ -90,10 +90,7 @@ function abilities({ current, lasting, sources, forTests, reset, reload }: Surro
         receipt: recordings.receipt(),
       }))
     },
-    async document() {
-      const { openApiOf } = await import('./openapi/document.js')
-      return openApiOf(modes.loaded().config, { url: url(), ownPaths: await current().ownPaths() })
-    },
+    document: () => documentOf({ current, lasting }, url()),
     async credentials() {
       const { loaded, tokens } = current()
       const { anonKey, serviceKey } = await tokens()
@@ -101,6 +98,12 @@ function abilities({ current, lasting, sources, forTests, reset, reload }: Surro
       return { anonKey, serviceKey, apiKey: usableKey(loaded.config, clock.now()), publishableKey, secretKey }
     },
   }
+}
+
+/** The OpenAPI document of everything that is answered now, as served at this URL. */
+export async function documentOf({ current, lasting }: Pick<Surroundings, 'current' | 'lasting'>, url: string) {
+  const { openApiOf } = await import('./openapi/document.js')
+  return openApiOf(lasting.modes.loaded().config, { url, ownPaths: await current().ownPaths() })
 }
 
 /** What the dashboard's page gets to know of the platform. */

@@ -80,6 +80,8 @@ export interface OpenPlatform {
   importState(document: unknown): Promise<void>
   /** A token without a password; users who are not there yet sign up. Rejects with a PlatformError where users are a live backend's. */
   mintToken(wish: TokenRequest): Promise<MintedToken>
+  /** The OpenAPI document of everything that it answers, as served at `url`: its own, if none is given. */
+  openApi(url?: string): Promise<object>
   /** Reads everything again. Rejects with a ProblemsError and goes on as before when something is wrong with it. */
   reload(): Promise<void>
   /** What tests in the same process may do as well. */
