@@ -24,41 +24,41 @@ export interface ModeSwitch {
   impossible(mode: Mode): readonly string[] | undefined
 }
 
-export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch }) => {
-  function change({
-    mode,
-    modes,
-  }: {
-    readonly mode: Mode
-    readonly modes?: ModesInForce['modes'] | undefined
-  }): ModesInForce {
-    try {
-      steered.change(mode, modes ?? {})
-    } catch (error) {
-      throw error instanceof ProblemsError ? modeNotPossible(error.problems.map(({ sentence }) => sentence)) : error
-    }
-    return current()
+/** Picks the properties one by one, because the argument may have more. */
+const picked = ({ mode, modes }: ModesInForce) => ({ mode, modes })
+
+function changeModes(steered: ModeSwitch, { mode, modes = {} }: v.InferOutput<typeof modeSwitch>): ModesInForce {
+  try {
+    steered.change(mode, modes)
+  } catch (error) {
+    throw error instanceof ProblemsError ? modeNotPossible(error.problems.map(({ sentence }) => sentence)) : error
   }
-  /** Picks the properties one by one, because the argument may have more. */
-  const picked = ({ mode, modes }: ModesInForce) => ({ mode, modes })
-  const current = () => picked(steered.current())
+  return picked(steered.current())
+}
+
+export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch }) => {
   const shared = { returns: modesInForce, answer: 'The mode, and the modes of single endpoints.' } as const
 
   return {
-    getMode: operation({ at: 'GET /mode', does: 'Returns where answers come from.', ...shared, run: current }),
+    getMode: operation({
+      at: 'GET /mode',
+      does: 'Returns where answers come from.',
+      ...shared,
+      run: () => picked(steered.current()),
+    }),
     setMode: operation({
       at: 'PUT /mode',
       does: 'Changes where answers come from, from the next request on.',
       body: modeSwitch,
       ...shared,
       errors: { 409: 'The configuration lacks what the mode needs.' },
-      run: ({ body }) => change(body),
+      run: ({ body }) => changeModes(steered, body),
     }),
     restoreMode: operation({
       at: 'DELETE /mode',
       does: 'Restores the configured mode.',
       ...shared,
-      run: () => change(steered.configured()),
+      run: () => changeModes(steered, steered.configured()),
     }),
     listModes: operation({
       at: 'GET /mode/choices',

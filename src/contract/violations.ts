@@ -30,7 +30,6 @@ const none: readonly string[] = []
 /** `redact` removes secrets, since field names and paths on the live platform may be anything. */
 export function createViolations(report: (error: unknown) => void, redact: () => Redact): Violations {
   const listeners: ((violating: Violating) => void)[] = []
-  const load = onceLoaded(async () => ({ ...(await import('./judge.js')), ...(await import('../redact/index.js')) }))
   let listed: Violating[] = []
   let documented = 0
   let decided = 0
@@ -39,21 +38,10 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
   let judging: Promise<void> = Promise.resolve()
 
   async function look(exchange: Exchange, id: string): Promise<void> {
-    const { judgedAnswer, judge, credentialsOf } = await load()
-    // One per turn, so that requests are answered in between.
-    await new Promise(setImmediate)
-    const answer = judgedAnswer(exchange)
-    const found = answer ? await inSlices(judge(answer)) : []
-    if (found.length === 0) return
-    const { text } = redact()(credentialsOf(exchange, redact()))
-    const violations = found.map(one => ({ ...one, path: text(one.path) }))
-    exchange.violations = violations
-    const { method, endpoint, outcome, mode } = exchange
-    const violating = {
-      ...{ id, method, violations, status: outcome?.status ?? 0, mode: mode ?? '' },
-      endpoint: endpoint ? text(`${endpoint.method} ${endpoint.path}`) : null,
-    }
-    for (const { source } of violations) source === 'documented' ? documented++ : decided++
+    const violating = await judged(exchange, id, redact)
+    if (!violating) return
+    exchange.violations = violating.violations
+    for (const { source } of violating.violations) source === 'documented' ? documented++ : decided++
     listed = [violating, ...listed].slice(0, MOST_LISTED)
     for (const listener of listeners) listener(violating)
   }
@@ -82,5 +70,24 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
       unjudged = 0
     },
     settle: () => judging,
+  }
+}
+
+const load = onceLoaded(async () => ({ ...(await import('./judge.js')), ...(await import('../redact/index.js')) }))
+
+/** The violations of an answer, without secrets; `undefined` if it has none. */
+async function judged(exchange: Exchange, id: string, redact: () => Redact): Promise<Violating | undefined> {
+  const { judgedAnswer, judge, credentialsOf } = await load()
+  // One per turn, so that requests are answered in between.
+  await new Promise(setImmediate)
+  const answer = judgedAnswer(exchange)
+  const found = answer ? await inSlices(judge(answer)) : []
+  if (found.length === 0) return undefined
+  const { text } = redact()(credentialsOf(exchange, redact()))
+  const { method, endpoint, outcome, mode } = exchange
+  return {
+    ...{ id, method, status: outcome?.status ?? 0, mode: mode ?? '' },
+    endpoint: endpoint ? text(`${endpoint.method} ${endpoint.path}`) : null,
+    violations: found.map(one => ({ ...one, path: text(one.path) })),
   }
 }

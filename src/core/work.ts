@@ -184,74 +184,71 @@ export async function endIdleWorkers(): Promise<void> {
 
 function startNext(): void {
   if (waiting.length === 0) return
-  const thread = idle.pop() ?? (threads < MOST_WORKERS ? createThread() : undefined)
+  const thread = idle.pop() ?? (threads < MOST_WORKERS ? new Thread() : undefined)
   const job = thread && waiting.shift()
   if (job) thread.run(job)
 }
 
-type Thread = ReturnType<typeof createThread>
-
-/** Long because a worker may end at any step, and what then has to be tidied up is all in here. */
-function createThread() {
-  threads++
+/** A worker, which may end at any step. */
+class Thread {
   // Most platforms never need one, and importing it takes time of every start.
-  const worker = new (process.getBuiltinModule('node:worker_threads').Worker)(...entry())
-  worker.unref()
-  let job: Job | undefined
-  let timer: NodeJS.Timeout | undefined
+  private readonly worker = new (process.getBuiltinModule('node:worker_threads').Worker)(...entry())
+  private job: Job | undefined
+  private timer: NodeJS.Timeout | undefined
+
+  constructor() {
+    threads++
+    this.worker.unref()
+    this.worker.on('message', (message: JobMessage) => {
+      if (message !== 'begun') return this.settle(message)
+      const mostMs = this.job?.mostMs ?? 0
+      this.timer = setTimeout(() => this.end(new TookTooLong(`It took longer than ${mostMs} ms.`)), mostMs)
+    })
+    this.worker.on('error', (error: { readonly code?: unknown }) => {
+      const tooMuch = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+      void this.end(tooMuch ? new TookTooLong(`It took more than ${MOST_MEMORY_MB} MB of memory.`) : error)
+    })
+    this.worker.on('exit', () => this.end())
+  }
+
+  run(next: Job): void {
+    clearTimeout(this.timer)
+    this.job = next
+    this.worker.ref()
+    try {
+      this.worker.postMessage({ job: next.job, input: next.input } satisfies JobRequest)
+    } catch (error) {
+      // What cannot be copied.
+      this.settle({ error })
+    }
+  }
 
   /** The worker cannot be used any more. */
-  function end(error: unknown = new Error('A worker thread ended unexpectedly.')): Promise<unknown> {
+  end(error: unknown = new Error('A worker thread ended unexpectedly.')): Promise<unknown> {
+    const { worker } = this
     if (worker.listenerCount('exit') === 0) return Promise.resolve()
     worker.removeAllListeners()
     // What still comes from a worker that is ending has no reader.
     worker.on('error', () => {})
     threads--
-    if (idle.includes(thread)) idle.splice(idle.indexOf(thread), 1)
-    clearTimeout(timer)
-    job?.reject(error)
-    job = undefined
+    if (idle.includes(this)) idle.splice(idle.indexOf(this), 1)
+    clearTimeout(this.timer)
+    this.job?.reject(error)
+    this.job = undefined
     startNext()
     return worker.terminate()
   }
 
-  function settle(message: Exclude<JobMessage, 'begun'>): void {
-    clearTimeout(timer)
-    if ('output' in message) job?.resolve(message.output)
-    else job?.reject(message.error)
-    job = undefined
-    worker.unref()
-    idle.push(thread)
-    timer = setTimeout(() => end(), IDLE_MS).unref()
+  private settle(message: Exclude<JobMessage, 'begun'>): void {
+    clearTimeout(this.timer)
+    if ('output' in message) this.job?.resolve(message.output)
+    else this.job?.reject(message.error)
+    this.job = undefined
+    this.worker.unref()
+    idle.push(this)
+    this.timer = setTimeout(() => this.end(), IDLE_MS).unref()
     startNext()
   }
-
-  worker.on('message', (message: JobMessage) => {
-    if (message !== 'begun') return settle(message)
-    const mostMs = job?.mostMs ?? 0
-    timer = setTimeout(() => end(new TookTooLong(`It took longer than ${mostMs} ms.`)), mostMs)
-  })
-  worker.on('error', (error: { readonly code?: unknown }) => {
-    const tooMuch = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-    void end(tooMuch ? new TookTooLong(`It took more than ${MOST_MEMORY_MB} MB of memory.`) : error)
-  })
-  worker.on('exit', () => end())
-
-  const thread = {
-    end,
-    run(next: Job): void {
-      clearTimeout(timer)
-      job = next
-      worker.ref()
-      try {
-        worker.postMessage({ job: next.job, input: next.input } satisfies JobRequest)
-      } catch (error) {
-        // What cannot be copied.
-        settle({ error })
-      }
-    },
-  }
-  return thread
 }
 
 /** The built worker. The source has none, and compiles its workers when they start; our tests set it, since that takes a second. */

@@ -100,7 +100,7 @@ function made(exchange: Exchange): Reply | Promise<Reply> {
 /** Some answers come from the live platform or from recordings. */
 function mixedSurface(local: Local, mixed: Mixed): Own & Pick<Surface, 'modeOf' | 'live'> {
   const { routes } = local
-  const { modeOf, onMiss, origins, proxy, liveCors } = mixed
+  const { modeOf } = mixed
   const own = emulated(local)
 
   /** Whether only the live platform, or a recording, can know the path. */
@@ -122,18 +122,7 @@ function mixedSurface(local: Local, mixed: Mixed): Own & Pick<Surface, 'modeOf' 
 
   return {
     modeOf,
-    live: {
-      cors: liveCors,
-      origins,
-      proxy,
-      mayBeLinked: () => false,
-      carriesWebSocket: request => asksLive(modeOf(request)) && !routes.has(request.path),
-      /** A preflight goes to the same place as the request that it announces. */
-      mayReach({ method, path, headers }) {
-        const asked = method === 'OPTIONS' ? headers['access-control-request-method'] : undefined
-        return mayGoLive(modeOf({ method: asked ?? method, path }), onMiss)
-      },
-    },
+    live: liveSide(routes, mixed),
     options(exchange, isPreflight) {
       if (!isElsewhere(exchange)) return own.options(exchange, isPreflight)
       return isPreflight ? { methods: everyMethod } : undefined
@@ -155,6 +144,17 @@ function mixedSurface(local: Local, mixed: Mixed): Own & Pick<Surface, 'modeOf' 
     },
   }
 }
+
+const liveSide = ({ has }: Routes, { modeOf, onMiss, origins, proxy, liveCors }: Mixed): Surface['live'] => ({
+  ...{ cors: liveCors, origins, proxy },
+  mayBeLinked: () => false,
+  carriesWebSocket: request => asksLive(modeOf(request)) && !has(request.path),
+  /** A preflight goes to the same place as the request that it announces. */
+  mayReach({ method, path, headers }) {
+    const asked = method === 'OPTIONS' ? headers['access-control-request-method'] : undefined
+    return mayGoLive(modeOf({ method: asked ?? method, path }), onMiss)
+  },
+})
 
 function carryOver({ faultByRule, passed }: Mixed, exchange: Exchange): Forward | Promise<Forward> {
   passed()

@@ -3,7 +3,7 @@ import type { ClosestRecording } from '../check/finding.js'
 import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
 import { decoded, replyBytes } from '../core/http.js'
 import { isTooDeep, jsonOf } from '../core/json.js'
-import { credentialsOf, type Redact } from '../redact/index.js'
+import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { bodyBytesOf, firstTokenMsOf, isRepeatable, rounded, tokensOf } from './facts.js'
 import { withoutSecretFields } from './secret-fields.js'
 import type { JournalEntry } from './shapes.js'
@@ -25,26 +25,14 @@ export function entryOf(
   redact: Redact,
   shownBytes = SHOWN_BYTES,
 ): JournalEntry {
-  const { method, path, query, headers, body, caller, scope, endpoint, mode = null, outcome, startedMs } = exchange
+  const { path, caller, scope, endpoint, mode = null, outcome, startedMs } = exchange
   const redaction = redact(credentialsOf(exchange, redact))
-  const flat = Object.entries(headers).flatMap(([name, value]) => [name, String(value)])
   const told = (text: string | undefined) => (text === undefined ? null : redaction.text(text))
   return {
     id: String(id),
     at: new Date(atMs).toISOString(),
     ...{ scope, caller },
-    request: {
-      method,
-      path: redaction.text(path),
-      query: redaction.query(query),
-      headers: pairs(redaction.headers(flat)),
-      ...(body &&
-        body.length > 0 && {
-          body: readable(openText(path, body.subarray(0, shownBytes)), redaction, headers['content-type']),
-        }),
-      bytes: bodyBytesOf(exchange),
-      truncated: bodyBytesOf(exchange) > Math.min(body?.length ?? 0, shownBytes),
-    },
+    request: requestJson(exchange, redaction, shownBytes),
     // If only the live platform knows the path, it is the requested one.
     endpoint: told(endpoint && `${endpoint.method} ${endpoint.path}`),
     mode,
@@ -74,9 +62,26 @@ export function entryOf(
   }
 }
 
+function requestJson(exchange: Exchange, redaction: Redaction, shownBytes: number): JournalEntry['request'] {
+  const { method, path, query, headers, body } = exchange
+  const flat = Object.entries(headers).flatMap(([name, value]) => [name, String(value)])
+  return {
+    method,
+    path: redaction.text(path),
+    query: redaction.query(query),
+    headers: pairs(redaction.headers(flat)),
+    ...(body &&
+      body.length > 0 && {
+        body: readable(openText(path, body.subarray(0, shownBytes)), redaction, headers['content-type']),
+      }),
+    bytes: bodyBytesOf(exchange),
+    truncated: bodyBytesOf(exchange) > Math.min(body?.length ?? 0, shownBytes),
+  }
+}
+
 interface Telling {
   readonly path: string
-  readonly redaction: ReturnType<Redact>
+  readonly redaction: Redaction
   readonly shownBytes: number
 }
 

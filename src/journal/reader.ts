@@ -1,5 +1,6 @@
 /** Serves the journal over HTTP, as a page or as a stream. */
 import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import { Streamed } from '../api/operation.js'
 import { invalidRequest, noSuchExchange } from '../core/errors.js'
 import { sendAgain } from './again.js'
@@ -23,10 +24,7 @@ interface Parts {
 
 export function createReader({ journal, url, stopping }: Parts): Reader {
   const run = randomUUID()
-  const ends = new Set<() => void>()
-  stopping.addEventListener('abort', () => {
-    for (const end of ends) end()
-  })
+  const stream = createStreams(stopping)
 
   function briefOf(id: string) {
     const kept = journal.kept(id)
@@ -58,18 +56,11 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
       if (filter.before !== undefined) throw invalidRequest('before cannot be combined with follow.')
       const after = lastId ?? filter.after
       const from = { ...filter, ...(typeof after === 'string' && /^\d+$/.test(after) && { after }) }
-      return new Streamed('text/event-stream; charset=utf-8', response => {
-        if (stopping.aborted) return response.end()
-        const first = idsBefore(journal, from, limit)
-        const end = isBrief
-          ? followInBrief(response, journal, {
-              filter,
-              run,
-              first: first.slice(-MOST_BEFORE).flatMap(id => briefOf(id) ?? []),
-            })
-          : follow(response, journal, { filter, first })
-        ends.add(end)
-        return response.once('close', () => ends.delete(end))
+      return stream(response => {
+        const ids = idsBefore(journal, from, limit)
+        if (!isBrief) return follow(response, journal, { filter, first: ids })
+        const first = ids.slice(-MOST_BEFORE).flatMap(id => briefOf(id) ?? [])
+        return followInBrief(response, journal, { filter, run, first })
       })
     },
     get: id => found(journal.get(id), id),
@@ -78,6 +69,21 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
     count: filter => journal.count(filter),
     clear: filter => journal.clear(filter),
   }
+}
+
+/** Streams of events, which end when the platform stops. `start` returns the function that ends its stream. */
+function createStreams(stopping: AbortSignal) {
+  const ends = new Set<() => void>()
+  stopping.addEventListener('abort', () => {
+    for (const end of ends) end()
+  })
+  return (start: (response: ServerResponse) => () => void) =>
+    new Streamed('text/event-stream; charset=utf-8', response => {
+      if (stopping.aborted) return response.end()
+      const end = start(response)
+      ends.add(end)
+      return response.once('close', () => ends.delete(end))
+    })
 }
 
 /** The exchanges of a page, and the id from which the next page goes on. */

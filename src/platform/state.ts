@@ -45,12 +45,9 @@ interface Surroundings {
 }
 
 export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoked }: Surroundings): StatePart {
-  const restored: (() => Promise<void>)[] = []
   /** The configuration that is in force, and when its users and keys were put into the state. */
   let planted: Planted = { loaded, atMs: 0 }
   const beginning = createBeginning(loaded.dir)
-  const run = loaded.config.state === 'memory' ? randomUUID() : null
-  let replaced = 0
   const get = onceLoaded(async () => {
     const { openState } = await documents()
     const state = await openState(loaded.config.state, { dir: loaded.dir, warn })
@@ -64,6 +61,36 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
     return state
   })
 
+  const { restore, ...contents } = createContents(get, apiKeys)
+  const run = loaded.config.state === 'memory' ? randomUUID() : null
+
+  return {
+    ...{ get, open: get },
+    export: contents.export,
+    import: contents.import,
+    onRestored: contents.onRestored,
+    origin: () => ({ run, replaced: contents.replaced() }),
+    async prepare(next) {
+      const put = await plant(await get(), next, clock.now())
+      return () => {
+        planted = put
+      }
+    },
+    async reset({ scope, state = true }) {
+      // A state that is not in memory may be another process's as well, and a reset leaves it alone.
+      if (scope === undefined && state && loaded.config.state === 'memory') await restore(await beginning(planted))
+      // The rows of a scope belong to one test, wherever they are kept.
+      if (scope !== undefined && hasResources(planted.loaded)) await forgetRows(await get(), scope)
+    },
+    close: () => closeState(get, apiKeys(), report),
+  }
+}
+
+/** The contents of the state as a whole. */
+function createContents(get: () => Promise<State>, apiKeys: () => ApiKeys) {
+  const restored: (() => Promise<void>)[] = []
+  let replaced = 0
+
   async function exported(): Promise<StateDocument> {
     await apiKeys().flush()
     return (await documents()).exportState(await get())
@@ -75,33 +102,16 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
     replaced++
   }
 
-  async function restore(): Promise<void> {
-    const document = await beginning(planted)
-    if (isDeepStrictEqual(await exported(), document)) return
-    await imported(document)
-    await Promise.all(restored.map(work => work()))
-  }
-
   return {
-    get,
     export: exported,
     import: imported,
-    origin: () => ({ run, replaced }),
-    onRestored: work => void restored.push(work),
-    open: get,
-    async prepare(next) {
-      const put = await plant(await get(), next, clock.now())
-      return () => {
-        planted = put
-      }
+    replaced: () => replaced,
+    onRestored: (work: () => Promise<void>) => void restored.push(work),
+    async restore(document: StateDocument): Promise<void> {
+      if (isDeepStrictEqual(await exported(), document)) return
+      await imported(document)
+      await Promise.all(restored.map(work => work()))
     },
-    async reset({ scope, state = true }) {
-      // A state that is not in memory may be another process's as well, and a reset leaves it alone.
-      if (scope === undefined && state && loaded.config.state === 'memory') await restore()
-      // The rows of a scope belong to one test, wherever they are kept.
-      if (scope !== undefined && hasResources(planted.loaded)) await forgetRows(await get(), scope)
-    },
-    close: () => closeState(get, apiKeys(), report),
   }
 }
 

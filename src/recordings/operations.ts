@@ -81,7 +81,9 @@ interface LibraryParts {
 
 const unreadableFiles = { 409: 'The files cannot be read, or have mistakes.' }
 
-export const recordingOperations = ({ library, journal }: LibraryParts) => ({
+export const recordingOperations = (parts: LibraryParts) => ({ ...operationsOnAll(parts), ...operationsOnOne(parts) })
+
+const operationsOnAll = ({ library, journal }: LibraryParts) => ({
   listRecordings: operation({
     at: 'GET /recordings',
     does: 'Lists the recordings by name: what each answers, and whether it was replayed or recorded in this run.',
@@ -111,6 +113,9 @@ export const recordingOperations = ({ library, journal }: LibraryParts) => ({
       return (await library()).keep(past, existing).catch(unreadable)
     },
   }),
+})
+
+const operationsOnOne = ({ library }: LibraryParts) => ({
   getRecording: operation({
     at: 'GET /recordings/{name}',
     does: 'Returns the text of one recording. Encode the slashes in its name as %2F.',

@@ -54,44 +54,47 @@ interface Seen extends Begun {
   readonly isComplete: boolean
 }
 
-/** Long because it follows an exchange through its steps: observed, gathered, written, shelved. */
 export function createRecorder(parts: RecorderParts) {
-  const { shelf, run, identify, save, maxBytes, warn, report } = parts
-  /** Written one after the other, so that other requests get their turn in between. */
+  const { run, maxBytes } = parts
+  const { write, flush } = createWriter(parts)
+  return {
+    /** Observes an exchange from its beginning; `undefined` if it is not recorded. The folder must have been listed. */
+    witness(exchange: Exchange): Named | undefined {
+      const begun = begin(exchange, parts)
+      return (
+        begun && watching(begun, maxBytes, seen => (typeof seen === 'string' ? run.notRecorded(seen) : write(seen)))
+      )
+    },
+    /** Resolves when everything that has ended so far is on disk. */
+    flush,
+  }
+}
+
+/** Decides which file an exchange is recorded in; `undefined` if it is not recorded. */
+function begin(exchange: Exchange, { shelf, run, identify, save }: RecorderParts): Begun | undefined {
+  const { request, key, redaction } = identify(exchange)
+  if (replyWithoutRecording(exchange, request)) return undefined
+  const there = shelf.of(key)
+  const { nth, earlier } = run.begin(key, there)
+  if (save === 'onlyNew' && earlier.length > 0) return undefined
+  if (nth > MOST_OF_ONE_REQUEST) {
+    if (nth === MOST_OF_ONE_REQUEST + 1) {
+      run.notRecorded(`At most ${MOST_OF_ONE_REQUEST} recordings of one request are saved: ${fileOf(request, key, 1)}.`)
+    }
+    return undefined
+  }
+  // A hand-written file name is kept.
+  const file = there.find(kept => kept.nth === nth)?.file ?? fileOf(request, key, nth)
+  return {
+    ...{ exchange, kept: { file, key, nth }, earlier, isEndless: isEndless(request) },
+    redacted: redaction && { request, redaction },
+  }
+}
+
+/** Writes one recording after the other, so that other requests get their turn in between. */
+function createWriter(parts: RecorderParts) {
+  const { shelf, run, warn, report } = parts
   let writing: Promise<void> = Promise.resolve()
-
-  /** Observes an exchange from its beginning; `undefined` if it is not recorded. The folder must have been listed. */
-  function witness(exchange: Exchange): Named | undefined {
-    const { request, key, redaction } = identify(exchange)
-    if (replyWithoutRecording(exchange, request)) return undefined
-    const there = shelf.of(key)
-    const { nth, earlier } = run.begin(key, there)
-    if (save === 'onlyNew' && earlier.length > 0) return undefined
-    if (nth > MOST_OF_ONE_REQUEST) {
-      if (nth === MOST_OF_ONE_REQUEST + 1) {
-        run.notRecorded(
-          `At most ${MOST_OF_ONE_REQUEST} recordings of one request are saved: ${fileOf(request, key, 1)}.`,
-        )
-      }
-      return undefined
-    }
-    // A hand-written file name is kept.
-    const file = there.find(kept => kept.nth === nth)?.file ?? fileOf(request, key, nth)
-    const begun = {
-      ...{ exchange, kept: { file, key, nth }, earlier, isEndless: isEndless(request) },
-      redacted: redaction && { request, redaction },
-    }
-    return watching(begun, maxBytes, seen => (typeof seen === 'string' ? run.notRecorded(seen) : write(seen)))
-  }
-
-  function write(seen: Seen): void {
-    writing = writing.then(turn).then(() =>
-      keep(seen).catch(error => {
-        seen.gathered.drop()
-        failed(seen.kept, error)
-      }),
-    )
-  }
 
   function failed({ file }: RecordingFile, error: NodeJS.ErrnoException): void {
     const sentence = `${file} is not kept (${error.code ?? error.message}).`
@@ -116,9 +119,17 @@ export function createRecorder(parts: RecorderParts) {
     }
   }
 
-  /** Resolves when everything that has ended so far is on disk. */
-  const flush = () => writing
-  return { witness, flush }
+  return {
+    write(seen: Seen): void {
+      writing = writing.then(turn).then(() =>
+        keep(seen).catch(error => {
+          seen.gathered.drop()
+          failed(seen.kept, error)
+        }),
+      )
+    },
+    flush: () => writing,
+  }
 }
 
 /**

@@ -22,16 +22,13 @@ const none: readonly RecordingFile[] = []
 
 export type Run = ReturnType<typeof createRun>
 
-/** `tell` is called with each miss. Long because all of its methods share the same few counts. */
+/** `tell` is called with each miss. */
 export function createRun(tell: (miss: Miss) => void) {
   const counts = createByScope(() => new LRUCache<string, number>({ max: COUNTED }))
   const begun = new Map<string, number>()
   const earlier = new Map<string, readonly RecordingFile[]>()
-  const own = new Set<string>()
-  const played = new Set<string>()
-  const reasons = new Set<string>()
+  const { missed, ...receipt } = createReceipt()
   let misses: Miss[] = []
-  const totals = { served: 0, missed: 0, recorded: 0 }
 
   const next = (counters: Map<string, number> | LRUCache<string, number>, name: string) => {
     const before = counters.get(name) ?? 0
@@ -40,6 +37,7 @@ export function createRun(tell: (miss: Miss) => void) {
   }
 
   return {
+    ...receipt,
     /** How many times a request was sent in a scope before this one. */
     count: (scope: string, key: string): number => next(counts.get(scope), key),
     /**
@@ -51,37 +49,51 @@ export function createRun(tell: (miss: Miss) => void) {
       if (nth === 1 && there.length > 0) earlier.set(key, there)
       return { nth, earlier: earlier.get(key) ?? none }
     },
-    served(file: string): void {
-      totals.served++
-      played.add(file)
-    },
     missed(miss: Miss): void {
-      totals.missed++
+      missed()
       misses = [miss, ...misses.slice(0, MISSES - 1)]
       tell(miss)
     },
-    recorded(file: string): void {
-      totals.recorded++
-      own.add(file)
-    },
-    /** Whether a recording was made in this run. */
-    isOwn: (file: string) => own.has(file),
-    /** Whether a recording was replayed or made in this run. */
-    isUsed: (file: string) => played.has(file) || own.has(file),
-    notRecorded(reason: string): void {
-      if (reasons.size < REASONS) reasons.add(reason)
-    },
     /** The latest misses, newest first. */
     misses: (): readonly Miss[] => misses,
-    receipt: (all: Iterable<{ readonly file: string }>): RunReceipt => ({
-      ...totals,
-      unused: [...all].flatMap(({ file }) => (played.has(file) || own.has(file) ? [] : [file])),
-      notRecorded: [...reasons],
-    }),
     /** Resets the counts and misses of a scope, or of all scopes if none is given. */
     forget(scope?: string): void {
       counts.forget(scope)
       misses = scope === undefined ? [] : misses.filter(miss => miss.scope !== scope)
     },
+  }
+}
+
+/** What was replayed, missed and recorded so far. */
+function createReceipt() {
+  const own = new Set<string>()
+  const played = new Set<string>()
+  const reasons = new Set<string>()
+  const totals = { served: 0, missed: 0, recorded: 0 }
+  const isUsed = (file: string) => played.has(file) || own.has(file)
+  return {
+    served(file: string): void {
+      totals.served++
+      played.add(file)
+    },
+    missed(): void {
+      totals.missed++
+    },
+    recorded(file: string): void {
+      totals.recorded++
+      own.add(file)
+    },
+    notRecorded(reason: string): void {
+      if (reasons.size < REASONS) reasons.add(reason)
+    },
+    /** Whether a recording was made in this run. */
+    isOwn: (file: string) => own.has(file),
+    /** Whether a recording was replayed or made in this run. */
+    isUsed,
+    receipt: (all: Iterable<{ readonly file: string }>): RunReceipt => ({
+      ...totals,
+      unused: [...all].flatMap(({ file }) => (isUsed(file) ? [] : [file])),
+      notRecorded: [...reasons],
+    }),
   }
 }

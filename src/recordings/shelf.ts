@@ -51,10 +51,12 @@ export function createShelf(folder: Folder) {
     return listing
   }
 
+  /** The other recordings of the same request. */
+  const others = ({ key, file }: Pick<RecordingFile, 'key' | 'file'>) =>
+    (byKey?.get(key) ?? []).filter(kept => kept.file !== file)
+
   return {
-    dir: folder.dir,
-    ready,
-    refresh,
+    ...{ dir: folder.dir, ready, refresh },
     *all(): Iterable<RecordingFile> {
       for (const same of byKey?.values() ?? []) yield* same
     },
@@ -68,19 +70,13 @@ export function createShelf(folder: Folder) {
       await folder.write(kept.file, recording, kept.key)
       forget(kept.file)
       await ready()
-      const others = (byKey?.get(kept.key) ?? []).filter(({ file }) => file !== kept.file)
-      byKey?.set(
-        kept.key,
-        [...others, kept].sort((a, b) => a.nth - b.nth),
-      )
+      const inOrder = [...others(kept), kept].sort((a, b) => a.nth - b.nth)
+      byKey?.set(kept.key, inOrder)
     },
-    async remove({ file, key }: RecordingFile): Promise<void> {
-      await folder.remove(file)
-      forget(file)
-      byKey?.set(
-        key,
-        (byKey.get(key) ?? []).filter(kept => kept.file !== file),
-      )
+    async remove(kept: RecordingFile): Promise<void> {
+      await folder.remove(kept.file)
+      forget(kept.file)
+      byKey?.set(kept.key, others(kept))
     },
   }
 }

@@ -69,27 +69,8 @@ interface Parts {
   }
 }
 
-/** Long because its methods share the engines and the ways to look a rule up. */
-export function createHttpReplies({ rules, memory, atRunTime }: Parts): HttpReplies {
-  const written = createEngine(rules, memory, http)
-  const engines = (scope?: string) => [...atRunTime.engines(http, scope), written]
-  const at = (path: string, scope?: string) => engines(scope).flatMap(({ index }) => index.at(stepsOf(path)))
-  const take = (input: HttpInput) => atRunTime.take(http, input) ?? written.take(input)
-
-  function triedFor(input: HttpInput) {
-    return {
-      rules: engines(input.scope).flatMap(({ index }) => index.candidates(input)),
-      reasonsAgainst: written.reasonsAgainst,
-    }
-  }
-
-  function refusal(input: HttpInput) {
-    const { method, path } = input.request
-    const there = pathsOf(at(path, input.scope)).map(({ method }) => method)
-    if (there.length === 0) return notFound()
-    if (!there.includes(input.method)) return methodNotAllowed(method, there)
-    return notFoundByRule(nearestSentence(triedFor(input), input))
-  }
+export function createHttpReplies(parts: Parts): HttpReplies {
+  const { engines, at, take, triedFor, refusalOf } = createPathRules(parts)
 
   function answered(request: HttpRequest, body: unknown): ReturnType<HttpReplies['answer']> {
     const input = new HttpInput(request, body)
@@ -110,7 +91,7 @@ export function createHttpReplies({ rules, memory, atRunTime }: Parts): HttpRepl
     },
     async refusal(request) {
       if (at(request.path, request.scope).length === 0) return undefined
-      return refusal(new HttpInput(request, await bodyOf(request)))
+      return refusalOf(new HttpInput(request, await bodyOf(request)))
     },
     async faultFor(request) {
       if (!engines(request.scope).some(({ fails }) => fails)) return undefined
@@ -118,18 +99,35 @@ export function createHttpReplies({ rules, memory, atRunTime }: Parts): HttpRepl
     },
     linesOf,
     async explain(tried, draft) {
-      const request = requestOf(
-        tried,
-        engines().flatMap(({ index }) => index.at(stepsOf(pathIn(tried)))),
-      )
+      const request = requestOf(tried, at(pathIn(tried)))
       const input = new HttpInput(request, await bodyOf(request))
-      const held = triedFor(input)
+      const { rules, reasonsAgainst } = triedFor(input)
       return explanationOf(input, {
-        ...held,
-        rules: withDraft(held.rules, http, draft),
-        memory,
-        otherwise: () => Promise.reject(refusal(input)),
+        ...{ rules: withDraft(rules, http, draft), reasonsAgainst, memory: parts.memory },
+        otherwise: () => Promise.reject(refusalOf(input)),
       })
+    },
+  }
+}
+
+/** The rules on paths. Those that are added at run time come before those of files. */
+function createPathRules({ rules, memory, atRunTime }: Parts) {
+  const written = createEngine(rules, memory, http)
+  const engines = (scope?: string) => [...atRunTime.engines(http, scope), written]
+  const at = (path: string, scope?: string) => engines(scope).flatMap(({ index }) => index.at(stepsOf(path)))
+  const triedFor = (input: HttpInput) => ({
+    rules: engines(input.scope).flatMap(({ index }) => index.candidates(input)),
+    reasonsAgainst: written.reasonsAgainst,
+  })
+  return {
+    ...{ engines, at, triedFor },
+    take: (input: HttpInput) => atRunTime.take(http, input) ?? written.take(input),
+    refusalOf(input: HttpInput): PlatformError {
+      const { method, path } = input.request
+      const there = pathsOf(at(path, input.scope)).map(({ method }) => method)
+      if (there.length === 0) return notFound()
+      if (!there.includes(input.method)) return methodNotAllowed(method, there)
+      return notFoundByRule(nearestSentence(triedFor(input), input))
     },
   }
 }
