@@ -37,7 +37,7 @@ function ownResult({ said, file }: McpGeneration, called: Called, context: Conte
     }
     case 'prompts/get': {
       const about = description ?? called.description
-      return { ...(about !== undefined && { description: about }), messages: messages ?? [userMessage(text ?? '')] }
+      return { ...(about !== undefined && { description: about }), messages: messagesIn(messages, text, context) }
     }
     default:
       return completion(values, total, hasMore)
@@ -48,6 +48,11 @@ function ownResult({ said, file }: McpGeneration, called: Called, context: Conte
 export const completion = (values: readonly string[], total = values.length, hasMore = total > 100): McpResult => ({
   completion: { values: values.slice(0, 100), total, hasMore },
 })
+
+function messagesIn(messages: readonly Block[] | undefined, text: string | undefined, { version }: Context) {
+  if (!messages) return [userMessage(text ?? '')]
+  return messages.map(one => (isObject(one.content) ? { ...one, content: inVersion(one.content, version) } : one))
+}
 
 export const userMessage = (text: string): Block => ({ role: 'user', content: textBlock(text) })
 const textBlock = (text: string): Block => ({ type: 'text', text })

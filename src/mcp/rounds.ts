@@ -14,11 +14,20 @@ const capabilities = {
   'roots/list': 'roots',
 } as const
 
+/** The first version that has it. */
+const since = {
+  'elicitation/create': '2025-06-18',
+  'sampling/createMessage': '2024-11-05',
+  'roots/list': '2024-11-05',
+} as const
+
 /** The first round with a question that is not answered yet. Clients are only asked what they can answer. */
 export function openRound(rounds: readonly McpRound[], answers: Answers, context: Context): McpRound | undefined {
+  const canAnswer = ({ method }: McpQuestion) =>
+    context.client.capabilities[capabilities[method]] !== undefined && context.version >= since[method]
   for (const round of rounds) {
     const all = Object.entries(round)
-    const can = all.filter(([, { method }]) => context.client.capabilities[capabilities[method]] !== undefined)
+    const can = all.filter(([, question]) => canAnswer(question))
     if (can.length === 0 && all.length > 0) throw missingCapability(round, context)
     const open = can.filter(([name]) => !Object.hasOwn(answers, name))
     if (open.length > 0) return Object.fromEntries(open)

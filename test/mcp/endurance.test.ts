@@ -5,19 +5,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openPlatform } from '../../src/platform.js'
 import { folderWith } from '../command.js'
 import { runs } from '../runs.js'
-import { platformWith, type Scene } from '../scene.js'
+import { platformWith } from '../scene.js'
+import { post, session } from './by-hand.js'
 import { connected } from './everything.js'
 
 const tools = (...names: string[]) => `mcp: { tools: [${names.map(name => `{ name: ${name} }`).join(', ')}] }\n`
-
-/** Sends a message as it is. */
-const post = (platform: Scene, body: string, headers: Record<string, string>) =>
-  platform.ask('/mcp', { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
-
-const initialize = JSON.stringify({
-  ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'many', version: '1' } },
-})
 
 const modern = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -53,9 +45,8 @@ const message = fc.record(
 
 test('whatever a client sends, it gets an answer that is no failure of ours', async () => {
   const platform = await platformWith({ mcp: { tools: [{ name: 'look' }], prompts: [{ name: 'look' }] } })
-  const begun = await post(platform, initialize, {})
-  const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' }
-  const headers = fc.constantFrom({}, session, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call' })
+  const { headers: inSession } = await session(platform)
+  const headers = fc.constantFrom({}, inSession, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call' })
   const body = fc.oneof(
     message.map(value => JSON.stringify(value)),
     fc.string(),
@@ -74,12 +65,11 @@ test('whatever a client sends, it gets an answer that is no failure of ours', as
 
 test('a thousand sessions are open at the same time', async () => {
   const platform = await platformWith({ mcp: { tools: [{ name: 'look' }] } })
-  const ids: string[] = []
-  for (let i = 0; i < 1000; i++) ids.push((await post(platform, initialize, {})).headers.get('mcp-session-id') ?? '')
-  expect(new Set(ids).size).toBe(1000)
-  const ping = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'ping' })
-  for (const id of [ids[0], ids[500], ids[999]])
-    expect((await post(platform, ping, { 'mcp-session-id': id ?? '' })).status).toBe(200)
+  const all: Awaited<ReturnType<typeof session>>[] = []
+  for (let i = 0; i < 1000; i++) all.push(await session(platform))
+  expect(new Set(all.map(({ headers }) => headers['mcp-session-id'])).size).toBe(1000)
+  for (const one of [all[0], all[500], all[999]])
+    expect((await post(platform, { jsonrpc: '2.0', id: 2, method: 'ping' }, one?.headers)).status).toBe(200)
 })
 
 test('a reload keeps the sessions, and tells them of tools that have come', async () => {
@@ -112,12 +102,8 @@ test('a client that leaves in the middle of a call does not affect other clients
       { on: 'tools/call look', reply: { text: 'Here.' } },
     ],
   })
-  const capable = initialize
-    .replace('"capabilities":{}', '"capabilities":{"elicitation":{}}')
-    .replace('many', 'by hand')
-  const begun = await post(platform, capable, {})
-  const call = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'look' } })
-  const open = await post(platform, call, { 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' })
+  const { headers } = await session(platform, '2025-11-25', { elicitation: {} })
+  const open = await post(platform, { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'look' } }, headers)
   await open.body?.cancel()
   const { client } = await connected(platform)
   expect(await client.callTool({ name: 'look' })).toMatchObject({ content: [{ text: 'Here.' }] })

@@ -1,54 +1,11 @@
-/** What Standin sends fits the schemas of the protocol, whatever rules say and clients ask. */
-import { specTypeSchemas as stateless } from '@modelcontextprotocol/client'
-import * as sessions from '@modelcontextprotocol/sdk/types.js'
+/** Whatever rules say and clients ask, what Standin sends fits the specification's own schema of the version. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { protocolVersions, sessionVersions } from '../../src/rpc/versions.js'
+import { isStateless, protocolVersions } from '../../src/rpc/versions.js'
 import { runs } from '../runs.js'
 import { platformWith, type Scene } from '../scene.js'
-
-/** A schema of either client. */
-interface FrameSchema {
-  readonly '~standard': { validate(value: unknown): unknown }
-}
-
-/** The results of methods: up to 2025-11-25 by the client 1.x, since then by the client 2.x. */
-const results: Readonly<Record<string, readonly [sessions: FrameSchema, stateless: FrameSchema]>> = {
-  'tools/call': [sessions.CallToolResultSchema, stateless.CallToolResult],
-  'tools/list': [sessions.ListToolsResultSchema, stateless.ListToolsResult],
-  'resources/list': [sessions.ListResourcesResultSchema, stateless.ListResourcesResult],
-  'resources/templates/list': [sessions.ListResourceTemplatesResultSchema, stateless.ListResourceTemplatesResult],
-  'resources/read': [sessions.ReadResourceResultSchema, stateless.ReadResourceResult],
-  'prompts/list': [sessions.ListPromptsResultSchema, stateless.ListPromptsResult],
-  'prompts/get': [sessions.GetPromptResultSchema, stateless.GetPromptResult],
-  'completion/complete': [sessions.CompleteResultSchema, stateless.CompleteResult],
-}
-
-const initializing: FrameSchema = sessions.InitializeResultSchema
-const discovering: FrameSchema = stateless.DiscoverResult
-
-type Frame = Readonly<Record<string, unknown>>
-
-/** What is wrong with a frame; empty for one that is as the protocol has it. */
-function mistakesIn(frame: Frame, method: string, isStateless: boolean): readonly unknown[] {
-  const by = (schema: FrameSchema, value: unknown) => {
-    const { issues = [] } = schema['~standard'].validate(value) as { readonly issues?: readonly unknown[] }
-    return issues
-  }
-  const envelope = by(isStateless ? stateless.JSONRPCMessage : sessions.JSONRPCMessageSchema, frame)
-  if ('method' in frame) {
-    return [...envelope, ...by(isStateless ? stateless.ServerNotification : sessions.ServerNotificationSchema, frame)]
-  }
-  if (!('result' in frame)) return envelope
-  const result = frame.result as Frame
-  if (result.resultType === 'input_required')
-    return [...envelope, ...Object.values(asked(result)).flatMap(one => by(stateless.ElicitRequest, one))]
-  const named = results[method]?.[isStateless ? 1 : 0] ?? (isStateless ? discovering : initializing)
-  const hasType = isStateless === (result.resultType === 'complete')
-  return [...envelope, ...by(named, result), ...(hasType ? [] : [`resultType is ${result.resultType}`])]
-}
-
-const asked = ({ inputRequests }: Frame) => inputRequests as Readonly<Record<string, unknown>>
+import { clientByHand, framesIn, post, stateless } from './by-hand.js'
+import { type Frame, mistakesIn } from './specification.js'
 
 const look = { type: 'object', properties: { at: { type: 'string' } } }
 const server = {
@@ -64,7 +21,7 @@ const server = {
     { uri: 'docs://bytes', blob: 'AAEC', size: 3 },
   ],
   resourceTemplates: [{ uriTemplate: 'docs://{name}' }],
-  prompts: [{ name: 'greet', description: 'Greets.', arguments: [{ name: 'who', required: true }] }],
+  prompts: [{ name: 'greet', description: 'Greets.', arguments: [{ name: 'who', required: true }] }, { name: 'meet' }],
   completions: { greet: { who: ['Ada', 'Grace'] } },
 }
 
@@ -80,6 +37,11 @@ const calls: readonly (readonly [method: string, params: Frame])[] = [
   ['resources/read', { uri: 'docs://other' }],
   ['prompts/get', { name: 'greet', arguments: { who: 'Ada' } }],
   ['prompts/get', { name: 'greet' }],
+  ['prompts/get', { name: 'meet' }],
+  ['resources/read', { uri: 'docs://two' }],
+  ['ping', {}],
+  ['logging/setLevel', { level: 'debug' }],
+  ['lost/method', {}],
   ['completion/complete', { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'who', value: 'A' } }],
 ]
 
@@ -95,70 +57,81 @@ const onTheWay = {
   progress: fc.array(fc.record({ message: word }), { maxLength: 2 }),
   log: fc.array(fc.record({ data: word, level: fc.constantFrom('info', 'error') }), { maxLength: 2 }),
 }
+const questions = fc.record(
+  {
+    user: fc.record({ elicitation: fc.constant({ message: 'Who?', requestedSchema: look }) }),
+    model: fc.record({
+      sampling: fc.constant({ messages: [{ role: 'user', content: { type: 'text', text: 'Who?' } }] }),
+    }),
+    roots: fc.constant({ roots: {} }),
+  },
+  { requiredKeys: [] },
+)
 const reply = fc.oneof(
   fc.record({ text: word, isError: fc.boolean(), ...onTheWay }, { requiredKeys: ['text'] }),
   fc.record({ content: fc.array(block), ...onTheWay }, { requiredKeys: ['content'] }),
   fc.record({ structuredContent: fc.dictionary(fc.constantFrom('a', 'b'), fc.oneof(word, fc.integer())) }),
   fc.record({ error: fc.record({ code: fc.integer({ min: -32099, max: -32000 }), message: word }) }),
-  fc.constant({
-    text: 'Thanks.',
-    ask: { who: { elicitation: { message: 'Who?', requestedSchema: { type: 'object', properties: {} } } } },
+  fc.record({ text: fc.constant('Thanks.'), ask: fc.oneof(questions, fc.array(questions, { maxLength: 2 })) }),
+  fc.record({
+    text: fc.constant('Changed.'),
+    changed: fc.subarray(['tools' as const, 'resources' as const, 'prompts' as const]),
+    updated: fc.subarray(['docs://text', 'docs://bytes']),
   }),
 )
 
-/** Sends a request, and gives back every message of the answer. */
-async function framesOf(platform: Scene, body: Frame, headers: Record<string, string>): Promise<readonly Frame[]> {
-  const answer = await platform.ask('/mcp', {
-    method: 'POST',
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...body }),
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
-  })
-  const text = await answer.text()
-  if (!answer.headers.get('content-type')?.includes('event-stream')) return [JSON.parse(text)]
-  return [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data))
+/** Every kind of content, which only some versions know. */
+const blocks = [
+  { type: 'text', text: 'It.' },
+  { type: 'audio', data: 'AAEC', mimeType: 'audio/wav' },
+  { type: 'resource_link', uri: 'docs://text', name: 'text' },
+]
+const rules = [
+  { on: 'prompts/get meet', reply: { messages: blocks.map(content => ({ role: 'user', content })) } },
+  {
+    on: 'resources/read docs://two',
+    reply: { contents: ['a', 'b'].map(name => ({ uri: `docs://${name}`, text: name })) },
+  },
+  { on: 'completion/complete greet', when: { arguments: { who: 'G' } }, reply: { values: ['Grace'], hasMore: true } },
+]
+
+/** Opens the stream on which clients hear of changes. */
+async function listening(platform: Scene, { call, headers }: Awaited<ReturnType<typeof clientByHand>>) {
+  const kinds = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'].map(kind => [kind, true])
+  const notifications = { ...Object.fromEntries(kinds), resourceSubscriptions: ['docs://text'] }
+  const listen = stateless('subscriptions/listen', { notifications })
+  if (!('mcp-session-id' in headers)) return post(platform, listen.body, listen.headers)
+  await call('resources/subscribe', { uri: 'docs://text' })
+  return platform.ask('/mcp', { headers: { ...headers, accept: 'text/event-stream' } })
 }
 
-const VERSION = 'io.modelcontextprotocol/protocolVersion'
-const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
-
-/** A request of the stateless version, with all that belongs to it. */
-function statelessCall(platform: Scene, method: string, params: Frame): Promise<readonly Frame[]> {
-  const own = { [VERSION]: '2026-07-28', [CAPABILITIES]: { elicitation: {} } }
-  const name = params.name ?? params.uri
-  const headers = {
-    'mcp-protocol-version': '2026-07-28',
-    'mcp-method': method,
-    ...(name !== undefined && { 'mcp-name': String(name) }),
+test.each(protocolVersions)('every frame fits the schema of %s', async version => {
+  const platform = await platformWith({ mcp: server, rules })
+  const client = await clientByHand(platform, version)
+  const fits = (frames: readonly Frame[], method: string) => {
+    for (const frame of frames) expect([frame, mistakesIn(frame, version, method)]).toEqual([frame, []])
   }
-  return framesOf(platform, { method, params: { ...params, _meta: { ...(params._meta as object), ...own } } }, headers)
-}
+  fits(
+    client.begun ? [client.begun] : await client.call('server/discover', {}),
+    isStateless(version) ? 'server/discover' : 'initialize',
+  )
+  const stream = framesIn(await listening(platform, client))
 
-test('every frame fits the schemas of its version', async () => {
-  const platform = await platformWith({ mcp: server })
-  const headers = new Map<string, Record<string, string>>()
-  for (const protocolVersion of sessionVersions) {
-    const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'by hand', version: '1' } }
-    const answer = await platform.ask('/mcp', {
-      ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
-    })
-    headers.set(protocolVersion, { 'mcp-session-id': answer.headers.get('mcp-session-id') ?? '' })
-    expect(mistakesIn((await answer.json()) as Frame, 'initialize', false)).toEqual([])
-  }
-  for (const frame of await statelessCall(platform, 'server/discover', {}))
-    expect(mistakesIn(frame, 'server/discover', true)).toEqual([])
-
-  const input = [fc.constantFrom(...protocolVersions), fc.option(reply)] as const
-  const everyCallFits = fc.asyncProperty(...input, async (version, said) => {
-    const given = said && (await platform.mcp.tool('look').reply(said))
-    const session = headers.get(version)
-    for (const [method, params] of calls) {
-      const frames = await (session
-        ? framesOf(platform, { method, params }, session)
-        : statelessCall(platform, method, params))
-      for (const frame of frames) expect([frame, mistakesIn(frame, method, !session)]).toEqual([frame, []])
-    }
-    await given?.remove()
+  for (const [method, params] of calls) fits(await client.call(method, params), method)
+  const everyReplyFits = fc.asyncProperty(reply, async said => {
+    const given = await platform.mcp.tool('look').reply(said)
+    fits(await client.call('tools/call', { name: 'look', ...meta }), 'tools/call')
+    await given.remove()
   })
-  await fc.assert(everyCallFits, { numRuns: runs(100) })
+  await fc.assert(everyReplyFits, { numRuns: runs(200) })
+
+  await platform.mcp.tool('look').reply({ text: 'Changed.', changed: ['tools'], updated: ['docs://text'] })
+  await client.call('tools/call', { name: 'look' })
+  await platform.reset()
+  const heard: Frame[] = []
+  for await (const frame of stream) heard.push(frame)
+  fits(heard, 'subscriptions/listen')
+  expect(heard.map(({ method }) => method)).toEqual(
+    expect.arrayContaining(['notifications/tools/list_changed', 'notifications/resources/updated']),
+  )
 })

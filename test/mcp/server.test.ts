@@ -3,8 +3,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openPlatform } from '../../src/platform.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import '../../src/vitest.js'
-import { platformWith, type Scene } from '../scene.js'
+import { platformWith } from '../scene.js'
 import { freshFolder } from '../state/kinds.js'
+import { post, session, stateless } from './by-hand.js'
 import { connected } from './everything.js'
 
 const weather = {
@@ -22,22 +23,6 @@ const saying = (text: string, more: object = {}): RuleInput => ({
 
 const inOslo = { name: 'get_weather', arguments: { city: 'Oslo' } }
 
-/** Sends a message as it is. */
-const post = (platform: Scene, body: unknown, headers: Record<string, string> = {}) =>
-  platform.ask('/mcp', {
-    method: 'POST',
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-    headers: { 'content-type': 'application/json', ...headers },
-  })
-
-/** Begins a session by hand. */
-async function session(platform: Scene, version = '2025-11-25') {
-  const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: 'by hand', version: '1' } }
-  const answer = await post(platform, { jsonrpc: '2.0', id: 1, method: 'initialize', params })
-  const headers = { 'mcp-session-id': answer.headers.get('mcp-session-id') ?? '' }
-  return { headers, result: ((await answer.json()) as { result: { protocolVersion: string } }).result }
-}
-
 test.each([
   ['2024-11-05', '2024-11-05'],
   ['2025-03-26', '2025-03-26'],
@@ -45,7 +30,7 @@ test.each([
   ['2025-11-25', '2025-11-25'],
   ['2019-01-01', '2025-11-25'],
 ])('a client that speaks %s is answered with %s', async (asked, answered) => {
-  expect((await session(await withRules(saying('Sunny.')), asked)).result.protocolVersion).toBe(answered)
+  expect((await session(await withRules(saying('Sunny.')), asked)).frame.result.protocolVersion).toBe(answered)
 })
 
 test.each([
@@ -259,12 +244,9 @@ test.each([
 
 test('an answer that is no action of an elicitation is refused', async () => {
   const platform = await withRules(saying('Asked.', { ask: { city: { elicitation: whichCity } } }))
-  const version = '2026-07-28'
-  const prefix = 'io.modelcontextprotocol'
-  const _meta = { [`${prefix}/protocolVersion`]: version, [`${prefix}/clientCapabilities`]: { elicitation: {} } }
-  const params = { ...inOslo, _meta, inputResponses: { city: { action: 'agree' } } }
-  const headers = { 'mcp-protocol-version': version, 'mcp-method': 'tools/call', 'mcp-name': inOslo.name }
-  const answer = await post(platform, { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, headers)
+  const inputResponses = { city: { action: 'agree' } }
+  const { body, headers } = stateless('tools/call', { ...inOslo, inputResponses }, { elicitation: {} })
+  const answer = await post(platform, body, headers)
   expect(await answer.json()).toMatchObject({
     error: { code: -32602, message: expect.stringContaining('the answer to city must have the action accept') },
   })

@@ -1,0 +1,108 @@
+/** A client of any version of the protocol that shows each frame as it was sent. */
+import type { ProtocolVersion } from '../../src/rpc/versions.js'
+import { isStateless } from '../../src/rpc/versions.js'
+import type { Scene } from '../scene.js'
+import type { Frame } from './specification.js'
+
+type Headers = Record<string, string>
+
+/** Sends a body as it is. */
+export const post = (platform: Pick<Scene, 'ask'>, body: unknown, headers: Headers = {}) =>
+  platform.ask('/mcp', {
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+
+/** The body that begins a session. */
+export const initialize = (version: string, capabilities: object = {}, name = 'by hand') => ({
+  ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+  params: { protocolVersion: version, capabilities, clientInfo: { name, version: '1' } },
+})
+
+/** Begins a session. */
+export async function session(platform: Pick<Scene, 'ask'>, version = '2025-11-25', capabilities: object = {}) {
+  const answer = await post(platform, initialize(version, capabilities))
+  const headers = { 'mcp-session-id': answer.headers.get('mcp-session-id') ?? '' }
+  return { headers, frame: (await answer.json()) as { result: { protocolVersion: string } } }
+}
+
+const PREFIX = 'io.modelcontextprotocol'
+
+/** What a request without a session has beside what it asks for. */
+export function stateless(method: string, params: Frame, capabilities: object = {}) {
+  const version = '2026-07-28'
+  const own = {
+    [`${PREFIX}/protocolVersion`]: version,
+    [`${PREFIX}/clientCapabilities`]: capabilities,
+    [`${PREFIX}/logLevel`]: 'debug',
+  }
+  const name = params.name ?? params.uri
+  return {
+    headers: {
+      ...{ 'mcp-protocol-version': version, 'mcp-method': method },
+      ...(name !== undefined && { 'mcp-name': String(name) }),
+    } as Headers,
+    body: { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: { ...(params._meta as object), ...own } } },
+  }
+}
+
+/** Every frame of an answer, as it comes. */
+export async function* framesIn(answer: Response): AsyncGenerator<Frame> {
+  if (!answer.headers.get('content-type')?.includes('event-stream')) {
+    yield (await answer.json()) as Frame
+    return
+  }
+  let text = ''
+  for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const events = (text + part).split('\n\n')
+    text = events.pop() ?? ''
+    for (const event of events) {
+      const [, data] = /^data: (.*)$/m.exec(event) ?? []
+      if (data !== undefined) yield JSON.parse(data)
+    }
+  }
+}
+
+/** What a client answers to whatever it is asked. */
+const answers: Readonly<Record<string, Frame>> = {
+  'elicitation/create': { action: 'accept', content: {} },
+  'sampling/createMessage': { role: 'assistant', model: 'by hand', content: { type: 'text', text: 'Yes.' } },
+  'roots/list': { roots: [] },
+}
+
+/** A client that declares every capability and answers what it is asked. */
+export async function clientByHand(platform: Scene, version: ProtocolVersion) {
+  const capabilities = { elicitation: {}, sampling: {}, roots: {} }
+  return isStateless(version)
+    ? { call: callWithout(platform, capabilities), begun: undefined, headers: {} }
+    : clientInSession(platform, await session(platform, version, capabilities))
+}
+
+function clientInSession(platform: Scene, { headers, frame }: Awaited<ReturnType<typeof session>>) {
+  async function call(method: string, params: Frame): Promise<readonly Frame[]> {
+    const frames: Frame[] = []
+    const answer = await post(platform, { jsonrpc: '2.0', id: 1, method, params }, headers)
+    for await (const frame of framesIn(answer)) {
+      frames.push(frame)
+      const asked = 'id' in frame && typeof frame.method === 'string' ? frame.method : undefined
+      if (asked) await post(platform, { jsonrpc: '2.0', id: frame.id, result: answers[asked] }, headers)
+    }
+    return frames
+  }
+  return { call, begun: frame as Frame, headers }
+}
+
+/** Calls again with what the result asks for. */
+function callWithout(platform: Scene, capabilities: object) {
+  return async function call(method: string, params: Frame): Promise<readonly Frame[]> {
+    const { body, headers } = stateless(method, params, capabilities)
+    const frames: Frame[] = []
+    for await (const frame of framesIn(await post(platform, body, headers))) frames.push(frame)
+    const { inputRequests, requestState } = (frames.at(-1)?.result ?? {}) as Frame
+    if (inputRequests === undefined) return frames
+    const asked = Object.entries(inputRequests as Readonly<Record<string, { readonly method: string }>>)
+    const inputResponses = Object.fromEntries(asked.map(([name, question]) => [name, answers[question.method]]))
+    return [...frames, ...(await call(method, { ...params, inputResponses, requestState }))]
+  }
+}
