@@ -117,7 +117,8 @@ interface Watched {
   readonly renew: () => Promise<void>
 }
 
-async function reloadOnChange({ platform, log, inWords, readAtMs, renew }: Watched): Promise<void> {
+async function reloadOnChange(parts: Watched): Promise<void> {
+  const { platform, log, readAtMs, renew } = parts
   const { watchFiles } = await import('./watch.js')
   let watched = { ...filesOf(platform), readAtMs }
   let unwatch = watchFiles(watched, changed)
@@ -134,17 +135,6 @@ async function reloadOnChange({ platform, log, inWords, readAtMs, renew }: Watch
     reloading = reloading.then(reload)
   }
 
-  function tell(before: { readonly keys: string; readonly address: string }) {
-    log.say({ event: 'reloaded', ...factsOf(platform) }, colors => {
-      const lines = [colors.dim('Reloaded.')]
-      // The keys that were printed at the start no longer work.
-      if (keysOf(platform) !== before.keys) lines.push(inWords(colors))
-      if (addressOf(platform) !== before.address)
-        lines.push(colors.yellow('host, port and state do not change until the next start.'))
-      return lines.join('\n')
-    })
-  }
-
   async function reload() {
     const nowMs = Date.now()
     const before = { address: addressOf(platform), keys: keysOf(platform) }
@@ -152,7 +142,7 @@ async function reloadOnChange({ platform, log, inWords, readAtMs, renew }: Watch
     try {
       await platform.reload()
       await renew()
-      tell(before)
+      tellReloaded(parts, before)
     } catch (error) {
       const problems = problemsOf(error)
       log.problem({ event: 'reload-failed', problems }, ({ red }) =>
@@ -165,6 +155,22 @@ async function reloadOnChange({ platform, log, inWords, readAtMs, renew }: Watch
     }
     follow({ ...filesOf(platform, broken), readAtMs: nowMs })
   }
+}
+
+interface Printed {
+  readonly keys: string
+  readonly address: string
+}
+
+function tellReloaded({ platform, log, inWords }: Watched, before: Printed): void {
+  log.say({ event: 'reloaded', ...factsOf(platform) }, colors => {
+    const lines = [colors.dim('Reloaded.')]
+    // The keys that were printed at the start no longer work.
+    if (keysOf(platform) !== before.keys) lines.push(inWords(colors))
+    if (addressOf(platform) !== before.address)
+      lines.push(colors.yellow('host, port and state do not change until the next start.'))
+    return lines.join('\n')
+  })
 }
 
 /** The files to watch: those from which the platform was configured, and those that made a reload fail. */

@@ -36,6 +36,12 @@ function changeModes(steered: ModeSwitch, { mode, modes = {} }: v.InferOutput<ty
   return picked(steered.current())
 }
 
+const modeChoices = ({ impossible }: ModeSwitch) =>
+  modes.map(mode => {
+    const sentences = impossible(mode)
+    return sentences ? { mode, reason: sentences.join(' ') } : { mode }
+  })
+
 export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch }) => {
   const shared = { returns: modesInForce, answer: 'The mode, and the modes of single endpoints.' } as const
 
@@ -68,13 +74,7 @@ export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch 
         configured: modesInForce,
       }),
       answer: 'The modes, each with a reason if it cannot work here.',
-      run() {
-        const data = modes.map(mode => {
-          const sentences = steered.impossible(mode)
-          return sentences ? { mode, reason: sentences.join(' ') } : { mode }
-        })
-        return { data, configured: picked(steered.configured()) }
-      },
+      run: () => ({ data: modeChoices(steered), configured: picked(steered.configured()) }),
     }),
   }
 }

@@ -1,5 +1,5 @@
 /** Opens the port and closes it again. */
-import { createServer, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { passedMs } from '../core/clock.js'
 import { headersTooLarge, type PlatformError, requestTooSlow, unreadableRequest } from '../core/errors.js'
@@ -38,14 +38,7 @@ export async function listen({ classes, answer }: Entrance, { host, port, warn =
     },
     answer,
   )
-  server.on('clientError', (cause: Unreadable, socket: Socket) => {
-    const status = refuse(cause, socket)
-    if (isTls(cause))
-      note('tls', `A client speaks TLS on port ${socket.localPort}, which is plain HTTP. Use http://, not https://.`)
-    // A client that closes its side in the middle of a request has usually just disconnected.
-    else if (status && cause.code !== 'HPE_INVALID_EOF_STATE')
-      note(cause.code ?? '', `A request got a ${status} because it cannot be read: ${cause.reason ?? cause.message}.`)
-  })
+  server.on('clientError', (cause: Unreadable, socket: Socket) => noteRefusal(note, cause, socket))
   const handedOver = createHandedOver({ classes, answer })
   // Emitted only for the WebSockets that are carried (`createRequestClass`).
   server.on('upgrade', handedOver.take)
@@ -62,23 +55,28 @@ export async function listen({ classes, answer }: Entrance, { host, port, warn =
 
   return {
     port: (server.address() as AddressInfo).port,
-    stop: graceMs =>
-      new Promise(resolve => {
-        // They have no end to wait for.
-        handedOver.cut()
-        const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
-        // A connection that was busy when the server closed becomes idle after its response, and would then stay open.
-        const sweep = setInterval(() => server.closeIdleConnections(), 20)
-        server.close(() => {
-          clearTimeout(deadline)
-          clearInterval(sweep)
-          // Responses are told about a cut connection in the last phase of this turn. After that the exchange is in the
-          // journal.
-          setTimeout(resolve, 0)
-        })
-      }),
+    stop(graceMs) {
+      // They have no end to wait for.
+      handedOver.cut()
+      return closed(server, graceMs)
+    },
   }
 }
+
+/** Closes a server, and after `graceMs` the connections that are still busy. */
+const closed = (server: Server, graceMs: number) =>
+  new Promise<void>(resolve => {
+    const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
+    // A connection that was busy when the server closed becomes idle after its response, and would then stay open.
+    const sweep = setInterval(() => server.closeIdleConnections(), 20)
+    server.close(() => {
+      clearTimeout(deadline)
+      clearInterval(sweep)
+      // Responses are told about a cut connection in the last phase of this turn. After that the exchange is in the
+      // journal.
+      setTimeout(resolve, 0)
+    })
+  })
 
 /** A parser error of node, with the bytes that caused it. */
 interface Unreadable extends NodeJS.ErrnoException {
@@ -102,6 +100,17 @@ function createNotes(warn: (sentence: string) => void) {
     kinds.set(kind, { atMs: nowMs, unsaid: 0 })
     warn(last?.unsaid ? `${sentence} (${last.unsaid} more since the last time)` : sentence)
   }
+}
+
+type Note = ReturnType<typeof createNotes>
+
+function noteRefusal(note: Note, cause: Unreadable, socket: Socket): void {
+  const status = refuse(cause, socket)
+  if (isTls(cause))
+    note('tls', `A client speaks TLS on port ${socket.localPort}, which is plain HTTP. Use http://, not https://.`)
+  // A client that closes its side in the middle of a request has usually just disconnected.
+  else if (status && cause.code !== 'HPE_INVALID_EOF_STATE')
+    note(cause.code ?? '', `A request got a ${status} because it cannot be read: ${cause.reason ?? cause.message}.`)
 }
 
 /**

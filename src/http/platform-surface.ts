@@ -107,19 +107,6 @@ function mixedSurface(local: Local, mixed: Mixed): Own & Pick<Surface, 'modeOf' 
   const isElsewhere = (exchange: Exchange) =>
     !routes.has(exchange.path) && exchange.path !== '*' && modeOf(exchange) !== 'emulate'
 
-  /** Without a valid credential a client only learns that the path is not documented. */
-  async function enterElsewhere(exchange: Exchange): Promise<Caller> {
-    const endpoint = elsewhere(exchange.method, exchange.path)
-    try {
-      const caller = await local.identify(exchange.authorization, exchange)
-      authorize(caller, endpoint)
-      exchange.endpoint = endpoint
-      return caller
-    } catch (error) {
-      throw error instanceof PlatformError && error.status === 401 ? notFoundUnasked(error) : error
-    }
-  }
-
   return {
     modeOf,
     live: liveSide(routes, mixed),
@@ -127,7 +114,7 @@ function mixedSurface(local: Local, mixed: Mixed): Own & Pick<Surface, 'modeOf' 
       if (!isElsewhere(exchange)) return own.options(exchange, isPreflight)
       return isPreflight ? { methods: everyMethod } : undefined
     },
-    enter: exchange => (isElsewhere(exchange) ? enterElsewhere(exchange) : own.enter(exchange)),
+    enter: exchange => (isElsewhere(exchange) ? enterElsewhere(local, exchange) : own.enter(exchange)),
     answer(exchange) {
       const mode = exchange.endpoint?.isLocal ? 'emulate' : modeOf(exchange)
       exchange.mode = mode
@@ -142,6 +129,19 @@ function mixedSurface(local: Local, mixed: Mixed): Own & Pick<Surface, 'modeOf' 
           return replay(mixed, exchange)
       }
     },
+  }
+}
+
+/** Without a valid credential a client only learns that the path is not documented. */
+async function enterElsewhere({ identify }: Local, exchange: Exchange): Promise<Caller> {
+  const endpoint = elsewhere(exchange.method, exchange.path)
+  try {
+    const caller = await identify(exchange.authorization, exchange)
+    authorize(caller, endpoint)
+    exchange.endpoint = endpoint
+    return caller
+  } catch (error) {
+    throw error instanceof PlatformError && error.status === 401 ? notFoundUnasked(error) : error
   }
 }
 

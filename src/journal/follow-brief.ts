@@ -47,13 +47,7 @@ export function followInBrief(
       waiting.add(seen)
     },
     send(untilMs) {
-      const briefs: JournalBrief[] = []
-      for (let seen = waiting.next(); seen; seen = performance.now() < untilMs ? waiting.next() : undefined) {
-        const next = seen
-        const brief = readSafely(() => journal.brief(next))
-        if (brief) briefs.push(brief)
-        else waiting.skipped++
-      }
+      const briefs = waitingBriefs(waiting, journal, untilMs)
       if (waiting.skipped > 0) write('skipped', { count: waiting.skipped })
       waiting.skipped = 0
       sendAll(briefs)
@@ -65,6 +59,17 @@ export function followInBrief(
       tallyFromMs = nowMs
     },
   })
+}
+
+function waitingBriefs(waiting: Waiting, journal: Journal, untilMs: number): readonly JournalBrief[] {
+  const briefs: JournalBrief[] = []
+  for (let seen = waiting.next(); seen; seen = performance.now() < untilMs ? waiting.next() : undefined) {
+    const next = seen
+    const brief = readSafely(() => journal.brief(next))
+    if (brief) briefs.push(brief)
+    else waiting.skipped++
+  }
+  return briefs
 }
 
 const ticksOf = (journal: Journal): readonly Tick[] =>

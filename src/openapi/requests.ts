@@ -6,7 +6,7 @@ import type { Exchange, JsonSchema } from '../core/exchange.js'
 import { jsonBody, requireModestJson } from '../core/json.js'
 import { bounded, inWorker, once, TookTooLong } from '../core/work.js'
 import { bodyOf } from '../replies/index.js'
-import { isMap, type Node } from './document.js'
+import { isMap, type Node, type OpenApiDocument } from './document.js'
 import { matchingType } from './negotiation.js'
 import type { DocumentedOperation } from './operations.js'
 import { type DescribedParameter, kindOf, parameterOf, parameterSchemas, readAs, valuesOf } from './parameters.js'
@@ -54,27 +54,27 @@ export function createRequestCheck({
     const media = type === undefined ? undefined : document.resolved(content[type])
     const values = {
       ...valuesOf(document, parameters, exchange, params),
-      ...(read && { body: read.isForm ? withTypes(read.value, media) : read.value }),
+      ...(read && { body: read.isForm ? withTypes(document, read.value, media) : read.value }),
     }
     const mistakes = await mistakesOf(validated(read ? type : undefined), values)
     if (mistakes.length > 0) throw invalidRequest(inSentences(mistakes))
   }
+}
 
-  /** Fields of forms are texts. */
-  function withTypes(value: unknown, media: unknown): unknown {
-    if (!isMap(value)) return value
-    const { properties } = kindOf(document, isMap(media) ? media.schema : undefined)
-    const fields = Object.entries(value).map(([name, field]) => [name, fieldAs(properties[name], field)])
-    return Object.fromEntries(fields)
-  }
+/** Fields of forms are texts. */
+function withTypes(document: OpenApiDocument, value: unknown, media: unknown): unknown {
+  if (!isMap(value)) return value
+  const { properties } = kindOf(document, isMap(media) ? media.schema : undefined)
+  const fields = Object.entries(value).map(([name, field]) => [name, fieldAs(document, properties[name], field)])
+  return Object.fromEntries(fields)
+}
 
-  function fieldAs(schema: unknown, field: unknown): unknown {
-    const { types, items } = kindOf(document, schema)
-    // A file of a multipart form is a text of format binary.
-    if (isMap(field)) return field.text
-    if (types.has('array')) return [field].flat().map(one => readAs(document, items, isMap(one) ? one.text : one))
-    return readAs(document, schema, field)
-  }
+function fieldAs(document: OpenApiDocument, schema: unknown, field: unknown): unknown {
+  const { types, items } = kindOf(document, schema)
+  // A file of a multipart form is a text of format binary.
+  if (isMap(field)) return field.text
+  if (types.has('array')) return [field].flat().map(one => readAs(document, items, isMap(one) ? one.text : one))
+  return readAs(document, schema, field)
 }
 
 /** The type of the body among those that the operation takes; nothing without a body. */

@@ -37,19 +37,10 @@ export function createForTests(lasting: Lasting, current: () => Assembly): ForTe
   const backend = () => current().backend
   const seedOf = (email: string) => configuredUser(current().loaded, email)
 
-  async function signIn({ email = developmentUser.email, password, user_id }: SignInWanted): Promise<SessionJson> {
+  async function signIn(wanted: SignInWanted): Promise<SessionJson> {
     if (usersAreElsewhere()) throw usersAreLive()
-    if (user_id !== undefined) return signInById(backend(), user_id)
-    const [{ validEmail }, signing, { tokenResponse }] = await Promise.all([
-      import('../supabase/addresses.js'),
-      import('../supabase/mint.js'),
-      import('../supabase/sessions.js'),
-    ])
-    const address = validEmail(email)
-    return tokenResponse(
-      backend(),
-      await signing.signIn(backend(), { email: address, password, seed: seedOf(address) }),
-    )
+    if (wanted.user_id !== undefined) return signInById(backend(), wanted.user_id)
+    return signInByEmail(backend(), wanted, seedOf)
   }
 
   async function make({ name, user, expiresInMs, scope, key }: KeyWish): Promise<NewApiKey> {
@@ -77,6 +68,20 @@ export function createForTests(lasting: Lasting, current: () => Assembly): ForTe
       return created
     },
   }
+}
+
+async function signInByEmail(
+  backend: Backend,
+  { email = developmentUser.email, password }: SignInWanted,
+  seedOf: (email: string) => ReturnType<typeof configuredUser>,
+): Promise<SessionJson> {
+  const [{ validEmail }, { signIn }, { tokenResponse }] = await Promise.all([
+    import('../supabase/addresses.js'),
+    import('../supabase/mint.js'),
+    import('../supabase/sessions.js'),
+  ])
+  const address = validEmail(email)
+  return tokenResponse(backend, await signIn(backend, { email: address, password, seed: seedOf(address) }))
 }
 
 async function signInById(backend: Backend, id: string): Promise<SessionJson> {

@@ -51,15 +51,27 @@ interface Surroundings {
   readonly reload: () => Promise<void>
 }
 
-export function createRuleEditing(surroundings: Surroundings, part: RulesPart): RunningRules {
+export const createRuleEditing = (surroundings: Surroundings, part: RulesPart): RunningRules => ({
+  ...part.rules,
+  ...createEdits(surroundings, part),
+  ...createTrials(surroundings),
+})
+
+const inForceNow = async ({ current, sources }: Surroundings): Promise<InForce> => ({
+  files: filesOf(current().loaded, sources),
+  rules: (await current().replies()).inForce(),
+})
+
+const makingWith = ({ current, drafts }: Surroundings): Making => ({
+  goodRules: async yaml => (await loadReplies()).goodRules(drafts, yaml),
+  seed: current().loaded.config.seed,
+})
+
+/** Reads and changes rules, in their files or among the added ones. */
+function createEdits(surroundings: Surroundings, part: RulesPart) {
   const { rules, lasting } = part
-  const { current, sources, drafts, reload } = surroundings
-  const goodRules = async (yaml: string) => (await loadReplies()).goodRules(drafts, yaml)
-  const inForce = async () => ({
-    files: filesOf(current().loaded, sources),
-    rules: (await current().replies()).inForce(),
-  })
-  const seed = () => current().loaded.config.seed
+  const { current, sources, reload } = surroundings
+  const inForce = () => inForceNow(surroundings)
   // Edits wait for one another, so that none is based on a text that is being written.
   const inTurn = createTurns()
 
@@ -70,8 +82,7 @@ export function createRuleEditing(surroundings: Surroundings, part: RulesPart): 
   }
 
   return {
-    ...rules,
-    async read(id) {
+    async read(id: string) {
       const { fileOf, isInFile, readRule } = await loadReplies()
       if (isInFile(id)) return readRule(id, await inForce())
       const there = (await lasting()).atRunTime.all().find(one => one.id === id)
@@ -79,35 +90,39 @@ export function createRuleEditing(surroundings: Surroundings, part: RulesPart): 
       return fileOf({ rule: there.rule.written })
     },
     files: async () => (await loadReplies()).ruleFiles(filesOf(current().loaded, sources)),
-    addToFile: (file, yaml) =>
+    addToFile: (file: string, yaml: string) =>
       inTurn(async () => {
         await (await loadReplies()).addToFile(file, yaml, await inForce())
         await putInForce(reload)
       }),
-    change: (id, change) =>
+    change: (id: string, change: RuleEdit) =>
       inTurn(async () => {
         if ((await loadReplies()).isInFile(id)) return changeInFile(id, change)
-        return changeAtRunTime(id, change, part, { goodRules, seed: seed() })
+        return changeAtRunTime(id, change, part, makingWith(surroundings))
       }),
-    async remove(which) {
+    async remove(which: Parameters<RunningRules['remove']>[0]) {
       const { id } = which
       if (id === undefined || !(await loadReplies()).isInFile(id)) return rules.remove(which)
       await inTurn(() => changeInFile(id, { kind: 'remove' }))
       return 1
     },
-    async problems(yaml, id) {
-      const { isInFile, problemsOf } = await loadReplies()
-      return id !== undefined && isInFile(id)
-        ? problemsOf(id, yaml, await inForce())
-        : (await drafts.read(yaml)).problems
-    },
-    async explain({ draft, ...attempt }) {
-      const { loaded, replies } = current()
-      const drafted = draft && (await draftedRules(draft, await inForce(), { goodRules, seed: seed() }))
-      return explained(attempt, { drafted, replies: await replies(), models: loaded.config.models })
-    },
   }
 }
+
+/** Says what is wrong with rules, and what they would answer. */
+const createTrials = (surroundings: Surroundings) => ({
+  async problems(yaml: string, id?: string) {
+    const { isInFile, problemsOf } = await loadReplies()
+    return id !== undefined && isInFile(id)
+      ? problemsOf(id, yaml, await inForceNow(surroundings))
+      : (await surroundings.drafts.read(yaml)).problems
+  },
+  async explain({ draft, ...attempt }: Attempt) {
+    const { loaded, replies } = surroundings.current()
+    const drafted = draft && (await draftedRules(draft, await inForceNow(surroundings), makingWith(surroundings)))
+    return explained(attempt, { drafted, replies: await replies(), models: loaded.config.models })
+  },
+})
 
 interface Making {
   readonly goodRules: (yaml: string) => Promise<readonly RuleInput[]>

@@ -51,17 +51,20 @@ export function readyRule(
     per,
     sayings,
     then,
-    counts:
-      times !== undefined ||
-      then === 'miss' ||
-      sayings.length > 1 ||
-      scenario !== undefined ||
-      sayings.some(({ always }) => always === undefined),
+    counts: isCounted({ times, then, scenario, sayings }),
     fails: forms.some(({ fault }) => fault !== undefined),
     first: sayings[0] as Saying,
     sayingAt: count => sayings[turnOf(count, sayings.length, then)] as Saying,
   }
 }
+
+/** Whether something depends on how often the rule has answered. */
+const isCounted = ({ times, then, scenario, sayings }: Pick<ReadyRule, 'times' | 'then' | 'scenario' | 'sayings'>) =>
+  times !== undefined ||
+  then === 'miss' ||
+  sayings.length > 1 ||
+  scenario !== undefined ||
+  sayings.some(({ always }) => always === undefined)
 
 const paced = (pace: PaceInput | null | undefined) => (pace ? { pace } : {})
 

@@ -16,29 +16,14 @@ interface Parts {
 }
 
 export function createResourceRows({ resources, state, now }: Parts): ResourceRows {
-  async function found(path: string): Promise<ReadyResource> {
-    const all = await resources()
-    const resource = all.find(one => one.path === path)
-    if (resource) return resource
-    const known = all.map(({ path }) => path)
-    throw noSuchResource(path, didYouMean(path, known))
-  }
-
   const setOf = async (tables: Tables, resource: ReadyResource, scope: string): Promise<RowSet> => {
     const head = await plantedHead(tables, resource, scope, now())
     return { resource, head, params: {}, viewer: everything }
   }
 
   async function write<T>({ path, scope }: ResourceAddress, work: (tables: Tables, set: RowSet) => Promise<T>) {
-    const resource = await found(path)
+    const resource = resourceAt(await resources(), path)
     return (await state()).write(async tables => work(tables, await setOf(tables, resource, scope)))
-  }
-
-  async function summaryOf(tables: Tables, resource: ReadyResource, scope: string): Promise<ResourceSummary> {
-    const { path, access, only, id, owner, seeds } = resource
-    const head = await headOf(tables, resource, scope)
-    const count = head ? await tables.resource_rows.count({ resource: head.id }) : seeds.length
-    return { path, access, only, id: { field: id.field.join('.'), as: id.as }, owner: owner ?? null, rows: count }
   }
 
   return {
@@ -66,6 +51,20 @@ export function createResourceRows({ resources, state, now }: Parts): ResourceRo
         await setOf(tables, resource, address.scope)
       }),
   }
+}
+
+function resourceAt(all: readonly ReadyResource[], path: string): ReadyResource {
+  const resource = all.find(one => one.path === path)
+  if (resource) return resource
+  const known = all.map(({ path }) => path)
+  throw noSuchResource(path, didYouMean(path, known))
+}
+
+async function summaryOf(tables: Tables, resource: ReadyResource, scope: string): Promise<ResourceSummary> {
+  const { path, access, only, id, owner, seeds } = resource
+  const head = await headOf(tables, resource, scope)
+  const count = head ? await tables.resource_rows.count({ resource: head.id }) : seeds.length
+  return { path, access, only, id: { field: id.field.join('.'), as: id.as }, owner: owner ?? null, rows: count }
 }
 
 function queryOf({ search = '', limit = MOST_ROWS, offset = 0 }: RowsWanted): ListQuery {

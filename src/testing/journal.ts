@@ -114,17 +114,9 @@ export function createTestJournal({ journal, scope, sinceMs, underWay }: Parts):
 
 /** Queries over the exchanges of a source. */
 export function journalNow(source: ExchangeSource): JournalNow {
-  function isAsWanted({ parts, where }: Wanted, seen: Seen): boolean {
-    const own = seen.parts()
-    if (!Object.entries(parts).every(([name, pattern]) => fits(pattern, own[name]))) return false
-    if (!where) return true
-    const entry = source.get(seen.id)
-    return entry !== undefined && where(entry)
-  }
-
   const fitting = (query: ExchangeQuery) => {
     const wanted = wantedBy(query)
-    return source.fitting(wanted.filter).filter(seen => isAsWanted(wanted, seen))
+    return source.fitting(wanted.filter).filter(seen => isAsWanted(source, wanted, seen))
   }
   const shown = (ids: readonly { readonly id: string }[]) => ids.flatMap(({ id }) => source.get(id) ?? [])
   const find = (query: ExchangeQuery = {}) => shown(fitting(query))
@@ -132,17 +124,6 @@ export function journalNow(source: ExchangeSource): JournalNow {
   function others(query: ExchangeQuery): readonly JournalEntry[] {
     const ids = new Set(fitting(query).map(({ id }) => id))
     return find().filter(({ id }) => !ids.has(id))
-  }
-
-  /** Parts that only the journal can evaluate, such as a path with `*`, are shown as the query has them if they match. */
-  function beside({ filter, parts: patterns }: Wanted, id: string, parts: object): unknown {
-    const holds = (name: string) =>
-      source.fitting({ [name]: filter[name as keyof typeof filter] }).some(seen => seen.id === id)
-    const judged = Object.entries(filter).map(([name, wanted]) => [
-      name,
-      holds(name) ? wanted : (parts as Readonly<Record<string, unknown>>)[name],
-    ])
-    return { ...Object.fromEntries(judged), ...(shownBeside(patterns, parts) as object) }
   }
 
   return {
@@ -162,9 +143,28 @@ export function journalNow(source: ExchangeSource): JournalNow {
         const score = likeness(pattern, parts)
         if (!best || score >= best.score) best = { entry, parts, score }
       }
-      return best && { entry: best.entry, wanted: pattern, found: beside(wanted, best.entry.id, best.parts) }
+      return best && { entry: best.entry, wanted: pattern, found: beside(source, wanted, best.entry.id, best.parts) }
     },
   }
+}
+
+function isAsWanted(source: ExchangeSource, { parts, where }: Wanted, seen: Seen): boolean {
+  const own = seen.parts()
+  if (!Object.entries(parts).every(([name, pattern]) => fits(pattern, own[name]))) return false
+  if (!where) return true
+  const entry = source.get(seen.id)
+  return entry !== undefined && where(entry)
+}
+
+/** Parts that only the journal can evaluate, such as a path with `*`, are shown as the query has them if they match. */
+function beside(source: ExchangeSource, { filter, parts: patterns }: Wanted, id: string, parts: object): unknown {
+  const holds = (name: string) =>
+    source.fitting({ [name]: filter[name as keyof typeof filter] }).some(seen => seen.id === id)
+  const judged = Object.entries(filter).map(([name, wanted]) => [
+    name,
+    holds(name) ? wanted : (parts as Readonly<Record<string, unknown>>)[name],
+  ])
+  return { ...Object.fromEntries(judged), ...(shownBeside(patterns, parts) as object) }
 }
 
 type Current = (query: ExchangeQuery) => Awaitable<JournalNow>
