@@ -22,7 +22,7 @@ export type InputOf<Op> =
     : never
 
 /** The JSON or text of the response. */
-export type OutputOf<Op> =
+type OutputOf<Op> =
   Op extends Operation<infer _A, infer _Q, infer _B, infer R>
     ? R extends Schema
       ? Of<R>

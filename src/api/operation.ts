@@ -104,7 +104,7 @@ export interface Operation<
   run(given: never): unknown
 }
 
-export interface BodyReading {
+interface BodyReading {
   /** The size limit. */
   readonly bytes?: number
   /** Defaults to JSON with the usual limit on values. A SyntaxError becomes a 400. */

@@ -3,7 +3,7 @@ import { findNodeAtLocation, type JSONVisitor, type Node, parseTree, visit } fro
 import type { Path } from './check.js'
 
 /** Both count from 1. */
-export interface TextPlace {
+interface TextPlace {
   readonly line: number
   readonly column: number
 }

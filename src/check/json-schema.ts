@@ -5,7 +5,7 @@ import { type JsonValue, type NormalizedSchema, type SchemaObject, tidied, Unfit
 import { type Misfit, mistakesIn } from './json-schema-mistakes.js'
 
 /** The schemas of a document by their absolute addresses. */
-export type SchemaLookup = Readonly<Record<string, NormalizedSchema>>
+type SchemaLookup = Readonly<Record<string, NormalizedSchema>>
 
 /** The validator stores the resolved address of a reference in its schema. */
 type Dereferenced = SchemaObject & { readonly __absolute_ref__?: string }

@@ -17,7 +17,7 @@ import {
 import type { Path } from './check.js'
 import type { Problem } from './problem.js'
 
-export interface Position {
+interface Position {
   /** 1-based. */
   readonly line: number
   /** 1-based. */
@@ -40,7 +40,7 @@ export interface YamlFile {
  * Changes texts that contain a `$` while the file is read. If it throws an Error, the message becomes a problem at that
  * position.
  */
-export type ReplaceText = (text: string) => string
+type ReplaceText = (text: string) => string
 
 interface Reading {
   readonly replaceText?: ReplaceText

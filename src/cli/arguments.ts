@@ -9,7 +9,7 @@ import { type Command, type CommandLine, type Flag, type Flags, sharedFlags } fr
 import { commands, findCommand, groupOf, type ListedCommand } from './commands.js'
 
 /** What a command line means. */
-export type Wish =
+type Wish =
   | { readonly kind: 'version' }
   /** Show the help of the command or group that these words name. */
   | { readonly kind: 'help'; readonly words: readonly string[] }

@@ -3,7 +3,7 @@ import type { LogLine } from './log-line.js'
 import type { TerminalOutput } from './output.js'
 import { type Paper, requestRows } from './request-log.js'
 
-export interface LogLines {
+interface LogLines {
   /** `more` are extra lines that belong to this request only. */
   request(told: LogLine, more?: readonly string[]): void
   /** Writes a line that is not about a request. */

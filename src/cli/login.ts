@@ -119,7 +119,7 @@ interface Credentials {
 }
 
 /** Throws a UsageError when a credential is missing and there is no terminal to ask on. */
-export async function credentialsFor(flags: CommandLine<typeof signIn>['flags']): Promise<Credentials> {
+async function credentialsFor(flags: CommandLine<typeof signIn>['flags']): Promise<Credentials> {
   const { email } = flags
   if (flags['password-stdin']) {
     if (email === undefined)
@@ -155,7 +155,7 @@ export interface Prompt {
 }
 
 /** Writes questions to standard error, so that standard output holds only the result. */
-export function openPrompt(): Prompt {
+function openPrompt(): Prompt {
   // Muted between questions too, because both answers may be pasted at once.
   let isMuted = true
   const ahead: string[] = []

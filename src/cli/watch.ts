@@ -3,7 +3,7 @@ import { type FSWatcher, statSync, watch } from 'node:fs'
 import path from 'node:path'
 import { findReplyFiles } from '../replies/index.js'
 
-export interface WatchedFiles {
+interface WatchedFiles {
   readonly configFile: string
   /** Further files named in the configuration. */
   readonly more?: readonly string[]

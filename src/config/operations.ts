@@ -14,7 +14,7 @@ const modesInForce = object({ mode: oneOf(modes), modes: mapOf(oneOf(modes)) })
 /** The mode, and the modes of single endpoints by their patterns, such as `GET /v1/*`. */
 export type ModesInForce = Of<typeof modesInForce>
 
-export interface ModeSwitch {
+interface ModeSwitch {
   current(): ModesInForce
   /** Throws a ProblemsError for a mode that cannot work. */
   change(mode: Mode, modes: ModesInForce['modes']): void
@@ -80,7 +80,7 @@ export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch 
 }
 
 /** Settings that can be changed at run time. */
-export interface Steering {
+interface Steering {
   standing<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]>
   /** `undefined` restores the configured value. Throws a ProblemsError for a model that does not exist. */
   change(changes: {

@@ -67,7 +67,7 @@ const endpointPattern = v.pipe(
   v.regex(/^(\*|([A-Z]+ )?(\/.*|\*))$/, 'a path with or without a method before it, such as "GET /v1/*", or "*"'),
 )
 /** Modes of single endpoints by their patterns. */
-export const modesByEndpoint = v.pipe(
+const modesByEndpoint = v.pipe(
   map(endpointPattern, word(modes), 'a map from endpoints to modes'),
   v.check(
     entries => !Object.keys(entries).slice(0, -1).includes('*'),

@@ -55,7 +55,7 @@ const keys = v.pipe(
   v.check(keys => keys.filter(signs).length === 1, 'an array in which exactly one key has sign in its key_ops'),
 )
 
-export type ConfiguredKeys = v.InferOutput<typeof keys>
+type ConfiguredKeys = v.InferOutput<typeof keys>
 
 /** The configured keys; `undefined` if there are none. Throws as `readSigningKeys` does. */
 export const signingKeysOf = ({ config: { auth }, dir }: LoadedConfig): ConfiguredKeys | undefined =>

@@ -9,7 +9,7 @@ import { jsonIn } from './looks.js'
 import type { Target } from './target.js'
 
 /** The answer to a call, as far as there is one. */
-export interface McpAnswer {
+interface McpAnswer {
   readonly result?: Readonly<Record<string, unknown>>
   readonly error?: Partial<RpcErrorBody>
 }

@@ -1,7 +1,7 @@
 /** The clock by which things expire: the real time, until it is set, moved or frozen. */
 
 /** The state of a clock. */
-export interface ClockState {
+interface ClockState {
   /** The time of the clock, as ISO 8601 text in UTC. */
   readonly now: string
   /** Whether it is stopped. */

@@ -409,7 +409,7 @@ export function faultDoneInWords({ fault, by, happened }: FaultDone): string {
 }
 
 /** `status=503; delayMs=200` or `hang`, as the header would say it. The chance is left out, since it has already occurred, and so is the message, which is shown beside it. */
-export const faultInWords = (fault: Fault): string =>
+const faultInWords = (fault: Fault): string =>
   Object.entries(fault)
     .filter(([key, value]) => value !== undefined && key !== 'chance' && key !== 'message')
     .map(([key, value]) => (value === true ? key : `${key}=${value}`))

@@ -8,7 +8,7 @@ import { foreignAdmin, foreignToLive, foreignToTools, type Stranger } from './er
  * The option cors.origins. `auto` allows any page for emulated answers, and only the user's own pages for the live
  * platform.
  */
-export type OriginsOption = 'auto' | '*' | readonly string[]
+type OriginsOption = 'auto' | '*' | readonly string[]
 
 /** All pages, or those with certain origins. */
 export type Pages = '*' | ((origin: string) => boolean)

@@ -35,7 +35,7 @@ const asking = /\/(chat\/completions|completions|embeddings|moderations|response
 export const asksModel = (method: string, path: string) => method === 'POST' && asking.test(path)
 
 /** Patterns in which `*` matches anything, slashes included, and `?` matches one character. */
-export interface Pattern {
+interface Pattern {
   test(name: string): boolean
 }
 

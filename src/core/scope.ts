@@ -34,7 +34,7 @@ export function createScopes(onBound: () => void = () => {}): Scopes {
   }
 }
 
-export interface ByScope<T> {
+interface ByScope<T> {
   readonly size: number
   /** The value for a scope, if there is one. */
   find(scope: string): T | undefined

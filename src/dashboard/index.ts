@@ -11,7 +11,7 @@ import type { Identify } from '../keys/identify.js'
 import { type DashboardApiParts, dashboardOperations } from './operations.js'
 import { routes } from './routes.js'
 
-export type DashboardParts = DashboardApiParts & { readonly identify: Identify }
+type DashboardParts = DashboardApiParts & { readonly identify: Identify }
 
 export function createDashboard(parts: DashboardParts): Router {
   const router = Router()

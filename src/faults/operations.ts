@@ -6,7 +6,7 @@ import { type FaultCall, faultCallSchema } from '../core/fault.js'
 
 const waitingFault = object({ id: text, ...faultCallSchema.entries })
 
-export interface WaitingFaults {
+interface WaitingFaults {
   /** The waiting faults of a scope, or of all scopes, in order. */
   waiting(scope?: string): readonly (FaultCall & { readonly id: string })[]
   /** Rejects with a ProblemsError for unknown conditions. */

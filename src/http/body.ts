@@ -34,7 +34,7 @@ interface OwnRequest extends IncomingMessage {
 }
 
 /** Whether a request changes the protocol of its connection, so that what follows on it is no longer HTTP. */
-export type Upgrades = (request: IncomingMessage) => boolean
+type Upgrades = (request: IncomingMessage) => boolean
 
 /** Node's own field: whether a request asks for another protocol, and then whether it gets one. */
 interface Upgradable {

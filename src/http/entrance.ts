@@ -51,7 +51,7 @@ export interface Entrance {
 }
 
 /** The traffic, with the methods by which the entrance and the line report it. */
-export interface TrafficCount extends Traffic {
+interface TrafficCount extends Traffic {
   readonly counts: { underWay: number; begun: number }
   readonly gate: ReturnType<typeof createGate>
   /** Called with each exchange of the line when it is over. */

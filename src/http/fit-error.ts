@@ -20,7 +20,7 @@ interface ErrorAnswer {
 }
 
 /** What is sent instead. */
-export interface Fitted {
+interface Fitted {
   /** Node's flat array. */
   readonly headers: readonly string[]
   readonly body: Buffer

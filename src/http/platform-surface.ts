@@ -21,7 +21,7 @@ import type { Upstream } from './proxy.js'
 import { everyMethod, type Surface } from './stage.js'
 
 /** The fault that a rule sets for the answer to a request, wherever the answer comes from. */
-export type FaultByRule = (exchange: Exchange) => Promise<Fault | undefined> | undefined
+type FaultByRule = (exchange: Exchange) => Promise<Fault | undefined> | undefined
 
 interface Local {
   readonly routes: Routes
@@ -32,7 +32,7 @@ interface Local {
 }
 
 /** What the platform needs if not everything is emulated. */
-export interface Mixed {
+interface Mixed {
   readonly modeOf: ModeOf
   readonly faultByRule?: FaultByRule | undefined
   /** The recordings to replay and to write. Only called in modes that use them. */

@@ -3,7 +3,7 @@ import { passedMs } from '../core/clock.js'
 import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 
 /** The counts since the last `take`. */
-export interface Tallied {
+interface Tallied {
   readonly requests: number
   /** Refused, failed or incomplete. */
   readonly errors: number
@@ -13,7 +13,7 @@ export interface Tallied {
   readonly p95Ms: number | null
 }
 
-export interface Tally {
+interface Tally {
   add(exchange: Exchange, durationMs: number): void
   /** The counts so far. */
   peek(): Tallied

@@ -23,7 +23,7 @@ import { isMistyped, isStandinKey, newSecret, startOf } from './api-key-form.js'
 import type { ApiKeyView, UserKeys } from './operations.js'
 
 /** A valid key. */
-export interface WorkingApiKey {
+interface WorkingApiKey {
   readonly caller: Caller & { readonly kind: 'apiKey' }
   /** When it expires, in milliseconds since 1970. */
   readonly expiresAtMs: number

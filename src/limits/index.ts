@@ -168,7 +168,7 @@ function keyOf(caller: Caller): string | undefined {
 }
 
 /** The state of one limit. */
-export interface LimitState {
+interface LimitState {
   readonly name: 'requests' | 'tokens'
   /** 0 if there is none. */
   readonly limit: number
@@ -178,7 +178,7 @@ export interface LimitState {
 }
 
 /** As node's flat array of names and values; empty if there is no limit. */
-export function standingHeaders({ name, limit, used, resetMs }: LimitState): readonly string[] {
+function standingHeaders({ name, limit, used, resetMs }: LimitState): readonly string[] {
   if (limit === 0) return []
   return [
     ...[`x-ratelimit-limit-${name}`, String(limit)],
@@ -188,13 +188,13 @@ export function standingHeaders({ name, limit, used, resetMs }: LimitState): rea
 }
 
 /** When to try again: in seconds for all clients, in milliseconds for OpenAI's, which read that first. */
-export const retryHeaders = (afterMs: number): readonly string[] => [
+const retryHeaders = (afterMs: number): readonly string[] => [
   ...['retry-after', String(Math.max(1, Math.ceil(afterMs / 1000)))],
   ...['retry-after-ms', String(Math.max(1, Math.ceil(afterMs)))],
 ]
 
 /** OpenAI's clients do not retry a request after this answer. */
-export const neverRetry: readonly string[] = ['x-should-retry', 'false']
+const neverRetry: readonly string[] = ['x-should-retry', 'false']
 
 /** A time as OpenAI writes it, which is Go's way: `6ms`, `1.2s`, `1m0s`. */
 export function duration(exactMs: number): string {

@@ -12,7 +12,7 @@ import { valuesIn, withValues } from './request-values.js'
 import { translated } from './schemas.js'
 import { writtenAs } from './write-body.js'
 
-export interface OperationAnswers {
+interface OperationAnswers {
   /** `params` are those of the path. Rejects with an error if the request prefers what the document does not have. */
   answer(exchange: Exchange, params: Readonly<Record<string, string>>): Promise<Reply>
 }

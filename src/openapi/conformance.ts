@@ -12,7 +12,7 @@ import { parameterOf } from './parameters.js'
 import { translated } from './schemas.js'
 
 /** A request for an operation, or why there is none. */
-export type SafeRequest =
+type SafeRequest =
   | { readonly path: string; readonly headers: Readonly<Record<string, string>>; readonly access: Access }
   | { readonly why: string }
 

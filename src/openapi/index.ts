@@ -14,7 +14,7 @@ import { createRequestCheck } from './requests.js'
 export { type ConfiguredDocument, type DocumentedOperation, operationsOf } from './operations.js'
 
 /** A document that the configuration names. */
-export interface DocumentInput extends Omit<ConfiguredDocument, 'document' | 'files'>, ReadInput {
+interface DocumentInput extends Omit<ConfiguredDocument, 'document' | 'files'>, ReadInput {
   /** The file, as the configuration names it. */
   readonly name: string
 }

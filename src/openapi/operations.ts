@@ -165,7 +165,7 @@ function valuesBetween(texts: readonly string[], step: string): readonly string[
   return end > start && step.endsWith(last) ? [...values, step.slice(start, end)] : undefined
 }
 
-export interface OperationIndex {
+interface OperationIndex {
   /** The operations of a path, one for each method: those of the more specific template first. */
   at(steps: readonly string[]): readonly DocumentedOperation[]
   readonly all: readonly DocumentedOperation[]

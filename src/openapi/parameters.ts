@@ -6,7 +6,7 @@ import { isMap, type Node, type OpenApiDocument } from './document.js'
 
 const places = ['path', 'query', 'header', 'cookie'] as const
 /** Where a parameter stands. */
-export type ParameterPlace = (typeof places)[number]
+type ParameterPlace = (typeof places)[number]
 
 export interface DescribedParameter {
   readonly name: string

@@ -17,7 +17,7 @@ const HERE_MS = 50
 const LONGEST_MS = 3000
 
 /** Throws, or rejects with, a 400 that names the fields that are wrong, or a 415 for a body of another type. */
-export type RequestCheck = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<void>
+type RequestCheck = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<void>
 
 interface Validated {
   readonly schema: JsonSchema

@@ -9,7 +9,7 @@ import { chatCompletions, type Requests } from './chat-completions.js'
 import { health } from './health.js'
 import { type Model, modelList } from './models.js'
 
-export interface EndpointParts {
+interface EndpointParts {
   readonly version: string
   readonly models: readonly Model[]
   readonly replies: Pick<Replies, 'answer'>

@@ -107,7 +107,7 @@ export async function documentOf({ current, lasting }: Pick<Surroundings, 'curre
 }
 
 /** What the dashboard's page gets to know of the platform. */
-export async function configJson(
+async function configJson(
   { loaded: { config }, endpoints, tokens }: Assembly,
   mode: Mode,
   url: string,

@@ -62,7 +62,7 @@ export interface Assembly {
   complete(chosen: Chosen): Promise<Completed>
 }
 
-export interface Completed {
+interface Completed {
   readonly tokens: Tokens
   readonly files: readonly string[]
   /** Takes secrets out of what is shown. */

@@ -119,7 +119,7 @@ export function createContractCheck({ journal, violations, modes }: Lasting, loa
 }
 
 /** Faults for the next requests and faults by chance, over all reloads. */
-export interface FaultsPart extends Part {
+interface FaultsPart extends Part {
   readonly calls: FaultCalls
   readonly chances: Chances
   /** Puts a fault in line for the next requests. Rejects with a ProblemsError for conditions that make no sense. */

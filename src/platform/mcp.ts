@@ -22,7 +22,7 @@ interface LastingMcp {
   readonly states: ReturnType<McpFolder['createRequestStates']>
 }
 
-export interface McpPart extends Part {
+interface McpPart extends Part {
   readonly opened: () => Promise<LastingMcp>
 }
 

@@ -19,7 +19,7 @@ export interface Chosen {
 const modesOf = ({ config: { mode, modes } }: Pick<LoadedConfig, 'config'>) => ({ mode, modes })
 
 /** The configuration as if these were its modes. */
-export const withModes = (loaded: LoadedConfig, { mode, modes }: Pick<Chosen, 'mode' | 'modes'>): LoadedConfig => ({
+const withModes = (loaded: LoadedConfig, { mode, modes }: Pick<Chosen, 'mode' | 'modes'>): LoadedConfig => ({
   ...loaded,
   config: { ...loaded.config, mode, modes },
 })
@@ -79,7 +79,7 @@ function impossible(switched: LoadedConfig, port: number): readonly string[] | u
 }
 
 /** The modes in force. */
-export interface RunningModes extends Part {
+interface RunningModes extends Part {
   current(): Chosen
   /** Throws a ProblemsError for modes that cannot work. */
   switch(mode: Mode, modes?: ModesByEndpoint): void

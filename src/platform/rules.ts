@@ -6,7 +6,7 @@ import type { ListedRule, LoadedRules, Memory, Replies, RuleInput, RulesAtRunTim
 import type { Part, PlatformSources } from './part.js'
 
 /** What a reload keeps. */
-export interface LastingRules {
+interface LastingRules {
   readonly memory: Memory
   readonly atRunTime: RulesAtRunTime
 }

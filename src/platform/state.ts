@@ -13,7 +13,7 @@ import type { UserSeed } from '../supabase/seeds.js'
 import type { Part } from './part.js'
 import { hasResources, resourcesOf } from './resources.js'
 
-export interface StatePart extends Part {
+interface StatePart extends Part {
   /** The state, opened with the first call. */
   get(): Promise<State>
   /** Everything as one document. */
@@ -26,7 +26,7 @@ export interface StatePart extends Part {
   onRestored(work: () => Promise<void>): void
 }
 
-export interface StateOrigin {
+interface StateOrigin {
   /** The process that holds the state in memory; null for a state that survives a restart. */
   readonly run: string | null
   /** How often the state has been replaced as a whole, by a reset or an import. */

@@ -2,7 +2,7 @@
 import { percentEncoded, wellFormed } from './addresses.js'
 import type { Match, Search } from './match.js'
 
-export interface Literal {
+interface Literal {
   /** The name of its placeholder. */
   readonly name: string
   readonly value: string

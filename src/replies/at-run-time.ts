@@ -58,7 +58,7 @@ interface Which {
 }
 
 /** The changes that can be made to an added rule. */
-export interface ChangeAtRunTime {
+interface ChangeAtRunTime {
   readonly rule?: RuleInput
   readonly move?: 'up' | 'down'
 }

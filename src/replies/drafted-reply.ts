@@ -18,7 +18,7 @@ import type { ReplyForm } from './reply-form.js'
 import { hasTemplate } from './templates.js'
 
 /** An answer as the journal shows it. */
-export interface JournaledAnswer {
+interface JournaledAnswer {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: unknown
   readonly truncated: boolean

@@ -15,7 +15,7 @@ interface Place {
 const open = /^([^*?[\]{}!]*?)\/?(?:\*\*\/)?\*(\.ya?ml|\.\{yaml,yml\}|\.\{yml,yaml\})$/
 
 /** The first suitable place among the configured patterns; `undefined` if they only name single files. */
-export function placeFor(patterns: readonly string[]): Place | undefined {
+function placeFor(patterns: readonly string[]): Place | undefined {
   for (const pattern of patterns) {
     const [, folder, ending] = open.exec(pattern) ?? []
     if (folder !== undefined && ending !== undefined) {

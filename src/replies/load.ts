@@ -186,7 +186,7 @@ const SHORT_TEXT = 4096
 const LONGEST_MS = 20_000
 
 /** A text with rules: not in a file yet, or the new text of a file. */
-export interface SentText {
+interface SentText {
   readonly yaml: string
   readonly name?: string
   /** Without it the rules may not use files, since a sender must not get access to the files of this machine. */
@@ -324,7 +324,7 @@ async function readTexts(rules: readonly Rule[], { dir, alsoSays, complain }: Ma
 }
 
 /** Whether a file really is in a folder, after following links. */
-export function isBelow(folder: string, file: string): boolean {
+function isBelow(folder: string, file: string): boolean {
   try {
     const steps = path.relative(realpathSync(folder), realpathSync(file))
     return steps !== '' && !steps.startsWith('..') && !path.isAbsolute(steps)

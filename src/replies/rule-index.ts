@@ -3,7 +3,7 @@
 /** With fewer rules than this, trying all of them is faster. */
 export const WORTH_INDEXING = 24
 
-export interface RuleIndex<R> {
+interface RuleIndex<R> {
   /** The rules that may match a text, in order. Those left out cannot match. */
   candidates(text: string): readonly R[]
 }

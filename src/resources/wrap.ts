@@ -5,7 +5,7 @@ import type { Json } from '../core/state.js'
 import { type CommonFacts, hasTemplate, loadTemplates, TemplateError } from '../replies/index.js'
 
 /** What templates for lists can name. */
-export interface ListFacts {
+interface ListFacts {
   readonly rows: readonly Json[]
   readonly total: number
   readonly page: number
@@ -16,7 +16,7 @@ export interface ListFacts {
 }
 
 /** The same for rows. */
-export interface RowFacts extends Pick<ListFacts, 'params' | 'caller'> {
+interface RowFacts extends Pick<ListFacts, 'params' | 'caller'> {
   readonly row: Json
 }
 

@@ -6,7 +6,7 @@ import type { StateDocument } from './document.js'
 import { createMemoryStore } from './memory.js'
 import { createState, type Store } from './store.js'
 
-export type StateKind = 'memory' | 'file' | 'postgres'
+type StateKind = 'memory' | 'file' | 'postgres'
 
 /** Which kind of state a setting means; undefined if it is invalid. */
 export function stateKindOf(where: string): StateKind | undefined {

@@ -8,7 +8,7 @@ import type { Database } from './sql.js'
 const TABLE = 'standin_migrations'
 
 /** The text type of this database, sorted by bytes, whatever the locale. */
-export type TextColumn = ColumnDataType | RawBuilder<unknown>
+type TextColumn = ColumnDataType | RawBuilder<unknown>
 
 interface Target {
   readonly text: TextColumn

@@ -21,7 +21,7 @@ type Cell = string | number | null
 export type Database = Record<string, Record<string, Cell>>
 
 /** The parts of a database that differ, apart from its dialect. */
-export interface SqlSource {
+interface SqlSource {
   readonly reading: Kysely<Database>
   readonly writing: Kysely<Database>
   /** For readers that share one connection. */

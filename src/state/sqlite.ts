@@ -170,7 +170,7 @@ function reason(file: string, { code = '', message }: Failure): string {
 }
 
 /** The file interface of libsql, which is like better-sqlite3's. */
-export interface SqliteFile extends SqliteDatabase {
+interface SqliteFile extends SqliteDatabase {
   exec(sql: string): unknown
   readonly inTransaction: boolean
 }
@@ -179,7 +179,7 @@ export interface SqliteFile extends SqliteDatabase {
 const WRITERS_PATIENCE_MS = 30_000
 
 /** Connects Kysely to an SQLite file through libsql, with a limit on how long a query waits for a lock. */
-export const sqliteDialect = (file: SqliteFile): Dialect => ({
+const sqliteDialect = (file: SqliteFile): Dialect => ({
   createDriver: () => driverFor(file),
   createQueryCompiler: () => new SqliteQueryCompiler(),
   createIntrospector: db => new SqliteIntrospector(db),
@@ -227,7 +227,7 @@ function driverFor(file: SqliteFile): Driver {
 const isCell = (value: unknown) => value === null || typeof value === 'string' || typeof value === 'number'
 
 /** Retries until the file is free. After `patienceMs` it rejects with SQLite's error. */
-export async function whenFree<T>(attempt: () => T, patienceMs: number): Promise<T> {
+async function whenFree<T>(attempt: () => T, patienceMs: number): Promise<T> {
   const givesUpAt = performance.now() + patienceMs
   for (;;) {
     try {
@@ -242,4 +242,4 @@ export async function whenFree<T>(attempt: () => T, patienceMs: number): Promise
 }
 
 /** Whether an error says that another process is writing to the SQLite file. */
-export const isBusy = (error: unknown): boolean => String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY')
+const isBusy = (error: unknown): boolean => String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY')

@@ -12,7 +12,7 @@ import { keysExpireAtSeconds } from './tokens.js'
 import { confirmedEmail, newUser, signedUp } from './users.js'
 
 /** Returns the configured user with an address (in lower case), if there is one. */
-export type SeedOf = (email: string) => UserSeed | undefined
+type SeedOf = (email: string) => UserSeed | undefined
 
 /**
  * Returns a token as `standin token` prints it. A user's token has a session, as if they had just signed in; unknown

@@ -216,7 +216,7 @@ const messageQuery = object({
   ...listingQuery.entries,
   after: optional(text, 'The id of a message: only those that came after it.'),
 })
-export type MessageQuery = Of<typeof messageQuery>
+type MessageQuery = Of<typeof messageQuery>
 
 /** The outbox: emails and text messages that were not sent. */
 export interface Messages {

@@ -26,7 +26,7 @@ export interface UserSeed {
 }
 
 /** An API key in the configuration. */
-export interface ApiKeySeed {
+interface ApiKeySeed {
   readonly id?: string | undefined
   readonly name: string
   readonly key: string

@@ -4,7 +4,7 @@ import { developmentSecret, developmentSigningKey } from '../core/secrets.js'
 import { type TokenFault, TokenRefusal } from './token-refusal.js'
 
 /** A private key (JWK) as Supabase Auth takes it. It says itself what it is for. */
-export interface SigningKey {
+interface SigningKey {
   readonly kty: string
   readonly kid: string
   readonly alg: string
@@ -15,7 +15,7 @@ export interface SigningKey {
  * The claims to sign: the registered ones of RFC 7519 §4.1, and any others. Spelled out, so that users of the types do
  * not need `jose`.
  */
-export interface Payload {
+interface Payload {
   readonly iss?: string
   readonly sub?: string
   readonly aud?: string | string[]
@@ -191,7 +191,7 @@ const claimTypes = {
  * Returns the claims without those that are null, which count as missing. Throws a TokenRefusal for a claim of a wrong
  * type.
  */
-export function wellTyped<C extends Readonly<Record<string, unknown>>>(payload: C): C {
+function wellTyped<C extends Readonly<Record<string, unknown>>>(payload: C): C {
   const claims = Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== null))
   for (const [claim, type] of Object.entries(claimTypes)) {
     if (claims[claim] !== undefined) requireType(claim, claims[claim], type)

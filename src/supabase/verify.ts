@@ -26,7 +26,7 @@ export interface Claim {
 }
 
 /** The user after the proof; `half` if another address has to confirm the change as well. */
-export type Proven = { readonly kind: 'whole'; readonly user: UserRow } | { readonly kind: 'half' }
+type Proven = { readonly kind: 'whole'; readonly user: UserRow } | { readonly kind: 'half' }
 
 const linkTokens: Readonly<Record<string, readonly OneTimeTokenType[]>> = {
   email: ['confirmation_token', 'recovery_token'],

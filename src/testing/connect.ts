@@ -36,7 +36,7 @@ export interface ConnectedScope extends SharedScope, RemoteReceiver {
   readonly journal: ConnectedJournal
 }
 
-export type ConnectedJournal = SharedJournal & RemoteReceiver['journal']
+type ConnectedJournal = SharedJournal & RemoteReceiver['journal']
 
 type Control = Client<ControlOperations>
 

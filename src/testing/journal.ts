@@ -53,7 +53,7 @@ export interface TestJournal extends JournalNow {
 }
 
 /** The exchange closest to the query, side by side with it. */
-export interface NearestRecording {
+interface NearestRecording {
   readonly entry: JournalEntry
   readonly wanted: Readonly<Record<string, unknown>>
   readonly found: unknown
@@ -69,7 +69,7 @@ const optionsOf = checking(
 )
 
 /** Where exchanges come from: the journal of this process, or a fetched copy of another one's. */
-export interface ExchangeSource {
+interface ExchangeSource {
   /** Matching exchanges, the oldest first. */
   fitting(filter: JournalFilter): readonly Seen[]
   /** One exchange as the journal shows it. With `isWhole` its bodies are not cut. */

@@ -5,7 +5,7 @@ import type { ChatRuleInput, RuleInput } from '../replies/index.js'
 import type { Awaitable } from './journal.js'
 
 /** What the model says, as in a rule. */
-export type ReplySchema = NonNullable<ChatRuleInput['reply']>
+type ReplySchema = NonNullable<ChatRuleInput['reply']>
 
 /** A text, the form of a rule's `reply`, a list of these for successive answers, or a whole rule. */
 export type ReplyInput = string | ReplySchema | readonly (string | ReplySchema)[] | RuleInput

@@ -17,7 +17,7 @@ export const resetOptions = checking(
   closed({ state: optional(v.boolean('true or false'), 'Whether users, keys and messages are removed as well.') }),
 )
 
-export interface Resetting {
+interface Resetting {
   reset(options?: TestReset): Promise<void>
 }
 

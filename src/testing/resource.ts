@@ -14,7 +14,7 @@ export interface TestResource {
 }
 
 /** Where rows come from: this process, or another one. */
-export interface RowSource {
+interface RowSource {
   page(
     limit: number,
     offset: number,

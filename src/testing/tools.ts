@@ -12,13 +12,13 @@ type ToolReply = NonNullable<McpRuleInput['reply']>
 type ToolReplyOptions = Omit<McpRuleInput, 'on' | 'reply' | 'replies'>
 
 /** One call of a tool. */
-export interface ToolCalled {
+interface ToolCalled {
   readonly arguments: Readonly<Record<string, unknown>>
   /** The exchange that carried it. */
   readonly entry: JournalEntry
 }
 
-export interface TestTool<G extends SharedGiven = SharedGiven> {
+interface TestTool<G extends SharedGiven = SharedGiven> {
   /** Adds an answer, which takes precedence over all earlier ones: a text, the form of a rule's `reply`, or a list of these for successive calls. */
   reply(said: string | ToolReply | readonly (string | ToolReply)[], options?: ToolReplyOptions): Promise<G>
   /** Its calls since the last reset, the oldest first. */

@@ -13,7 +13,7 @@ export interface ControlAddress {
 }
 
 /** What `standin tail` should show. */
-export interface TailOptions {
+interface TailOptions {
   /** Parameters of the journal query. */
   readonly filter: Readonly<Record<string, string>>
   /** How many of the latest requests are shown first. */

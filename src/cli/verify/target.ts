@@ -23,7 +23,7 @@ export const variables = {
 
 type Name = keyof typeof variables
 
-export interface OpenTarget {
+interface OpenTarget {
   readonly options: TargetOptions
   /** Whether the target was started by this command. */
   readonly isOwn: boolean

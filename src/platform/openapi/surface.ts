@@ -2,7 +2,7 @@
 import type { EndpointDescription, JsonSchema } from '../../core/exchange.js'
 
 /** What differs between the parts: their errors, and who may ask. */
-export type DocumentPart = 'platform' | 'auth' | 'dashboard' | 'control'
+type DocumentPart = 'platform' | 'auth' | 'dashboard' | 'control'
 
 /** An operation where it stands. */
 export interface Placed {
@@ -28,7 +28,7 @@ export const tags: readonly { readonly name: DocumentPart; readonly description:
 ]
 
 /** One error: what it means, and where platform-api.md says so. */
-export interface SaidError {
+interface SaidError {
   readonly what: string
   readonly section?: string
 }

@@ -74,7 +74,7 @@ const inOrder = (same: readonly { readonly recording: Recording; readonly nth: n
   same.toSorted((a, b) => a.nth - b.nth).map(({ recording }) => recording)
 
 /** Why an entry was skipped. Entries are counted by these words. */
-export type Reason =
+type Reason =
   | 'not over HTTP'
   | 'to other servers'
   | 'of the auth backend'

@@ -1,6 +1,6 @@
 /** Paths to fields of a request, as in rules: `metadata.unit`, `messages[0].name`, `tools[-1].function.name`. */
 
-export type FieldPath = readonly (string | number)[]
+type FieldPath = readonly (string | number)[]
 
 const step = /(?:^|\.)([^.[\]]+)|\[(-?\d+)\]/gy
 

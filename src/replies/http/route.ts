@@ -5,7 +5,7 @@ import { AUTH, CHAT, CONTROL, DASHBOARD, documentedPaths } from '../../core/path
 /** The route of rules without `on`: chat completions. */
 export const CHAT_ROUTE = `POST ${CHAT}`
 
-export const routeMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+const routeMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** One segment of a pattern: a text, any one segment (`:id`), or all that follow (`*`, `*path`). */
 export interface Segment {

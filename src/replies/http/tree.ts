@@ -1,7 +1,7 @@
 /** Finds values by path patterns. A path is looked up segment by segment, however many patterns there are. */
 import type { Route } from './route.js'
 
-export interface PathTree<T> {
+interface PathTree<T> {
   put(route: Pick<Route, 'segments'>, value: T): void
   /** The values whose pattern matches, the most specific first: a literal segment before a parameter, and that before `*`. */
   at(steps: readonly string[]): readonly T[]

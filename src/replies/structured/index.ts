@@ -7,7 +7,7 @@ import { withFaker } from '../fake.js'
 export { UnfitSchema } from '../../check/json-schema-form.js'
 
 /** The values to generate: one for each seed. `name` describes the value if the schema does not. */
-export interface SampleInput {
+interface SampleInput {
   readonly schema: unknown
   readonly seeds: readonly number[]
   readonly name?: string
@@ -100,7 +100,7 @@ const closing = new Set(['additionalProperties', 'unevaluatedProperties'])
  * what the other requires. Both are meant, so this returns `schema` without the keywords that close its objects, or
  * `undefined` if it has no `allOf`.
  */
-export function openedWhereJoined(schema: unknown): unknown {
+function openedWhereJoined(schema: unknown): unknown {
   let joins = false
   const opened = (part: unknown, depth: number): unknown => {
     if (typeof part !== 'object' || part === null || depth > DEEPEST) return part

@@ -91,7 +91,7 @@ function createBudget(total: number): Budget {
 }
 
 /** The allowed values, if they are listed. */
-export function fixedValues(layers: Layers): readonly JsonValue[] | undefined {
+function fixedValues(layers: Layers): readonly JsonValue[] | undefined {
   const [only] = each(layers, layer => layer.const)
   if (only !== undefined) return [only]
   return each(layers, layer => layer.enum).toSorted((a, b) => a.length - b.length)[0]
@@ -134,14 +134,14 @@ const plainValues: readonly JsonValue[] = [
 ]
 
 /** Counts the steps of a candidate. */
-export interface Budget {
+interface Budget {
   readonly total: number
   spend(): boolean
   spent(): number
 }
 
 /** Creates the function that generates values. Each candidate has its own. */
-export function createMake(document: SchemaDocument, faker: Faker, budget: Budget): Workshop['make'] {
+function createMake(document: SchemaDocument, faker: Faker, budget: Budget): Workshop['make'] {
   const expand = createExpand(faker, document)
   const nested = createNesting(budget)
   /** Schemas for which no value was found. */

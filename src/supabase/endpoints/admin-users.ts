@@ -139,7 +139,7 @@ export const auditLog = (backend: Backend): Endpoint =>
 const PER_PAGE = 50
 
 /** A page of a list. */
-export interface UserPage {
+interface UserPage {
   readonly number: number
   readonly size: number
 }
