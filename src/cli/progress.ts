@@ -55,14 +55,12 @@ export function createProgress(
 
   function say(): void {
     const seconds = Math.floor((now() - startedMs) / 1000)
-    const percent = Math.floor((done / total) * 100)
-    const facts = `${percent} % ${done}/${total} ${seconds} s ${name}`
+    const part = done / total
+    const facts = `${Math.floor(part * 100)} % ${done}/${total} ${seconds} s ${name}`
     if (!isBar) return void stream.write(`${facts}\n`)
     isDrawn = true
-    const filled = Math.floor((done / total) * BAR_WIDTH)
-    const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
     // A longer line would wrap and could not be erased.
-    stream.write(`\r\x1b[2K${`${bar} ${facts}`.slice(0, (stream.columns || 80) - 1)}`)
+    stream.write(`\r\x1b[2K${`${barOf(part)} ${facts}`.slice(0, (stream.columns || 80) - 1)}`)
   }
 
   function sayWhenDue(): void {
@@ -89,4 +87,9 @@ export function createProgress(
       if (isDrawn) stream.write('\r\x1b[2K')
     },
   }
+}
+
+function barOf(part: number): string {
+  const filled = Math.floor(part * BAR_WIDTH)
+  return '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
 }

@@ -14,18 +14,9 @@ const TAIL_BYTES = 1024
 
 export function gather(mostBytes: number) {
   const pieces: { readonly atMs: number; readonly length: number }[] = []
-  let held: Buffer[] = []
-  let heldBytes = 0
+  const held = createHeld()
   let allBytes = 0
   let last: Buffer = Buffer.alloc(0)
-  let spill: ReturnType<typeof createSpill> | undefined
-
-  function drop(): void {
-    held = []
-    spill?.drop()
-    spill = undefined
-  }
-
   return {
     /**
      * Adds bytes that arrived at `atMs`. Returns false once the limit is exceeded; nothing is collected from then on.
@@ -33,28 +24,20 @@ export function gather(mostBytes: number) {
     add(bytes: Buffer, atMs: number): boolean {
       allBytes += bytes.length
       if (allBytes > mostBytes) {
-        drop()
+        held.drop()
         return false
       }
       pieces.push({ atMs, length: bytes.length })
-      // A copy: the bytes are a small part of a large network buffer, which would otherwise stay in memory.
-      held.push(Buffer.from(bytes))
-      heldBytes += bytes.length
+      held.add(bytes)
       last =
         bytes.length >= TAIL_BYTES ? bytes.subarray(-TAIL_BYTES) : Buffer.concat([last, bytes]).subarray(-TAIL_BYTES)
-      if (heldBytes > MEMORY_BYTES) {
-        spill ??= createSpill()
-        for (const piece of held) spill.add(piece)
-        held = []
-        heldBytes = 0
-      }
       return true
     },
     /** The last bytes, enough to see how the answer ended. */
     tail: () => last,
     /** Returns everything, in the pieces in which it arrived. Rejects if the part on disk was lost. */
     async take() {
-      const whole = Buffer.concat([...(spill ? [await spill.take()] : []), ...held])
+      const whole = await held.take()
       let start = 0
       return pieces.map(({ atMs, length }) => {
         const bytes = whole.subarray(start, start + length)
@@ -62,7 +45,32 @@ export function gather(mostBytes: number) {
         return { atMs, bytes }
       })
     },
-    drop,
+    drop: held.drop,
+  }
+}
+
+/** Bytes in memory; once they are many, on disk. */
+function createHeld() {
+  let inMemory: Buffer[] = []
+  let inMemoryBytes = 0
+  let spill: ReturnType<typeof createSpill> | undefined
+  return {
+    add(bytes: Buffer): void {
+      // A copy: the bytes are a small part of a large network buffer, which would otherwise stay in memory.
+      inMemory.push(Buffer.from(bytes))
+      inMemoryBytes += bytes.length
+      if (inMemoryBytes <= MEMORY_BYTES) return
+      spill ??= createSpill()
+      for (const piece of inMemory) spill.add(piece)
+      inMemory = []
+      inMemoryBytes = 0
+    },
+    take: async () => Buffer.concat([...(spill ? [await spill.take()] : []), ...inMemory]),
+    drop(): void {
+      inMemory = []
+      spill?.drop()
+      spill = undefined
+    },
   }
 }
 

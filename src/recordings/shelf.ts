@@ -25,43 +25,14 @@ function sizeOf({ request, response }: Recording): number {
 const CHUNK_BYTES = 250
 
 export function createShelf(folder: Folder) {
-  let byKey: Map<string, RecordingFile[]> | undefined
-  let listing: Promise<void> | undefined
+  const { put, remove, ...files } = createIndex(folder)
   const { get: read, forget } = createFileCache({
     ...{ stamp: folder.stamp, read: folder.read, sizeOf },
     ...{ uncheckedMs: UNCHECKED_MS, most: REMEMBERED_BYTES },
   })
-
-  /** Lists the folder again, since files may have been added. */
-  async function refresh(): Promise<void> {
-    byKey = grouped(await folder.list())
-  }
-
-  /**
-   * Lists the folder if that has not been done yet, and removes what killed processes have left. Returns `undefined` if
-   * there is nothing to wait for.
-   */
-  function ready(): Promise<void> | undefined {
-    if (byKey) return undefined
-    listing ??= Promise.all([refresh(), removeLeftovers(folder.dir)])
-      .then(nothing)
-      .finally(() => {
-        listing = undefined
-      })
-    return listing
-  }
-
-  /** The other recordings of the same request. */
-  const others = ({ key, file }: Pick<RecordingFile, 'key' | 'file'>) =>
-    (byKey?.get(key) ?? []).filter(kept => kept.file !== file)
-
   return {
-    ...{ dir: folder.dir, ready, refresh },
-    *all(): Iterable<RecordingFile> {
-      for (const same of byKey?.values() ?? []) yield* same
-    },
-    /** The recordings of one request, in order. */
-    of: (key: string): readonly RecordingFile[] => byKey?.get(key) ?? [],
+    ...files,
+    dir: folder.dir,
     /** Rejects with a ProblemsError if the file is gone or is no recording. */
     read,
     /** The text up to the answer is enough for `requestIn`. */
@@ -69,15 +40,54 @@ export function createShelf(folder: Folder) {
     async put(kept: RecordingFile, recording: Recording): Promise<void> {
       await folder.write(kept.file, recording, kept.key)
       forget(kept.file)
-      await ready()
-      const inOrder = [...others(kept), kept].sort((a, b) => a.nth - b.nth)
-      byKey?.set(kept.key, inOrder)
+      await files.ready()
+      put(kept)
     },
     async remove(kept: RecordingFile): Promise<void> {
       await folder.remove(kept.file)
       forget(kept.file)
-      byKey?.set(kept.key, others(kept))
+      remove(kept)
     },
+  }
+}
+
+/** Which files a folder has, by key. */
+function createIndex(folder: Folder) {
+  let byKey: Map<string, RecordingFile[]> | undefined
+  let listing: Promise<void> | undefined
+
+  /** Lists the folder again, since files may have been added. */
+  async function refresh(): Promise<void> {
+    byKey = grouped(await folder.list())
+  }
+
+  const others = ({ key, file }: RecordingFile) => (byKey?.get(key) ?? []).filter(kept => kept.file !== file)
+
+  return {
+    refresh,
+    /**
+     * Lists the folder if that has not been done yet, and removes what killed processes have left. Returns `undefined`
+     * if there is nothing to wait for.
+     */
+    ready(): Promise<void> | undefined {
+      if (byKey) return undefined
+      listing ??= Promise.all([refresh(), removeLeftovers(folder.dir)])
+        .then(nothing)
+        .finally(() => {
+          listing = undefined
+        })
+      return listing
+    },
+    *all(): Iterable<RecordingFile> {
+      for (const same of byKey?.values() ?? []) yield* same
+    },
+    /** The recordings of one request, in order. */
+    of: (key: string): readonly RecordingFile[] => byKey?.get(key) ?? [],
+    put(kept: RecordingFile): void {
+      const inOrder = [...others(kept), kept].sort((a, b) => a.nth - b.nth)
+      byKey?.set(kept.key, inOrder)
+    },
+    remove: (kept: RecordingFile) => void byKey?.set(kept.key, others(kept)),
   }
 }
 

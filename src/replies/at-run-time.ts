@@ -216,16 +216,8 @@ function createShelf(scope: string, memory: Memory): Shelf {
     put: more => change([...added, ...more].toSorted((a, b) => b.call - a.call)),
     replace: changed => change(added.map(one => (one.id === changed.id ? changed : one))),
     move(id, by) {
-      const order = inOrder()
-      const i = order.findIndex(one => one.id === id)
-      const [one, other] = [order[i], order[i + by]]
-      if (!one || !other || one.rule.priority !== other.rule.priority) return
-      // The two swap their call numbers, so that they keep their order when more rules are added.
-      const swapped = new Map([
-        [one, { ...other, call: one.call }],
-        [other, { ...one, call: other.call }],
-      ])
-      change(added.map(each => swapped.get(each) ?? each))
+      const swapped = swappedIn(inOrder(), id, by)
+      if (swapped) change(added.map(each => swapped.get(each) ?? each))
     },
     remove(isMeant) {
       const rest = added.filter(one => !isMeant(one))
@@ -244,4 +236,16 @@ function createShelf(scope: string, memory: Memory): Shelf {
       return made
     },
   }
+}
+
+/** What stands in the places of a rule and its neighbour once they are swapped; `undefined` if they cannot be. */
+function swappedIn(order: readonly Added[], id: string, by: 1 | -1): ReadonlyMap<Added, Added> | undefined {
+  const i = order.findIndex(one => one.id === id)
+  const [one, other] = [order[i], order[i + by]]
+  if (!one || !other || one.rule.priority !== other.rule.priority) return undefined
+  // The two swap their call numbers, so that they keep their order when more rules are added.
+  return new Map([
+    [one, { ...other, call: one.call }],
+    [other, { ...one, call: other.call }],
+  ])
 }

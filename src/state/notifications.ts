@@ -21,33 +21,16 @@ const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5000
 
 /** Resolves when it is listening; rejects if the first connection fails. */
-export async function hear({ settings, channel, heard }: Channel) {
-  const listen = `listen ${pg.escapeIdentifier(channel)}`
+export async function hear(channel: Channel) {
+  const { heard } = channel
   let ended = false
   let socket = new Socket()
   let deaf: NodeJS.Timeout | undefined
   let retry: NodeJS.Timeout | undefined
 
   async function connect() {
-    const own = new Socket()
-    socket = own
-    const client = new pg.Client({ ...settings, stream: () => own })
-    // The end of the connection is always reported too.
-    client.on('error', () => {})
-    client.on('notification', ({ payload }) => heard(payload))
-    try {
-      await client.connect()
-      await client.query(listen)
-    } catch (error) {
-      own.destroy()
-      throw error
-    }
-    // Listening twice has no further effect.
-    const beat = createBeat(own, () => client.query(listen))
-    client.once('end', () => {
-      clearInterval(beat)
-      lose()
-    })
+    socket = new Socket()
+    await listenOn(socket, channel, lose)
   }
 
   function lose() {
@@ -78,6 +61,28 @@ export async function hear({ settings, channel, heard }: Channel) {
       socket.destroy()
     },
   }
+}
+
+/** Connects, and calls `lose` when the connection has ended. Rejects if there is no connection. */
+async function listenOn(socket: Socket, { settings, channel, heard }: Channel, lose: () => void): Promise<void> {
+  const listen = `listen ${pg.escapeIdentifier(channel)}`
+  const client = new pg.Client({ ...settings, stream: () => socket })
+  // The end of the connection is always reported too.
+  client.on('error', () => {})
+  client.on('notification', ({ payload }) => heard(payload))
+  try {
+    await client.connect()
+    await client.query(listen)
+  } catch (error) {
+    socket.destroy()
+    throw error
+  }
+  // Listening twice has no further effect.
+  const beat = createBeat(socket, () => client.query(listen))
+  client.once('end', () => {
+    clearInterval(beat)
+    lose()
+  })
 }
 
 /** Checks the connection regularly and destroys its socket if there is no answer. */
