@@ -26,14 +26,13 @@ const MOST_WAITING = 1000
 
 const HEADER = 'x-standin-violations'
 const none: readonly string[] = []
+const noViolations: ViolationCounts = { documented: 0, decided: 0, unjudged: 0 }
 
 /** `redact` removes secrets, since field names and paths on the live platform may be anything. */
 export function createViolations(report: (error: unknown) => void, redact: () => Redact): Violations {
   const listeners: ((violating: Violating) => void)[] = []
   let listed: Violating[] = []
-  let documented = 0
-  let decided = 0
-  let unjudged = 0
+  const counts = { ...noViolations }
   let waiting = 0
   let judging: Promise<void> = Promise.resolve()
 
@@ -41,7 +40,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
     const violating = await judged(exchange, id, redact)
     if (!violating) return
     exchange.violations = violating.violations
-    for (const { source } of violating.violations) source === 'documented' ? documented++ : decided++
+    for (const { source } of violating.violations) counts[source]++
     listed = [violating, ...listed].slice(0, MOST_LISTED)
     for (const listener of listeners) listener(violating)
   }
@@ -50,24 +49,25 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
     take(exchange, id) {
       const { mode } = exchange
       if (mode === undefined || mode === 'emulate') return
-      if (waiting >= MOST_WAITING) return void unjudged++
+      if (waiting >= MOST_WAITING) return void counts.unjudged++
       waiting++
       judging = judging
         .then(() => look(exchange, String(id)))
         .catch(report)
         .finally(() => void waiting--)
     },
-    counts: () => ({ documented, decided, unjudged }),
+    counts: () => ({ ...counts }),
     list: () => listed,
     // The count covers all answers before this one: the head is sent before the body is known, and a count that
     // sometimes included it would be unreliable. A client that looks at its last answer knows about all others.
-    headers: () => (documented + decided > 0 ? [HEADER, String(documented + decided)] : none),
+    headers() {
+      const found = counts.documented + counts.decided
+      return found > 0 ? [HEADER, String(found)] : none
+    },
     onViolating: listener => void listeners.push(listener),
     forget() {
       listed = []
-      documented = 0
-      decided = 0
-      unjudged = 0
+      Object.assign(counts, noViolations)
     },
     settle: () => judging,
   }

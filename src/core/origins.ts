@@ -45,10 +45,8 @@ const originOf = (referer = '') => /^[a-z][a-z\d+.-]*:\/\/[^/?#]+/i.exec(referer
 export function createOrigins({ host, origins }: { host: string; origins: OriginsOption }): Origins {
   const open = isOpen(origins)
   const listed = new Set(typeof origins === 'string' ? [] : origins)
-  const ownNames = new Set(
-    [host.includes(':') ? `[${host}]` : host, ...[...listed].flatMap(one => hostOf(one) ?? [])].map(nameOf),
-  )
-
+  const ownHosts = [host.includes(':') ? `[${host}]` : host, ...[...listed].flatMap(one => hostOf(one) ?? [])]
+  const ownNames = new Set(ownHosts.map(nameOf))
   const isOwnName = (name: string) =>
     isLoopback(name) || ownNames.has(name) || (wildcards.has(host) && address.test(name))
   const isOwnPage = (origin: string) => listed.has(origin) || isLoopback(nameOf(hostOf(origin) ?? ''))

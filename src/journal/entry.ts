@@ -29,9 +29,7 @@ export function entryOf(
   const redaction = redact(credentialsOf(exchange, redact))
   const told = (text: string | undefined) => (text === undefined ? null : redaction.text(text))
   return {
-    id: String(id),
-    at: new Date(atMs).toISOString(),
-    ...{ scope, caller },
+    ...{ id: String(id), at: new Date(atMs).toISOString(), scope, caller },
     request: requestJson(exchange, redaction, shownBytes),
     // If only the live platform knows the path, it is the requested one.
     endpoint: told(endpoint && `${endpoint.method} ${endpoint.path}`),

@@ -38,7 +38,11 @@ interface JournalParts {
   readonly reader: Reader
 }
 
-export const journalOperations = (parts: JournalParts) => ({ ...operationsOnAll(parts), ...operationsOnOne(parts) })
+export const journalOperations = (parts: JournalParts) => ({
+  ...operationsOnAll(parts),
+  ...searching(parts),
+  ...operationsOnOne(parts),
+})
 
 const operationsOnAll = ({ reader }: JournalParts) => ({
   listExchanges: operation({
@@ -61,6 +65,9 @@ const operationsOnAll = ({ reader }: JournalParts) => ({
     answer: 'They are forgotten.',
     run: ({ query }) => reader.clear(query),
   }),
+})
+
+const searching = ({ reader }: JournalParts) => ({
   countExchanges: operation({
     at: 'POST /journal/count',
     does: 'Counts the exchanges that match.',

@@ -43,6 +43,14 @@ function placesOf(ring: Ring, filter: JournalFilter): readonly Place[] {
   return [...ring.all()].filter(([kept]) => fits(kept))
 }
 
+/** Finds an exchange by its id, or by the request id that its answer had. */
+function keptIn(ring: Ring, id: string): JournaledExchange | undefined {
+  // The number is compared with each id, rather than converting each to text.
+  const wanted = /^(0|[1-9]\d*)$/.test(id) ? Number(id) : Number.NaN
+  for (const [found] of ring.all()) if (found.id === wanted || found.exchange.outcome?.requestId === id) return found
+  return undefined
+}
+
 export function createReading(ring: Ring, redact: () => Redact, most: number): Reading {
   const fitting = (filter: JournalFilter) => placesOf(ring, filter).map(([kept]) => kept)
 
@@ -51,12 +59,7 @@ export function createReading(ring: Ring, redact: () => Redact, most: number): R
     return filter.after === undefined ? found.slice(-limit) : found.slice(0, limit)
   }
 
-  function kept(id: string): JournaledExchange | undefined {
-    // The number is compared with each id, rather than converting each to text.
-    const wanted = /^(0|[1-9]\d*)$/.test(id) ? Number(id) : Number.NaN
-    for (const [found] of ring.all()) if (found.id === wanted || found.exchange.outcome?.requestId === id) return found
-    return undefined
-  }
+  const kept = (id: string) => keptIn(ring, id)
 
   return {
     entries: (filter: JournalFilter = {}, limit = most) =>

@@ -61,15 +61,11 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
     return state
   })
 
-  const { restore, ...contents } = createContents(get, apiKeys)
-  const run = loaded.config.state === 'memory' ? randomUUID() : null
+  const { restore, ...contents } = createContents(get, apiKeys, loaded.config.state === 'memory')
 
   return {
     ...{ get, open: get },
-    export: contents.export,
-    import: contents.import,
-    onRestored: contents.onRestored,
-    origin: () => ({ run, replaced: contents.replaced() }),
+    ...contents,
     async prepare(next) {
       const put = await plant(await get(), next, clock.now())
       return () => {
@@ -87,7 +83,8 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
 }
 
 /** The contents of the state as a whole. */
-function createContents(get: () => Promise<State>, apiKeys: () => ApiKeys) {
+function createContents(get: () => Promise<State>, apiKeys: () => ApiKeys, isInMemory: boolean) {
+  const run = isInMemory ? randomUUID() : null
   const restored: (() => Promise<void>)[] = []
   let replaced = 0
 
@@ -105,7 +102,7 @@ function createContents(get: () => Promise<State>, apiKeys: () => ApiKeys) {
   return {
     export: exported,
     import: imported,
-    replaced: () => replaced,
+    origin: (): StateOrigin => ({ run, replaced }),
     onRestored: (work: () => Promise<void>) => void restored.push(work),
     async restore(document: StateDocument): Promise<void> {
       if (isDeepStrictEqual(await exported(), document)) return
