@@ -6,10 +6,10 @@ import { DASHBOARD } from './core/paths.js'
 import { endIdleWorkers, once } from './core/work.js'
 import { urlHost } from './http/address.js'
 import { type Assemblies, createAssemblies } from './platform/assembly.js'
-import { createDelivery } from './platform/delivery.js'
+import { createDelivery, type Delivery } from './platform/delivery.js'
 import { createForTests } from './platform/for-tests.js'
-import { createContractCheck, createLasting } from './platform/lasting.js'
-import { createParts, type PlatformSources, type ResetOptions } from './platform/part.js'
+import { createContractCheck, createLasting, type Lasting } from './platform/lasting.js'
+import { createParts, type Part, type PlatformSources, type ResetOptions } from './platform/part.js'
 import { type OpenPlatform, usableKey } from './platform/platform.js'
 
 export type { PlatformSources } from './platform/part.js'
@@ -60,27 +60,7 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
     },
   })
 
-  // What a later one needs comes before it.
-  const parts = createParts([
-    { close: endIdleWorkers },
-    lasting.modes,
-    lasting.settings,
-    assemblies,
-    lasting.state,
-    lasting.rules,
-    lasting.mcp,
-    lasting.faults,
-    lasting.recordings,
-    createContractCheck(lasting, loaded),
-    {
-      open: lasting.journal.open,
-      reset: ({ scope }) => lasting.journal.clear(scope === undefined ? {} : { scope }),
-    },
-    { reset: ({ scope }) => (scope === undefined ? lasting.clock.reset() : undefined) },
-    { prepare: async () => delivery.renew },
-    delivery,
-    { close: () => stopping.abort() },
-  ])
+  const parts = createParts(inOrder({ lasting, assemblies, delivery, loaded, stopping }))
 
   // A request must not meet a platform that is half reset.
   const reset = (options?: ResetOptions) => delivery.traffic.hold(() => parts.reset(options))
@@ -89,6 +69,36 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
   const stop = (graceMs = 0) => parts.close(graceMs)
   return { lasting, forTests, assemblies, delivery, url, madeUpToken, ready, reset, reload, stop }
 }
+
+interface Made {
+  readonly lasting: Lasting
+  readonly assemblies: Assemblies
+  readonly delivery: Delivery
+  readonly loaded: () => LoadedConfig
+  readonly stopping: AbortController
+}
+
+/** All parts. What a later one needs comes before it. */
+const inOrder = ({ lasting, assemblies, delivery, loaded, stopping }: Made): readonly Part[] => [
+  { close: endIdleWorkers },
+  lasting.modes,
+  lasting.settings,
+  assemblies,
+  lasting.state,
+  lasting.rules,
+  lasting.mcp,
+  lasting.faults,
+  lasting.recordings,
+  createContractCheck(lasting, loaded),
+  {
+    open: lasting.journal.open,
+    reset: ({ scope }) => lasting.journal.clear(scope === undefined ? {} : { scope }),
+  },
+  { reset: ({ scope }) => (scope === undefined ? lasting.clock.reset() : undefined) },
+  { prepare: async () => delivery.renew },
+  delivery,
+  { close: () => stopping.abort() },
+]
 
 /** What is given out of the parts. */
 function platformOf(parts: PlatformParts): OpenPlatform {

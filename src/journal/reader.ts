@@ -25,21 +25,11 @@ interface Parts {
 export function createReader({ journal, url, stopping }: Parts): Reader {
   const run = randomUUID()
   const stream = createStreams(stopping)
-
-  function briefOf(id: string) {
-    const kept = journal.kept(id)
-    return kept && journal.brief(kept)
-  }
+  const shownAs = createShown(journal)
 
   const found = <T>(value: T | undefined, id: string): T => {
     if (value === undefined) throw noSuchExchange(id, journal.lastId())
     return value
-  }
-
-  const shownAs: Readonly<Record<Detail, (id: string) => object | undefined>> = {
-    usual: id => journal.get(id),
-    whole: id => journal.get(id, Number.POSITIVE_INFINITY),
-    brief: briefOf,
   }
 
   return {
@@ -59,7 +49,7 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
       return stream(response => {
         const ids = idsBefore(journal, from, limit)
         if (!isBrief) return follow(response, journal, { filter, first: ids })
-        const first = ids.slice(-MOST_BEFORE).flatMap(id => briefOf(id) ?? [])
+        const first = ids.slice(-MOST_BEFORE).flatMap(id => shownAs.brief(id) ?? [])
         return followInBrief(response, journal, { filter, run, first })
       })
     },
@@ -70,6 +60,17 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
     clear: filter => journal.clear(filter),
   }
 }
+
+/** How an exchange is shown in each detail; `undefined` if it is not kept any more. */
+const createShown = (journal: Journal) =>
+  ({
+    usual: id => journal.get(id),
+    whole: id => journal.get(id, Number.POSITIVE_INFINITY),
+    brief(id) {
+      const kept = journal.kept(id)
+      return kept && journal.brief(kept)
+    },
+  }) satisfies Readonly<Record<Detail, (id: string) => object | undefined>>
 
 /** Streams of events, which end when the platform stops. `start` returns the function that ends its stream. */
 function createStreams(stopping: AbortSignal) {

@@ -10,7 +10,7 @@ import { createPacer } from '../http/pacer.js'
 import type { Journal } from '../journal/index.js'
 import type { Part } from './part.js'
 
-interface Delivery extends Part {
+export interface Delivery extends Part {
   /** Opens the port. Rejects with a StartError when it cannot be had. */
   listen(where: { readonly host: string; readonly port: number }): Promise<void>
   /** 0 where no port is opened. */
