@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { folderWith } from '../command.js'
-import { platformWith } from '../scene.js'
+import { platformWith, type Scene } from '../scene.js'
 
 const suite = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'))
 const config = fileURLToPath(new URL('conformance.yaml', import.meta.url))
@@ -37,10 +37,18 @@ const limitMs = 300_000
 
 const passed = (scenarios: number) => ({ failing: [], passing: scenarios, output: '' })
 
-test('the conformance suite passes with both revisions, from one YAML file', { timeout: limitMs }, async () => {
-  const platform = await platformWith({ config, port: 0, state: 'memory' })
+/** What stands between the suite and the server `live`. */
+const inFrontOf = (live: Scene) =>
+  ({ mcp: { '/mcp': { access: 'anyone' } }, upstream: { baseUrl: live.url, apiKey: live.apiKey } }) as const
+
+test('the conformance suite passes with both revisions, from one YAML file, and in mode proxy', {
+  timeout: limitMs,
+}, async () => {
+  const live = await platformWith({ config, port: 0, state: 'memory' })
+  const between = await platformWith({ mode: 'proxy', ...inFrontOf(live) })
   await withEach(async (revision, scenarios) => {
-    expect(await requirements(revision, platform.url)).toEqual(passed(scenarios))
+    const results = await Promise.all([live, between].map(({ url }) => requirements(revision, url)))
+    expect(results).toEqual([passed(scenarios), passed(scenarios)])
   })
 })
 
@@ -48,11 +56,7 @@ test('the conformance suite passes with both revisions, from one YAML file', { t
 test('and through a second Standin that records it, and again from the recording', { timeout: limitMs }, async () => {
   const live = await platformWith({ config, port: 0, state: 'memory' })
   await withEach(async (revision, scenarios) => {
-    const between = {
-      mcp: { '/mcp': { access: 'anyone' } },
-      recordings: { dir: folderWith(), speed: 0 },
-      upstream: { baseUrl: live.url, apiKey: live.apiKey },
-    } as const
+    const between = { ...inFrontOf(live), recordings: { dir: folderWith(), speed: 0 } }
     const recorder = await platformWith({ mode: 'record', ...between })
     expect(await requirements(revision, recorder.url)).toEqual(passed(scenarios))
     await recorder.stop()
