@@ -1,41 +1,69 @@
 /** A call in a session that asks the client before it answers: the questions and the result share one stream of events. */
 import type { OpenBody } from '../core/exchange.js'
-import { failureFrame, RpcError, type RpcFrame, type RpcRequest, type RpcResponse, rpcCodes } from '../rpc/frames.js'
+import {
+  failureFrame,
+  RpcError,
+  type RpcFrame,
+  type RpcId,
+  type RpcRequest,
+  type RpcResponse,
+  rpcCodes,
+} from '../rpc/frames.js'
 import type { Asking } from './calls.js'
 import type { Context } from './context.js'
 import type { CallMessages } from './deliver.js'
-import type { Session } from './sessions.js'
+import { keepWaiting, type Session, type WaitingCall } from './sessions.js'
 import { type EventStream, openBody } from './streams.js'
 
-/** What goes on with a call once the client has answered. */
+/** Continues a call once the client has answered. */
 type GoOn = (answers: Asking['answers'], taken: Asking['taken']) => Promise<Asking | CallMessages>
 
-/** The body of the answer. It goes on whether or not the client stays, as it may take the stream up again. */
+/** The body of the answer. The call goes on when the client leaves, since it may come back for the rest of the stream. */
 export function askingBody(first: Asking, request: RpcRequest, context: Context, goOn: GoOn): OpenBody {
-  const { server } = context
   const session = context.session as Session
-  const stream = server.sessions.stream(session)
-  void converse(first, request, { session, stream, goOn })
+  const stream = context.server.sessions.stream(session)
+  const call = waitingCall(request.id)
+  keepWaiting(session, call)
+  void converse(first, call, { stream, goOn }).finally(() => session.waiting.delete(call))
   return openBody(sink => stream.attach(sink))
 }
 
+interface OpenCall extends WaitingCall {
+  /** Resolves to the answer to a question under this id. */
+  answerTo(id: RpcId): Promise<RpcResponse>
+  /** Settles when the call is cancelled. */
+  readonly cancelled: Promise<'cancelled'>
+}
+
+function waitingCall(requestId: RpcId): OpenCall {
+  const open = new Map<unknown, (response: RpcResponse) => void>()
+  let cancel = () => {}
+  const cancelled = new Promise<'cancelled'>(resolve => {
+    cancel = () => resolve('cancelled')
+  })
+  return {
+    ...{ requestId, cancel, cancelled },
+    answerTo: id => new Promise(resolve => open.set(id, resolve)),
+    take(response) {
+      const answered = open.get(response.id)
+      open.delete(response.id)
+      answered?.(response)
+    },
+  }
+}
+
 interface Conversation {
-  readonly session: Session
   readonly stream: EventStream
   readonly goOn: GoOn
 }
 
-async function converse(first: Asking, request: RpcRequest, { session, stream, goOn }: Conversation): Promise<void> {
-  const key = String(request.id)
-  const cancelled = new Promise<'cancelled'>(resolve => session.cancelled.set(key, () => resolve('cancelled')))
+async function converse(first: Asking, call: OpenCall, { stream, goOn }: Conversation): Promise<void> {
   const ended = (async () => {
     let next: Asking | CallMessages = first
-    while ('kind' in next)
-      next = await goOn({ ...next.answers, ...(await answersTo(next, session, stream)) }, next.taken)
+    while ('kind' in next) next = await goOn({ ...next.answers, ...(await answersTo(next, call, stream)) }, next.taken)
     return [...next.before, next.response]
-  })().catch((error: unknown): readonly RpcFrame[] => [failureFrame(request.id, asRpcError(error))])
-  const frames = await Promise.race([ended, cancelled])
-  session.cancelled.delete(key)
+  })().catch((error: unknown): readonly RpcFrame[] => [failureFrame(call.requestId, asRpcError(error))])
+  const frames = await Promise.race([ended, call.cancelled])
   for (const frame of frames === 'cancelled' ? [] : frames) stream.send(frame)
   stream.end()
 }
@@ -43,13 +71,13 @@ async function converse(first: Asking, request: RpcRequest, { session, stream, g
 const asRpcError = (error: unknown) =>
   error instanceof RpcError ? error : new RpcError(rpcCodes.internal, 'Internal error')
 
-let asked = 0
+let questionsSent = 0
 
 /** Sends the questions of a round, and waits for all answers. */
-async function answersTo({ round }: Asking, session: Session, stream: EventStream): Promise<Asking['answers']> {
+async function answersTo({ round }: Asking, call: OpenCall, stream: EventStream): Promise<Asking['answers']> {
   const all = Object.entries(round).map(async ([name, question]) => {
-    const id = `standin-${++asked}`
-    const answer = new Promise<RpcResponse>(resolve => session.asked.set(id, resolve))
+    const id = `standin-${++questionsSent}`
+    const answer = call.answerTo(id)
     stream.send({ jsonrpc: '2.0', id, ...question })
     return [name, answerIn(await answer, question.method)] as const
   })

@@ -2,6 +2,7 @@
 import { stringifyExact } from '../core/json.js'
 import type { McpCall, McpGeneration, McpRound, McpTaken } from '../replies/index.js'
 import { notificationFrame, RpcError, type RpcNotification, type RpcRequest, rpcCodes } from '../rpc/frames.js'
+import { logLevels } from '../rpc/log-levels.js'
 import { type CheckedCall, checkedCall } from './called.js'
 import { type Context, metaOf } from './context.js'
 import { cachingOf } from './lists.js'
@@ -91,9 +92,7 @@ function announce({ said: { changed = [], updated = [] } }: McpGeneration, { ser
   for (const uri of updated) server.sessions.updated(server.path, uri, exchange.scope)
 }
 
-const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency']
-
-/** CallProgress is reported where the client gives a token for it, and log lines from the level on that it has set. */
+/** Progress is reported where the client gives a token for it, and log lines from the level on that it has set. */
 function notificationsOf(
   { said }: McpGeneration,
   { params }: RpcRequest,
@@ -108,10 +107,10 @@ function notificationsOf(
     ...step,
     progressToken,
   }))
-  const least = logLevel === undefined ? levels.length : levels.indexOf(logLevel)
+  const least = logLevel === undefined ? logLevels.length : logLevels.indexOf(logLevel)
   const lines = log
     .map(line => ({ ...line, level: line.level ?? 'info' }))
-    .filter(({ level }) => levels.indexOf(level) >= least)
+    .filter(({ level }) => logLevels.indexOf(level) >= least)
   return [
     ...(isToken ? steps.map(step => notificationFrame('notifications/progress', step)) : []),
     ...lines.map(line => notificationFrame('notifications/message', line)),

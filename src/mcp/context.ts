@@ -4,6 +4,7 @@ import type { Exchange } from '../core/exchange.js'
 import type { PaceInput } from '../core/pace.js'
 import type { McpReplies } from '../replies/index.js'
 import type { RpcParams } from '../rpc/frames.js'
+import type { LogLevel } from '../rpc/log-levels.js'
 import { isStateless } from '../rpc/versions.js'
 import type { RequestStates } from './request-state.js'
 import type { ClientFacts, McpSessions, Session } from './sessions.js'
@@ -30,7 +31,7 @@ export interface Context {
   readonly client: ClientFacts
   readonly session: Session | undefined
   /** From this level on, log lines are sent; none without one. */
-  readonly logLevel: string | undefined
+  readonly logLevel: LogLevel | undefined
   readonly pace?: PaceInput | undefined
 }
 

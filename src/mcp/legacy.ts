@@ -1,6 +1,6 @@
 /** Requests of the versions with sessions (up to 2025-11-25): how a session begins, is found, is listened to and ends. */
 import type { Exchange, Reply } from '../core/exchange.js'
-import { isNotification, isResponse, RpcError, type RpcFrame, type RpcRequest, rpcCodes } from '../rpc/frames.js'
+import { isResponse, RpcError, type RpcFrame, type RpcRequest, rpcCodes } from '../rpc/frames.js'
 import { ASSUMED_VERSION, protocolVersions, sessionVersions } from '../rpc/versions.js'
 import { type Context, clientFrom, type RunningServer } from './context.js'
 import { acceptedIn, EVENTS, streamHeaders } from './deliver.js'
@@ -67,16 +67,11 @@ export function sessionContext(server: RunningServer, exchange: Exchange, sessio
   return { ...{ server, exchange, version, client, session }, logLevel: session?.logLevel ?? 'debug' }
 }
 
-/** CallMessages that have no answer: notifications, and answers to what the client was asked. */
-export function take(frame: RpcFrame, session: Session): void {
-  if (isResponse(frame)) {
-    const id = String(frame.id)
-    const answer = session.asked.get(id)
-    session.asked.delete(id)
-    answer?.(frame)
-  }
-  if (!isNotification(frame) || frame.method !== 'notifications/cancelled') return
-  session.cancelled.get(String(frame.params?.requestId))?.()
+/** Takes a message that has no answer: a notification, or the client's answer to a question. */
+export function take(frame: RpcFrame, { waiting }: Session): void {
+  if (isResponse(frame)) for (const call of waiting) call.take(frame)
+  else if (frame.method === 'notifications/cancelled')
+    for (const call of waiting) if (call.requestId === frame.params?.requestId) call.cancel()
 }
 
 /** GET: the stream on which a client hears of changes, or one that it takes up again. */

@@ -1,6 +1,7 @@
 /** Answers one request of a client, whatever its method and era. */
 import type { McpGeneration } from '../replies/index.js'
 import { RpcError, type RpcParams, type RpcRequest, rpcCodes } from '../rpc/frames.js'
+import { isLogLevel } from '../rpc/log-levels.js'
 import { answerCall, type CallOutcome, callFor, type Earlier, RuleError } from './calls.js'
 import { type Context, isModern } from './context.js'
 import { capabilitiesOf, listOf } from './lists.js'
@@ -59,7 +60,7 @@ function simpleResult(method: string, params: RpcParams, context: Context): McpR
     case 'ping':
       return {}
     case 'logging/setLevel':
-      if (!isLevel(params.level)) throw new RpcError(rpcCodes.invalidParams, 'Invalid params: level is not known.')
+      if (!isLogLevel(params.level)) throw new RpcError(rpcCodes.invalidParams, 'Invalid params: level is not known.')
       if (session) session.logLevel = params.level
       return {}
     case 'resources/subscribe':
@@ -72,9 +73,6 @@ function simpleResult(method: string, params: RpcParams, context: Context): McpR
   }
   throw unknownMethod(method, context)
 }
-
-const isLevel = (level: unknown): level is string =>
-  typeof level === 'string' && /^(debug|info|notice|warning|error|critical|alert|emergency)$/.test(level)
 
 const unknownMethod = (method: string, context: Context) =>
   new RpcError(rpcCodes.unknownMethod, `Method not found: ${method}`, undefined, isModern(context) ? 404 : undefined)

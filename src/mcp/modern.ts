@@ -3,6 +3,7 @@
 import type { Exchange } from '../core/exchange.js'
 import { stringifyExact } from '../core/json.js'
 import { RpcError, type RpcNotification, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
+import { isLogLevel } from '../rpc/log-levels.js'
 import { isStateless } from '../rpc/versions.js'
 import type { Asking, Earlier } from './calls.js'
 import { type Context, clientFrom, isObject, metaKeys, metaOf, type RunningServer } from './context.js'
@@ -35,11 +36,18 @@ export function modernContext(message: Message, server: RunningServer, exchange:
     throw unsupported(version, server)
   if (!isObject(capabilities)) throw missing(metaKeys.capabilities)
   requireHeaders(message, server, exchange)
-  const level = meta[metaKeys.logLevel]
+  const { [metaKeys.logLevel]: level } = meta
+  if (level !== undefined && !isLogLevel(level))
+    throw new RpcError(
+      rpcCodes.invalidParams,
+      `Invalid params: _meta["${metaKeys.logLevel}"] is no log level.`,
+      undefined,
+      400,
+    )
   return {
     ...{ server, exchange, version, session: undefined },
     client: clientFrom(meta[metaKeys.clientInfo], capabilities),
-    logLevel: typeof level === 'string' ? level : undefined,
+    logLevel: level,
   }
 }
 

@@ -14,6 +14,7 @@ import {
   resultFrame,
   rpcCodes,
 } from '../rpc/frames.js'
+import { isStateless } from '../rpc/versions.js'
 import { askingBody } from './asking.js'
 import { type Asking, type CallOutcome, type Earlier, RuleError } from './calls.js'
 import type { Context, RunningServer } from './context.js'
@@ -45,7 +46,7 @@ export async function posted(server: RunningServer, exchange: Exchange, paceOf: 
 }
 
 function bodyOf({ headers, body }: Exchange): unknown {
-  if (!/^application\/json\b/i.test(headers['content-type'] ?? ''))
+  if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
     throw new RpcError(
       rpcCodes.badRequest,
       'Unsupported Media Type: Content-Type must be application/json',
@@ -147,8 +148,10 @@ const WITH_BATCHES = '2025-03-26'
 const MOST_IN_BATCH = 100
 
 async function batch(values: readonly unknown[], server: RunningServer, exchange: Exchange): Promise<Reply> {
+  const { 'mcp-protocol-version': version } = exchange.headers
+  if (typeof version === 'string' && isStateless(version)) throw noBatches(version)
   const session = sessionOf(server, exchange)
-  if (session.version !== WITH_BATCHES) throw badRequest(`Batches are not part of version ${session.version}`)
+  if (session.version !== WITH_BATCHES) throw noBatches(session.version)
   if (values.length === 0 || values.length > MOST_IN_BATCH)
     throw new RpcError(rpcCodes.invalidRequest, `Invalid request: a batch has 1 to ${MOST_IN_BATCH} messages.`)
   const context = sessionContext(server, exchange, session)
@@ -157,6 +160,8 @@ async function batch(values: readonly unknown[], server: RunningServer, exchange
   return there.length === 0 ? nothing : jsonReply(there)
 }
 
+const noBatches = (version: string) => badRequest(`Batches are not part of version ${version}`)
+
 async function inBatch(value: unknown, context: Context, session: Session): Promise<RpcFrame | undefined> {
   try {
     const frame = frameFrom(value)
@@ -164,6 +169,8 @@ async function inBatch(value: unknown, context: Context, session: Session): Prom
       take(frame, session)
       return undefined
     }
+    if (frame.method === 'initialize')
+      throw new RpcError(rpcCodes.invalidRequest, 'Invalid request: initialize cannot be part of a batch.')
     const messages = await attempted(frame, context, () => answerTo(frame, context))
     if (!isAsking(messages)) return messages.response
     throw new RpcError(rpcCodes.internal, 'A call in a batch cannot ask the client anything.')

@@ -1,7 +1,8 @@
 /** Sessions of the protocol up to 2025-11-25, and the streams of both eras on which servers tell clients of changes. They outlast a reload. */
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '../core/exchange.js'
-import { notificationFrame, type RpcParams, type RpcResponse } from '../rpc/frames.js'
+import { notificationFrame, type RpcId, type RpcParams, type RpcResponse } from '../rpc/frames.js'
+import type { LogLevel } from '../rpc/log-levels.js'
 import { createEventStream, type EventStream } from './streams.js'
 
 /** What a client says of itself. */
@@ -19,16 +20,23 @@ export interface Session {
   readonly scope: string
   /** The caller who began it. Other callers cannot use it. */
   readonly holder: string
-  logLevel: string | undefined
+  logLevel: LogLevel | undefined
   readonly subscriptions: Set<string>
-  /** What was asked of the client and is not answered, by the id of the request. */
-  readonly asked: Map<string, (response: RpcResponse) => void>
-  /** Ends calls that wait for the client, by the id of their request. */
-  readonly cancelled: Map<string, () => void>
-  /** Those of calls, and the one that the client opens with GET. */
+  /** Calls that wait for the client to answer a question, oldest first. */
+  readonly waiting: Set<WaitingCall>
+  /** The streams of calls, and the one that the client opens with GET. */
   readonly streams: Map<number, EventStream>
   general: EventStream | undefined
   usedAtMs: number
+}
+
+export interface WaitingCall {
+  /** The id of the client's request. */
+  readonly requestId: RpcId
+  /** Hands over an answer of the client, if this call has asked for it. */
+  take(response: RpcResponse): void
+  /** Ends the call without a result. */
+  cancel(): void
 }
 
 type Beginning = Pick<Session, 'server' | 'version' | 'client' | 'scope' | 'holder'>
@@ -47,84 +55,63 @@ export interface ChangeListener {
 export const lists = ['tools', 'resources', 'prompts'] as const
 export type List = (typeof lists)[number]
 
-export interface McpSessions {
+interface SessionStore {
   begin(beginning: Beginning): Session
   /** A session that is open, if this caller has begun it here. Counts as a use. */
   find(id: string, server: string, holder: string, idleMs: number): Session | undefined
   end(session: Session): void
   /** Adds a stream to a session. */
   stream(session: Session): EventStream
+}
+
+export interface McpSessions extends SessionStore {
   listen(listener: ChangeListener): () => void
   /** Tells the clients of a server that a list has changed: those of a scope, or all if none is given. */
   changed(server: string, list: List, scope?: string): void
   updated(server: string, uri: string, scope?: string): void
   /** Ends the sessions and streams of a scope, or all if none is given. */
   forget(scope?: string): void
-  readonly size: number
   /** Ends everything. */
   close(): void
 }
 
-/** More are not kept: the one that was not used for the longest time goes. */
+/** More sessions are not kept: the one that was not used for the longest time is ended. */
 const MOST_SESSIONS = 10_000
 /** Comments in open streams keep proxies from closing them. */
 const KEEP_ALIVE_MS = 15_000
-/** Streams of a session that clients can take up again. */
-const MOST_STREAMS = 100
+/** Calls of a session that wait for the client. Another one ends the oldest. */
+const MOST_WAITING = 100
+/** Streams of a session that are kept for clients that come back. More than can be open, so the oldest has ended. */
+const MOST_STREAMS = 2 * MOST_WAITING
 
 /** Names a caller, so that one cannot use the session of another. */
 export const holderOf = (caller: Caller): string => `${caller.kind} ${'id' in caller ? caller.id : ''}`
 
-/** Long because all of its methods share the sessions and listeners. */
-export function createMcpSessions(now: () => number): McpSessions {
-  // The most recently used one is last.
-  const sessions = new Map<string, Session>()
-  const listeners = new Set<ChangeListener>()
-  let streams = 0
+/** Adds a call to those that wait for the client. */
+export function keepWaiting({ waiting }: Session, call: WaitingCall): void {
+  const [oldest] = waiting
+  if (waiting.size >= MOST_WAITING) oldest?.cancel()
+  waiting.add(call)
+}
 
-  const keepingAlive = setInterval(() => {
-    for (const listener of listeners) listener.keepAlive()
-    for (const { general } of sessions.values()) general?.keepAlive()
-  }, KEEP_ALIVE_MS).unref()
+/** Keeps the sessions in `sessions`, the most recently used one last. */
+function createSessionStore(sessions: Map<string, Session>, now: () => number): SessionStore {
+  let streams = 0
 
   function end(session: Session): void {
     sessions.delete(session.id)
     for (const stream of session.streams.values()) stream.end()
-    session.asked.clear()
-  }
-
-  function stream(session: Session): EventStream {
-    const made = createEventStream(++streams)
-    session.streams.set(made.number, made)
-    if (session.streams.size > MOST_STREAMS) {
-      const oldest = [...session.streams.values()].find(one => one !== session.general && one.isEnded())
-      if (oldest) session.streams.delete(oldest.number)
-    }
-    return made
-  }
-
-  function tell(server: string, scope: string | undefined, method: string, params?: RpcParams): void {
-    const isMeant = (one: { readonly server: string; readonly scope: string }) =>
-      one.server === server && (scope === undefined || one.scope === scope)
-    const hears = ({ subscriptions }: Session) => params?.uri === undefined || subscriptions.has(String(params.uri))
-    for (const session of sessions.values())
-      if (isMeant(session) && hears(session)) session.general?.send(notificationFrame(method, params))
-    for (const listener of listeners) if (isMeant(listener)) listener.tell(method, params)
-  }
-
-  function forget(scope?: string): void {
-    const isMeant = (one: { readonly scope: string }) => scope === undefined || one.scope === scope
-    for (const session of [...sessions.values()].filter(isMeant)) end(session)
-    for (const listener of [...listeners].filter(isMeant)) listener.end()
+    for (const call of session.waiting) call.cancel()
   }
 
   return {
+    end,
     begin(beginning) {
       const oldest = sessions.size >= MOST_SESSIONS ? sessions.values().next().value : undefined
       if (oldest) end(oldest)
       const session: Session = {
         ...{ ...beginning, id: randomUUID(), logLevel: undefined, subscriptions: new Set<string>() },
-        ...{ asked: new Map(), cancelled: new Map(), streams: new Map(), general: undefined, usedAtMs: now() },
+        ...{ waiting: new Set<WaitingCall>(), streams: new Map(), general: undefined, usedAtMs: now() },
       }
       sessions.set(session.id, session)
       return session
@@ -141,7 +128,46 @@ export function createMcpSessions(now: () => number): McpSessions {
       sessions.set(id, session)
       return session
     },
-    ...{ end, stream },
+    stream(session) {
+      const made = createEventStream(++streams)
+      session.streams.set(made.number, made)
+      if (session.streams.size > MOST_STREAMS) {
+        const oldest = [...session.streams.values()].find(one => one !== session.general && one.isEnded())
+        if (oldest) session.streams.delete(oldest.number)
+      }
+      return made
+    },
+  }
+}
+
+/** `now` is Standin's clock. */
+export function createMcpSessions(now: () => number): McpSessions {
+  const sessions = new Map<string, Session>()
+  const listeners = new Set<ChangeListener>()
+  const store = createSessionStore(sessions, now)
+
+  const keepingAlive = setInterval(() => {
+    for (const listener of listeners) listener.keepAlive()
+    for (const { streams } of sessions.values()) for (const stream of streams.values()) stream.keepAlive()
+  }, KEEP_ALIVE_MS).unref()
+
+  function tell(server: string, scope: string | undefined, method: string, params?: RpcParams): void {
+    const isMeant = (one: { readonly server: string; readonly scope: string }) =>
+      one.server === server && (scope === undefined || one.scope === scope)
+    const hears = ({ subscriptions }: Session) => params?.uri === undefined || subscriptions.has(String(params.uri))
+    for (const session of sessions.values())
+      if (isMeant(session) && hears(session)) session.general?.send(notificationFrame(method, params))
+    for (const listener of listeners) if (isMeant(listener)) listener.tell(method, params)
+  }
+
+  function forget(scope?: string): void {
+    const isMeant = (one: { readonly scope: string }) => scope === undefined || one.scope === scope
+    for (const session of [...sessions.values()].filter(isMeant)) store.end(session)
+    for (const listener of [...listeners].filter(isMeant)) listener.end()
+  }
+
+  return {
+    ...store,
     listen(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
@@ -149,9 +175,6 @@ export function createMcpSessions(now: () => number): McpSessions {
     changed: (server, list, scope) => tell(server, scope, `notifications/${list}/list_changed`),
     updated: (server, uri, scope) => tell(server, scope, 'notifications/resources/updated', { uri }),
     forget,
-    get size() {
-      return sessions.size
-    },
     close() {
       clearInterval(keepingAlive)
       forget()

@@ -71,7 +71,8 @@ const reply = fc.oneof(
   fc.record({ text: word, isError: fc.boolean(), ...onTheWay }, { requiredKeys: ['text'] }),
   fc.record({ content: fc.array(block), ...onTheWay }, { requiredKeys: ['content'] }),
   fc.record({ structuredContent: fc.dictionary(fc.constantFrom('a', 'b'), fc.oneof(word, fc.integer())) }),
-  fc.record({ error: fc.record({ code: fc.integer({ min: -32099, max: -32000 }), message: word }) }),
+  // Those that servers may choose: the protocol has its own from -32020 on.
+  fc.record({ error: fc.record({ code: fc.integer({ min: -32019, max: -32000 }), message: word }) }),
   fc.record({ text: fc.constant('Thanks.'), ask: fc.oneof(questions, fc.array(questions, { maxLength: 2 })) }),
   fc.record({
     text: fc.constant('Changed.'),

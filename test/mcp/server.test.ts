@@ -251,34 +251,3 @@ test('an answer that is no action of an elicitation is refused', async () => {
     error: { code: -32602, message: expect.stringContaining('the answer to city must have the action accept') },
   })
 })
-
-test.each([
-  ['{', 400, -32700],
-  ['5', 400, -32600],
-  ['{"jsonrpc":"1.0","id":1,"method":"ping"}', 400, -32600],
-  ['{"jsonrpc":"2.0","id":1.5,"method":"ping"}', 400, -32600],
-  ['{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', 400, -32600],
-  ['[{"jsonrpc":"2.0","id":1,"method":"ping"}]', 400, -32000],
-  ['{"jsonrpc":"2.0","id":1,"method":"tools/lost"}', 200, -32601],
-  ['{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}}', 200, -32602],
-])('%s gets %i and %i', async (body, status, code) => {
-  const platform = await withRules(saying('Sunny.'))
-  const { headers } = await session(platform)
-  const answer = await post(platform, body, headers)
-  expect([answer.status, await answer.json()]).toEqual([
-    status,
-    expect.objectContaining({ error: expect.objectContaining({ code }) }),
-  ])
-})
-
-test('version 2025-03-26 has batches', async () => {
-  const platform = await withRules(saying('Sunny.'))
-  const { headers } = await session(platform, '2025-03-26')
-  const batch = [
-    { jsonrpc: '2.0', method: 'notifications/initialized' },
-    { jsonrpc: '2.0', id: 2, method: 'ping' },
-    { jsonrpc: '2.0', id: 3, method: 'tools/call', params: inOslo },
-  ]
-  const answers = (await (await post(platform, batch, headers)).json()) as { id: number }[]
-  expect(answers.map(({ id }) => id)).toEqual([2, 3])
-})

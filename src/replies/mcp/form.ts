@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { closed, described, map, open, optional, word } from '../../check/check.js'
 import { faultSchema } from '../../core/fault.js'
+import { logLevels } from '../../rpc/log-levels.js'
 import { type CommonWhen, commonConditions, fields, valueCondition, values } from '../conditions/form.js'
 import type { ValueCondition } from '../conditions/whole.js'
 import { oneReply, ruleFields, thenWithReplies } from '../rule-form.js'
@@ -36,10 +37,8 @@ const progress = closed({
   total: optional(v.number('a number'), 'Where it ends; the length of the list without it.'),
 })
 
-const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
-
 const logLine = closed({
-  level: optional(word(levels), 'How serious it is, info without it.'),
+  level: optional(word(logLevels), 'How serious it is, info without it.'),
   logger: optional(text, 'Who says it.'),
   data: described(v.unknown(), 'What is said: a text or any value.'),
 })

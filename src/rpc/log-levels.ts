@@ -1,0 +1,6 @@
+/** How serious a line of the log can be (RFC 5424), least serious first. */
+
+export const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+export const isLogLevel = (level: unknown): level is LogLevel => logLevels.some(one => one === level)

@@ -1,0 +1,220 @@
+/** Malformed messages, headers and versions get the errors of the specification, and none of them is a failure of ours. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { runs } from '../runs.js'
+import { platformWith, type Scene } from '../scene.js'
+import { framesIn, initialize, post, session, stateless } from './by-hand.js'
+import type { Frame } from './specification.js'
+
+const city = { type: 'string', 'x-mcp-header': 'City' }
+const days = { type: 'integer', 'x-mcp-header': 'Days' }
+const server = {
+  tools: [
+    { name: 'look', inputSchema: { type: 'object', properties: { city, days } } },
+    { name: 'ask', reply: { ask: { user: { elicitation: { message: 'Where?' } } }, text: 'There.' } },
+    { name: 'think', reply: { ask: { model: { sampling: { messages: [] } } }, text: 'Thought.' } },
+  ],
+}
+
+type Headers = Record<string, string>
+/** What is sent, then the status and the code of the error that is expected. */
+type Row = readonly [sent: unknown, headers: Headers, status: number, code: number | undefined]
+
+async function expectErrors(platform: Scene, rows: readonly Row[]): Promise<void> {
+  for (const [sent, headers, status, code] of rows) {
+    const answer = await post(platform, sent, headers)
+    const text = await answer.text()
+    const error = text === '' ? undefined : JSON.parse(text).error
+    expect([sent, headers, answer.status, error?.code]).toEqual([sent, headers, status, code])
+  }
+}
+
+const request = (method: string, params?: object, id: unknown = 1) => ({ jsonrpc: '2.0', id, method, params })
+const ping = request('ping')
+
+test('in a session', async () => {
+  const platform = await platformWith({ mcp: server })
+  const { headers } = await session(platform)
+  const tooDeep = `${'['.repeat(2000)}${']'.repeat(2000)}`
+  await expectErrors(platform, [
+    ['', headers, 400, -32700],
+    ['{', headers, 400, -32700],
+    ['{"jsonrpc":"2.0","id":1,"method":"ping"}}', headers, 400, -32700],
+    ['5', headers, 400, -32600],
+    ['null', headers, 400, -32600],
+    [{}, headers, 400, -32600],
+    [{ ...ping, jsonrpc: '1.0' }, headers, 400, -32600],
+    [{ ...ping, id: null }, headers, 400, -32600],
+    [{ ...ping, id: 1.5 }, headers, 400, -32600],
+    [{ ...ping, id: [] }, headers, 400, -32600],
+    [{ ...ping, method: 5 }, headers, 400, -32600],
+    [{ ...ping, params: [] }, headers, 400, -32600],
+    [{ jsonrpc: '2.0', id: 1 }, headers, 400, -32600],
+    [{ jsonrpc: '2.0', id: 1, result: 'no object' }, headers, 400, -32600],
+    [{ jsonrpc: '2.0', id: 1, error: 'no object' }, headers, 400, -32600],
+    [tooDeep, headers, 400, undefined],
+    [ping, {}, 400, -32000],
+    [ping, { 'mcp-session-id': 'unknown' }, 404, -32001],
+    [ping, { ...headers, 'mcp-protocol-version': '2019-01-01' }, 400, -32000],
+    [ping, { ...headers, 'content-type': 'text/plain' }, 415, -32000],
+    [ping, { ...headers, 'content-type': 'application/json-patch+json' }, 415, -32000],
+    [ping, { ...headers, accept: 'text/html' }, 406, -32000],
+    [[ping], headers, 400, -32000],
+    [request('initialize', {}), {}, 200, -32602],
+    [request('tools/lost'), headers, 200, -32601],
+    [request('prompts/list'), headers, 200, -32601],
+    [request('tools/list', { cursor: 'x' }), headers, 200, -32602],
+    [request('tools/list', { cursor: 5 }), headers, 200, -32602],
+    [request('tools/call'), headers, 200, -32602],
+    [request('tools/call', { name: '__proto__' }), headers, 200, -32602],
+    [request('tools/call', { name: 'look', arguments: [] }), headers, 200, -32602],
+    [request('tools/call', { name: 'look', arguments: { city: 5 } }), headers, 200, -32602],
+    [request('logging/setLevel', { level: 'loud' }), headers, 200, -32602],
+    // Answers that were not asked for, and notifications that are not known, are taken and have no effect.
+    [{ jsonrpc: '2.0', id: 'standin-1', result: {} }, headers, 202, undefined],
+    [{ jsonrpc: '2.0', method: 'notifications/lost' }, headers, 202, undefined],
+    [{ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } }, headers, 202, undefined],
+  ])
+})
+
+const look = stateless('tools/call', { name: 'look', arguments: { city: 'Malmö', days: 2 } })
+const malmo = { ...look.headers, 'mcp-param-city': '=?base64?TWFsbcO2?=', 'mcp-param-days': '2' }
+
+/** The same message with another `_meta`. */
+const withMeta = (change: object) => ({
+  ...look.body,
+  params: { ...look.body.params, _meta: { ...look.body.params._meta, ...change } },
+})
+const without = (headers: Headers, name: string) =>
+  Object.fromEntries(Object.entries(headers).filter(([key]) => key !== name))
+
+test('without a session', async () => {
+  const platform = await platformWith({ mcp: server })
+  const prefix = 'io.modelcontextprotocol'
+  const removed = stateless('ping', {})
+  const listen = stateless('subscriptions/listen', {})
+  await expectErrors(platform, [
+    [look.body, malmo, 200, undefined],
+    [look.body, { ...malmo, 'mcp-param-days': '2.0' }, 200, undefined],
+    [look.body, without(malmo, 'mcp-protocol-version'), 400, -32020],
+    [look.body, { ...malmo, 'mcp-protocol-version': '2025-11-25' }, 400, -32020],
+    [look.body, without(malmo, 'mcp-method'), 400, -32020],
+    [look.body, { ...malmo, 'mcp-method': 'tools/list' }, 400, -32020],
+    [look.body, without(malmo, 'mcp-name'), 400, -32020],
+    [look.body, { ...malmo, 'mcp-name': 'Look' }, 400, -32020],
+    [look.body, { ...malmo, 'mcp-name': '=?base64?bG9vaw==?=' }, 200, undefined],
+    [look.body, { ...malmo, 'mcp-name': '=?base64?bG9va?=' }, 400, -32020],
+    [look.body, without(malmo, 'mcp-param-city'), 400, -32020],
+    [look.body, { ...malmo, 'mcp-param-city': 'Malmo' }, 400, -32020],
+    [look.body, { ...malmo, 'mcp-param-city': '=?base64?!?=' }, 400, -32020],
+    [look.body, { ...malmo, 'mcp-param-days': '3' }, 400, -32020],
+    [withMeta({ [`${prefix}/clientCapabilities`]: undefined }), malmo, 400, -32602],
+    [withMeta({ [`${prefix}/clientCapabilities`]: 'all' }), malmo, 400, -32602],
+    [withMeta({ [`${prefix}/protocolVersion`]: undefined }), malmo, 400, -32602],
+    [withMeta({ [`${prefix}/protocolVersion`]: '2027-01-01' }), malmo, 400, -32020],
+    [withMeta({ [`${prefix}/logLevel`]: 'loud' }), malmo, 400, -32602],
+    [
+      withMeta({ [`${prefix}/protocolVersion`]: '2027-01-01' }),
+      { ...malmo, 'mcp-protocol-version': '2027-01-01' },
+      400,
+      -32022,
+    ],
+    [[look.body], malmo, 400, -32000],
+    [removed.body, removed.headers, 404, -32601],
+    [listen.body, listen.headers, 400, -32602],
+  ])
+  for (const method of ['GET', 'DELETE'])
+    expect((await platform.ask('/mcp', { method, headers: malmo })).status).toBe(405)
+})
+
+test('a stream needs a session, and a client that takes events', async () => {
+  const platform = await platformWith({ mcp: server })
+  const { headers } = await session(platform)
+  const statuses = async (method: string, all: readonly Headers[]) =>
+    Promise.all(all.map(async headers => (await platform.ask('/mcp', { method, headers })).status))
+  const unknown = { 'mcp-session-id': 'unknown', accept: 'text/event-stream' }
+  expect(await statuses('GET', [{}, unknown, { ...headers, accept: 'application/json' }])).toEqual([400, 404, 406])
+  expect(await statuses('DELETE', [{}, unknown])).toEqual([400, 404])
+  expect(await statuses('PUT', [headers])).toEqual([405])
+})
+
+test('batches are answered message by message, in 2025-03-26 only', async () => {
+  const platform = await platformWith({ mcp: server })
+  const { headers } = await session(platform, '2025-03-26', { sampling: {} })
+  const batch = [
+    5,
+    { jsonrpc: '2.0', method: 'notifications/initialized' },
+    ping,
+    request('lost', {}, 'b'),
+    { ...initialize('2025-03-26'), id: 'c' },
+    request('tools/call', { name: 'think' }, 'd'),
+    request('tools/call', { name: 'look' }, 'e'),
+  ]
+  const answers = (await (await post(platform, batch, headers)).json()) as { id?: unknown; error?: { code: number } }[]
+  expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
+    [undefined, -32600],
+    [1, undefined],
+    ['b', -32601],
+    ['c', -32600],
+    ['d', -32603],
+    ['e', undefined],
+  ])
+  await expectErrors(platform, [
+    [[], headers, 400, -32600],
+    [Array(101).fill(ping), headers, 400, -32600],
+    [[{ jsonrpc: '2.0', method: 'notifications/initialized' }], headers, 202, undefined],
+  ])
+})
+
+test('a state that was changed, or that belongs to another call or caller or is too old, is refused', async () => {
+  const platform = await platformWith({ mcp: server })
+  const ask = (params: object = {}) => stateless('tools/call', { name: 'ask', ...params }, { elicitation: {} })
+  const first = await post(platform, ask().body, ask().headers)
+  const { requestState } = ((await first.json()) as { result: { requestState: string } }).result
+  const inputResponses = { user: { action: 'decline' } }
+  async function again(state: unknown, more: object = {}, headers: Headers = {}): Promise<Frame> {
+    const { body, headers: own } = ask({ inputResponses, requestState: state, ...more })
+    return (await (await post(platform, body, { ...own, ...headers })).json()) as Frame
+  }
+  const refused = { error: { code: -32602, message: expect.stringContaining('requestState') } }
+  expect(await again(requestState)).toMatchObject({ result: { content: [{ text: 'There.' }] } })
+
+  const anyChange = fc.asyncProperty(
+    fc.nat(requestState.length - 1),
+    fc.constantFrom('A', '.', '_'),
+    async (at, by) => {
+      fc.pre(requestState[at] !== by)
+      const changed = requestState.slice(0, at) + by + requestState.slice(at + 1)
+      expect(await again(changed)).toMatchObject(refused)
+    },
+  )
+  await fc.assert(anyChange, { numRuns: runs(300) })
+  for (const state of ['', 5, {}, null, `${requestState}.`]) expect(await again(state)).toMatchObject(refused)
+  expect(await again(requestState, { arguments: { other: 1 } })).toMatchObject(refused)
+  const { accessToken } = await platform.signIn()
+  expect(await again(requestState, {}, { authorization: `Bearer ${accessToken}` })).toMatchObject(refused)
+  platform.clock.advance(11 * 60_000)
+  expect(await again(requestState)).toMatchObject(refused)
+})
+
+test('a session has a hundred calls that wait for the client; another one ends the oldest', async () => {
+  const platform = await platformWith({ mcp: server })
+  const { headers } = await session(platform, '2025-11-25', { elicitation: {} })
+  const ask = (id: number) => post(platform, request('tools/call', { name: 'ask' }, id), headers)
+  const oldest = framesIn(await ask(0))
+  const question = (await oldest.next()).value
+  for (let id = 1; id <= 100; id++) await ask(id)
+  expect(await oldest.next()).toMatchObject({ done: true })
+  // The answer comes too late.
+  const late = await post(platform, { jsonrpc: '2.0', id: question.id, result: { action: 'decline' } }, headers)
+  expect(late.status).toBe(202)
+})
+
+test('a call that the client cancels ends without an answer', async () => {
+  const platform = await platformWith({ mcp: server })
+  const { headers } = await session(platform, '2025-11-25', { elicitation: {} })
+  const frames = framesIn(await post(platform, request('tools/call', { name: 'ask' }, 'mine'), headers))
+  expect((await frames.next()).value).toMatchObject({ method: 'elicitation/create' })
+  await post(platform, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'mine' } }, headers)
+  expect(await frames.next()).toMatchObject({ done: true })
+})
