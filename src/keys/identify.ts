@@ -72,7 +72,7 @@ export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Do
   async function lookUp(secret: string, header: string): Promise<Caller> {
     const before = revocations
     const beganMs = now()
-    const known: Known = isJwt(secret) ? await tokens.find(secret, keyOr(secret)) : await apiKeys.find(secret)
+    const known: Known = isJwt(secret) ? await tokens.find(secret, keyOr(apiKeys, secret)) : await apiKeys.find(secret)
     // A credential that was revoked during the lookup must not be cached.
     if (before === revocations) {
       if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value as string)
@@ -81,12 +81,6 @@ export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Do
     if (known.caller.kind === 'apiKey') apiKeys.used(known.caller.id, now())
     return known.caller
   }
-
-  /** If there is no such key, a token was meant. If there is one, the error says what is wrong with it. */
-  const keyOr = (secret: string) => (otherwise: PlatformError) =>
-    apiKeys.find(secret).catch(error => {
-      throw error instanceof PlatformError && isNoKey(error) ? otherwise : error
-    })
 
   return {
     identify(header) {
@@ -107,6 +101,12 @@ export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Do
     },
   }
 }
+
+/** If there is no such key, a token was meant. If there is one, the error says what is wrong with it. */
+const keyOr = (apiKeys: Parts['apiKeys'], secret: string) => (otherwise: PlatformError) =>
+  apiKeys.find(secret).catch(error => {
+    throw error instanceof PlatformError && isNoKey(error) ? otherwise : error
+  })
 
 const isNoKey = ({ code }: PlatformError) => code === unknownApiKey().code || code === mistypedApiKey().code
 

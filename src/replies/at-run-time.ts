@@ -2,7 +2,7 @@
 import { tooManyRules } from '../core/errors.js'
 import { createByScope } from '../core/scope.js'
 import type { Dialect, MatchInput, ReadyRule, RuleLookup, Saying } from './dialect.js'
-import { createEngine, type Engine, type Taken } from './engine.js'
+import { type AddedRules, createEngine, type Engine } from './engine.js'
 import { rulesAsGiven } from './load.js'
 import type { Memory } from './memory.js'
 import { isHttpRule, type RuleInput } from './rules.js'
@@ -24,9 +24,7 @@ export interface RuntimeRule {
   readonly rule: ReadyRule
 }
 
-export interface RulesAtRunTime {
-  /** Whether there are none, so that requests need not check. */
-  readonly isEmpty: boolean
+export interface RulesAtRunTime extends AddedRules {
   /** Whether one of them is for a path other than chat completions. */
   readonly havePaths: boolean
   /**
@@ -43,13 +41,6 @@ export interface RulesAtRunTime {
    * is given.
    */
   all(scope?: string): readonly RuntimeRule[]
-  /** The engines of a dialect, in the order in which they are asked: for a scope, or all if none is given. */
-  engines<I extends MatchInput, S extends Saying, X extends RuleLookup<I, S>>(
-    dialect: Dialect<I, S, X>,
-    scope?: string,
-  ): readonly Engine<I, S, X>[]
-  /** The reply of the first rule that matches, which counts as an answer; `undefined` if none matches. */
-  take<I extends MatchInput, S extends Saying>(dialect: Dialect<I, S>, input: I): Taken<S> | undefined
 }
 
 interface Which {

@@ -62,6 +62,42 @@ export function createEngine<I extends MatchInput, S extends Saying, X extends R
   }
 }
 
+/** Rules that are added and removed at run time, in engines of their own. */
+export interface AddedRules {
+  /** Whether there are none, so that requests need not check. */
+  readonly isEmpty: boolean
+  /** The engines of a dialect, in the order in which they are asked: for a scope, or all if none is given. */
+  engines<I extends MatchInput, S extends Saying, X extends RuleLookup<I, S>>(
+    dialect: Dialect<I, S, X>,
+    scope?: string,
+  ): readonly Engine<I, S, X>[]
+  /** The reply of the first rule that matches, which counts as an answer; `undefined` if none matches. */
+  take<I extends MatchInput, S extends Saying>(dialect: Dialect<I, S>, input: I): Taken<S> | undefined
+}
+
+export interface RuleSources {
+  /** The rules of files and from code. */
+  readonly rules: readonly ReadyRule[]
+  /** Those that come before them. */
+  readonly atRunTime: AddedRules
+  readonly memory: Memory
+}
+
+/** All rules of one dialect, wherever they come from. */
+export function createEngines<I extends MatchInput, S extends Saying, X extends RuleLookup<I, S>>(
+  dialect: Dialect<I, S, X>,
+  { rules, atRunTime, memory }: RuleSources,
+) {
+  const written = createEngine(rules, memory, dialect)
+  const engines = (scope?: string): readonly Engine<I, S, X>[] => [...atRunTime.engines(dialect, scope), written]
+  return {
+    engines,
+    reasonsAgainst: written.reasonsAgainst,
+    take: (input: I) => (atRunTime.isEmpty ? undefined : atRunTime.take(dialect, input)) ?? written.take(input),
+    mayFail: (scope: string) => engines(scope).some(({ fails }) => fails),
+  }
+}
+
 const isActive = ({ written }: ReadyRule) => written.enabled !== false
 
 function fits({ conditions }: ReadyRule, input: MatchInput): boolean {

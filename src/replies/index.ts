@@ -11,7 +11,7 @@ import { chat } from './chat.js'
 import { Asked } from './conditions/asked.js'
 import { readable } from './conditions/on-exchanges.js'
 import type { ReadyRule } from './dialect.js'
-import { createEngine } from './engine.js'
+import { createEngines, type RuleSources } from './engine.js'
 import { type Explanation, explanationOf, type RuleDraft, withDraft } from './explain.js'
 import { seedOf } from './fake.js'
 import type { HttpReplies } from './http/index.js'
@@ -187,23 +187,19 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
   }
 }
 
-interface RuleParts {
-  readonly rules: LoadedRules['rules']
-  readonly memory: Memory
+interface RuleParts extends RuleSources {
   readonly atRunTime: RulesAtRunTime
 }
 
-/** The rules on chat completions. Those that are added at run time come before those of files. */
-function createChatRules({ rules, memory, atRunTime }: RuleParts) {
-  const engine = createEngine(rules, memory, chat)
+/** The rules on chat completions. */
+function createChatRules(parts: RuleParts) {
+  const { engines, reasonsAgainst, take, mayFail } = createEngines(chat, parts)
   return {
-    take: (asked: Asked) => (atRunTime.isEmpty ? undefined : atRunTime.take(chat, asked)) ?? engine.take(asked),
-    mayFail: (scope: string) => engine.fails || atRunTime.engines(chat, scope).some(({ fails }) => fails),
+    ...{ take, mayFail },
     /** The rules that are active now, combined on demand. */
     triedFor({ scope }: Asked) {
-      const { reasonsAgainst } = engine
-      const added = atRunTime.engines(chat, scope).flatMap(({ rules }) => rules)
-      return () => ({ rules: added.length === 0 ? engine.rules : [...added, ...engine.rules], reasonsAgainst })
+      const lists = engines(scope).flatMap(({ rules }) => (rules.length > 0 ? [rules] : []))
+      return () => ({ rules: lists.length === 1 ? (lists[0] ?? []) : lists.flat(), reasonsAgainst })
     },
   }
 }

@@ -4,9 +4,8 @@ import { anonymous, type Caller, eitherAccess, type OwnPath } from '../../core/e
 import type { Fault } from '../../core/fault.js'
 import { isJson, stringifyExact } from '../../core/json.js'
 import type { Dialect, ReadyRule, RuleLookup, Saying } from '../dialect.js'
-import { createEngine, type Engine, type Taken } from '../engine.js'
+import { createEngines, type RuleSources } from '../engine.js'
 import { type Explanation, explanationOf, type RuleDraft, withDraft } from '../explain.js'
-import type { Memory } from '../memory.js'
 import { nearestSentence } from '../nearest.js'
 import { accessOf, conditionsOf } from './conditions.js'
 import type { HttpReplyForm, HttpRule } from './form.js'
@@ -60,17 +59,8 @@ export interface HttpReplies {
   linesOf(said: HttpGeneration): readonly string[]
 }
 
-interface Parts {
-  readonly rules: readonly ReadyRule[]
-  readonly memory: Memory
-  readonly atRunTime: {
-    engines(dialect: typeof http, scope?: string): readonly Engine<HttpInput, HttpSaying, HttpIndex>[]
-    take(dialect: typeof http, input: HttpInput): Taken<HttpSaying> | undefined
-  }
-}
-
-export function createHttpReplies(parts: Parts): HttpReplies {
-  const { engines, at, take, triedFor, refusalOf } = createPathRules(parts)
+export function createHttpReplies(parts: RuleSources): HttpReplies {
+  const { engines, at, take, mayFail, triedFor, refusalOf } = createPathRules(parts)
 
   function answered(request: HttpRequest, body: unknown): ReturnType<HttpReplies['answer']> {
     const input = new HttpInput(request, body)
@@ -94,7 +84,7 @@ export function createHttpReplies(parts: Parts): HttpReplies {
       return refusalOf(new HttpInput(request, await bodyOf(request)))
     },
     async faultFor(request) {
-      if (!engines(request.scope).some(({ fails }) => fails)) return undefined
+      if (!mayFail(request.scope)) return undefined
       return take(new HttpInput(request, await bodyOf(request)))?.saying.fault
     },
     linesOf,
@@ -110,18 +100,16 @@ export function createHttpReplies(parts: Parts): HttpReplies {
   }
 }
 
-/** The rules on paths. Those that are added at run time come before those of files. */
-function createPathRules({ rules, memory, atRunTime }: Parts) {
-  const written = createEngine(rules, memory, http)
-  const engines = (scope?: string) => [...atRunTime.engines(http, scope), written]
+/** The rules on paths. */
+function createPathRules(parts: RuleSources) {
+  const { engines, reasonsAgainst, take, mayFail } = createEngines(http, parts)
   const at = (path: string, scope?: string) => engines(scope).flatMap(({ index }) => index.at(stepsOf(path)))
   const triedFor = (input: HttpInput) => ({
     rules: engines(input.scope).flatMap(({ index }) => index.candidates(input)),
-    reasonsAgainst: written.reasonsAgainst,
+    reasonsAgainst,
   })
   return {
-    ...{ engines, at, triedFor },
-    take: (input: HttpInput) => atRunTime.take(http, input) ?? written.take(input),
+    ...{ engines, at, take, mayFail, triedFor },
     refusalOf(input: HttpInput): PlatformError {
       const { method, path } = input.request
       const there = pathsOf(at(path, input.scope)).map(({ method }) => method)
