@@ -3,7 +3,7 @@ import { MOST_PIECES_TIMED } from '../core/clock.js'
 import { type Exchange, faultDoneInWords, type Reply, sourceOf, type UpstreamResponse } from '../core/exchange.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import type { JournaledExchange } from './entry.js'
-import { askedOf, bodyBytesOf, firstTokenMsOf, isMissed, rounded, tokensOf } from './facts.js'
+import { askedOf, bodyBytesOf, endingOf, isMissed, timesOf } from './facts.js'
 import type { JournalBrief } from './shapes.js'
 
 /** Longer texts are cut to this length. */
@@ -12,7 +12,7 @@ const LONGEST = 300
 const MOST_TIMES = 60
 
 export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, redact: Redact): JournalBrief {
-  const { method, path, caller, scope, endpoint, mode = null, outcome, startedMs } = exchange
+  const { method, path, caller, scope, endpoint, mode = null, outcome } = exchange
   const redaction = redact(credentialsOf(exchange, redact))
   // Redacts first and shortens afterwards, since half a secret is not recognized.
   const told = (text: string | null | undefined) => (text == null ? null : shortened(redaction.text(text)))
@@ -28,18 +28,10 @@ export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, r
     source: sourceOf(outcome),
     fault: told(outcome?.fault?.happened ? faultDoneInWords(outcome.fault) : null),
     missed: isMissed(exchange),
-    status: outcome?.status || null,
-    error: told(outcome?.error),
-    code: outcome?.code ?? null,
-    hint: told(outcome?.hint),
-    openaiRefuses: told(exchange.openaiRefuses),
-    complete: outcome?.complete ?? false,
+    ...endingOf(exchange, told),
     requestBytes: bodyBytesOf(exchange),
     responseBytes: bytesIn(outcome?.said),
-    tokens: tokensOf(exchange),
-    firstByteMs: outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs),
-    firstTokenMs: firstTokenMsOf(exchange),
-    durationMs: rounded(durationMs),
+    ...timesOf(exchange, durationMs),
     pieces: piecesOf(exchange),
     piecesAtMs: thinned(outcome?.piecesAtMs ?? []),
   }

@@ -4,7 +4,7 @@ import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
 import { decoded, replyBytes } from '../core/http.js'
 import { isTooDeep, jsonOf } from '../core/json.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
-import { bodyBytesOf, firstTokenMsOf, isRepeatable, rounded, tokensOf } from './facts.js'
+import { bodyBytesOf, endingOf, isRepeatable, timesOf } from './facts.js'
 import { withoutSecretFields } from './secret-fields.js'
 import type { JournalEntry } from './shapes.js'
 
@@ -25,7 +25,7 @@ export function entryOf(
   redact: Redact,
   shownBytes = SHOWN_BYTES,
 ): JournalEntry {
-  const { path, caller, scope, endpoint, mode = null, outcome, startedMs } = exchange
+  const { path, caller, scope, endpoint, mode = null, outcome } = exchange
   const redaction = redact(credentialsOf(exchange, redact))
   const told = (text: string | undefined) => (text === undefined ? null : redaction.text(text))
   return {
@@ -40,12 +40,7 @@ export function entryOf(
     repeatable: isRepeatable(exchange),
     // It may quote the prompt.
     remark: told(outcome?.remark?.()),
-    status: outcome?.status || null,
-    error: told(outcome?.error),
-    code: outcome?.code ?? null,
-    hint: told(outcome?.hint),
-    openaiRefuses: told(exchange.openaiRefuses),
-    complete: outcome?.complete ?? false,
+    ...endingOf(exchange, told),
     ...(exchange.nearest && { nearest: redaction.value(exchange.nearest) as ClosestRecording }),
     violations: exchange.violations ?? [],
     ...(outcome?.upstream && { upstream: saidJson({ said: outcome.upstream }, { path, redaction, shownBytes }) }),
@@ -53,10 +48,7 @@ export function entryOf(
       ...saidJson(outcome, { path, redaction, shownBytes }),
       piecesAtMs: outcome?.piecesAtMs ?? [],
     },
-    tokens: tokensOf(exchange),
-    firstByteMs: outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs),
-    firstTokenMs: firstTokenMsOf(exchange),
-    durationMs: rounded(durationMs),
+    ...timesOf(exchange, durationMs),
   }
 }
 

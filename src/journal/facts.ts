@@ -99,7 +99,7 @@ interface Tokens {
 }
 
 /** The tokens that the answer reports; for a stream without usage, the tokens counted here. */
-export function tokensOf({ body, outcome }: Exchange): Tokens | null {
+function tokensOf({ body, outcome }: Exchange): Tokens | null {
   const { said } = outcome ?? {}
   if (said?.kind === 'reply' && said.tokens && (body?.length ?? 0) <= COUNTED_BYTES) {
     const { prompt, completion } = said.tokens
@@ -124,12 +124,30 @@ function endOf(said: Reply | UpstreamResponse | undefined): string {
 }
 
 /** The time from the request to the first piece of a stream; null if the answer was sent in one piece. */
-export function firstTokenMsOf({ outcome, startedMs }: Exchange): number | null {
+function firstTokenMsOf({ outcome, startedMs }: Exchange): number | null {
   const [first] = outcome?.piecesAtMs ?? []
   return first === undefined || outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs + first)
 }
 
-export const rounded = (ms: number) => Math.round(ms * 100) / 100
+/** How an exchange has ended. `told` makes a text fit to be shown. */
+export const endingOf = ({ outcome, openaiRefuses }: Exchange, told: (text: string | undefined) => string | null) => ({
+  status: outcome?.status || null,
+  error: told(outcome?.error),
+  code: outcome?.code ?? null,
+  hint: told(outcome?.hint),
+  openaiRefuses: told(openaiRefuses),
+  complete: outcome?.complete ?? false,
+})
+
+/** What an exchange has used, in tokens and in time. */
+export const timesOf = (exchange: Exchange, durationMs: number) => ({
+  tokens: tokensOf(exchange),
+  firstByteMs: exchange.outcome?.beganMs === undefined ? null : rounded(exchange.outcome.beganMs - exchange.startedMs),
+  firstTokenMs: firstTokenMsOf(exchange),
+  durationMs: rounded(durationMs),
+})
+
+const rounded = (ms: number) => Math.round(ms * 100) / 100
 
 /** If there are rules, a canned reply has a remark about the nearest one. */
 export const isMissed = ({ outcome }: Exchange) =>

@@ -88,6 +88,23 @@ const times = {
   firstByteMs: orNull(number),
   /** From the request to the first piece of a stream; null if the answer was sent in one piece. */
   firstTokenMs: orNull(number),
+  /** From the request to the end. */
+  durationMs: number,
+}
+
+const ending = {
+  /** Null if no answer was sent. */
+  status: orNull(whole),
+  /** The error message that the client got. */
+  error: orNull(text),
+  /** The code of that error, such as `no_rule_matches`. */
+  code: orNull(text),
+  /** A hint that only the journal shows. */
+  hint: orNull(text),
+  /** OpenAI's error for a request that it is known to refuse with 400, although it was answered here. */
+  openaiRefuses: orNull(text),
+  /** False if the client disconnected or the answer was cut. */
+  complete: yesOrNo,
 }
 
 export const exchange = named(
@@ -115,18 +132,7 @@ export const exchange = named(
     repeatable: yesOrNo,
     /** Other information, for example the nearest rule if none matched. */
     remark: orNull(text),
-    /** Null if no answer was sent. */
-    status: orNull(whole),
-    /** The error message that the client got. */
-    error: orNull(text),
-    /** The code of that error, such as `no_rule_matches`. */
-    code: orNull(text),
-    /** A hint that only the journal shows. */
-    hint: orNull(text),
-    /** OpenAI's error for a request that it is known to refuse with 400, although it was answered here. */
-    openaiRefuses: orNull(text),
-    /** False if the client disconnected or the answer was cut. */
-    complete: yesOrNo,
+    ...ending,
     /** The recording that comes nearest, and where it differs; missing where one answered, or nothing is recorded for the path. */
     nearest: maybe(closestRecording),
     /** How the answer violates the contract. Also empty if it was not checked. */
@@ -142,8 +148,6 @@ export const exchange = named(
       piecesAtMs: listOf(number),
     }),
     ...times,
-    /** From the request to the end. */
-    durationMs: number,
   }),
 )
 export type JournalEntry = Of<typeof exchange>
@@ -174,19 +178,10 @@ export const exchangeInBrief = named(
     fault: orNull(text),
     /** Whether no rule or recording matched. */
     missed: yesOrNo,
-    /** Null if no answer was sent. */
-    status: orNull(whole),
-    error: orNull(text),
-    code: orNull(text),
-    hint: orNull(text),
-    /** OpenAI's error for a request that it is known to refuse with 400, although it was answered here. */
-    openaiRefuses: orNull(text),
-    /** False if the client disconnected or the answer was cut. */
-    complete: yesOrNo,
+    ...ending,
     requestBytes: whole,
     responseBytes: whole,
     ...times,
-    durationMs: number,
     /** How many pieces of a stream were sent. */
     pieces: whole,
     /** When some of them were sent, after the head: an even selection that includes the first and the last. */
