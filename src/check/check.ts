@@ -145,9 +145,22 @@ export const oneForm = <const F extends readonly v.GenericSchema[]>(forms: F, ch
     (forms[choose(dataset.value)] as v.GenericSchema)['~run'](dataset, config),
   )
 
+export const text = v.string('text')
+
+export const arrayOf = <const S extends v.GenericSchema>(item: S, of: string) => v.array(item, `an array of ${of}`)
+
+/** This word and no other. */
+export const only = <const W extends string>(word: W) => v.literal(word, `"${word}"`)
+
+/** May be missing, or null: OpenAI's own clients send null for "not set". */
+export const maybe = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema)
+
 /** One of a few words. */
 export const word = <const W extends readonly [string, ...string[]]>(words: W) =>
   v.picklist(words, `one of ${words.join(', ')}`)
+
+/** A whole number from zero. */
+export const count = v.pipe(v.number('a whole number'), v.integer('a whole number'), v.minValue(0, 'zero or more'))
 
 /** A number in a range, both ends included. `what` names it with its unit. */
 export function number(least: number, most: number, what = 'a number') {

@@ -1,6 +1,6 @@
 /** A finding: something that deviates from the contract, a recording or another platform. */
 import * as v from 'valibot'
-import { closed, word } from './check.js'
+import { closed, text, word } from './check.js'
 
 /** From least to most severe. */
 export const severities = ['info', 'warning', 'critical'] as const
@@ -18,7 +18,6 @@ export interface Finding {
   readonly sentence: string
 }
 
-const text = v.string('text')
 const whole = v.pipe(v.number('a number'), v.integer('a whole number'))
 
 /** A finding about one answer, according to the contract. */

@@ -3,13 +3,7 @@
  * not show them.
  */
 import * as v from 'valibot'
-import { open, word } from '../check/check.js'
-
-const text = v.string('text')
-const count = v.pipe(v.number('a whole number'), v.integer('a whole number'), v.minValue(0, 'zero or more'))
-const listOf = <S extends v.GenericSchema>(item: S, of: string) => v.array(item, `an array of ${of}`)
-const only = <const W extends string>(said: W) => v.literal(said, `"${said}"`)
-const maybe = <S extends v.GenericSchema>(schema: S) => v.nullish(schema)
+import { arrayOf, count, maybe, only, open, text, word } from '../check/check.js'
 
 export const finishReasons = ['stop', 'length', 'tool_calls', 'content_filter', 'function_call'] as const
 
@@ -35,8 +29,8 @@ const usage = open({
   ),
 })
 
-const anyToken = { token: text, logprob: v.number('a number'), bytes: maybe(listOf(count, 'bytes')) }
-const tokens = maybe(listOf(open({ ...anyToken, top_logprobs: listOf(open(anyToken), 'tokens') }), 'tokens'))
+const anyToken = { token: text, logprob: v.number('a number'), bytes: maybe(arrayOf(count, 'bytes')) }
+const tokens = maybe(arrayOf(open({ ...anyToken, top_logprobs: arrayOf(open(anyToken), 'tokens') }), 'tokens'))
 const logprobs = open({ content: tokens, refusal: tokens })
 
 /** OpenAI's `chat.completion`. */
@@ -46,7 +40,7 @@ export const completionAnswer = open({
   created: count,
   model: text,
   choices: v.pipe(
-    listOf(
+    arrayOf(
       open({
         index: count,
         message: open({
@@ -54,7 +48,7 @@ export const completionAnswer = open({
           content: v.nullable(text),
           reasoning_content: maybe(text),
           refusal: maybe(text),
-          tool_calls: maybe(listOf(toolCall, 'tool calls')),
+          tool_calls: maybe(arrayOf(toolCall, 'tool calls')),
           function_call: maybe(calledFunction),
         }),
         logprobs: maybe(logprobs),
@@ -74,7 +68,7 @@ export const chunkAnswer = open({
   object: only('chat.completion.chunk'),
   created: count,
   model: text,
-  choices: listOf(
+  choices: arrayOf(
     open({
       index: count,
       delta: open({
@@ -84,7 +78,7 @@ export const chunkAnswer = open({
         refusal: maybe(text),
         function_call: maybe(open({ name: maybe(text), arguments: maybe(text) })),
         tool_calls: maybe(
-          listOf(
+          arrayOf(
             open({
               index: count,
               id: maybe(text),

@@ -1,20 +1,16 @@
 /** Parses a chat completion request. Fields are OpenAI's, and are checked only as far as the platform needs them. */
 import * as v from 'valibot'
-import { check, number, open, where, word } from '../check/check.js'
+import { arrayOf, check, maybe, number, open, text, where, word } from '../check/check.js'
 import { emptyBody, invalidRequest } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { jsonBody } from '../core/json.js'
 import { callable, callsWhatIsOffered, functionCall, responseFormat, tool, toolChoice } from './tools.js'
 
-// Every optional field may also be null: OpenAI's own clients send null for "not set".
-const maybe = <S extends v.GenericSchema>(schema: S) => v.nullish(schema)
-const text = v.string('text')
 const flag = v.boolean('true or false')
 const count = (least: number, most = Number.POSITIVE_INFINITY) => {
   const meaning = `a whole number from ${least}${most < Number.POSITIVE_INFINITY ? ` to ${most}` : ''}`
   return v.pipe(v.number(meaning), v.integer(meaning), v.minValue(least, meaning), v.maxValue(most, meaning))
 }
-const listOf = <S extends v.GenericSchema>(item: S, of: string) => v.array(item, `an array of ${of}`)
 
 const anyPart = open({ type: text, text: v.optional(v.unknown()) })
 
@@ -49,9 +45,9 @@ const toolCall = open({
 const words = 'text or an array of parts'
 const anyMessage = open({
   role: word(roles),
-  content: maybe(v.union([text, listOf(part, 'parts')], words)),
+  content: maybe(v.union([text, arrayOf(part, 'parts')], words)),
   name: maybe(text),
-  tool_calls: maybe(listOf(toolCall, 'tool calls')),
+  tool_calls: maybe(arrayOf(toolCall, 'tool calls')),
   tool_call_id: maybe(text),
   function_call: maybe(called),
 })
@@ -76,13 +72,13 @@ const message = v.pipe(
 
 const anyRequest = open({
   model: v.pipe(text, v.nonEmpty('the id of a model')),
-  messages: v.pipe(listOf(message, 'messages'), v.nonEmpty('an array with at least one message')),
+  messages: v.pipe(arrayOf(message, 'messages'), v.nonEmpty('an array with at least one message')),
   temperature: maybe(number(0, 2)),
   stream: maybe(flag),
   stream_options: maybe(open({ include_usage: maybe(flag) })),
   top_p: maybe(number(0, 1)),
   n: maybe(count(1, 128)),
-  stop: maybe(v.union([text, listOf(text, 'texts')], 'text or an array of texts')),
+  stop: maybe(v.union([text, arrayOf(text, 'texts')], 'text or an array of texts')),
   // OpenAI refuses 0, and the platform's document shows no bounds, so the option `requests` decides.
   max_tokens: maybe(count(0)),
   max_completion_tokens: maybe(count(0)),
@@ -92,10 +88,10 @@ const anyRequest = open({
   logprobs: maybe(flag),
   top_logprobs: maybe(count(0, 20)),
   logit_bias: maybe(open({})),
-  tools: maybe(listOf(tool, 'tools')),
+  tools: maybe(arrayOf(tool, 'tools')),
   tool_choice: maybe(toolChoice),
   parallel_tool_calls: maybe(flag),
-  functions: maybe(listOf(callable, 'functions')),
+  functions: maybe(arrayOf(callable, 'functions')),
   function_call: maybe(functionCall),
   response_format: maybe(responseFormat),
   user: maybe(text),

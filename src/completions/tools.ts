@@ -1,9 +1,7 @@
 /** The fields of a chat completion request for tools, tool choice and JSON. */
 import * as v from 'valibot'
-import { open, type Path, where, withWritten, word } from '../check/check.js'
+import { maybe, open, type Path, text, where, withWritten, word } from '../check/check.js'
 
-const maybe = <S extends v.GenericSchema>(schema: S) => v.nullish(schema)
-const text = v.string('text')
 const name = v.pipe(text, v.nonEmpty('text that is not empty'))
 const named = open({ name })
 

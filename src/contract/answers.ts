@@ -3,13 +3,8 @@
  * of live answers.
  */
 import * as v from 'valibot'
-import { open } from '../check/check.js'
+import { arrayOf, count, only, open, text } from '../check/check.js'
 import type { AnswerBody } from '../completions/completion.js'
-
-const text = v.string('text')
-const count = v.pipe(v.number('a whole number'), v.integer('a whole number'), v.minValue(0, 'zero or more'))
-const listOf = <S extends v.GenericSchema>(item: S, of: string) => v.array(item, `an array of ${of}`)
-const only = <const W extends string>(said: W) => v.literal(said, `"${said}"`)
 
 /** Documented ("Health response"): dotted numeric, three parts. */
 export const healthAnswer = open({
@@ -27,13 +22,13 @@ export const indexAnswer = open({
 export const listedEndpoint = open({
   method: text,
   path: v.pipe(text, v.startsWith('/', 'a path')),
-  credential: listOf(text, 'texts'),
+  credential: arrayOf(text, 'texts'),
 })
 
 /** The index with our elements. */
 export const listedIndexAnswer = open({
   ...indexAnswer.entries,
-  endpoints: listOf(listedEndpoint, 'endpoints'),
+  endpoints: arrayOf(listedEndpoint, 'endpoints'),
 })
 
 /** Documented ("Error object"): always a text, never OpenAI's object. */
@@ -45,7 +40,7 @@ export const notFoundAnswer = open({ error: text, path: v.pipe(text, v.startsWit
 /** The listing in OpenAI's format. */
 export const modelsAnswer = open({
   object: only('list'),
-  data: listOf(
+  data: arrayOf(
     open({ id: v.pipe(text, v.nonEmpty('an id')), object: only('model'), created: count, owned_by: text }),
     'models',
   ),

@@ -1,12 +1,11 @@
 /** Selects exchanges. */
 import * as v from 'valibot'
-import { closed, number, optional, word } from '../check/check.js'
+import { closed, number, optional, text, word } from '../check/check.js'
 import { factTest } from '../core/caller.js'
 import { callerKinds, modes } from '../core/exchange.js'
 import type { JournaledExchange } from './entry.js'
 import { factsOf } from './facts.js'
 
-const text = v.string('text')
 const anId = 'the id of an exchange, such as 17'
 const id = v.pipe(v.string(anId), v.regex(/^\d{1,15}$/, anId))
 const aStatus = 'a status such as 429, a class such as 4xx, or none'

@@ -1,6 +1,6 @@
 /** The schema of a recording's file. */
 import * as v from 'valibot'
-import { closed, map, number, open } from '../check/check.js'
+import { closed, map, number, open, text } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
 
 /** The layouts in which platforms write JSON. If a body has one of them, its value and the layout restore its bytes. */
@@ -68,7 +68,6 @@ function isModest(value: unknown, depth: number): boolean {
   )
 }
 
-const text = v.string('text')
 const milliseconds = v.optional(number(0, Number.MAX_SAFE_INTEGER, 'milliseconds'))
 const base64 = v.pipe(text, v.regex(/^[A-Za-z0-9+/\s]*={0,2}\s*$/, 'bytes in Base64'))
 const aStatus = 'a status from 100 to 999'

@@ -1,6 +1,6 @@
 /** Records the live platform's answers while they pass. Nothing is written before the client has its answer. */
 import type { Exchange, ResponseObserver } from '../core/exchange.js'
-import { inSlices } from '../core/work.js'
+import { inSlices, othersTurn } from '../core/work.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { type Gathered, gather } from './gathered.js'
 import { isEndless, replyWithoutRecording } from './json-rpc.js'
@@ -121,7 +121,7 @@ function createWriter(parts: RecorderParts) {
 
   return {
     write(seen: Seen): void {
-      writing = writing.then(turn).then(() =>
+      writing = writing.then(othersTurn).then(() =>
         keep(seen).catch(error => {
           seen.gathered.drop()
           failed(seen.kept, error)
@@ -172,10 +172,10 @@ async function recordingOf(seen: Seen, { redact, maxBytes }: RecorderParts): Pro
   const chunks = await gathered.take()
   const capture: Capture = { ...{ status, headers, headMs, endMs, chunks }, complete: isComplete }
   // Each step is short, but not all of them together: at first their code is not optimized yet.
-  await turn()
+  await othersTurn()
   const response = await responseOf(capture, maxBytes).catch(({ message }: Error) => message)
   if (typeof response === 'string') return response
-  await turn()
+  await othersTurn()
   return { recordedAt, request, response: await inSlices(redactResponse(response, redaction)) }
 }
 
@@ -183,6 +183,3 @@ function redactedRequest(exchange: Exchange, redact: Redact) {
   const redaction = redact(credentialsOf(exchange, redact))
   return { request: requestOf(askedIn(exchange), redaction), redaction }
 }
-
-/** Lets waiting requests run first. */
-const turn = () => new Promise<void>(resolve => void setImmediate(resolve))

@@ -84,7 +84,7 @@ export async function responseOf(heard: Capture, mostBytes?: number): Promise<Re
 }
 
 /** Rounds to a tenth of a millisecond. */
-const rounded = (ms: number) => Math.round(ms * 10) / 10
+export const rounded = (ms: number) => Math.round(ms * 10) / 10
 
 /** The end of a stream arrives in one piece or in a few. */
 const DONE_CHUNKS = 16

@@ -1,9 +1,8 @@
 /** The fields that rules of all dialects share. */
 import * as v from 'valibot'
-import { closed, described, number, optional, word } from '../check/check.js'
+import { closed, described, number, optional, text, word } from '../check/check.js'
 import { paceInput } from '../core/pace.js'
 
-const text = v.string('text')
 const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
 
 const scenario = closed({

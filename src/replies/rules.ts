@@ -1,6 +1,6 @@
 /** Rules as their authors write them: those for chat completions, for other paths, and for calls of MCP. */
 import * as v from 'valibot'
-import { closed, oneForm, open, optional } from '../check/check.js'
+import { closed, oneForm, open, optional, text } from '../check/check.js'
 import type { PaceInput } from '../core/pace.js'
 import { type When, whenSchema } from './conditions/form.js'
 import { type HttpRule, type HttpWhen, httpRuleSchema } from './http/form.js'
@@ -9,8 +9,6 @@ import { type McpRule, type McpWhen, mcpRuleSchema } from './mcp/form.js'
 import { isMcpOn } from './mcp/target.js'
 import { replySchema } from './reply-form.js'
 import { oneReply, ruleFields, thenWithReplies } from './rule-form.js'
-
-const text = v.string('text')
 
 /** Rules for chat completions. */
 const chatRuleSchema = v.pipe(

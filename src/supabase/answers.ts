@@ -1,8 +1,7 @@
 /** The responses of the auth backend, in Supabase's format, for the OpenAPI document. */
 import * as v from 'valibot'
-import { map, open } from '../check/check.js'
+import { map, open, text } from '../check/check.js'
 
-const text = v.string('text')
 const moment = v.pipe(text, v.isoTimestamp())
 const json = map(text, v.unknown(), 'an object')
 

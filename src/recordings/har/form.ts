@@ -2,11 +2,10 @@
  * The schema for reading HAR files: the parts of HAR 1.2 that recordings need, as lenient as existing tools require.
  */
 import * as v from 'valibot'
-import { check, type Mistake, open } from '../../check/check.js'
+import { check, type Mistake, open, text } from '../../check/check.js'
 import { placeOfMistake, placesOf } from '../../check/json-places.js'
 import { type Problem, ProblemsError } from '../../check/problem.js'
 
-const text = v.string('text')
 const number = v.number('a number')
 const texts = v.nullish(text, '')
 const numbers = v.nullish(number, 0)

@@ -13,6 +13,7 @@ import {
   type RecordedRequest,
   type RecordedResponse,
   type Recording,
+  rounded,
   thoseThatMatter,
 } from '../recording.js'
 import { redactedResponse } from '../redacted.js'
@@ -278,6 +279,3 @@ function ownPieces(body: Buffer, written: Written): readonly RecordedChunk[] | u
 function evenPieces(events: readonly Buffer[], endMs: number): readonly RecordedChunk[] {
   return events.map((bytes, i) => ({ atMs: rounded((endMs * (i + 1)) / events.length), bytes }))
 }
-
-/** To a tenth of a millisecond, as in recordings. */
-export const rounded = (ms: number) => Math.round(ms * 10) / 10

@@ -1,6 +1,6 @@
 /** The schema of rules for paths. */
 import * as v from 'valibot'
-import { closed, described, map, number, optional, word } from '../../check/check.js'
+import { closed, described, map, number, optional, text, word } from '../../check/check.js'
 import { credentialKinds } from '../../core/exchange.js'
 import { faultSchema } from '../../core/fault.js'
 import { type CommonWhen, commonConditions, fields, textCondition, values } from '../conditions/form.js'
@@ -31,7 +31,6 @@ const httpWhenSchema: v.GenericSchema<HttpWhen> = closed({
   ...commonConditions(() => httpWhenSchema),
 })
 
-const text = v.string('text')
 const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
 
 /** RFC 9110 §5.1. The server itself sets the headers that frame a message. */
