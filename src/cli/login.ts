@@ -5,18 +5,10 @@ import { text as textOf } from 'node:stream/consumers'
 import { AuthClient, type AuthError, isAuthRetryableFetchError } from '@supabase/auth-js'
 import { StartError, UsageError } from '../check/problem.js'
 import { fetchFrom } from '../core/http.js'
+import type { LiveBackend } from '../supabase/live-session.js'
 import { keepSession, keptSession, sessionsFile } from '../supabase/session-file.js'
 import { type CommandLine, command, text, yes } from './command.js'
 import { load } from './load.js'
-
-/** The live auth backend from the configuration. */
-interface Live {
-  /** Without `/auth/v1`. */
-  readonly authUrl: string
-  readonly anonKey: string
-  readonly firstByteTimeoutMs: number
-  readonly insecure: boolean
-}
 
 const signIn = {
   email: text('ADDRESS', 'Who signs in'),
@@ -65,7 +57,7 @@ const logout = command({
 
 export const commands = { login, logout }
 
-function liveOf(line: CommandLine): Live {
+function liveOf(line: CommandLine): LiveBackend {
   const { authUrl, anonKey, firstByteTimeoutMs, insecure } = load(line).config.upstream
   const missing = Object.entries({ authUrl, anonKey }).flatMap(([name, value]) => (value ? [] : [`upstream.${name}`]))
   if (missing.length === 0) return { authUrl: authUrl.replace(/\/+$/, ''), anonKey, firstByteTimeoutMs, insecure }
@@ -78,7 +70,7 @@ function liveOf(line: CommandLine): Live {
  * The auth part of Supabase's client (the full client needs a WebSocket on Node 20), and a function that explains its
  * errors.
  */
-function clientOf({ authUrl, anonKey, firstByteTimeoutMs, insecure }: Live) {
+function clientOf({ authUrl, anonKey, firstByteTimeoutMs, insecure }: LiveBackend) {
   let unreachable: string | undefined
   const client = new AuthClient({
     url: `${authUrl}/auth/v1`,

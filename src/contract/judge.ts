@@ -9,7 +9,7 @@ import { createEventSplitter, dataOf } from '../completions/events.js'
 import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 import { decoded, headerIn, replyBytes } from '../core/http.js'
 import { isJsonType, jsonOf } from '../core/json.js'
-import { CHAT } from '../core/paths.js'
+import { CHAT, percentDecoded } from '../core/paths.js'
 import type { Sliced } from '../core/work.js'
 import { errorAnswer, healthAnswer, indexAnswer, modelsAnswer, notFoundAnswer } from './answers.js'
 
@@ -146,7 +146,7 @@ function judgeError({ status, body, contentType, path, isWhole }: JudgedAnswer):
   if (status !== 404 || wrong.length > 0) return [...type, ...wrong]
   const { path: named = '' } = value as { readonly path?: string }
   // The live platform may be below a path of its own, and frameworks differ in whether they decode paths.
-  if ([path, pathDecoded(path)].some(one => named.split('?', 1)[0]?.endsWith(one))) return type
+  if ([path, percentDecoded(path)].some(one => named.split('?', 1)[0]?.endsWith(one))) return type
   return [...type, report('path', 'path must be the path that was asked for.')]
 }
 
@@ -170,14 +170,6 @@ function* judgeChat(answer: JudgedAnswer): Sliced<readonly Violation[]> {
   }
   // If the request is unknown, the answer is checked as what it claims to be.
   return !asked && isEvents ? [] : judgeJson(answer, completionForm)
-}
-
-function pathDecoded(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
 }
 
 /** The part of a chunk that is compared with other chunks. */

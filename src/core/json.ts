@@ -140,6 +140,15 @@ export function jsonOf(json: string | Buffer): unknown {
   }
 }
 
+/** The same, with long whole numbers as BigInts. */
+export function exactJsonOf(json: string): unknown {
+  try {
+    return parseExact(json)
+  } catch {
+    return undefined
+  }
+}
+
 export const isJson = (text: string): boolean => jsonOf(text) !== undefined
 
 /** Replaces regular expressions by their form in files. */

@@ -18,6 +18,16 @@ export const documentedPaths: readonly string[] = [HEALTH, INDEX, MODELS, CHAT]
 /** Marks requests of the dashboard itself. Without `journal.dashboard` they are neither logged nor kept. */
 export const DASHBOARD_HEADER = 'x-standin-dashboard'
 
+/** A text without its percent escapes; as it is, if they cannot be decoded. */
+export function percentDecoded(text: string): string {
+  if (!text.includes('%')) return text
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
 const isUnder = (path: string, prefix: string) => path === prefix || path.startsWith(`${prefix}/`)
 
 /** Whether a path is served by Standin itself rather than by the platform or its auth backend. */

@@ -1,4 +1,5 @@
 /** An OpenAPI document in memory, and what a reference in it means. */
+import { percentDecoded } from '../core/paths.js'
 
 /** An object of a document. */
 export type Node = Readonly<Record<string, unknown>>
@@ -46,12 +47,4 @@ export const stepsOf = (pointer: string): readonly string[] =>
     .replace(/^#?\/?/, '')
     .split('/')
     .filter(step => step !== '')
-    .map(step => decoded(step).replaceAll('~1', '/').replaceAll('~0', '~'))
-
-function decoded(step: string): string {
-  try {
-    return decodeURIComponent(step)
-  } catch {
-    return step
-  }
-}
+    .map(step => percentDecoded(step).replaceAll('~1', '/').replaceAll('~0', '~'))

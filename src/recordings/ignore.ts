@@ -1,4 +1,5 @@
 /** Decides what is ignored when requests are compared: fields, parameters, and matches of regular expressions. */
+import { percentDecoded } from '../core/paths.js'
 import { isObject, type Parameter, put } from './canonical.js'
 
 /** As written in the configuration: a path, a regular expression between slashes, or either with a keyword in front. */
@@ -45,12 +46,12 @@ export function ignoreFrom(options: readonly IgnoreOption[]): Ignore {
     inText: everywhere,
     inQuery: asked =>
       asked.flatMap(([name, written]) => {
-        const here = parameters.filter(parameter => parameter.name === decoded(name))
+        const here = parameters.filter(parameter => parameter.name === percentDecoded(name))
         if (here.some(({ pattern }) => !pattern)) return []
         const fitting = [...here.map(({ pattern }) => pattern), ...patterns]
         if (written === undefined || fitting.length === 0) return [[name, written]]
         // The one character that would split the parameter in two.
-        return [[name, fitting.reduce(without, decoded(written)).replaceAll('&', '%26')]]
+        return [[name, fitting.reduce(without, percentDecoded(written)).replaceAll('&', '%26')]]
       }),
     inJson(value) {
       const open = fields.length === 0 ? value : withoutFields(value, fields)
@@ -71,14 +72,6 @@ function expressionIn(written: string): RegExp {
 }
 
 const without = (text: string, pattern: RegExp | undefined) => (pattern ? text.replace(pattern, '') : text)
-
-function decoded(written: string): string {
-  try {
-    return decodeURIComponent(written)
-  } catch {
-    return written
-  }
-}
 
 /** Splits `$.messages[*].name` into steps. */
 const stepsOf = (path: string): readonly string[] =>

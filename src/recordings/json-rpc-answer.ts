@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { createEventSplitter, dataOf } from '../completions/events.js'
 import type { Exchange, Reply } from '../core/exchange.js'
-import { parseExact, stringifyExact } from '../core/json.js'
+import { exactJsonOf, stringifyExact } from '../core/json.js'
 import { isObject } from './canonical.js'
 import { type JsonRpcMessage, messagesIn, messagesOf } from './json-rpc.js'
 import {
@@ -77,7 +77,7 @@ const nothing = Buffer.alloc(0)
 
 function renamedEvent(event: Buffer, renaming: Renaming): Buffer {
   const data = dataOf(event)
-  const messages = messagesIn(exactIn(data ?? ''))
+  const messages = messagesIn(exactJsonOf(data ?? ''))
   if (data === undefined || messages.length === 0) return event
   // A client that asked for no progress gets none.
   if (messages.every(message => isUnwanted(message, renaming))) return nothing
@@ -99,19 +99,11 @@ function isUnwanted(message: JsonRpcMessage, { progress }: Renaming): boolean {
 
 /** `undefined` if nothing changes: then the recorded bytes are sent. */
 function renamedText(text: string, renaming: Renaming): string | undefined {
-  const value = exactIn(text)
+  const value = exactJsonOf(text)
   const messages = messagesIn(value)
   const renamed = messages.map(message => renamedMessage(message, renaming))
   if (renamed.every((message, i) => message === messages[i])) return undefined
   return stringifyExact(Array.isArray(value) ? renamed : renamed[0])
-}
-
-function exactIn(text: string): unknown {
-  try {
-    return parseExact(text)
-  } catch {
-    return undefined
-  }
 }
 
 function renamedMessage(message: JsonRpcMessage, renaming: Renaming): JsonRpcMessage {

@@ -13,7 +13,7 @@ import {
 } from '../completions/reader.js'
 import type { ChatRequest } from '../completions/request.js'
 import { notForARule } from '../core/errors.js'
-import { jsonOf, parseExact } from '../core/json.js'
+import { exactJsonOf, jsonOf } from '../core/json.js'
 import type { ReplyForm } from './reply-form.js'
 import { hasTemplate } from './templates.js'
 
@@ -135,17 +135,9 @@ function saidIn({ message, finish_reason: finish }: VendorChoice) {
 /** The arguments of a function as a map if possible, which reads better, and which tests can inspect. */
 function callForm({ kind, name, arguments: text }: ContentCall) {
   if (kind === 'custom') return { name, type: 'custom', arguments: plain(text) } as const
-  const value = argumentsIn(text)
+  const value = exactJsonOf(text)
   const isMap = typeof value === 'object' && value !== null && !Array.isArray(value)
   return { name, arguments: isMap && !hasTemplate(value) ? value : plain(text) }
-}
-
-function argumentsIn(text: string): unknown {
-  try {
-    return parseExact(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** What looks like a template is only text here. */

@@ -14,7 +14,8 @@ export interface LiveSession {
   token(): string | undefined | Promise<string | undefined>
 }
 
-interface LiveBackend {
+/** The live auth backend from the configuration. */
+export interface LiveBackend {
   /** Without `/auth/v1`. */
   readonly authUrl: string
   readonly anonKey: string

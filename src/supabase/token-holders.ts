@@ -21,6 +21,7 @@ import { type Caller, userCaller } from '../core/exchange.js'
 import { fetchFrom } from '../core/http.js'
 import { mayAct, type State } from '../core/state.js'
 import { isOfSpentKey, type Known, type TokenHolders } from '../keys/identify.js'
+import type { LiveBackend } from './live-session.js'
 import { type TokenFault, TokenRefusal, triedToken } from './token-refusal.js'
 import type { Claims, Tokens } from './tokens.js'
 
@@ -96,15 +97,6 @@ const wordFault: Record<TokenFault, (tried: Tried) => PlatformError> = {
   'not-yet': tokenNotYetValid,
   times: tokenWithoutExpiry,
   claims: mistypedClaim,
-}
-
-interface LiveBackend {
-  /** Without `/auth/v1`. */
-  readonly authUrl: string
-  readonly anonKey: string
-  readonly firstByteTimeoutMs: number
-  /** Whether certificates of unknown authorities are accepted. */
-  readonly insecure: boolean
 }
 
 /** How long an answer of the live backend is cached. A session that ends there ends here soon afterwards. */

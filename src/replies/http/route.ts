@@ -1,6 +1,6 @@
 /** The route of a rule: a method and a path pattern, such as `POST /builder/projects/:id/deploy`. */
 import type { Caller } from '../../core/exchange.js'
-import { AUTH, CHAT, CONTROL, DASHBOARD, documentedPaths } from '../../core/paths.js'
+import { AUTH, CHAT, CONTROL, DASHBOARD, documentedPaths, percentDecoded } from '../../core/paths.js'
 
 /** The route of rules without `on`: chat completions. */
 export const CHAT_ROUTE = `POST ${CHAT}`
@@ -20,16 +20,7 @@ export interface Route {
 }
 
 /** The segments of a path, decoded. */
-export const stepsOf = (path: string): readonly string[] => path.slice(1).split('/').map(decoded)
-
-function decoded(step: string): string {
-  if (!step.includes('%')) return step
-  try {
-    return decodeURIComponent(step)
-  } catch {
-    return step
-  }
-}
+export const stepsOf = (path: string): readonly string[] => path.slice(1).split('/').map(percentDecoded)
 
 /** Parses `on`, which must have passed `troubleWithRoute`. */
 export function routeOf(on: string): Route {
