@@ -3,7 +3,7 @@
 import { check, type Path } from '../check/check.js'
 import { chunkAnswer } from '../completions/completion.js'
 import { dataIn } from '../completions/events.js'
-import { isJsonType } from '../core/json.js'
+import { isJsonType, isObject } from '../core/json.js'
 import { type Answered, Unasked } from './call.js'
 import type { Look } from './clause.js'
 
@@ -29,7 +29,7 @@ export const jsonObject: Look = {
     if (!isJsonType(type)) return `Content-Type: ${type}`
     const { value, why } = jsonIn(text)
     if (why !== undefined) return `a body that is not JSON: ${why}`
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'JSON that is no object'
+    return isObject(value) ? undefined : 'JSON that is no object'
   },
 }
 

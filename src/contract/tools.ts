@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Finding, Severity } from '../check/finding.js'
 import { dataIn } from '../completions/events.js'
-import { jsonOf } from '../core/json.js'
+import { isObject, jsonOf } from '../core/json.js'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -26,8 +26,6 @@ function toolsIn(body: Buffer): ReadonlyMap<string, JsonObject> | undefined {
   return tools && new Map(tools.filter(isObject).map(tool => [String(tool.name), tool]))
 }
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const fieldIn = (value: unknown, name: string) =>
   isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 

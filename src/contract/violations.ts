@@ -1,7 +1,7 @@
 /** Checks live and recorded answers after they were sent. Nothing is loaded before the first one. */
 import type { Violating, ViolationCounts } from '../check/finding.js'
 import type { Exchange } from '../core/exchange.js'
-import { inSlices, onceLoaded } from '../core/work.js'
+import { inSlices, onceLoaded, othersTurn } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
 
 export interface Violations {
@@ -79,7 +79,7 @@ const load = onceLoaded(async () => ({ ...(await import('./judge.js')), ...(awai
 async function judged(exchange: Exchange, id: string, redact: () => Redact): Promise<Violating | undefined> {
   const { judgedAnswer, judge, credentialsOf } = await load()
   // One per turn, so that requests are answered in between.
-  await new Promise(setImmediate)
+  await othersTurn()
   const answer = judgedAnswer(exchange)
   const found = answer ? await inSlices(judge(answer)) : []
   if (found.length === 0) return undefined

@@ -149,6 +149,10 @@ export function exactJsonOf(json: string): unknown {
   }
 }
 
+/** Whether a value of JSON is an object: neither a list nor null. */
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 export const isJson = (text: string): boolean => jsonOf(text) !== undefined
 
 /** Replaces regular expressions by their form in files. */

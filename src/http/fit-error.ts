@@ -5,7 +5,7 @@ import { createEventSplitter, dataOf } from '../completions/events.js'
 import { upstreamUnreachable, upstreamUnreadable } from '../core/errors.js'
 import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 import { decoded, headerIn, replyBytes } from '../core/http.js'
-import { isJsonType, jsonOf } from '../core/json.js'
+import { isJsonType, isObject, jsonOf } from '../core/json.js'
 import { pageText } from './page-text.js'
 
 /** An error as the live platform sent it. */
@@ -130,9 +130,6 @@ function textIn(body: Buffer, type: string, encoding: string | undefined): strin
     return ''
   }
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The platform's reason for the error; `undefined` if it gives none. */
 function reasonIn(text: string, type: string, value: unknown): string | undefined {

@@ -1,11 +1,8 @@
 /** Normalizes requests for comparison: keys and parameters are sorted, and defaults are left out. */
-import { parseExact } from '../core/json.js'
+import { isObject, parseExact } from '../core/json.js'
 import type { RecordedRequest } from './recording.js'
 
 type JsonObject = Readonly<Record<string, unknown>>
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** JSON that nests deeper is treated as text. No platform accepts it, and the stack is limited. */
 const DEEPEST = 200

@@ -1,6 +1,7 @@
 /** Decides what is ignored when requests are compared: fields, parameters, and matches of regular expressions. */
+import { isObject } from '../core/json.js'
 import { percentDecoded } from '../core/paths.js'
-import { isObject, type Parameter, put } from './canonical.js'
+import { type Parameter, put } from './canonical.js'
 
 /** As written in the configuration: a path, a regular expression between slashes, or either with a keyword in front. */
 export type IgnoreOption =

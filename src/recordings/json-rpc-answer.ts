@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { createEventSplitter, dataOf } from '../completions/events.js'
 import type { Exchange, Reply } from '../core/exchange.js'
-import { exactJsonOf, stringifyExact } from '../core/json.js'
-import { isObject } from './canonical.js'
+import { exactJsonOf, isObject, stringifyExact } from '../core/json.js'
+
 import { type JsonRpcMessage, messagesIn, messagesOf } from './json-rpc.js'
 import {
   bodyOf,

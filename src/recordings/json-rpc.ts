@@ -1,7 +1,9 @@
 /** JSON-RPC messages, such as those of the Model Context Protocol: which calls are the same, and what needs no recording. */
+
 import type { Exchange, Reply } from '../core/exchange.js'
+import { isObject } from '../core/json.js'
 import { callTitle, type RpcId, resultFrame } from '../rpc/frames.js'
-import { isObject } from './canonical.js'
+
 import type { RecordedRequest, RequestBody } from './recording.js'
 
 export type JsonRpcMessage = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 /** Builds and reads the file names of recordings. */
 
-import { isObject } from './canonical.js'
+import { isObject } from '../core/json.js'
 import { callOf } from './json-rpc.js'
 import type { RecordedRequest } from './recording.js'
 

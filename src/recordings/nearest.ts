@@ -1,7 +1,9 @@
 /** Finds the recording that is most similar to a request without one, so that the error can say what differs. */
+
 import type { Difference } from '../check/finding.js'
 import { sideBySide } from '../check/miss-text.js'
-import { asksForChat, isObject } from './canonical.js'
+import { isObject } from '../core/json.js'
+import { asksForChat } from './canonical.js'
 import { requestIn } from './file-text.js'
 import type { Ignore } from './ignore.js'
 import { callOf } from './json-rpc.js'

@@ -13,7 +13,7 @@ import {
 } from '../completions/reader.js'
 import type { ChatRequest } from '../completions/request.js'
 import { notForARule } from '../core/errors.js'
-import { exactJsonOf, jsonOf } from '../core/json.js'
+import { exactJsonOf, isObject, jsonOf } from '../core/json.js'
 import type { ReplyForm } from './reply-form.js'
 import { hasTemplate } from './templates.js'
 
@@ -136,8 +136,7 @@ function saidIn({ message, finish_reason: finish }: VendorChoice) {
 function callForm({ kind, name, arguments: text }: ContentCall) {
   if (kind === 'custom') return { name, type: 'custom', arguments: plain(text) } as const
   const value = exactJsonOf(text)
-  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return { name, arguments: isMap && !hasTemplate(value) ? value : plain(text) }
+  return { name, arguments: isObject(value) && !hasTemplate(value) ? value : plain(text) }
 }
 
 /** What looks like a template is only text here. */

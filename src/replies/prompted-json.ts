@@ -1,7 +1,9 @@
 /**
  * Guesses the form of a JSON object that is only described in the prompt: `response_format: { type: "json_object" }`.
  */
+
 import { type ChatRequest, textOf } from '../completions/request.js'
+import { isObject } from '../core/json.js'
 
 /**
  * Only this much at the end of the conversation is read, and the search stops after this many braces that begin no
@@ -35,9 +37,6 @@ export const anyAnswer = withProperties([['answer', { type: 'string' }]])
 /** Client libraries put a JSON Schema into the prompt if a model does not support one. Some leave out its type. */
 const isSchema = ({ type = 'object', properties }: { readonly type?: unknown; readonly properties?: unknown }) =>
   type === 'object' && isObject(properties) && Object.values(properties).every(isObject)
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function exampleIn(text: string): object | undefined {
   let last: ReturnType<typeof objectFrom>

@@ -1,6 +1,8 @@
 /** A resource: a collection of rows at a path, ready to answer. */
+
 import type { ResourceAction } from '../config/resource-options.js'
 import type { Access } from '../core/exchange.js'
+import { isObject } from '../core/json.js'
 import type { Json } from '../core/state.js'
 import type { Wraps } from './wrap.js'
 
@@ -53,7 +55,7 @@ export function valueIn(row: unknown, field: readonly string[]): unknown {
 /** The row with another value in a field. A new field comes first, as people write ids. */
 export function withValue(row: Json, [name = '', ...rest]: readonly string[], value: unknown): Json {
   const own = Object.hasOwn(row, name) ? row[name] : undefined
-  const inner = typeof own === 'object' && own !== null && !Array.isArray(own) ? (own as Json) : {}
+  const inner = isObject(own) ? (own as Json) : {}
   const next = rest.length === 0 ? value : withValue(inner, rest, value)
   return Object.hasOwn(row, name) ? { ...row, [name]: next } : { [name]: next, ...row }
 }

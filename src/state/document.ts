@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { check, closed, type Path, spoken } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
-import { closingQuote, requireModestJson } from '../core/json.js'
+import { closingQuote, isObject, requireModestJson } from '../core/json.js'
 import { type Rows, rowSchemas, type State, type TableName, type Tables } from '../core/state.js'
 import { inSlices, othersTurn, type Sliced } from '../core/work.js'
 import { type AnyRow, type AnyTable, forEachTable, shapeOf, withDigests } from './shapes.js'
@@ -90,8 +90,7 @@ async function checked(document: unknown): Promise<StateDocument> {
   // The original document, since the order of names in metadata is the app's own.
   const given: StateDocument = { ...emptyResources, ...(document as StateDocument) }
   const empty = Object.fromEntries(tableNames.filter(name => Array.isArray(given?.[name])).map(name => [name, []]))
-  const isObject = typeof document === 'object' && document !== null && !Array.isArray(document)
-  requireGood(isObject ? { ...document, ...empty } : document)
+  requireGood(isObject(document) ? { ...document, ...empty } : document)
   for (const name of tableNames) {
     for (const { from, rows } of slicesOf<unknown>(given[name])) {
       requireGood({ ...given, ...empty, [name]: rows }, from)

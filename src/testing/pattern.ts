@@ -1,5 +1,7 @@
 /** Matches a value against a pattern that names only the parts that matter. */
+
 import { nearest } from '../check/suggest.js'
+import { isObject } from '../core/json.js'
 
 /** The matchers of vitest and jest, such as `expect.stringContaining('x')` and `expect.any(Number)`. */
 interface Asymmetric {
@@ -8,9 +10,6 @@ interface Asymmetric {
 
 const isAsymmetric = (pattern: object): pattern is Asymmetric =>
   'asymmetricMatch' in pattern && typeof pattern.asymmetricMatch === 'function'
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Whether a pattern is a regular expression or a runner's matcher, rather than a plain value. */
 export const isMatcher = (pattern: unknown): pattern is object =>

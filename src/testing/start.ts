@@ -1,7 +1,9 @@
 /** Starts a platform for a test or a script. */
+
 import type { Override } from '../config/load.js'
 import type { ConfigInput } from '../config/schema.js'
 import { passedMs } from '../core/clock.js'
+import { isObject } from '../core/json.js'
 import { once } from '../core/work.js'
 import { environmentOf } from '../platform/platform.js'
 import { type Platform as OpenPlatform, openPlatform } from '../platform.js'
@@ -112,14 +114,11 @@ function* overridesFrom(values: object, above: readonly string[] = []): Generato
   for (const [name, value] of Object.entries(values)) {
     const path = [...above, name]
     if (value === undefined) continue
-    const isWhole = above[0] === 'resources' || (isGroup(value) && isEmptyEntry(name, value))
-    if (isGroup(value) && !isWhole) yield* overridesFrom(value, path)
+    const isWhole = above[0] === 'resources' || (isObject(value) && isEmptyEntry(name, value))
+    if (isObject(value) && !isWhole) yield* overridesFrom(value, path)
     else yield { path, value, origin: 'startPlatform' }
   }
 }
-
-const isGroup = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A path is the key of a map, whose entry may say nothing: `mcp: { '/mcp': {} }`. An empty group changes nothing. */
 const isEmptyEntry = (name: string, value: object) => name.startsWith('/') && Object.keys(value).length === 0

@@ -1,7 +1,7 @@
 /** Drafts a rule that repeats the answer to a request for a path. */
 import { dataOf, eventsIn } from '../../completions/events.js'
 import { notForARule } from '../../core/errors.js'
-import { jsonOf } from '../../core/json.js'
+import { isObject, jsonOf } from '../../core/json.js'
 import { type DraftSource, paceOf, plain } from '../drafted-reply.js'
 import { hasTemplate } from '../templates.js'
 import { fieldsIn } from './input.js'
@@ -17,7 +17,7 @@ export function draftOnPath(told: DraftSource) {
   if (trouble) throw notForARule(`${on} ${trouble}`)
   const when = {
     ...some('query', fieldsIn(new URLSearchParams(query))),
-    ...(typeof body === 'object' && body !== null && !Array.isArray(body) && some('body', body)),
+    ...(isObject(body) && some('body', body)),
   }
   const { body: said, type } = bodyIn(response)
   const headers = { ...(type !== undefined && { 'content-type': type }), ...keptOf(response) }

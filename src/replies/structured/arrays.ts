@@ -1,6 +1,7 @@
 /** Makes arrays: first what has a place of its own, then a few of what may follow, with what has to be among them. */
 
 import { type JsonValue, type NormalizedSchema, type SchemaObject, UnfitSchema } from '../../check/json-schema-form.js'
+import { isObject } from '../../core/json.js'
 import { wholeNumbers } from './numbers.js'
 import {
   drawPerson,
@@ -145,8 +146,6 @@ function* allOf(layers: Layers, taken: number): Generator<JsonValue> {
 /** The same text for the same value, in whatever order its keys stand. */
 function canonical(value: JsonValue): string {
   return JSON.stringify(value, (_, inner: JsonValue) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
+    isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
   )
 }
