@@ -14,13 +14,15 @@ export const challenge = (path: string, exchange: Pick<Exchange, 'headers'>): st
   `Bearer resource_metadata="${baseOf(exchange)}${WELL_KNOWN}${path}"`
 
 /**
- * The auth backend issues the tokens: sign in with its client library, or make an API key on the dashboard. Its own metadata says that it
- * does not act as an OAuth server, so nothing is promised here that it cannot do: no scopes, no registration.
+ * The auth backend is named where user tokens open the server, since it issues them. API keys come from the dashboard, and no
+ * server issues them to a client. The backend's own metadata says that it is no OAuth server; here nothing is promised that it
+ * cannot do, such as scopes.
  */
 export const metadata = ({ path, options }: RunningServer, exchange: Exchange): Reply =>
   jsonReply({
     resource: `${baseOf(exchange)}${path}`,
     resource_name: options.title ?? options.name,
-    ...(options.access !== 'anyone' && { authorization_servers: [`${baseOf(exchange)}${AUTH}`] }),
+    ...(options.access !== 'anyone' &&
+      options.access.includes('user') && { authorization_servers: [`${baseOf(exchange)}${AUTH}`] }),
     bearer_methods_supported: ['header'],
   })

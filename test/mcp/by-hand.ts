@@ -47,20 +47,25 @@ export function stateless(method: string, params: Frame, capabilities: object = 
   }
 }
 
+/** The text of every event of a stream, as it comes. */
+export async function* eventsIn(answer: Response): AsyncGenerator<string, void> {
+  let text = ''
+  for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const events = (text + part).split('\n\n')
+    text = events.pop() ?? ''
+    yield* events
+  }
+}
+
 /** Every frame of an answer, as it comes. */
 export async function* framesIn(answer: Response): AsyncGenerator<Frame> {
   if (!answer.headers.get('content-type')?.includes('event-stream')) {
     yield (await answer.json()) as Frame
     return
   }
-  let text = ''
-  for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    const events = (text + part).split('\n\n')
-    text = events.pop() ?? ''
-    for (const event of events) {
-      const [, data] = /^data: (.*)$/m.exec(event) ?? []
-      if (data !== undefined) yield JSON.parse(data)
-    }
+  for await (const event of eventsIn(answer)) {
+    const [, data] = /^data: (.*)$/m.exec(event) ?? []
+    if (data !== undefined) yield JSON.parse(data)
   }
 }
 

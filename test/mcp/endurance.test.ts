@@ -1,12 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import fc from 'fast-check'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { clientFrom } from '../../src/mcp/context.js'
+import { createMcpSessions } from '../../src/mcp/sessions.js'
 import { openPlatform } from '../../src/platform.js'
 import { folderWith } from '../command.js'
 import { runs } from '../runs.js'
 import { platformWith } from '../scene.js'
-import { post, session } from './by-hand.js'
+import { eventsIn, post, session } from './by-hand.js'
 import { connected } from './everything.js'
 
 const tools = (...names: string[]) => `mcp: { tools: [${names.map(name => `{ name: ${name} }`).join(', ')}] }\n`
@@ -107,4 +109,35 @@ test('a client that leaves in the middle of a call does not affect other clients
   await open.body?.cancel()
   const { client } = await connected(platform)
   expect(await client.callTool({ name: 'look' })).toMatchObject({ content: [{ text: 'Here.' }] })
+})
+
+test('a client that lost its stream hears what it missed, by Last-Event-ID', async () => {
+  const platform = await platformWith({ mcp: { tools: [{ name: 'look' }], prompts: [{ name: 'look' }] } })
+  await platform.mcp.tool('look').reply([{ changed: ['tools'] }, { changed: ['prompts'] }])
+  const { headers } = await session(platform)
+  const stream = (more = {}) => platform.ask('/mcp', { headers: { ...headers, accept: 'text/event-stream', ...more } })
+  const change = () =>
+    post(platform, { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'look' } }, headers)
+
+  const lost = await stream()
+  await change()
+  const heard = eventsIn(lost)
+  const [, last = ''] = /^id: (.*)$/m.exec((await heard.next()).value ?? '') ?? []
+  await heard.return()
+  await change()
+  const missed = (await eventsIn(await stream({ 'last-event-id': last })).next()).value
+  expect(missed).toContain('notifications/prompts/list_changed')
+})
+
+test('comments keep every open stream alive', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const sessions = createMcpSessions(() => 0)
+  onTestFinished(() => sessions.close())
+  const begun = { server: '/mcp', version: '2025-11-25', scope: '', holder: 'key', client: clientFrom({}, {}) }
+  const written: string[] = []
+  const sink = { write: (text: string) => void written.push(text), end: () => {} }
+  sessions.stream(sessions.begin(begun)).attach(sink)
+  vi.advanceTimersByTime(30_000)
+  expect(written).toEqual([':\n\n', ':\n\n'])
 })

@@ -62,7 +62,10 @@ test('a foreign page and a caller without a credential never reach the server', 
   const unknown = await ask('/mcp', { method: 'POST', body: '{}', headers: json, bearer: null })
   expect(unknown.status).toBe(401)
   const [, document = ''] = /resource_metadata="(.+)"/.exec(unknown.headers.get('www-authenticate') ?? '') ?? []
-  expect(await (await fetch(document)).json()).toMatchObject({ resource: `${url}/mcp` })
+  expect(await (await fetch(document)).json()).toMatchObject({
+    resource: `${url}/mcp`,
+    authorization_servers: [`${url}/auth/v1`],
+  })
   expect(live.seen).toEqual([])
 })
 

@@ -172,12 +172,26 @@ test('a 401 has the body of the platform, and names the document about credentia
     expect(refused.headers.get('www-authenticate')).toBe(`Bearer resource_metadata="${url}"`)
     expect(await refused.json()).toEqual({ error: expect.any(String) })
   }
-  expect(await (await fetch(url)).json()).toMatchObject({
-    resource: `${platform.url}/mcp`,
-    authorization_servers: [`${platform.url}/auth/v1`],
-  })
+  expect(await (await fetch(url)).json()).toMatchObject({ resource: `${platform.url}/mcp` })
   const foreign = await post(platform, '{}', { origin: 'https://evil.example' })
   expect(foreign.status).toBe(403)
+})
+
+test('the document names the auth backend where its tokens are accepted; the backend says that it is no OAuth server', async () => {
+  const { url } = await platformWith({
+    mcp: { '/both': {}, '/keys': { access: ['apiKey'] }, '/open': { access: 'anyone' } },
+  })
+  const named = async (path: string) => {
+    const document = await (await fetch(`${url}/.well-known/oauth-protected-resource${path}`)).json()
+    return (document as { authorization_servers?: string[] }).authorization_servers
+  }
+  expect([await named('/both'), await named('/keys'), await named('/open')]).toEqual([
+    [`${url}/auth/v1`],
+    undefined,
+    undefined,
+  ])
+  const own = await fetch(`${url}/auth/v1/.well-known/oauth-authorization-server`)
+  expect([own.status, await own.json()]).toMatchObject([404, { msg: 'OAuth server is disabled' }])
 })
 
 test.each([
