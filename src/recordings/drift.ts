@@ -11,6 +11,7 @@ import type { RecordingFile } from './names.js'
 import {
   bodyOf,
   type Capture,
+  isStream,
   type RecordedRequest,
   type RecordedResponse,
   type Recording,
@@ -272,6 +273,7 @@ function reasonNotToRepeat({ request, response }: Recording, placeholder: RegExp
   if (!safeMethods.has(method) && !asksModel(method, path) && !isLookup(request)) {
     return `${callOf(request) ?? `${method} ${path}`} may change something on the live platform.`
   }
+  if (method === 'GET' && isStream(response)) return 'It is a stream that may not end.'
   if (body.kind === 'bytes') return 'Its body is not text, and its content type was not recorded.'
   if (!response.complete) return 'The recorded answer broke off.'
   const [found] = placeholder.exec(`${path} ${bodyText(request)}`) ?? inQuery.exec(request.query) ?? []

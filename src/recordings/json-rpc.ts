@@ -60,9 +60,13 @@ const reply = (status: number, more: Partial<Reply> = {}): Reply => ({
   ...more,
 })
 
+/** Whether a request opens the stream on which a server speaks on its own, in a session. */
+export const opensServerStream = ({ method, headers }: Pick<Exchange, 'method' | 'headers'>): boolean =>
+  method === 'GET' && (headers['mcp-session-id'] !== undefined || headers['mcp-protocol-version'] !== undefined)
+
 /** Whether a request opens a stream that goes on until the client leaves, and is complete all the same. */
-export const isEndless = ({ body }: Pick<RecordedRequest, 'body'>): boolean =>
-  messagesOf(body)[0]?.method === 'subscriptions/listen'
+export const isEndless = (exchange: Pick<Exchange, 'method' | 'headers'>, { body }: Pick<RecordedRequest, 'body'>) =>
+  opensServerStream(exchange) || messagesOf(body)[0]?.method === 'subscriptions/listen'
 
 /** The version that a message without a session names. */
 function versionIn({ params }: JsonRpcMessage): unknown {
@@ -75,9 +79,8 @@ const pong = ({ id }: JsonRpcMessage) =>
   reply(200, { contentType: 'application/json', body: JSON.stringify(resultFrame(id as RpcId, {})) })
 
 /**
- * How a replay answers what is not recorded, since its answer is always the same: messages without an answer, and what
- * clients do with a session besides calling. A stream from the server is not offered (specification, "Listening for
- * Messages from the Server").
+ * How a replay answers what is not recorded, since its answer is always the same: messages without an answer, and the
+ * end of a session.
  */
 export function replyWithoutRecording({ method, headers }: Exchange, { body }: RecordedRequest): Reply | undefined {
   const messages = messagesOf(body)
@@ -86,8 +89,9 @@ export function replyWithoutRecording({ method, headers }: Exchange, { body }: R
     if (messages.length === 1 && first.method === 'ping' && versionIn(first) === undefined) return pong(first)
     return messages.every(isOneWay) ? reply(202) : undefined
   }
-  if (headers['mcp-session-id'] === undefined && headers['mcp-protocol-version'] === undefined) return undefined
-  if (method === 'GET') return reply(405, { headers: ['allow', 'POST, DELETE'] })
   const endsSession = method === 'DELETE' && headers['mcp-session-id'] !== undefined
   return endsSession ? reply(204) : undefined
 }
+
+/** Servers need not speak on their own (specification 2025-11-25, "Listening for Messages from the Server"). */
+export const noServerStream = () => reply(405, { headers: ['allow', 'POST, DELETE'] })

@@ -1,5 +1,5 @@
 /** Turns a recording into a reply: in the requested format, at the recorded speed or faster. */
-import type { Paced, Reply } from '../core/exchange.js'
+import type { OpenBody, Paced, Reply } from '../core/exchange.js'
 import { unpaced } from '../core/pace.js'
 import { streamOf, wholeOf, withUsage } from './convert.js'
 import { callOf } from './json-rpc.js'
@@ -63,6 +63,37 @@ function rhythm({ chunks, endMs }: RecordedResponse, slowed: (ms: number) => num
     pieces: piecesOf(chunks),
     atMs: [...chunks.map(({ atMs }) => slowed(atMs)), slowed(Math.max(endMs, chunks.at(-1)?.atMs ?? 0))],
   }
+}
+
+/** The same stream, which stays open after its last event. */
+export function keptOpen(reply: Reply): Reply {
+  const { body } = reply
+  const { pieces, atMs = [] }: Pick<Paced, 'pieces' | 'atMs'> =
+    typeof body === 'object' && 'pieces' in body ? body : { pieces: [Buffer.from(body).toString('latin1')] }
+  const decoder = new TextDecoder()
+  const texts = pieces.map(piece => decoder.decode(Buffer.from(piece, 'latin1'), { stream: true }))
+  const open: OpenBody = {
+    ...{ head: '', before: '', pieces: [], after: '', tail: '', pace: unpaced, isEndless: true },
+    play: sink => playAt(texts, atMs, sink),
+  }
+  return { ...reply, body: open }
+}
+
+/** Writes each text at its time; returns what stops it. */
+function playAt(texts: readonly string[], atMs: readonly number[], sink: { write(text: string): void }): () => void {
+  const startMs = performance.now()
+  let timer: NodeJS.Timeout | undefined
+  function writeFrom(i: number): void {
+    const text = texts[i]
+    if (text === undefined) return
+    const waitMs = Math.max(0, (atMs[i] ?? 0) - (performance.now() - startMs))
+    timer = setTimeout(() => {
+      if (text !== '') sink.write(text)
+      writeFrom(i + 1)
+    }, waitMs)
+  }
+  writeFrom(0)
+  return () => clearTimeout(timer)
 }
 
 interface Form {

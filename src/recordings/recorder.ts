@@ -3,7 +3,7 @@ import type { Exchange, ResponseObserver } from '../core/exchange.js'
 import { inSlices, othersTurn } from '../core/work.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { type Gathered, gather } from './gathered.js'
-import { isEndless, replyWithoutRecording } from './json-rpc.js'
+import { isEndless, opensServerStream, replyWithoutRecording } from './json-rpc.js'
 import { askedIn, type Identified, requestOf } from './key.js'
 import { fileOf, type RecordingFile } from './names.js'
 import { type Capture, hasSaidDone, type RecordedRequest, type Recording, responseOf } from './recording.js'
@@ -86,7 +86,7 @@ function begin(exchange: Exchange, { shelf, run, identify, save }: RecorderParts
   // A hand-written file name is kept.
   const file = there.find(kept => kept.nth === nth)?.file ?? fileOf(request, key, nth)
   return {
-    ...{ exchange, kept: { file, key, nth }, earlier, isEndless: isEndless(request) },
+    ...{ exchange, kept: { file, key, nth }, earlier, isEndless: isEndless(exchange, request) },
     redacted: redaction && { request, redaction },
   }
 }
@@ -152,7 +152,7 @@ function watching(begun: Begun, maxBytes: number, over: (seen: Seen | string) =>
     },
     end(complete) {
       // There was no answer to save.
-      if (!head) return gathered.drop()
+      if (!head || (opensServerStream(begun.exchange) && !hasEvents(gathered.tail()))) return gathered.drop()
       if (isTooLarge) return over(`Larger than recordings.maxBytes (${maxBytes}): ${kept.file}.`)
       const { status, headers, atMs } = head
       over({
@@ -164,6 +164,9 @@ function watching(begun: Begun, maxBytes: number, over: (seen: Seen | string) =>
     },
   }
 }
+
+/** A server may open its stream and say nothing, or refuse to open it. */
+const hasEvents = (tail: Buffer) => /(^|\n)data:/.test(tail.toString('latin1'))
 
 /** Returns the recording, or why there can be none. */
 async function recordingOf(seen: Seen, { redact, maxBytes }: RecorderParts): Promise<Recording | string> {

@@ -4,12 +4,12 @@ import { ProblemsError } from '../check/problem.js'
 import type { Exchange } from '../core/exchange.js'
 import { variantsOf } from './canonical.js'
 import type { Ignore } from './ignore.js'
-import { callOf, replyWithoutRecording } from './json-rpc.js'
+import { callOf, noServerStream, opensServerStream, replyWithoutRecording } from './json-rpc.js'
 import { inOwnSession } from './json-rpc-answer.js'
 import { type Identified, keyOf } from './key.js'
 import type { RecordingFile } from './names.js'
 import { type Nearest, nearest } from './nearest.js'
-import { inForm, type Played, played } from './play.js'
+import { inForm, keptOpen, type Played, played } from './play.js'
 import type { RecordedRequest, Recording } from './recording.js'
 import type { Run } from './run.js'
 import type { Shelf } from './shelf.js'
@@ -70,6 +70,7 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
     await shelf.refresh()
     const again = await search(identified, count, choosing)
     if (again?.kind === 'found') return forClient(again, exchange)
+    if (opensServerStream(exchange)) return { kind: 'found', played: { reply: noServerStream(), afterMs: 0 } }
     const near = again ? undefined : await nearest(identified, shelf, ignore)
     const edited = near?.isSame ? await choose([near.kept], count, identified.request, choosing) : undefined
     if (edited?.kind === 'found') return forClient(edited, exchange)
@@ -78,11 +79,11 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
   }
 }
 
-/** Sessions belong to a client, not to a recording. */
-const forClient = ({ kind, played }: Extract<Found, { kind: 'found' }>, exchange: Exchange): Found => ({
-  kind,
-  played: { ...played, reply: inOwnSession(played.reply, exchange) },
-})
+/** Sessions belong to a client, not to a recording. A client would open the stream of its server again if it ended. */
+function forClient({ kind, played }: Extract<Found, { kind: 'found' }>, exchange: Exchange): Found {
+  const reply = inOwnSession(played.reply, exchange)
+  return { kind, played: { ...played, reply: opensServerStream(exchange) ? keptOpen(reply) : reply } }
+}
 
 interface Choosing extends ReplayerParts {
   /** The files for which the age warning was already given. */

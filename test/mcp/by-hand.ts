@@ -24,7 +24,8 @@ export const initialize = (version: string, capabilities: object = {}, name = 'b
 export async function session(platform: Pick<Scene, 'ask'>, version = '2025-11-25', capabilities: object = {}) {
   const answer = await post(platform, initialize(version, capabilities))
   const headers = { 'mcp-session-id': answer.headers.get('mcp-session-id') ?? '' }
-  return { headers, frame: (await answer.json()) as { result: { protocolVersion: string } } }
+  const frame = (await framesIn(answer).next()).value as { result: { protocolVersion: string } }
+  return { headers, frame }
 }
 
 const PREFIX = 'io.modelcontextprotocol'

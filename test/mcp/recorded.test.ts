@@ -3,6 +3,7 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { tape } from '../recordings/live.js'
 import { platformWith, type Scene } from '../scene.js'
+import { eventsIn, post, session } from './by-hand.js'
 import { connected, everythingServer } from './everything.js'
 
 /** A tape of a conversation with a real server, and what the client heard in it. */
@@ -126,6 +127,40 @@ test('the newest version, which has no sessions, is recorded and replayed as wel
   await Promise.all([recording.stop(), live.stop()])
   expect(await converse(await scene.replaying(between))).toEqual(heard)
   expect(JSON.stringify(heard)).toContain('Oslo')
+})
+
+test('what a server said on its own stream is said again, and the stream stays open', async () => {
+  const live = await platformWith({ mcp: { tools: [{ name: 'grow', reply: { text: 'Mehr ü', changed: ['tools'] } }] } })
+  const between = { mcp: { '/mcp': {} }, upstream: { baseUrl: live.url, apiKey: live.apiKey } }
+  const listening = async (platform: Scene) => {
+    const { headers } = await session(platform)
+    const stream = await platform.ask('/mcp', { headers: { ...headers, accept: 'text/event-stream' } })
+    return { headers, stream, events: stream.ok ? eventsIn(stream) : undefined }
+  }
+  const scene = tape(live.url)
+  const recording = await scene.recording(between)
+  const silent = await listening(recording)
+  await silent.stream.body?.cancel()
+  const { headers, events } = await listening(recording)
+  await post(recording, { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'grow' } }, headers)
+  const heard = await events?.next()
+  await events?.return()
+  await Promise.all([recording.stop(), live.stop()])
+  expect(heard?.value).toContain('notifications/tools/list_changed')
+
+  const replaying = await scene.replaying(between)
+  const offline = await listening(replaying)
+  expect(await offline.events?.next()).toEqual(heard)
+  const ended = offline.events?.next().catch(() => 'stopped')
+  await replaying.stop()
+  expect(await ended).toBe('stopped')
+})
+
+test('a replay has no stream of a server that said nothing on it', async () => {
+  const { replaying } = await taped(platform => connected(platform).then(({ client }) => client.listTools()))
+  const platform = await replaying()
+  const { headers } = await session(platform)
+  expect((await platform.ask('/mcp', { headers: { ...headers, accept: 'text/event-stream' } })).status).toBe(405)
 })
 
 test('secrets in arguments and results are not written', async () => {
