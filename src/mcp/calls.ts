@@ -17,7 +17,7 @@ export interface AnsweredCall {
   readonly result: McpResult
   /** Notifications that are sent before the result. */
   readonly before: readonly RpcNotification[]
-  /** What the rule has said, where one has answered. */
+  /** What the rule generated; `undefined` without a rule. */
   readonly by: McpGeneration | undefined
 }
 
@@ -28,7 +28,7 @@ export interface Asking {
   readonly answers: Readonly<Record<string, unknown>>
 }
 
-/** Where a call goes on that has asked the client before. */
+/** Where to continue a call that has asked the client before. */
 export interface Earlier {
   readonly answers: Readonly<Record<string, unknown>>
   readonly taken?: Pick<McpTaken, 'place' | 'count'> | undefined
@@ -57,7 +57,7 @@ export async function answerCall(
   return { ...answered(resultOf(generation, checked, context), context), ...own }
 }
 
-/** A rule's own error, which has its fault and its name with it. */
+/** The error that a rule answers with. It keeps what else the rule generated, such as a fault. */
 export class RuleError extends RpcError {
   constructor(
     readonly by: McpGeneration,

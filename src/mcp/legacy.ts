@@ -1,4 +1,4 @@
-/** Requests of the versions with sessions (up to 2025-11-25): how a session begins, is found, is listened to and ends. */
+/** Requests of the versions with sessions (up to 2025-11-25): how a session begins, is found, has its own stream and ends. */
 import type { Exchange, Reply } from '../core/exchange.js'
 import { isResponse, RpcError, type RpcFrame, type RpcRequest, rpcCodes } from '../rpc/frames.js'
 import { ASSUMED_VERSION, protocolVersions, sessionVersions } from '../rpc/versions.js'
@@ -28,7 +28,7 @@ function agreedVersion(asked: unknown, { options }: RunningServer): string {
   return spoken.find(version => version === asked) ?? latest
 }
 
-/** Begins a session, and gives back what the client is told. */
+/** Begins a session, and returns it with the result of `initialize`. */
 export function initialized({ params = {} }: RpcRequest, server: RunningServer, exchange: Exchange) {
   const { protocolVersion, clientInfo, capabilities } = params
   if (typeof protocolVersion !== 'string')
@@ -74,11 +74,14 @@ export function take(frame: RpcFrame, { waiting }: Session): void {
     for (const call of waiting) if (call.requestId === frame.params?.requestId) call.cancel()
 }
 
-/** GET: the stream on which a client hears of changes, or one that it takes up again. */
+/** GET: the stream on which a client receives changes, or one that it resumes by `Last-Event-ID`. */
 export function generalStream(server: RunningServer, exchange: Exchange): Reply {
   const session = sessionOf(server, exchange)
   if (!acceptedIn(exchange.headers.accept).stream)
     throw new RpcError(rpcCodes.badRequest, 'Not Acceptable: the client must accept text/event-stream', undefined, 406)
+  const head = { kind: 'reply', status: 200, contentType: EVENTS, headers: streamHeaders } as const
+  // Opening a stream would end the one that the client has.
+  if (exchange.method === 'HEAD') return { ...head, body: '' }
   const last = eventIn(String(exchange.headers['last-event-id'] ?? ''))
   const known = last && session.streams.get(last.stream)
   if (!known) {
@@ -87,7 +90,7 @@ export function generalStream(server: RunningServer, exchange: Exchange): Reply 
   }
   const stream = known ?? session.general
   const body = openBody(sink => stream?.attach(sink, known ? last?.n : 0) ?? (() => {}), true)
-  return { kind: 'reply', status: 200, contentType: EVENTS, headers: streamHeaders, body }
+  return { ...head, body }
 }
 
 /** DELETE ends a session. */

@@ -1,10 +1,10 @@
-/** `subscriptions/listen`: one stream on which a client without a session hears of changes. */
+/** `subscriptions/listen`: the stream on which a client without a session receives changes. */
 import { eventText, notificationFrame, RpcError, type RpcRequest, resultFrame, rpcCodes } from '../rpc/frames.js'
 import { type Context, isObject, metaKeys } from './context.js'
 import { completed } from './results.js'
 import { openBody } from './streams.js'
 
-/** Which notification each member of the filter is about. */
+/** The notification that each member of the filter stands for. */
 const kinds: Readonly<Record<string, string>> = {
   toolsListChanged: 'notifications/tools/list_changed',
   promptsListChanged: 'notifications/prompts/list_changed',

@@ -8,7 +8,7 @@ import { capabilitiesOf, listOf } from './lists.js'
 import { discovery } from './modern.js'
 import { completed, type McpResult } from './results.js'
 
-/** What belongs to each method: the capability that a server must have for it. */
+/** The capability that a server must have for a method. */
 const capabilityOf: Readonly<Record<string, string>> = {
   'tools/list': 'tools',
   'tools/call': 'tools',
@@ -22,7 +22,7 @@ const capabilityOf: Readonly<Record<string, string>> = {
   'completion/complete': 'completions',
 }
 
-/** What 2026-07-28 has taken out. */
+/** The methods that 2026-07-28 has removed. */
 const withSessionsOnly = new Set([
   'initialize',
   'ping',

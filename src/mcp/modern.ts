@@ -1,4 +1,4 @@
-/** Requests without a session (from 2026-07-28 on): each says in `_meta` and in headers who asks for what. */
+/** Requests without a session (from 2026-07-28 on): each names its client, version and target in `_meta` and in headers. */
 
 import type { Exchange } from '../core/exchange.js'
 import { stringifyExact } from '../core/json.js'
@@ -29,9 +29,9 @@ export const isModernMessage = ({ method, params }: Message, exchange: Exchange)
 export function modernContext(message: Message, server: RunningServer, exchange: Exchange): Context {
   const meta = metaOf(message.params)
   const { [metaKeys.version]: version, [metaKeys.capabilities]: capabilities } = meta
-  const said = headerOf(exchange, 'mcp-protocol-version')
+  const header = headerOf(exchange, 'mcp-protocol-version')
   if (typeof version !== 'string') throw missing(metaKeys.version)
-  if (said !== version) throw mismatch('MCP-Protocol-Version', said, version)
+  if (header !== version) throw mismatch('MCP-Protocol-Version', header, version)
   if (!isStateless(version) || !server.options.protocolVersions.some(one => one === version))
     throw unsupported(version, server)
   if (!isObject(capabilities)) throw missing(metaKeys.capabilities)
@@ -74,10 +74,10 @@ export const unsupported = (requested: string, { options }: RunningServer) =>
 
 const namedMethods = new Set(['tools/call', 'resources/read', 'prompts/get'])
 
-/** The standard headers repeat the body, and so do those that a tool asks for its arguments (`x-mcp-header`). */
+/** The standard headers repeat the body, and so do those that a tool wants for its arguments (`x-mcp-header`). */
 function requireHeaders({ method, params = {} }: Message, { options }: RunningServer, exchange: Exchange): void {
-  const said = headerOf(exchange, 'mcp-method')
-  if (said !== method) throw mismatch('Mcp-Method', said, method)
+  const called = headerOf(exchange, 'mcp-method')
+  if (called !== method) throw mismatch('Mcp-Method', called, method)
   const name = targetOf(method, params)
   if (!namedMethods.has(method) || name === undefined) return
   const header = headerOf(exchange, 'mcp-name')
@@ -119,13 +119,13 @@ export const discovery = (context: Context): McpResult => {
   )
 }
 
-/** A call is bound to what it asks for; `_meta`, the answers and the state itself change from one attempt to the next. */
+/** What a state is bound to. `_meta`, the answers and the state itself are left out, since they change from one attempt to the next. */
 function boundTo({ method, params = {} }: RpcRequest, { exchange, server }: Context) {
   const { _meta: _, inputResponses: _responses, requestState: _state, ...same } = params
   return { holder: holderOf(exchange.caller), call: stringifyExact([server.path, method, same]) }
 }
 
-/** What the client has answered, in this attempt and before. Throws an RpcError for answers that are none. */
+/** What the client has answered, in this attempt and before. Throws an RpcError for malformed answers. */
 export function earlierOf(request: RpcRequest, context: Context): Earlier {
   const { inputResponses, requestState } = request.params ?? {}
   const state =

@@ -123,7 +123,7 @@ const howFor = ({ exchange }: Context, pace = unpaced) => ({
   ...{ accepted: acceptedIn(exchange.headers.accept), pace, headers: [] as readonly string[] },
 })
 
-/** What a request is answered with: an error too is an answer. */
+/** The answer to a request. An RpcError becomes a failure in the place of the result. */
 async function attempted(
   request: RpcRequest,
   context: Context,

@@ -81,7 +81,7 @@ const asText = (value: unknown): readonly Block[] => (value === undefined ? [] :
 const mayBeStructured = (value: unknown, version: string) =>
   version >= '2025-06-18' && (isObject(value) || isModern({ version }))
 
-/** What a version does not know becomes text. */
+/** Content that a version does not have becomes text. */
 function inVersion(block: Block, version: string): Block {
   if (block.type === 'audio' && version < '2025-03-26') return textBlock(`(audio, ${block.mimeType})`)
   if (block.type === 'resource_link' && version < '2025-06-18') return textBlock(String(block.uri))

@@ -53,7 +53,7 @@ export function asked(rounds: readonly McpRound[], answers: Answers): Answers {
 
 const actions: readonly unknown[] = ['accept', 'decline', 'cancel']
 
-/** Throws an RpcError for an answer to an elicitation that no form could have given. */
+/** Throws an RpcError for an answer to an elicitation that does not fit its form. */
 export function requireFittingAnswers(rounds: readonly McpRound[], answers: Answers): void {
   for (const [name, question] of rounds.flatMap(round => Object.entries(round)))
     if (question.method === 'elicitation/create' && Object.hasOwn(answers, name))

@@ -1,4 +1,4 @@
-/** Streams of events of a session, which a client can take up again where it lost them. */
+/** Streams of events of a session, which a client can resume where it lost them. */
 import type { OpenBody } from '../core/exchange.js'
 import { unpaced } from '../core/pace.js'
 import { eventText, type RpcFrame } from '../rpc/frames.js'
@@ -15,7 +15,7 @@ export const openBody = (play: OpenBody['play'], isEndless = false): OpenBody =>
   ...{ isEndless, play },
 })
 
-/** More events of one stream are not kept for clients that come back. */
+/** How many events of a stream are kept for clients that come back. */
 const MOST_KEPT = 256
 
 /** Events are numbered within their stream, and the id of an event names both: `3-12`. */

@@ -49,7 +49,7 @@ export function callOf({ body }: Pick<RecordedRequest, 'body'>): string | undefi
   return typeof method === 'string' ? callTitle({ method, params: isObject(params) ? params : {} }) : undefined
 }
 
-/** Whether nothing of this message is answered: a notification, or what a client answers to a server. */
+/** Whether a message gets no answer: a notification, or a client's answer to the server. */
 const isOneWay = (message: JsonRpcMessage) =>
   typeof message.method === 'string'
     ? message.method.startsWith('notifications/')

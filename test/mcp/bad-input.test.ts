@@ -138,6 +138,19 @@ test('a stream needs a session, and a client that takes events', async () => {
   expect(await statuses('PUT', [headers])).toEqual([405])
 })
 
+test('a HEAD leaves the stream of the session open', async () => {
+  const platform = await platformWith({
+    mcp: { tools: [{ name: 'grow', reply: { text: 'More.', changed: ['tools'] } }] },
+  })
+  const { headers } = await session(platform)
+  const stream = { ...headers, accept: 'text/event-stream' }
+  const frames = framesIn(await platform.ask('/mcp', { headers: stream }))
+  expect((await platform.ask('/mcp', { method: 'HEAD', headers: stream })).status).toBe(200)
+  await post(platform, request('tools/call', { name: 'grow' }), headers)
+  expect((await frames.next()).value).toMatchObject({ method: 'notifications/tools/list_changed' })
+  await frames.return(undefined)
+})
+
 test('batches are answered message by message, in 2025-03-26 only', async () => {
   const platform = await platformWith({ mcp: server })
   const { headers } = await session(platform, '2025-03-26', { sampling: {} })
