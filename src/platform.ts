@@ -112,7 +112,7 @@ function platformOf(parts: PlatformParts): OpenPlatform {
     ...{ journal, violations, faultCalls: faults.calls, failNext: faults.failNext, rules: lasting.rules.rules },
     ...{ exportState: state.export, importState: state.import, mintToken, switchMode: modes.switch },
     ...{ receipt: recordings.receipt, misses: recordings.misses, onMiss: recordings.onMiss, onMessage },
-    ...{ reset, reload, stop, resources: lasting.resources },
+    ...{ reset, reload, stop, resources: lasting.resources, mcp: lasting.mcp.lists },
     async openApi(at = url) {
       const { documentOf } = await import('./platform/app.js')
       return documentOf({ current, lasting }, at)

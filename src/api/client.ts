@@ -1,6 +1,6 @@
 /** A typed client for operations. The dashboard's page and tests call them by method and path. */
 import type * as v from 'valibot'
-import type { Of, Operation, Operations, ReadonlyValue, Schema } from './operation.js'
+import type { Of, Operation, Operations, Schema, SentOf } from './operation.js'
 
 /** The operation of a table at a method and path. */
 type OperationAt<O extends Operations, A> = Extract<O[keyof O], { readonly at: A }>
@@ -11,8 +11,8 @@ type Params<A> = A extends `${string}{${infer Name}}${infer Rest}`
 
 type Part<Name extends string, S> = S extends Schema
   ? object extends v.InferInput<S>
-    ? { readonly [K in Name]?: ReadonlyValue<v.InferInput<S>> | undefined }
-    : { readonly [K in Name]: ReadonlyValue<v.InferInput<S>> }
+    ? { readonly [K in Name]?: SentOf<S> | undefined }
+    : { readonly [K in Name]: SentOf<S> }
   : unknown
 
 /** The path parameters, the query and the body. */

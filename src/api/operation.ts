@@ -53,6 +53,8 @@ export type ReadonlyValue<T> = T extends (...args: never) => unknown
 
 /** The type that a schema describes. */
 export type Of<S extends Schema> = ReadonlyValue<v.InferOutput<S>>
+/** The type of what is sent, before defaults are filled in. */
+export type SentOf<S extends Schema> = ReadonlyValue<v.InferInput<S>>
 
 /** The argument of `run`: the path parameters, and the validated input. */
 type Given<A, Q, B, W> = Params<A> &

@@ -76,19 +76,25 @@ const prompt = closed({
 })
 
 const items = <const S extends v.GenericSchema<unknown, object>>(form: S, what: string, key: string, meaning: string) =>
-  v.optional(
-    described(
-      v.pipe(
-        list(form, what),
-        v.check(
-          all => different(all, one => (one as Readonly<Record<string, unknown>>)[key]),
-          `a list without two ${what} of the same ${key}`,
-        ),
-      ),
-      meaning,
+  v.optional(described(listOfItems(form, what, key), meaning), [])
+
+/** Without two of the same name. */
+export const listOfItems = <const S extends v.GenericSchema<unknown, object>>(form: S, what: string, key: string) =>
+  v.pipe(
+    list(form, what),
+    v.check(
+      all => different(all, one => (one as Readonly<Record<string, unknown>>)[key]),
+      `a list without two ${what} of the same ${key}`,
     ),
-    [],
   )
+
+/** What servers list, by the name of the list. */
+export const mcpItems = { tools: tool, resources: resource, resourceTemplates: resourceTemplate, prompts: prompt }
+
+/** By which the items of a list are told apart. */
+export const mcpItemKeys = {
+  ...{ tools: 'name', resources: 'uri', resourceTemplates: 'uriTemplate', prompts: 'name' },
+} as const satisfies Readonly<Record<keyof typeof mcpItems, string>>
 
 const server = closed({
   access: option(access, ['apiKey', 'user'], 'Who may ask: anyone, or a list of anon, service, user, apiKey.'),

@@ -650,6 +650,12 @@ export const noSuchResource = failure(
   (path: string, nearest: string) => `There is no resource ${JSON.stringify(shortened(path))}.${nearest}`,
 )
 
+export const noSuchMcpItem = failure(
+  404,
+  'no_such_mcp_item',
+  (what: string, name: string, nearest: string) => `There is no ${what} ${JSON.stringify(shortened(name))}.${nearest}`,
+)
+
 export const noSuchRuleFile = failure(
   404,
   'no_such_rule_file',

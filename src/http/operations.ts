@@ -11,6 +11,7 @@ import { type Mode, modes } from '../core/exchange.js'
 import { faultOperations } from '../faults/operations.js'
 import { journalOperations } from '../journal/operations.js'
 import { allKeyOperations } from '../keys/operations.js'
+import { mcpOperations } from '../mcp/operations.js'
 import { metricOperations } from '../metrics/operations.js'
 import { recordingOperations, runOperations } from '../recordings/operations.js'
 import { draftOperations, ruleOperations } from '../replies/operations.js'
@@ -163,6 +164,7 @@ export type ControlParts = PlatformParts &
   Parameters<typeof draftOperations>[0] &
   Parameters<typeof ruleOperations>[0] &
   Parameters<typeof resourceOperations>[0] &
+  Parameters<typeof mcpOperations>[0] &
   Parameters<typeof stateOperations>[0] &
   Parameters<typeof tokenOperations>[0]
 
@@ -186,6 +188,7 @@ export const controlOperations = (parts: ControlParts) => ({
   ...draftOperations(parts),
   ...ruleOperations(parts),
   ...resourceOperations(parts),
+  ...mcpOperations(parts),
   ...stateOperations(parts),
   ...tokenOperations(parts),
 })

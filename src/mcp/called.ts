@@ -1,6 +1,7 @@
 /** What a call names, looked up among what the server offers, with its arguments checked. */
 
 import { validatorOf } from '../check/json-schema.js'
+import { UnfitSchema } from '../check/json-schema-form.js'
 import { didYouMean } from '../check/suggest.js'
 import type { McpServer } from '../config/mcp-options.js'
 import { bounded, TookTooLong } from '../core/work.js'
@@ -66,6 +67,17 @@ export function validatorFor(schema: object) {
   const made = validatorOf(schema)
   validators.set(schema, made)
   return made
+}
+
+/** Why calls cannot be held against a schema; `undefined` where they can. */
+export function troubleWith(schema: object): string | undefined {
+  try {
+    validatorFor(schema)
+    return undefined
+  } catch (error) {
+    if (error instanceof UnfitSchema) return error.message
+    throw error
+  }
 }
 
 function checkedTool(name: string, given: object, tools: readonly Tool[]): Tool {

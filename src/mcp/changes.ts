@@ -1,4 +1,4 @@
-/** Tells open streams which lists a reload has changed. A file of its own, since only reloads need it. */
+/** Tells open streams which lists have changed. A file of its own, since requests do not need it. */
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadedConfig } from '../config/load.js'
 import { type McpServer, mcpServers } from '../config/mcp-options.js'
@@ -14,8 +14,17 @@ export function announceChanges(sessions: McpSessions, before: LoadedConfig, nex
   const servers = mcpServers(next.config.mcp)
   for (const [path, old] of mcpServers(before.config.mcp)) {
     const now = servers.get(path)
-    if (!now) continue
-    for (const list of Object.keys(members) as readonly List[])
-      if (members[list].some(member => !isDeepStrictEqual(old[member], now[member]))) sessions.changed(path, list)
+    if (now) announceDifferences(sessions, path, { old, now })
   }
+}
+
+/** Tells the clients of a scope, or all if none is given. */
+export function announceDifferences(
+  sessions: McpSessions,
+  path: string,
+  { old, now }: { readonly old: McpServer; readonly now: McpServer },
+  scope?: string,
+): void {
+  for (const list of Object.keys(members) as readonly List[])
+    if (members[list].some(member => !isDeepStrictEqual(old[member], now[member]))) sessions.changed(path, list, scope)
 }

@@ -13,6 +13,8 @@ import type { ClientFacts, McpSessions, Session } from './sessions.js'
 export interface RunningServer {
   readonly path: string
   readonly options: McpServer
+  /** The options without the changes that were made since. */
+  readonly configured: McpServer
   readonly replies: () => Promise<McpReplies>
   readonly sessions: McpSessions
   readonly states: RequestStates

@@ -1,5 +1,4 @@
 /** Servers of the Model Context Protocol, as a source of answers on configured paths. Loaded where one is configured. */
-import { UnfitSchema } from '../check/json-schema-form.js'
 import { ProblemsError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import { mcpServerAt, mcpServers } from '../config/mcp-options.js'
@@ -8,27 +7,41 @@ import type { Exchange, OwnPath, PathSource, Reply } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
 import { RpcError } from '../rpc/frames.js'
 import { isStateless, sessionVersions } from '../rpc/versions.js'
-import { validatorFor } from './called.js'
+import { troubleWith } from './called.js'
 import type { RunningServer } from './context.js'
 import { errorReply } from './deliver.js'
 import { ended, generalStream } from './legacy.js'
 import { challenge, metadata, WELL_KNOWN } from './metadata.js'
+import type { McpOffers } from './offers.js'
 import { type PaceOf, posted } from './post.js'
 
 export { announceChanges } from './changes.js'
+export { createMcpLists } from './manage.js'
+export { createMcpOffers, type McpOffers } from './offers.js'
 export { createRequestStates, type RequestStates } from './request-state.js'
 export { createMcpSessions, type McpSessions } from './sessions.js'
 
-interface Needed extends Omit<RunningServer, 'path' | 'options'> {
+interface Needed extends Omit<RunningServer, 'path' | 'options' | 'configured'> {
   readonly origins: Pick<Origins, 'requireOwnPage'>
   readonly paceOf: PaceOf
+  /** What has been changed while it ran. */
+  readonly offers: Pick<McpOffers, 'of'>
 }
 
 /** Throws a ProblemsError for a schema that cannot be used. */
-export function mcpSource(loaded: LoadedConfig, { origins, paceOf, ...shared }: Needed): PathSource {
-  const servers = [...mcpServers(loaded.config.mcp)].map(([path, options]) => ({ ...shared, path, options }))
+export function mcpSource(loaded: LoadedConfig, { origins, paceOf, offers, ...shared }: Needed): PathSource {
+  const servers = [...mcpServers(loaded.config.mcp)].map(([path, options]) => ({
+    ...shared,
+    path,
+    options,
+    configured: options,
+  }))
   requireSchemas(servers, loaded)
-  const answers = new Map(servers.flatMap(server => answersOf(server, paceOf)))
+  const offering: Offering = (server, { scope }) => {
+    const options = offers.of(server.path, server.options, scope)
+    return options === server.options ? server : { ...server, options }
+  }
+  const answers = new Map(servers.flatMap(server => answersOf(server, offering, paceOf)))
   const [first] = servers
   if (first) answers.set(getting(WELL_KNOWN), exchange => metadata(first, exchange))
   const byPath = new Map<string, OwnPath[]>()
@@ -46,12 +59,19 @@ export function mcpSource(loaded: LoadedConfig, { origins, paceOf, ...shared }: 
   }
 }
 
+/** The server as an exchange sees it. */
+type Offering = (server: RunningServer, exchange: Exchange) => RunningServer
+
 type Answering = (exchange: Exchange) => Reply | Promise<Reply>
 
 const getting = (path: string): OwnPath => ({ method: 'GET', path, access: 'anyone', isLocal: true })
 
 /** What a server answers at its path, and the document about it. */
-function answersOf(server: RunningServer, paceOf: PaceOf): readonly (readonly [OwnPath, Answering])[] {
+function answersOf(
+  server: RunningServer,
+  offering: Offering,
+  paceOf: PaceOf,
+): readonly (readonly [OwnPath, Answering])[] {
   const { path, options } = server
   const own = (method: string): OwnPath => ({
     ...{ method, path, access: options.access },
@@ -60,13 +80,16 @@ function answersOf(server: RunningServer, paceOf: PaceOf): readonly (readonly [O
   const inSessions = (answer: (server: RunningServer, exchange: Exchange) => Reply) => (exchange: Exchange) => {
     const { method, headers } = exchange
     if (isStateless(String(headers['mcp-protocol-version']))) throw methodNotAllowed(method, ['POST'])
-    return orError(() => answer(server, exchange))
+    return orError(() => answer(offering(server, exchange), exchange))
   }
   const hasSessions = sessionVersions.some(version => options.protocolVersions.includes(version))
   return [
     [
       own('POST'),
-      async exchange => ({ answeredBy: { kind: 'mcp', path }, ...(await posted(server, exchange, paceOf)) }),
+      async exchange => ({
+        answeredBy: { kind: 'mcp', path },
+        ...(await posted(offering(server, exchange), exchange, paceOf)),
+      }),
     ],
     ...(hasSessions
       ? ([
@@ -98,14 +121,4 @@ function requireSchemas(servers: readonly RunningServer[], { originOf, config }:
     }),
   )
   if (problems.length > 0) throw new ProblemsError(problems)
-}
-
-function troubleWith(schema: object): string | undefined {
-  try {
-    validatorFor(schema)
-    return undefined
-  } catch (error) {
-    if (error instanceof UnfitSchema) return error.message
-    throw error
-  }
 }

@@ -40,7 +40,7 @@ export function initialized({ params = {} }: RpcRequest, server: RunningServer, 
     client: clientFrom(clientInfo, capabilities),
   })
   const result: McpResult = {
-    ...{ protocolVersion: version, capabilities: capabilitiesOf(options), serverInfo: serverInfo(options) },
+    ...{ protocolVersion: version, capabilities: capabilitiesOf(server), serverInfo: serverInfo(options) },
     ...(options.instructions !== undefined && { instructions: options.instructions }),
   }
   return { session, result }

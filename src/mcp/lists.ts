@@ -1,14 +1,19 @@
 /** What a server offers: its capabilities, and its lists page by page. */
 import type { McpServer } from '../config/mcp-options.js'
 import { RpcError, rpcCodes } from '../rpc/frames.js'
-import { type Context, isModern } from './context.js'
+import { type Context, isModern, type RunningServer } from './context.js'
+import type { McpList } from './operations.js'
 
 type Value = Readonly<Record<string, unknown>>
 
 /** What `initialize` and `server/discover` tell of a server. */
-export function capabilitiesOf({ tools, resources, resourceTemplates, prompts, completions }: McpServer): Value {
-  const has = { tools: tools.length > 0, prompts: prompts.length > 0 }
-  const hasResources = resources.length + resourceTemplates.length > 0
+export function capabilitiesOf({ options, configured }: Pick<RunningServer, 'options' | 'configured'>): Value {
+  const { resourceTemplates, completions } = options
+  // A list whose last item was removed while clients listen is an empty list, not an unknown method.
+  const hasAny = (...lists: readonly McpList[]) =>
+    lists.some(list => options[list].length + configured[list].length > 0)
+  const has = { tools: hasAny('tools'), prompts: hasAny('prompts') }
+  const hasResources = hasAny('resources', 'resourceTemplates')
   return {
     logging: {},
     ...(has.tools && { tools: { listChanged: true } }),

@@ -37,7 +37,7 @@ const calls = new Set(['tools/call', 'resources/read', 'prompts/get', 'completio
 export async function answerTo(request: RpcRequest, context: Context, earlier?: Earlier): Promise<CallOutcome> {
   const { method, params = {} } = request
   const needed = capabilityOf[method]
-  const isKnown = needed === undefined || capabilitiesOf(context.server.options)[needed] !== undefined
+  const isKnown = needed === undefined || capabilitiesOf(context.server)[needed] !== undefined
   if (!isKnown || (isModern(context) && withSessionsOnly.has(method))) throw unknownMethod(method, context)
   if (calls.has(method)) return answerCall(request, context, earlier)
   const by = await ruleOn(request, context)

@@ -110,7 +110,7 @@ export const discovery = (context: Context): McpResult => {
   return completed(
     {
       supportedVersions: [...options.protocolVersions].reverse(),
-      capabilities: capabilitiesOf(options),
+      capabilities: capabilitiesOf(context.server),
       ...(options.instructions !== undefined && { instructions: options.instructions }),
       ttlMs: options.ttlMs,
       cacheScope: options.cacheScope,

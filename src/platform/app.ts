@@ -69,6 +69,7 @@ function abilities({ current, lasting, sources, forTests, reset, reload }: Surro
   return {
     ...{ apiKeys, clock, journal, violations, drafts, reset },
     ...{ misses: recordings.misses, receipt: recordings.receipt, resources: lasting.resources },
+    mcp: lasting.mcp.lists,
     ...{ exportState: state.export, importState: state.import },
     ...{ mintToken: forTests.mintToken, accounts: forTests, steering: settings },
     rules: createRuleEditing({ current, sources, drafts, reload }, rules),

@@ -9,21 +9,25 @@ import type { PathSource } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
 import { type Pace, paceFrom } from '../core/pace.js'
 import { onceLoaded } from '../core/work.js'
+import type { McpLists } from '../mcp/operations.js'
 import { paceAsked } from '../platform-api/chat-completions.js'
 import type { Replies } from '../replies/index.js'
 import type { Part } from './part.js'
 
 type McpFolder = typeof import('../mcp/index.js')
 
-/** Sessions, and the keys that sign what clients carry between calls. */
+/** Sessions, changes to what servers offer, and the keys that sign what clients carry between calls. */
 interface LastingMcp {
   readonly folder: McpFolder
   readonly sessions: ReturnType<McpFolder['createMcpSessions']>
+  readonly offers: ReturnType<McpFolder['createMcpOffers']>
   readonly states: ReturnType<McpFolder['createRequestStates']>
 }
 
 interface McpPart extends Part {
   readonly opened: () => Promise<LastingMcp>
+  /** What servers offer, for the control API and tests. */
+  readonly lists: () => Promise<McpLists>
 }
 
 /** `loaded` is the configuration in force. */
@@ -31,16 +35,24 @@ export function createMcpPart(now: () => number, loaded: () => LoadedConfig): Mc
   let known: LastingMcp | undefined
   const opened = onceLoaded(async () => {
     const folder = await import('../mcp/index.js')
-    known = { folder, sessions: folder.createMcpSessions(now), states: folder.createRequestStates(now) }
+    const { createMcpOffers, createMcpSessions, createRequestStates } = folder
+    known = { folder, sessions: createMcpSessions(now), offers: createMcpOffers(), states: createRequestStates(now) }
     return known
   })
   return {
     opened,
+    lists: onceLoaded(async () => {
+      const { folder, sessions, offers } = await opened()
+      return folder.createMcpLists({ servers: () => mcpServers(loaded().config.mcp), offers, sessions })
+    }),
     async prepare(next) {
       const before = loaded()
       return () => known?.folder.announceChanges(known.sessions, before, next)
     },
-    reset: ({ scope }) => known?.sessions.forget(scope),
+    reset({ scope }) {
+      known?.offers.forget(scope)
+      known?.sessions.forget(scope)
+    },
     close: () => known?.sessions.close(),
   }
 }
@@ -60,9 +72,9 @@ export function mcpOpeners(loaded: LoadedConfig, needed: Needed): readonly (() =
   if (mcpServers(config.mcp).size === 0) return []
   return [
     async () => {
-      const { folder, sessions, states } = await part.opened()
+      const { folder, sessions, offers, states } = await part.opened()
       return folder.mcpSource(loaded, {
-        ...{ sessions, states, origins, now, strict: config.strict },
+        ...{ sessions, offers, states, origins, now, strict: config.strict },
         replies: async () => (await replies()).mcp(),
         file: name => contentOf(path.resolve(dir, name)),
         paceOf: ({ headers }, own) => paceFrom(paceAsked(headers), paceFrom(own, pace())),

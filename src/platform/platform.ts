@@ -11,6 +11,7 @@ import type { Traffic } from '../http/entrance.js'
 import type { ModesByEndpoint } from '../http/modes.js'
 import type { Handler } from '../http/mount.js'
 import type { Journal } from '../journal/index.js'
+import type { McpLists } from '../mcp/operations.js'
 import type { Miss, Receipt } from '../recordings/index.js'
 import type { ResourceRows } from '../resources/operations.js'
 import type { StateDocument } from '../state/index.js'
@@ -69,6 +70,8 @@ export interface OpenPlatform {
   onMiss(listener: (miss: Miss) => void): void
   /** The rows of resources, of all users. */
   readonly resources: () => Promise<ResourceRows>
+  /** What MCP servers offer. */
+  readonly mcp: () => Promise<McpLists>
   /** Calls the listener with each mail and text message that a live backend would have sent. */
   onMessage(listener: (message: MessageRow) => void): void
   /** Users, sessions, keys and messages as one document. */

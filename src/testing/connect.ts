@@ -18,7 +18,7 @@ import { type FailNext, type ReplyWith, ruleFrom, type SharedGiven } from './rep
 import { resetOptions } from './reset.js'
 import { resourceOf } from './resource.js'
 import { type SharedScope, scopeName } from './scope.js'
-import { createTools } from './tools.js'
+import { createTools, type ListSource } from './tools.js'
 import { requireNone } from './unanswered.js'
 
 export interface ConnectOptions {
@@ -108,7 +108,7 @@ function abilities(control: Control, scope: string | undefined) {
   const journal = journalOf(control, own)
   const reply = replying(control, own)
   return {
-    ...{ reply, journal, misses, mcp: createTools(reply, journal) },
+    ...{ reply, journal, misses, mcp: createTools({ reply, journal, lists: remoteLists(control, own) }) },
     failNext: failing(control, own),
     async expectNoMisses() {
       const unmatched = await journal.find(({ code }) => code === 'no_rule_matches')
@@ -123,6 +123,11 @@ function abilities(control: Control, scope: string | undefined) {
     createKey: async (options = {}) => (await control('POST /keys', { body: { ...keyOptions(options), ...own } })).key,
   } satisfies Partial<SharedScope>
 }
+
+const remoteLists = (control: Control, query: Own): ListSource => ({
+  list: async () => (await control('GET /mcp', { query })).data,
+  change: (server, body) => control('PUT /mcp/{server}', { server, query, body }),
+})
 
 const remoteResource = (control: Control, resource: string, query: Own) =>
   resourceOf({

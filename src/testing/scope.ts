@@ -9,7 +9,7 @@ import type { KeyOptions, TestKeys } from './credentials.js'
 import { type Awaitable, createTestJournal, type SharedJournal, type TestJournal } from './journal.js'
 import { type FailNext, failing, giving, type ReplyWith, type SharedGiven } from './reply.js'
 import { type TestResource, testResource } from './resource.js'
-import { createTools, type TestTools } from './tools.js'
+import { createTools, type TestTools, testLists } from './tools.js'
 import type { Unanswered } from './unanswered.js'
 
 /** Its settings and its journal only concern requests of this scope, in any process. */
@@ -71,7 +71,7 @@ export function createScope(given: string, { platform, keys, unanswered, sinceMs
     name,
     headers: { [SCOPE_HEADER]: name },
     apiKey: keys.ofScope(name),
-    ...{ reply, journal, mcp: createTools(reply, journal) },
+    ...{ reply, journal, mcp: createTools({ reply, journal, lists: testLists(platform, name) }) },
     failNext: failing(platform, name),
     resource: path => testResource(platform, path, name),
     misses: () => unanswered.misses(name),

@@ -17,7 +17,7 @@ import { failing, giving } from './reply.js'
 import { createResetting } from './reset.js'
 import { testResource } from './resource.js'
 import { createScope, type Scope } from './scope.js'
-import { createTools } from './tools.js'
+import { createTools, testLists } from './tools.js'
 import { createUnanswered } from './unanswered.js'
 
 /** Every option of `platform.config.yaml`, and further sources. */
@@ -75,7 +75,7 @@ function forTests(platform: OpenPlatform): Platform {
     get mode() {
       return platform.mode
     },
-    ...{ reply, journal, mcp: createTools(reply, journal) },
+    ...{ reply, journal, mcp: createTools({ reply, journal, lists: testLists(platform) }) },
     failNext: failing(platform),
     misses: () => unanswered.misses(),
     expectNoMisses: () => unanswered.expectNone(),

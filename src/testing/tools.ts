@@ -1,7 +1,10 @@
 /** The tools of MCP servers as tests see them: what they answer, and how they were called. */
 import { inspect } from 'node:util'
 import type { JournalEntry } from '../journal/index.js'
+import type { McpChangesInput, OfferedServer } from '../mcp/operations.js'
+import type { Platform } from '../platform.js'
 import type { McpRuleInput } from '../replies/index.js'
+import { checking } from './checked.js'
 import type { ExchangeFilter } from './exchange-filter.js'
 import type { SharedJournal } from './journal.js'
 import type { ReplyWith, SharedGiven } from './reply.js'
@@ -27,13 +30,41 @@ interface TestTool<G extends SharedGiven = SharedGiven> {
 
 export interface TestTools<G extends SharedGiven = SharedGiven> {
   tool(name: string): TestTool<G>
+  /** What a server offers at the moment. Without a path: the only server. */
+  server(path?: string): Promise<OfferedServer>
+  /**
+   * Adds, replaces and removes tools, resources and prompts until a reset, and tells the clients that listen.
+   *
+   * ```ts
+   * await platform.mcp.change({ tools: [{ name: 'get_time' }], remove: { tools: ['get_weather'] } })
+   * ```
+   */
+  change(changes: McpChangesInput, path?: string): Promise<OfferedServer>
 }
 
-export function createTools<G extends SharedGiven>(
-  reply: ReplyWith<G>,
-  journal: Pick<SharedJournal, 'find'>,
-): TestTools<G> {
+/** In this process, or in another one. */
+export interface ListSource {
+  list(): Promise<readonly OfferedServer[]>
+  change(path: string, changes: McpChangesInput): Promise<OfferedServer>
+}
+
+interface Sources<G extends SharedGiven> {
+  readonly reply: ReplyWith<G>
+  readonly journal: Pick<SharedJournal, 'find'>
+  readonly lists: ListSource
+}
+
+export function createTools<G extends SharedGiven>({ reply, journal, lists }: Sources<G>): TestTools<G> {
+  const pathOf = (path: string | undefined) => path ?? onlyPath(lists)
   return {
+    async server(path) {
+      const wanted = await pathOf(path)
+      const servers = await lists.list()
+      const found = servers.find(one => one.path === wanted)
+      if (found) return found
+      throw new TypeError(`There is no MCP server at ${JSON.stringify(wanted)}. ${known(servers)}`)
+    },
+    change: async (changes, path) => lists.change(await pathOf(path), changes),
     tool: name => ({
       reply: (said, options) => {
         const forms = [said].flat().map(form => (typeof form === 'string' ? { text: form } : form)) as ToolReply[]
@@ -69,3 +100,22 @@ function callIn(body: unknown): Call | undefined {
   const { jsonrpc, method, params } = (typeof body === 'object' ? (body ?? {}) : {}) as Record<string, unknown>
   return jsonrpc === '2.0' && method === 'tools/call' ? (params as Call) : undefined
 }
+
+/** The path of the only server. */
+async function onlyPath(lists: ListSource): Promise<string> {
+  const servers = await lists.list()
+  const [only, ...more] = servers
+  if (only && more.length === 0) return only.path
+  throw new TypeError(only ? `Name the MCP server. ${known(servers)}` : 'No MCP server is configured.')
+}
+
+const known = (servers: readonly OfferedServer[]) => `Known: ${servers.map(({ path }) => path).join(', ') || 'none'}.`
+
+/** The servers of a platform in this process. */
+export const testLists = ({ mcp }: Pick<Platform, 'mcp'>, scope = ''): ListSource => ({
+  list: async () => (await mcp()).list(scope),
+  async change(path, changes) {
+    const { mcpChanges } = await import('../mcp/operations.js')
+    return (await mcp()).change(path, checking('mcp.change', mcpChanges)(changes), scope)
+  },
+})

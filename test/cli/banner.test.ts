@@ -51,6 +51,7 @@ const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1', controlToken = '' }: 
     openApi: async () => ({}),
     reload: async () => {},
     resources: notHere,
+    mcp: notHere,
     stop: async () => {},
   }
   return banner(platform, '1.2.3', pc.createColors(false))

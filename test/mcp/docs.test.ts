@@ -43,15 +43,15 @@ test('the example of the documentation works with a client', async () => {
   expect(await weather('somewhere')).toMatchObject({ content: [{ text: 'It is 21 degrees in Lima.' }] })
 })
 
-test('the example for tests is a test that passes', async () => {
+test('the examples for tests are tests that pass', async () => {
   const [config = ''] = blocksOf('yaml')
   const dir = folderWith({ 'platform.config.yaml': config })
   const platform = await platformWith({ config: `${dir}/platform.config.yaml`, port: 0, state: 'memory' })
   const { client } = await connected(platform)
   const call = async () => client.callTool({ name: 'get_weather', arguments: { city: 'Oslo' } })
-  const [snippet = ''] = blocksOf('ts')
   const AsyncFunction = call.constructor as FunctionConstructor
-  const example = new AsyncFunction('platform', 'expect', 'call', snippet.replace('// …', 'await call()'))
-  expect(snippet).toContain('// …')
-  await example(platform, expect, call)
+  const [calling, ...others] = blocksOf('ts')
+  expect(calling).toContain('// …')
+  for (const snippet of [calling?.replace('// …', 'await call()') ?? '', ...others])
+    await new AsyncFunction('platform', 'expect', 'call', snippet)(platform, expect, call)
 })

@@ -1,0 +1,103 @@
+/** Operations on MCP servers: what they offer, and how that changes while clients listen. */
+import { type Of, operation, type SentOf } from '../api/operation.js'
+import { dataOf, listOf, maybe, named, object, objectOf, optional, text } from '../api/shapes.js'
+import {
+  listOfItems,
+  type McpPrompt,
+  type McpResource,
+  type McpResourceTemplate,
+  type McpTool,
+  mcpItemKeys,
+  mcpItems,
+} from '../config/mcp-options.js'
+
+export type McpList = keyof typeof mcpItems
+
+const server = named(
+  'McpServer',
+  object({
+    /** As configured: `/mcp`. */
+    path: text,
+    name: text,
+    tools: listOf(objectOf<McpTool>()),
+    resources: listOf(objectOf<McpResource>()),
+    resourceTemplates: listOf(objectOf<McpResourceTemplate>()),
+    prompts: listOf(objectOf<McpPrompt>()),
+  }),
+)
+export type OfferedServer = Of<typeof server>
+
+const advice = (key: string) =>
+  key === 'reply' ? ' What is answered is a rule: add it with POST /__standin/replies.' : undefined
+
+const { reply: _tool, ...tool } = mcpItems.tools.entries
+// A file is named by the configuration only: its content would go to every client.
+const { reply: _resource, file: _file, ...resource } = mcpItems.resources.entries
+const { reply: _template, ...resourceTemplate } = mcpItems.resourceTemplates.entries
+const { reply: _prompt, ...prompt } = mcpItems.prompts.entries
+
+const names = maybe(listOf(text))
+
+export const mcpChanges = object({
+  tools: optional(listOfItems(object(tool, advice), 'tools', mcpItemKeys.tools), 'Added, or replaced by name.'),
+  resources: optional(
+    listOfItems(object(resource, advice), 'resources', mcpItemKeys.resources),
+    'Added, or replaced by uri.',
+  ),
+  resourceTemplates: optional(
+    listOfItems(object(resourceTemplate, advice), 'resource templates', mcpItemKeys.resourceTemplates),
+    'Added, or replaced by uriTemplate.',
+  ),
+  prompts: optional(listOfItems(object(prompt, advice), 'prompts', mcpItemKeys.prompts), 'Added, or replaced by name.'),
+  remove: optional(
+    object({ tools: names, resources: names, resourceTemplates: names, prompts: names }),
+    'Names of tools and prompts, URIs of resources and templates.',
+  ),
+})
+export type McpChanges = Of<typeof mcpChanges>
+export type McpChangesInput = SentOf<typeof mcpChanges>
+
+/** The lists of a server, for a scope; for all requests with an empty one. */
+export interface McpLists {
+  list(scope: string): Promise<readonly OfferedServer[]>
+  /** Tells the clients that listen. Rejects with a PlatformError if the server or an item to remove is not there. */
+  change(path: string, changes: McpChanges, scope: string): Promise<OfferedServer>
+  /** Undoes all changes for the scope. */
+  restore(path: string, scope: string): Promise<OfferedServer>
+}
+
+const inScope = object({ scope: optional(text, 'The scope. By default, requests of every scope.') })
+const notThere = 'There is no such server, or no such item.'
+const reads = { bytes: 1_048_576 }
+
+export const mcpOperations = ({ mcp }: { readonly mcp: () => Promise<McpLists> }) => ({
+  listMcpServers: operation({
+    at: 'GET /mcp',
+    does: 'Lists the emulated MCP servers, with what they offer at the moment.',
+    query: inScope,
+    returns: dataOf(server),
+    answer: 'The servers, in the order of the configuration.',
+    run: async ({ scope = '' }) => ({ data: await (await mcp()).list(scope) }),
+  }),
+  changeMcpServer: operation({
+    at: 'PUT /mcp/{server}',
+    does: 'Adds, replaces and removes tools, resources and prompts of an MCP server until a reset, and tells its clients.',
+    more: 'The server is its path, encoded: %2Fmcp.',
+    query: inScope,
+    body: mcpChanges,
+    reads,
+    returns: server,
+    answer: 'The server with the changes.',
+    errors: { 404: notThere },
+    run: async ({ server, body, scope = '' }) => (await mcp()).change(server, body, scope),
+  }),
+  restoreMcpServer: operation({
+    at: 'POST /mcp/{server}/restore',
+    does: 'Undoes the changes to an MCP server, and tells its clients.',
+    query: inScope,
+    returns: server,
+    answer: 'The server as it is configured.',
+    errors: { 404: notThere },
+    run: async ({ server, scope = '' }) => (await mcp()).restore(server, scope),
+  }),
+})
