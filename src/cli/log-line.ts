@@ -1,7 +1,9 @@
 /** A line of the request log without secrets, made from an exchange or a journal entry. */
+import { mcpServers } from '../config/mcp-options.js'
+import type { Config } from '../config/schema.js'
 import { type Exchange, sourceOf } from '../core/exchange.js'
 import { once } from '../core/work.js'
-import type { JournalEntry } from '../journal/index.js'
+import { type JournalEntry, loadFacts } from '../journal/index.js'
 import { loadRedact } from '../platform/recordings.js'
 import type { Platform } from '../platform.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
@@ -10,6 +12,7 @@ type Facts =
   | 'at'
   | 'caller'
   | 'endpoint'
+  | 'call'
   | 'mode'
   | 'source'
   | 'answeredBy'
@@ -31,10 +34,10 @@ export interface LogLine extends Pick<JournalEntry, Facts | 'firstByteMs' | 'dur
 }
 
 /** Much cheaper than a whole journal entry, which only few lines need. */
-export function logLineOf(exchange: Exchange, redact: Redact): LogLine {
+export function logLineOf(exchange: Exchange, redact: Redact, callOf: CallOf = noCall): LogLine {
   const { method, path, query, caller, endpoint, mode = null, outcome, startedMs } = exchange
   const redaction = once(() => redact(credentialsOf(exchange, redact)))
-  const open = (text: string | undefined) => (text === undefined ? null : redaction().text(text))
+  const open = (text: string | null | undefined) => (text == null ? null : redaction().text(text))
   return {
     at: new Date().toISOString(),
     caller,
@@ -45,6 +48,7 @@ export function logLineOf(exchange: Exchange, redact: Redact): LogLine {
       query: query === '' ? '' : redaction().query(query),
     },
     endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
+    call: open(callOf(exchange)),
     mode,
     source: sourceOf(outcome),
     answeredBy: outcome?.answeredBy ?? null,
@@ -66,6 +70,14 @@ export function logLineOf(exchange: Exchange, redact: Redact): LogLine {
 
 const rounded = (ms: number) => Math.round(ms * 10) / 10
 
+type CallOf = (exchange: Exchange) => string | null
+
+const noCall: CallOf = () => null
+
+/** Names the calls of MCP servers. Bodies are not looked at where there is no such server. */
+const loadCallOf = async ({ mcp }: Config): Promise<CallOf> =>
+  mcpServers(mcp).size === 0 ? noCall : (await loadFacts()).callOf
+
 /** `entry` is given with --verbose, unless the journal has already dropped it under heavy load. */
 type Tell = (told: LogLine, entry?: JournalEntry) => void
 
@@ -73,12 +85,14 @@ type Tell = (told: LogLine, entry?: JournalEntry) => void
 export async function followRequests(platform: Platform, isVerbose: boolean, tell: Tell): Promise<() => Promise<void>> {
   const { journal } = platform
   let redact = await loadRedact(platform.loaded.config)
+  let callOf = await loadCallOf(platform.loaded.config)
   journal.follow((exchange, id) => {
     const entry = isVerbose ? journal.get(String(id)) : undefined
-    tell(entry ?? logLineOf(exchange, redact), entry)
+    tell(entry ?? logLineOf(exchange, redact, callOf), entry)
   })
   return async () => {
     redact = await loadRedact(platform.loaded.config)
+    callOf = await loadCallOf(platform.loaded.config)
   }
 }
 

@@ -178,5 +178,5 @@ const comesAgain = ({ request, status, complete, response }: LogLine) =>
   response.piecesAtMs.length === 0 &&
   (status >= 400 || /^(GET|HEAD|OPTIONS)$/.test(request.method))
 
-const keyOf = ({ request, caller, endpoint, mode, source, status, error, hint, remark }: LogLine) =>
-  JSON.stringify([request, caller, endpoint, mode, source, status, error, hint, remark])
+const keyOf = ({ request, caller, endpoint, call, mode, source, status, error, hint, remark }: LogLine) =>
+  JSON.stringify([request, caller, endpoint, call, mode, source, status, error, hint, remark])

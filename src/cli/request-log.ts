@@ -60,11 +60,14 @@ export function requestRows(told: LogLine, { colors, columns = Number.POSITIVE_I
 const painted = (rest: readonly string[], { caller }: LogLine, colors: Colors) =>
   nameOf(caller) === '' ? rest : rest.map((text, i) => (i === 0 ? colors.dim(text) : text))
 
-const targetOf = ({ request: { path, query } }: LogLine) => harmless(query === '' ? path : `${path}?${query}`)
+function targetOf({ request: { path, query }, call }: LogLine): string {
+  const target = query === '' ? path : `${path}?${query}`
+  return harmless(call === null ? target : `${target}  ${call}`)
+}
 
 /** The same as an object for --json, with both bodies if an entry is given. */
 export function requestEvent(told: LogLine, entry?: JournalEntry) {
-  const { request, caller, status, mode, source, error, hint, remark, openaiRefuses, complete } = told
+  const { request, caller, status, call, mode, source, error, hint, remark, openaiRefuses, complete } = told
   return {
     event: 'request',
     method: request.method,
@@ -74,7 +77,7 @@ export function requestEvent(told: LogLine, entry?: JournalEntry) {
     durationMs: told.durationMs,
     ...(told.firstByteMs !== null && { firstByteMs: told.firstByteMs }),
     caller,
-    ...known({ mode, source, error, hint, remark, openaiRefuses }),
+    ...known({ call, mode, source, error, hint, remark, openaiRefuses }),
     complete,
     ...(told.upstream && { fitted: true }),
     ...(entry && { id: entry.id, request: entry.request, response: entry.response }),

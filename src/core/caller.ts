@@ -113,7 +113,7 @@ function triedInWords(tried: Tried): string {
 
 /** The query parameters that can be checked on the short form of an exchange. journal/filter.ts describes each. */
 export const factWords = [
-  ...(['method', 'path', 'endpoint', 'status', 'mode', 'model', 'caller', 'credential', 'source'] as const),
+  ...(['method', 'path', 'endpoint', 'status', 'mode', 'model', 'call', 'caller', 'credential', 'source'] as const),
   ...(['scope', 'search', 'complete', 'problems'] as const),
 ] as const
 
@@ -134,6 +134,8 @@ export interface Facts {
   readonly model: string | null
   /** The beginning of the prompt. */
   readonly prompt: string | null
+  /** The call of an MCP server. */
+  readonly call: string | null
   readonly caller: Caller
   readonly source: string | null
   readonly scope: string
@@ -161,6 +163,7 @@ const fitting = {
   status: (wanted: string) => (facts: Facts) => isOf(wanted.toLowerCase(), facts.status),
   mode: same(({ mode }) => mode),
   model: like(({ model }) => model),
+  call: like(({ call }) => call),
   caller: same(({ caller }) => caller.kind),
   credential: part(({ caller }) => withOwner(caller) || 'none'),
   source: part(({ source }) => source),
@@ -193,8 +196,8 @@ const withOwner = (caller: Caller) =>
   caller.kind === 'apiKey' && caller.email ? `${callerInWords(caller)} of ${caller.email}` : callerInWords(caller)
 
 /** The texts that a general search looks at. */
-function inShort({ method, path, status, source, model, prompt, error, caller }: Facts): string {
-  return [`${method} ${path}`, status, source, model, prompt, error, withOwner(caller)].join('\n')
+function inShort({ method, path, status, source, model, prompt, call, error, caller }: Facts): string {
+  return [`${method} ${path}`, status, source, model, prompt, call, error, withOwner(caller)].join('\n')
 }
 
 function isOf(wanted: string, status: number | null): boolean {

@@ -24,7 +24,7 @@ export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, r
     path: told(path) ?? '',
     endpoint: told(endpoint && `${endpoint.method} ${endpoint.path}`),
     mode,
-    ...{ model: told(asked.model), prompt: told(asked.prompt), stream: asked.stream },
+    ...{ model: told(asked.model), prompt: told(asked.prompt), call: told(asked.call), stream: asked.stream },
     source: sourceOf(outcome),
     fault: told(outcome?.fault?.happened ? faultDoneInWords(outcome.fault) : null),
     missed: isMissed(exchange),

@@ -4,7 +4,7 @@ import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
 import { decoded, replyBytes } from '../core/http.js'
 import { isTooDeep, jsonOf } from '../core/json.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
-import { bodyBytesOf, endingOf, isRepeatable, timesOf } from './facts.js'
+import { bodyBytesOf, callOf, endingOf, isRepeatable, timesOf } from './facts.js'
 import { withoutSecretFields } from './secret-fields.js'
 import type { JournalEntry } from './shapes.js'
 
@@ -33,6 +33,7 @@ export function entryOf(
     request: requestJson(exchange, redaction, shownBytes),
     // If only the live platform knows the path, it is the requested one.
     endpoint: told(endpoint && `${endpoint.method} ${endpoint.path}`),
+    call: told(callOf(exchange) ?? undefined),
     mode,
     source: sourceOf(outcome),
     answeredBy: outcome?.answeredBy ? (redaction.value(outcome.answeredBy) as JournalEntry['answeredBy']) : null,

@@ -20,6 +20,9 @@ export function factsOf(exchange: Exchange): Facts {
     get model() {
       return askedOf(exchange).model
     },
+    get call() {
+      return callOf(exchange)
+    },
     get prompt() {
       return askedOf(exchange).prompt
     },
@@ -32,14 +35,16 @@ export function factsOf(exchange: Exchange): Facts {
 /** The content of a request. */
 interface Asked {
   readonly model: string | null
-  /** The beginning of the user's last message, or what a call of MCP is about. */
+  /** The beginning of the user's last message. */
   readonly prompt: string | null
+  /** What a call of MCP is about: `tools/call get_weather`. */
+  readonly call: string | null
   readonly stream: boolean | null
 }
 
 /** Longer bodies are not parsed for this. */
 const READ_BYTES = 262_144
-const nothing: Asked = { model: null, prompt: null, stream: null }
+const nothing: Asked = { model: null, prompt: null, call: null, stream: null }
 const known = new WeakMap<Buffer, Asked>()
 
 /** Also works for requests that were refused or forwarded. */
@@ -53,6 +58,13 @@ export function askedOf({ chat, body }: Exchange): Asked {
   return asked
 }
 
+/** Cheap for bodies that are no messages of MCP. */
+export function callOf(exchange: Exchange): string | null {
+  const { chat, body } = exchange
+  if (chat || !body || body.length > READ_BYTES || !body.includes('"jsonrpc"')) return null
+  return askedOf(exchange).call
+}
+
 function jsonIn(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'))
@@ -64,11 +76,11 @@ function jsonIn(body: Buffer): unknown {
 function askedIn(value: unknown): Asked {
   const { model, messages, stream, jsonrpc, method, params } = (value ?? {}) as Record<string, unknown>
   const isChat = Array.isArray(messages)
-  // A call of the Model Context Protocol is listed by its method and what it names: `tools/call get_weather`.
-  const call = jsonrpc === '2.0' && typeof method === 'string' ? callTitle({ method, params: paramsIn(params) }) : null
+  const isCall = jsonrpc === '2.0' && typeof method === 'string'
   return {
     model: typeof model === 'string' ? model : null,
-    prompt: isChat ? promptIn(messages) : call,
+    prompt: isChat ? promptIn(messages) : null,
+    call: isCall ? callTitle({ method, params: paramsIn(params) }) : null,
     stream: isChat ? stream === true : null,
   }
 }

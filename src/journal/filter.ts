@@ -25,6 +25,7 @@ export const journalFilter = closed({
   status: optional(status, 'The status, a class such as 4xx, or none if no answer was sent.'),
   mode: optional(word(modes), 'Where the answer came from.'),
   model: optional(text, 'The requested model; * matches anything.'),
+  call: optional(text, 'The call of an MCP server, such as tools/call get_weather; * matches anything.'),
   caller: optional(word(callerKinds), 'The kind of credential: refused for an invalid one, anonymous for none.'),
   credential: optional(
     text,
@@ -32,7 +33,7 @@ export const journalFilter = closed({
   ),
   source: optional(text, 'Part of the source of the answer: a rule, a recording.'),
   scope: optional(text, 'The scope of the request.'),
-  search: optional(text, 'Part of the path, status, source, model, prompt (its beginning), error or credential.'),
+  search: optional(text, 'Part of the path, status, source, model, prompt (its beginning), call, error or credential.'),
   text: optional(text, 'Part of the body of the request.'),
   complete: optional(v.boolean('true or false'), 'Whether the answer is complete.'),
   problems: optional(v.boolean('true or false'), 'Whether it was missed, refused, failed or cut.'),

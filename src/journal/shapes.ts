@@ -118,6 +118,8 @@ export const exchange = named(
     request: object({ method: text, path: text, query: text, headers: mapOf(text), ...content }),
     /** For example `POST /v1/chat/completions`; null if the path or method is unknown. */
     endpoint: orNull(text),
+    /** The call of an MCP server, such as `tools/call get_weather`; null for every other request. */
+    call: orNull(text),
     mode: orNull(oneOf(modes)),
     /**
      * What produced the answer, and what went wrong with it, in words: `rule "greeting"`, `live + fault cutAfterBytes=3
@@ -170,6 +172,8 @@ export const exchangeInBrief = named(
     model: orNull(text),
     /** The beginning of the user's last message, if the request has messages. */
     prompt: orNull(text),
+    /** The call of an MCP server, such as `tools/call get_weather`. */
+    call: orNull(text),
     /** Whether a stream was requested; null if the request has no messages. */
     stream: orNull(yesOrNo),
     /** What produced the answer. */

@@ -306,3 +306,14 @@ test.runIf(hasTerminals)('on a terminal that only goes on nothing is written ove
   expect(terminal.screen).toContain('(and 4 more like it)')
   expect(terminal.screen).not.toContain('\x1b')
 })
+
+test('a request to an MCP server is logged with its call', async () => {
+  const { ready, event } = await startReady({ files: { 'platform.config.yaml': 'mcp: { /mcp: {} }\n' } })
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+  await fetch(`${ready.url}/mcp`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ready.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+  })
+  expect(await event('request')).toMatchObject({ path: '/mcp', status: 200, call: 'initialize' })
+})

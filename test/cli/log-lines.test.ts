@@ -45,6 +45,7 @@ const asked = (method: string, path: string, more: Partial<LogLine> = {}): LogLi
   request: { method, path, query: '' },
   endpoint: `${method} ${path}`,
   ...{
+    call: null,
     mode: 'emulate',
     source: null,
     answeredBy: null,

@@ -54,6 +54,15 @@ test('the line tells where the answer came from, what gave it, or what was wrong
   )
 })
 
+test('the line names the call of an MCP server, without secrets', () => {
+  const call = 'resources/read docs://sk-local-1234567890abcdef1234\x1b[2J'
+  const exchange = exchangeWith({ method: 'POST', path: '/mcp', startedMs: performance.now(), outcome: answered })
+  const line = logLineOf(exchange, redact, () => call)
+  expect(requestRows(line, { colors: noColors })[0]).toMatch(/POST \/mcp {2}resources\/read docs:\/\/\S+ +200 /)
+  expect(requestEvent(line)).toMatchObject({ call: expect.stringMatching(/^resources\/read docs:/) })
+  expect(JSON.stringify(line)).not.toContain('sk-local-1234567890abcdef1234')
+})
+
 test('what OpenAI would refuse is said on a line of its own', () => {
   const openaiRefuses = 'Unrecognized request argument supplied: top_k\x1b[2J'
   expect(rowsOf({ openaiRefuses })).toEqual([

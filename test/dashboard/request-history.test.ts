@@ -17,6 +17,7 @@ const brief = (id: number, more: Partial<JournalBrief> = {}): JournalBrief => ({
   mode: null,
   model: null,
   prompt: null,
+  call: null,
   stream: null,
   source: null,
   fault: null,

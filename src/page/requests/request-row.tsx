@@ -18,9 +18,10 @@ interface Props {
 }
 
 export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: Props) {
-  const { at, method, path, prompt, model, stream, mode, tokens, status, durationMs, scope } = brief
+  const { at, method, path, prompt, call, model, stream, mode, tokens, status, durationMs, scope } = brief
   const usual = useConfig().mode
   const needsCare = brief.missed || brief.error || brief.openaiRefuses || !brief.complete
+  const about = prompt ?? call
   const target = (
     <>
       <span class="quiet">{method}</span> <bdi>{path}</bdi>
@@ -30,13 +31,13 @@ export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: P
     <Link to={routes.requests + query} class="request quiet" current={isOpen} reachable={isReachable}>
       <span class="request-time cut">{clockTime(at).slice(0, -4)}</span>
       <StatusBadge status={status} />
-      {prompt === null ? (
+      {about === null ? (
         <Cell name="what" tone="ink">
           {target}
         </Cell>
       ) : (
         <Cell name="what" tone="ink" below={target}>
-          <bdi>{prompt}</bdi>
+          <bdi>{about}</bdi>
         </Cell>
       )}
       <Cell name="model" below={stream && 'stream'}>
