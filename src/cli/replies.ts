@@ -5,7 +5,7 @@ import { UsageError, unreadable, wordProblem } from '../check/problem.js'
 import { type ChatRequest, chatRequest } from '../completions/request.js'
 import { jsonSchemaOf } from '../config/json-schema.js'
 import { replyFilesOf } from '../config/load.js'
-import { mcpTools } from '../config/mcp-options.js'
+import { mcpServers, mcpTools } from '../config/mcp-options.js'
 import { inWords } from '../core/exchange.js'
 import {
   createReplies,
@@ -16,8 +16,10 @@ import {
   loadRules,
   type Replies,
   rulesSchema,
+  type TriedCall,
   type TriedRequest,
   verdictOf,
+  writtenCall,
   wrongToolCalls,
 } from '../replies/index.js'
 import { type CommandLine, command, text, yes } from './command.js'
@@ -62,6 +64,8 @@ const tryReplies = command({
     const { seed, strict, models } = loaded.config
     const { rules } = await loadRules(replyFilesOf(loaded), seed)
     const replies = createReplies({ rules, seed, strict: false, magic: false })
+    const call = writtenCall(line.words.join(' '))
+    if (call) return explainCall({ ...call, server: [...mcpServers(loaded.config.mcp).keys()][0] ?? '/mcp' }, replies)
     const tried = pathRequestIn(line)
     if (tried) return explainPath(tried, replies)
     const request = requestFrom(line, models[0]?.id ?? '')
@@ -88,16 +92,25 @@ function pathRequestIn({ words, flags: { body } }: CommandLine<typeof requestFla
 async function explainPath(tried: TriedRequest, { http }: Replies): Promise<string> {
   const explanation = await http?.explain(tried)
   if (!http || !explanation) return 'No rule has a path of its own.\n'
+  return explainedIn(explanation, http.linesOf)
+}
+
+async function explainedIn<T>(explanation: Explanation<T>, linesOf: (said: T) => readonly string[]): Promise<string> {
   const { rule, nearest } = explanation
   const answer = rule
     ? [
         `${rule.title} (${rule.place}) answers.`,
         `  ${verdictOf(rule)}`,
         '',
-        ...indented(http.linesOf(await explanation.says())),
+        ...indented(linesOf(await explanation.says())),
       ]
     : ['No rule answers.', nearest()]
   return `${[...answer, ...others(explanation)].join('\n')}\n`
+}
+
+async function explainCall(tried: TriedCall, replies: Replies): Promise<string> {
+  const { explain, linesOf } = await replies.mcp()
+  return explainedIn(explain(tried), linesOf)
 }
 
 export const commands = { 'replies schema': schema, 'replies check': check, 'replies try': tryReplies }

@@ -3,6 +3,7 @@
 import { check } from '../check/check.js'
 import { chatRequest } from '../completions/request.js'
 import { type LoadedConfig, replyFilesOf } from '../config/load.js'
+import { mcpServers } from '../config/mcp-options.js'
 import { invalidRequest, noSuchRule, PlatformError } from '../core/errors.js'
 import { type AnsweredBy, inWords } from '../core/exchange.js'
 import { CHAT } from '../core/paths.js'
@@ -119,8 +120,9 @@ const createTrials = (surroundings: Surroundings) => ({
   },
   async explain({ draft, ...attempt }: Attempt) {
     const { loaded, replies } = surroundings.current()
+    const servers = [...mcpServers(loaded.config.mcp).keys()]
     const drafted = draft && (await draftedRules(draft, await inForceNow(surroundings), makingWith(surroundings)))
-    return explained(attempt, { drafted, replies: await replies(), models: loaded.config.models })
+    return explained(attempt, { drafted, replies: await replies(), models: loaded.config.models, servers })
   },
 })
 
@@ -174,15 +176,25 @@ interface Answering {
   readonly drafted: RuleDraft | undefined
   readonly replies: Replies
   readonly models: readonly { readonly id: string }[]
+  /** The paths of MCP servers. */
+  readonly servers: readonly string[]
 }
 
 async function explained(
   { prompt = '', model, request, scope = '' }: Omit<Attempt, 'draft'>,
-  { drafted, replies, models }: Answering,
+  { drafted, replies, models, servers }: Answering,
 ): Promise<Explained> {
-  const { linesOf, verdictOf } = await loadReplies()
+  const { linesOf, sentCall, verdictOf, writtenCall } = await loadReplies()
   const messages = [{ role: 'user', content: prompt }]
   const total = replies.inForce().length
+  const isServer = request && servers.includes(request.path)
+  const call = request ? isServer && sentCall(request.body) : writtenCall(prompt)
+  if (call) {
+    const { explain, linesOf } = await replies.mcp()
+    const server = request?.path ?? servers[0] ?? '/mcp'
+    const tried = { ...call, server, scope, headers: request?.headers, caller: request?.caller }
+    return { ...(await told(explain(tried, drafted), { linesOf, verdictOf })), total }
+  }
   if (request && replies.http && request.path !== CHAT) {
     const { explain, linesOf } = replies.http
     return { ...(await told(await explain({ ...request, scope }, drafted), { linesOf, verdictOf })), total }

@@ -65,6 +65,7 @@ export { magicWords } from './magic.js'
 export type { McpReplies, McpTaken } from './mcp/index.js'
 export type { McpCall } from './mcp/input.js'
 export type { McpGeneration, McpQuestion, McpRound } from './mcp/saying.js'
+export { sentCall, type TriedCall, writtenCall } from './mcp/tried.js'
 export { createMemory, type Memory } from './memory.js'
 export { fileOf, goodRules, type ListedRule } from './operations.js'
 export {
@@ -181,7 +182,9 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
     get http() {
       return paths()
     },
-    mcp: onceLoaded(async () => (await loadMcp()).createMcpReplies({ rules, memory, seed, sampled, atRunTime })),
+    mcp: onceLoaded(async () =>
+      (await loadMcp()).createMcpReplies({ strict, rules, memory, seed, sampled, atRunTime }),
+    ),
     list: scope => listed([...atRunTime.all(scope), ...ordered.map(inFile)], rule => memory.answered(rule, scope)),
     inForce: () => [...atRunTime.all().map(({ rule }) => rule), ...ordered],
   }

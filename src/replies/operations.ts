@@ -93,7 +93,10 @@ function changeIn({ yaml, enabled, move, before }: Of<typeof ruleChange>): RuleE
 }
 
 const attempt = object({
-  prompt: optional(v.pipe(text, v.maxLength(20_000, 'text of at most 20000 characters')), 'What the user says.'),
+  prompt: optional(
+    v.pipe(text, v.maxLength(20_000, 'text of at most 20000 characters')),
+    'What the user says, or a call of an MCP server: tools/call get_weather {"city":"Oslo"}.',
+  ),
   model: optional(text, 'Which model is asked; the first one without it.'),
   exchange: maybe(exchange),
   request: optional(
@@ -384,7 +387,7 @@ const writing = ({ drafts, rules, journal }: DraftParts) => ({
 const trying = ({ rules, journal }: DraftParts) => ({
   tryRules: operation({
     at: 'POST /replies/try',
-    does: 'Explains which rule would answer a prompt, a request or that of an exchange, with the reply, and why the others do not match. Nothing is sent or added.',
+    does: 'Explains which rule would answer a prompt, a call of an MCP server, a request or that of an exchange, with the reply, and why the others do not match. Nothing is sent or added.',
     body: attempt,
     reads,
     returns: explained,

@@ -193,7 +193,7 @@ inBrowser('a prompt is tried against all rules: what would be sent, and why each
   await page.getByText('matches too, but another rule answers first').waitFor()
   await page.getByRole('textbox', { name: 'Prompt' }).fill('good night')
   await page.keyboard.press('Enter')
-  await page.getByText('No rule answers. The reply is a canned reply.').waitFor()
+  await page.getByText('No rule answers. Instead: canned reply.').waitFor()
   await page.getByText('user does not contain "hello"').first().waitFor()
   const { data } = (await (await platform.ask('/__standin/replies', { bearer: null })).json()) as {
     data: readonly { answered: number }[]

@@ -81,5 +81,5 @@ function Explanation({ of: { rule, source, reply, hint, others, total } }: { rea
 
 function verdict(title: string | undefined, source: string | null): string {
   if (title !== undefined) return `${title} answers.`
-  return source === null ? 'No rule answers, and the request is refused.' : `No rule answers. The reply is a ${source}.`
+  return source === null ? 'No rule answers, and the request is refused.' : `No rule answers. Instead: ${source}.`
 }

@@ -1,19 +1,22 @@
 /** The dialect of rules on calls of the Model Context Protocol, and what is asked of them. Loaded with the first such rule or server. */
 
 import { UnfitSchema } from '../../check/json-schema-form.js'
+import { noRuleMatches } from '../../core/errors.js'
 import { stringifyExact } from '../../core/json.js'
 import { fieldAt, fieldPath } from '../conditions/field-path.js'
 import { compileWith, optional, simple } from '../conditions/shared.js'
 import { type ValueCondition, valueTest } from '../conditions/whole.js'
 import type { Condition, Dialect, ReadyRule, RuleLookup, Saying } from '../dialect.js'
 import { createEngine, type Engine, type Taken } from '../engine.js'
+import { type Explanation, explanationOf, type RuleDraft, withDraft } from '../explain.js'
 import { seedOfTexts } from '../fake.js'
 import type { Memory } from '../memory.js'
 import { nearestSentence } from '../nearest.js'
 import type { McpReplyForm, McpRule, McpWhen } from './form.js'
 import { type McpCall, McpInput } from './input.js'
-import { type McpGeneration, mcpSaying } from './saying.js'
+import { linesOf, type McpGeneration, mcpSaying } from './saying.js'
 import { fitsTarget, isPattern, mcpTarget } from './target.js'
+import { callFrom, type TriedCall } from './tried.js'
 
 type McpSaying = Saying<McpGeneration>
 type McpReadyRule = ReadyRule<McpSaying>
@@ -103,11 +106,24 @@ export interface McpReplies {
   goOn(taken: Pick<McpTaken, 'place' | 'count'>, call: McpCall): Promise<McpTaken | undefined>
   /** A sentence about the rule that came nearest. */
   nearest(call: McpCall): string
+  /** Says which rule would answer. It does not count as an answer. */
+  explain(tried: TriedCall, draft?: RuleDraft): Explanation<McpGeneration>
+  /** Returns an answer as lines of text for people. */
+  linesOf(said: McpGeneration): readonly string[]
   /** A value that fits a schema, the same for the same call; `undefined` where none was found. */
   madeUp(schema: object, call: McpCall): Promise<unknown>
 }
 
+/** Rules know neither the resources of a server nor the schemas of its tools. */
+const BY_ITSELF = 'What the configuration has for it, or a result that is made up.'
+
+const byServer = ({ server }: McpCall): McpGeneration => ({
+  ...{ said: {}, rounds: [], answeredBy: { kind: 'mcp', path: server } },
+})
+
 interface Parts {
+  /** Whether a call that no rule matches is an error. */
+  readonly strict: boolean
   readonly rules: readonly ReadyRule[]
   readonly memory: Memory
   readonly seed: number
@@ -122,10 +138,12 @@ interface Parts {
   }
 }
 
-export function createMcpReplies({ rules, memory, seed, sampled, atRunTime }: Parts): McpReplies {
+export function createMcpReplies({ strict, rules, memory, seed, sampled, atRunTime }: Parts): McpReplies {
   const written = createEngine(rules, memory, mcp)
   const engines = (scope: string) => [...atRunTime.engines(mcp, scope), written]
   const rulesFor = (scope: string) => engines(scope).flatMap(({ rules }) => rules)
+  const rulesOn = ({ method, scope }: McpCall) =>
+    rulesFor(scope).filter(({ written }) => mcpTarget((written as McpRule).on).method === method)
 
   async function taken(input: McpInput, place: string, { saying, count }: Taken<McpSaying>): Promise<McpTaken> {
     return { generation: await (saying.always ?? saying.said(input, count)), place, count }
@@ -144,11 +162,18 @@ export function createMcpReplies({ rules, memory, seed, sampled, atRunTime }: Pa
       return rule && taken(new McpInput(call), place, { saying: rule.sayingAt(count), count })
     },
     nearest(call) {
-      const input = new McpInput(call)
-      const rules = rulesFor(call.scope).filter(
-        ({ written }) => mcpTarget((written as McpRule).on).method === call.method,
-      )
-      return nearestSentence({ rules, reasonsAgainst: written.reasonsAgainst }, input)
+      return nearestSentence({ rules: rulesOn(call), reasonsAgainst: written.reasonsAgainst }, new McpInput(call))
+    },
+    linesOf: said => (said.answeredBy.kind === 'mcp' ? [BY_ITSELF] : linesOf(said)),
+    explain(tried, draft) {
+      const input = new McpInput(callFrom(tried))
+      return explanationOf(input, {
+        ...{ rules: withDraft(rulesOn(input.call), mcp, draft), reasonsAgainst: written.reasonsAgainst, memory },
+        otherwise: async nearest => {
+          if (strict) throw noRuleMatches(nearest())
+          return byServer(input.call)
+        },
+      })
     },
     async madeUp(schema, call) {
       const drawn = seedOfTexts([seed, call.method, stringifyExact(call.params)])

@@ -48,6 +48,10 @@ export function troubleWithTarget(on: string): string | undefined {
   return on.includes(' ') ? `has a name, and ${method} has none` : undefined
 }
 
+/** Whether a text begins with a method that can be answered, so that it is a call and no prompt. */
+export const namesCall = (written: string): boolean =>
+  written.includes('/') && methods.includes(mcpTarget(written).method)
+
 /** Whether the name stands for others as well. */
 export const isPattern = ({ name }: McpTarget) => name.includes('*')
 
