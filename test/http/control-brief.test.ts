@@ -88,7 +88,7 @@ test('in brief each exchange is a line: who, what, why, how long, without header
       path: '/v1/chat/completions',
       endpoint: 'POST /v1/chat/completions',
       mode: 'emulate',
-      ...{ model: 'gpt-4o-mini', prompt: 'hello', stream: true },
+      ...{ model: 'gpt-4o-mini', prompt: 'hello', call: null, stream: true },
       source: 'rule "greet"',
       fault: null,
       ...{ missed: false, status: 200, error: null, code: null, hint: null, openaiRefuses: null, complete: true },

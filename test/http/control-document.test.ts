@@ -35,6 +35,7 @@ const withId = (path: string, id = '1') =>
     .replace('{file}', encodeURIComponent(id))
     .replace('{name}', encodeURIComponent(recording))
     .replace('{resource}', encodeURIComponent('/things'))
+    .replace('{server}', encodeURIComponent('/mcp'))
 
 /** Folders with a recording and a rule. */
 const withFiles = () => ({
@@ -43,6 +44,7 @@ const withFiles = () => ({
   },
   replies: [`${folderWith({ 'none.yaml': '' })}/*.yaml`],
   resources: { '/things': { data: [{ id: 1 }] } },
+  mcp: { '/mcp': {} },
 })
 
 test('each path takes the methods that the document names, and says so to others', async () => {
@@ -88,6 +90,7 @@ const bodies: Readonly<Record<string, object>> = {
   addFault: { fault: { status: 503 }, times: 2, path: '/nowhere' },
   insertRow: { name: 'Atlas' },
   changeRow: { name: 'Atlas' },
+  changeMcpServer: { tools: [{ name: 'get_weather' }] },
 }
 
 /** Something of everything that there is to tell. */

@@ -12,13 +12,15 @@ import { hello, platformWith, type Scene } from '../scene.js'
 /** What `standin tail` asks for with these flags. */
 const tailFilter = async (flags: readonly string[]) => tailFilterIn(await lineOf<typeof tailFlags>(['tail', ...flags]))
 
-/** Four requests: answered, refused with its body, a health check, and a path that is not there. */
+/** Five requests: answered, refused with its body, a health check, a path that is not there, and a call of an MCP server. */
 async function asked(): Promise<Scene> {
-  const platform = await platformWith()
+  const platform = await platformWith({ mcp: { '/mcp': {} } })
   await platform.chat(hello, { headers: { 'x-standin-scope': 'one' } })
   await platform.chat({ ...hello, model: 'gpt-4o' }, { bearer: 'sk-of-another-place' })
   await platform.ask('/health')
   await platform.ask('/v1/nowhere')
+  const headers = { 'content-type': 'application/json' }
+  await platform.ask('/mcp', { method: 'POST', headers, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' })
   return platform
 }
 
@@ -31,27 +33,28 @@ const idsOf = (found: readonly { readonly id: string }[]) => found.map(({ id }) 
 
 const queries: readonly (readonly [word: keyof typeof journalFilter.entries, value: string, ids: readonly string[]])[] =
   [
-    ['method', 'POST', ['1', '2']],
+    ['method', 'POST', ['1', '2', '5']],
     ['path', '/v1/chat/*', ['1', '2']],
     ['endpoint', 'POST /v1/chat/completions', ['1', '2']],
     ['endpoint', '*/health', ['3']],
     ['status', '401', ['2']],
-    ['status', '4xx', ['2', '4']],
+    ['status', '4xx', ['2', '4', '5']],
     ['status', 'none', []],
-    ['mode', 'emulate', ['1', '3']],
+    ['mode', 'emulate', ['1', '3', '5']],
     ['model', 'gpt-4o', ['2']],
     ['model', 'gpt-4o*', ['1', '2']],
+    ['call', 'pi*', ['5']],
     ['caller', 'refused', ['2']],
-    ['caller', 'apiKey', ['1']],
-    ['credential', 'development', ['1']],
+    ['caller', 'apiKey', ['1', '5']],
+    ['credential', 'development', ['1', '5']],
     ['credential', 'unknown key', ['2']],
     ['source', 'canned', ['1']],
     ['scope', 'one', ['1']],
     ['search', 'NOWHERE', ['4']],
     ['search', 'not known', ['2']],
-    ['complete', 'true', ['1', '2', '3', '4']],
+    ['complete', 'true', ['1', '2', '3', '4', '5']],
     ['complete', 'false', []],
-    ['problems', 'true', ['2', '4']],
+    ['problems', 'true', ['2', '4', '5']],
   ]
 
 test('every word finds the same over HTTP, in tests, with standin tail and on the dashboard', async () => {
