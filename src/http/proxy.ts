@@ -8,6 +8,9 @@ import { climbs } from './proxy/climbing.js'
 import type { LiveCredentials, ShownCredential } from './proxy/credentials.js'
 import { endWith } from './proxy/end-with.js'
 import { outgoing } from './proxy/headers.js'
+import { createKeptClient } from './proxy/kept-client.js'
+import { MOST_REST_MS } from './proxy/kept-connection.js'
+import type { LiveAnswer } from './proxy/live-answer.js'
 import { type Journey, type Manners, Passage } from './proxy/passage.js'
 import { joinWebSocket } from './proxy/websocket.js'
 
@@ -24,9 +27,6 @@ export interface ProxyOptions extends Manners {
   /** Whether untrusted certificates are accepted. */
   readonly insecure: boolean
 }
-
-/** How long an idle connection to the live platform is kept for the next request. */
-const IDLE_CONNECTION_MS = 10_000
 
 /** Sends the request of a passage once everything about it is known. */
 type Client = (passage: Passage) => void
@@ -50,11 +50,11 @@ export function createProxy(options: ProxyOptions): Upstream {
   const manners = { ...options, baseUrl: `${protocol}//${host}${prefix}` }
   const Agent = protocol === 'https:' ? HttpsAgent : HttpAgent
   // Idle connections time out. Nothing else would close those of a proxy that a reload has replaced.
-  const kept = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS })
+  const kept = new Agent({ keepAlive: true, timeout: MOST_REST_MS })
   // When one kept connection was closed by the other side, the others may be closed too.
   const fresh = new Agent({ keepAlive: false })
   const onNew = { direct: directClient(live, fresh, failed), engine: engineClient(live, fresh, failed) }
-  const onKept = { direct: directClient(live, kept, failed), engine: engineClient(live, kept, failed) }
+  const onKept = { direct: keptClient(live, kept, failed), engine: engineClient(live, kept, failed) }
 
   function failed(passage: Passage, error: NodeJS.ErrnoException): void {
     if (passage.turnsBack(error)) return carry(passage, onNew)
@@ -107,8 +107,8 @@ export function createProxy(options: ProxyOptions): Upstream {
 type Failed = (passage: Passage, error: NodeJS.ErrnoException) => void
 
 /**
- * Node's own client. Documented paths use it, because http-proxy-middleware costs half of the throughput, and WebSockets, because it would
- * write the live platform's refusals to the connection itself.
+ * Node's own client. It sends what must have a new connection, and WebSockets: http-proxy-middleware would write the live platform's refusals
+ * to the connection itself.
  */
 function directClient({ protocol, hostname, port, secure }: Live, agent: HttpAgent, failed: Failed): Client {
   const send = protocol === 'https:' ? httpsRequest : httpRequest
@@ -126,6 +126,19 @@ function directClient({ protocol, hostname, port, secure }: Live, agent: HttpAge
       upstream.once('upgrade', (answer, socket, early) => joinWebSocket(passage, answer, socket, early))
     }
     upstream.on('error', error => failed(passage, error))
+  }
+}
+
+/** Our own client, for documented paths, and node's for what that does not send. */
+function keptClient(live: Live, agent: HttpAgent, failed: Failed): Client {
+  const nodes = directClient(live, agent, failed)
+  const answersAtOnce = (passage: Passage, answer: LiveAnswer) => {
+    begins(passage, answer)
+    carryBack(passage)
+  }
+  const sends = createKeptClient(live, { answers: answersAtOnce, failed })
+  return passage => {
+    if (!sends(passage)) nodes(passage)
   }
 }
 
@@ -157,9 +170,13 @@ function opens(passage: Passage, upstream: ClientRequest): void {
   endWith(upstream, passage.journey.exchange.body)
 }
 
-function answers(passage: Passage, answer: IncomingMessage): void {
+function begins(passage: Passage, answer: LiveAnswer): void {
   passage.answer = answer
   passage.begins()
+}
+
+function answers(passage: Passage, answer: IncomingMessage): void {
+  begins(passage, answer)
   // The rest of what arrived with the head is still being read in this turn.
   process.nextTick(carryBack, passage)
 }

@@ -69,7 +69,9 @@ function isWhole(request: string): boolean {
 
 const bodyOf = (request = '') => request.slice(request.indexOf('\r\n\r\n') + 4)
 
+// Documented paths have connections of their own: http-proxy-middleware carries the others.
 const first = 'GET /v1/first'
+const firstModels = 'GET /v1/models?first'
 
 test.each([
   ['closes', closes],
@@ -79,11 +81,11 @@ test.each([
 ])('a kept connection that the live side %s when it is used again costs the client nothing', async (_how, onReuse) => {
   const live = await liveThatAnswersOnce({ onReuse })
   const { ask, chat } = await proxyTo(live.url)
-  await (await ask('/v1/first')).text()
+  await (await ask('/v1/models?first')).text()
   const response = await chat(hello)
   expect(response.status).toBe(200)
   expect(await response.json()).toEqual({ ok: true })
-  expect(live.lines()).toEqual([[first, 'POST /v1/chat/completions'], ['POST /v1/chat/completions']])
+  expect(live.lines()).toEqual([[firstModels, 'POST /v1/chat/completions'], ['POST /v1/chat/completions']])
   const again = live.connections[1]?.[0]
   expect(JSON.parse(bodyOf(again))).toEqual(hello)
   expect(again?.toLowerCase()).toContain(`authorization: bearer ${liveKey}`)
@@ -120,20 +122,20 @@ test('a long body goes out whole again', async () => {
 test('it is the same over TLS', async () => {
   const live = await liveThatAnswersOnce({ isSecure: true, onReuse: closes })
   const { ask } = await proxyTo(live.url, { upstream: { insecure: true } })
-  await (await ask('/v1/first')).text()
-  expect((await ask('/v1/second')).status).toBe(200)
-  expect(live.lines()).toEqual([[first, 'GET /v1/second'], ['GET /v1/second']])
+  await (await ask('/v1/models?first')).text()
+  expect((await ask('/v1/models?second')).status).toBe(200)
+  expect(live.lines()).toEqual([[firstModels, 'GET /v1/models?second'], ['GET /v1/models?second']])
 })
 
 test('the second time it is a new connection, however many are kept', async () => {
   const live = await liveThatAnswersOnce()
   const { ask } = await proxyTo(live.url)
-  await Promise.all(['/v1/1', '/v1/2', '/v1/3'].map(async path => (await ask(path)).text()))
+  await Promise.all(['/v1/models?1', '/v1/models?2', '/v1/models?3'].map(async path => (await ask(path)).text()))
   const kept = live.connections.length
   expect(kept).toBe(3)
-  expect((await ask('/v1/4')).status).toBe(200)
+  expect((await ask('/v1/models?4')).status).toBe(200)
   expect(live.lines().filter(lines => lines.length === 2).length).toBe(1)
-  expect(live.lines().slice(kept)).toEqual([['GET /v1/4']])
+  expect(live.lines().slice(kept)).toEqual([['GET /v1/models?4']])
 })
 
 test('a POST that may change something is not asked again', async () => {
@@ -149,7 +151,7 @@ test('a POST that may change something is not asked again', async () => {
 test('a model that has worked for a while is not asked again', async () => {
   const live = await liveThatAnswersOnce({ onReuse: after(1_200, resets) })
   const { ask, chat } = await proxyTo(live.url)
-  await (await ask('/v1/first')).text()
+  await (await ask('/v1/models?first')).text()
   expect((await chat(hello)).status).toBe(502)
   expect(live.connections.length).toBe(1)
 })
@@ -168,11 +170,11 @@ test('a new connection that is reset is not tried again', async () => {
 test('nothing is asked a third time', async () => {
   const live = await liveThatAnswersOnce({ onNew: resets })
   const { ask } = await proxyTo(live.url)
-  await (await ask('/v1/first')).text()
-  const response = await ask('/v1/second')
+  await (await ask('/v1/models?first')).text()
+  const response = await ask('/v1/models?second')
   expect(response.status).toBe(502)
   expect(await response.json()).toMatchObject({ error: expect.stringContaining('ECONNRESET') })
-  expect(live.lines()).toEqual([[first, 'GET /v1/second'], ['GET /v1/second']])
+  expect(live.lines()).toEqual([[firstModels, 'GET /v1/models?second'], ['GET /v1/models?second']])
 })
 
 test.each([
@@ -181,8 +183,8 @@ test.each([
 ])('what has had %s for an answer is not asked again', async (_what, text) => {
   const live = await liveThatAnswersOnce({ onReuse: says(text, resets) })
   const { ask } = await proxyTo(live.url)
-  await (await ask('/v1/first')).text()
-  expect((await ask('/v1/second')).status).toBe(502)
+  await (await ask('/v1/models?first')).text()
+  expect((await ask('/v1/models?second')).status).toBe(502)
   expect(live.connections.length).toBe(1)
 })
 
@@ -190,8 +192,8 @@ test('what has had a part of its answer is cut off, and not asked again', async 
   const onReuse = says('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort', resets)
   const live = await liveThatAnswersOnce({ onReuse })
   const { ask } = await proxyTo(live.url)
-  await (await ask('/v1/first')).text()
-  const response = await ask('/v1/second')
+  await (await ask('/v1/models?first')).text()
+  const response = await ask('/v1/models?second')
   expect(response.status).toBe(200)
   await expect(response.text()).rejects.toThrow()
   expect(live.connections.length).toBe(1)
@@ -204,11 +206,11 @@ test('both times together have the time of one for the first byte', async () => 
     onNew: () => meetings.emit('new'),
   })
   const { ask } = await proxyTo(live.url, { upstream: { firstByteTimeoutMs: 60_000 } })
-  await (await ask('/v1/first')).text()
+  await (await ask('/v1/models?first')).text()
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
   const [reused, askedAgain] = [once(meetings, 'reused'), once(meetings, 'new')]
-  const asking = ask('/v1/second')
+  const asking = ask('/v1/models?second')
   const [socket] = (await reused) as [Socket]
   vi.advanceTimersByTime(45_000)
   socket.end()
@@ -227,7 +229,7 @@ async function journaledTo(baseUrl: string, more: Readonly<Record<string, string
   const headers = { authorization: `Bearer ${platform.apiKey}` }
   const journaled: Exchange[] = []
   const ask = (path: string, init: RequestInit = {}) => fetch(platform.url + path, { headers, ...init })
-  await (await ask('/v1/first')).text()
+  await (await ask('/v1/models?first')).text()
   platform.journal.follow(exchange => void journaled.push(exchange))
   const nextJournaled = () => new Promise<Exchange>(resolve => platform.journal.follow(resolve))
   return { ...platform, headers, ask, journaled, nextJournaled }
@@ -245,22 +247,22 @@ test('a client that leaves the second time ends that, too', async () => {
   const closed = once(second, 'close')
   const { ask, nextJournaled } = await journaledTo(live.url)
   const journaled = nextJournaled()
-  await expect(ask('/v1/second', { signal: client.signal })).rejects.toThrow()
+  await expect(ask('/v1/models?second', { signal: client.signal })).rejects.toThrow()
   await closed
-  expect(await journaled).toMatchObject({ path: '/v1/second', outcome: undefined })
+  expect(await journaled).toMatchObject({ path: '/v1/models', outcome: undefined })
 })
 
 test('for a client that has left nothing is asked again', async () => {
   const live = await liveThatAnswersOnce({ onReuse: () => client.destroy() })
   const { ask, url, headers, journaled, nextJournaled } = await journaledTo(live.url)
   const left = nextJournaled()
-  const client = http.get(`${url}/v1/second`, { headers })
+  const client = http.get(`${url}/v1/models?second`, { headers })
   await once(client, 'error')
   await left
   // A request that came in between would have come before this one.
-  expect((await ask('/v1/third')).status).toBe(200)
-  expect(live.lines()).toEqual([[first, 'GET /v1/second'], ['GET /v1/third']])
-  await expect.poll(() => journaled.map(({ path }) => path)).toEqual(['/v1/second', '/v1/third'])
+  expect((await ask('/v1/models?third')).status).toBe(200)
+  expect(live.lines()).toEqual([[firstModels, 'GET /v1/models?second'], ['GET /v1/models?third']])
+  await expect.poll(() => journaled.map(({ path }) => path)).toEqual(['/v1/models', '/v1/models'])
 })
 
 test('what was asked twice is recorded and journaled once', async () => {

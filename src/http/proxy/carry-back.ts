@@ -1,5 +1,4 @@
 /** Carries an answer of the live platform to the client: in one piece if it is complete, otherwise as it arrives. */
-import type { IncomingMessage } from 'node:http'
 import { createEventSplitter, dataOf } from '../../completions/events.js'
 import { MOST_PIECES_TIMED, passedMs } from '../../core/clock.js'
 import { upstreamUnreadable } from '../../core/errors.js'
@@ -7,6 +6,7 @@ import type { UpstreamResponse } from '../../core/exchange.js'
 import { asSaid, fitted, isStatus, KEPT_BYTES, MOST_ERROR_BYTES, messageIn } from '../fit-error.js'
 import { endWith } from './end-with.js'
 import { replaced, withoutHops } from './headers.js'
+import type { LiveAnswer } from './live-answer.js'
 import type { Passage } from './passage.js'
 
 const nothing = Buffer.alloc(0)
@@ -31,10 +31,10 @@ export function carryBack(passage: Passage): void {
 const isFitted = ({ manners, isMcp }: Passage) => manners.errors === 'documented' && !isMcp
 
 /** Whether the answer is complete, and its division into chunks does not matter. */
-const isWhole = ({ complete, readableLength, headers }: IncomingMessage) =>
+const isWhole = ({ complete, readableLength, headers }: LiveAnswer) =>
   complete && (readableLength === 0 || headers['content-length'] !== undefined)
 
-function requireReadable({ statusCode: status = 0, headers }: IncomingMessage): void {
+function requireReadable({ statusCode: status = 0, headers }: LiveAnswer): void {
   if (!isStatus(status)) throw new Error(`status ${status}`)
   const coding = headers['transfer-encoding']
   // Node decodes no other transfer coding, and we did not ask for any.
@@ -52,11 +52,7 @@ interface Head {
 }
 
 /** Sends the head. `headers` are the live ones, or ones made to fit the document. */
-export function sendHead(
-  passage: Passage,
-  answer: IncomingMessage,
-  { headers, upstream, remark, piecesAtMs }: Head,
-): void {
+export function sendHead(passage: Passage, answer: LiveAnswer, { headers, upstream, remark, piecesAtMs }: Head): void {
   const { journey, manners } = passage
   const { request, response, exchange, ours, recordedAs } = journey
   const { statusCode: status = 0, statusMessage = '' } = answer
@@ -100,13 +96,13 @@ function time({ outcome }: Passage): void {
 }
 
 /** Sends head and body together. */
-function sendWhole(passage: Passage, answer: IncomingMessage, { body, ...head }: Whole): void {
+function sendWhole(passage: Passage, answer: LiveAnswer, { body, ...head }: Whole): void {
   sendHead(passage, answer, head)
   endWith(passage.journey.response, body)
   keep(passage, body)
 }
 
-function carryWhole(passage: Passage, answer: IncomingMessage): void {
+function carryWhole(passage: Passage, answer: LiveAnswer): void {
   const { witness } = passage
   const [headers, body]: [string[], Buffer] = [withoutHops(answer), answer.read() ?? nothing]
   sendWhole(passage, answer, { headers, body })
@@ -115,7 +111,7 @@ function carryWhole(passage: Passage, answer: IncomingMessage): void {
   passage.answered()
 }
 
-function stream(passage: Passage, answer: IncomingMessage): void {
+function stream(passage: Passage, answer: LiveAnswer): void {
   const { journey, witness } = passage
   const { response } = journey
   const take = (chunk: Buffer) => {
@@ -151,7 +147,7 @@ const LAST_EVENT_MS = 250
  * Holds an error back until it is clear whether its body is documented. The observer sees the original. The bytes do
  * not reset the timeout: a slow error must not keep the client waiting for longer than silence would.
  */
-function carryError(passage: Passage, answer: IncomingMessage): void {
+function carryError(passage: Passage, answer: LiveAnswer): void {
   const { witness, journey } = passage
   const { statusCode: status = 0 } = answer
   const headers = withoutHops(answer)

@@ -1,5 +1,6 @@
 /** Ends a message with a complete body: a request to the live platform, or its answer to the client. */
 import { OutgoingMessage } from 'node:http'
+import type { Writable } from 'node:stream'
 
 /** Longer bodies are not worth copying. */
 const SHORT_BYTES = 16_384
@@ -29,10 +30,22 @@ function endAtOnce(message: OutgoingMessage, body: Buffer): boolean {
   if (!socket?.writable || message.end !== OutgoingMessage.prototype.end || headed._headerSent) return false
   if (headed._header === null) headed._implicitHeader()
   if (!headed._hasBody || message.chunkedEncoding) return false
-  // As latin1, one character per byte, they can be joined without converting either.
-  socket.write(headed._header + body.toString('latin1'), 'latin1')
+  writeTogether(socket, headed._header ?? '', body)
   // From now on, `end` only ends the message.
   headed._headerSent = true
   message.end()
   return true
+}
+
+/** Writes a head and a body that is already complete. */
+export function writeTogether(socket: Writable, head: string, body: Buffer | undefined): void {
+  if (!body || body.length <= SHORT_BYTES) {
+    // As latin1, one character per byte, they can be joined without converting either.
+    socket.write(body ? head + body.toString('latin1') : head, 'latin1')
+    return
+  }
+  socket.cork()
+  socket.write(head, 'latin1')
+  socket.write(body)
+  socket.uncork()
 }

@@ -1,5 +1,6 @@
 /** Decides which headers are forwarded between the client and the live platform, and which are hop-by-hop. */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { LiveAnswer } from './live-answer.js'
 
 // RFC 9110 §7.6.1: meant for a single connection.
 const hopByHop = new Set(
@@ -17,7 +18,7 @@ const OURS = 'x-standin-'
 const none: ReadonlySet<string> = new Set()
 
 /** Further hop-by-hop headers, named by `Connection`. */
-const namedInConnection = ({ connection }: IncomingHttpHeaders): ReadonlySet<string> =>
+const namedInConnection = ({ connection }: Pick<IncomingHttpHeaders, 'connection'>): ReadonlySet<string> =>
   connection === undefined || connection === 'keep-alive' || connection === 'close'
     ? none
     : new Set(connection.toLowerCase().split(/ *, */))
@@ -36,7 +37,7 @@ export function outgoing(headers: IncomingHttpHeaders, body: Buffer | undefined)
 }
 
 /** The headers of an answer exactly as they arrived, as node's flat array, without hop-by-hop headers. */
-export function withoutHops({ rawHeaders, headers }: IncomingMessage): string[] {
+export function withoutHops({ rawHeaders, headers }: Pick<LiveAnswer, 'rawHeaders' | 'headers'>): string[] {
   const named = namedInConnection(headers)
   const kept: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {

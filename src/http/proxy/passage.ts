@@ -1,9 +1,10 @@
 /** One request on its way to the live platform, and the only place that decides how it ended. */
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { type PlatformError, upstreamTimeout, upstreamUnreachable } from '../../core/errors.js'
 import type { Exchange, Outcome, ResponseObserver } from '../../core/exchange.js'
 import { asksModel } from '../../core/paths.js'
 import { reset } from '../spoil.js'
+import type { LiveAnswer, LiveRequest } from './live-answer.js'
 
 /** What to forward, and how. */
 export interface Journey {
@@ -62,8 +63,8 @@ export class Passage {
 
   /** The path to request on the live platform, with its query. */
   target = ''
-  upstream: ClientRequest | undefined
-  answer: IncomingMessage | undefined
+  upstream: LiveRequest | undefined
+  answer: LiveAnswer | undefined
   outcome: (Outcome & { complete: boolean }) | undefined
   readonly witness: ResponseObserver | undefined
   #isOver = false
@@ -121,7 +122,7 @@ export class Passage {
   }
 
   /** A connection is open, whether new or reused. */
-  opens(upstream: ClientRequest): void {
+  opens(upstream: LiveRequest): void {
     this.upstream = upstream
     this.#broughtBytes = upstream.reusedSocket ? upstream.socket?.bytesRead : undefined
     this.#openedMs = performance.now()

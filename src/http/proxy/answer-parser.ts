@@ -1,0 +1,130 @@
+/** Reads answers with node's own parser, without the streams and events of node's client. */
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** What a parser reports, in the order of arrival. */
+export interface AnswerEvents {
+  /** The first byte of an answer. */
+  begins(): void
+  /** Says what follows the head. */
+  head(head: AnswerHead): Follows
+  body(bytes: Buffer): void
+  ends(): void
+}
+
+export interface AnswerHead {
+  readonly status: number
+  readonly statusText: string
+  /** Node's flat array. */
+  readonly headers: readonly string[]
+  readonly isUpgrade: boolean
+  /** Whether another answer may follow on the connection. */
+  readonly keepsAlive: boolean
+}
+
+/** Node's numbers for what follows a head. */
+export const [BODY_FOLLOWS, NO_BODY_FOLLOWS, ANOTHER_PROTOCOL_FOLLOWS] = [0, 1, 2] as const
+
+export type Follows = typeof BODY_FOLLOWS | typeof NO_BODY_FOLLOWS | typeof ANOTHER_PROTOCOL_FOLLOWS
+
+export interface AnswerParser {
+  /** Returns an error for bytes that are not HTTP. */
+  execute(bytes: Buffer): unknown
+  /** The connection has ended, and with it a body that has no length. */
+  finish(): unknown
+  /** Frees its memory. Must not be called from an event. */
+  close(): void
+}
+
+/** Node's class. It is not documented, so it is tried out before it is used. */
+interface NodeParser extends AnswerParser {
+  initialize(type: number, resource: object, maxHeadBytes: number, lenientFlags: number): void
+  // biome-ignore lint/suspicious/noExplicitAny: each event has arguments of its own
+  [event: number]: (...args: any[]) => unknown
+}
+
+interface NodeParserClass {
+  new (): NodeParser
+  readonly RESPONSE: number
+  readonly kOnMessageBegin: number
+  readonly kOnHeaders: number
+  readonly kOnHeadersComplete: number
+  readonly kOnBody: number
+  readonly kOnMessageComplete: number
+}
+
+export type ParserFactory = (events: AnswerEvents) => AnswerParser
+
+/** The size of a head that node accepts, which `--max-http-header-size` sets. */
+const NODES_DEFAULT = 0
+const STRICT = 0
+
+const factories = new WeakMap<NodeParserClass, { readonly create: ParserFactory | undefined }>()
+
+/**
+ * Takes node's parser from the connection on which a request arrived. Returns `undefined` where there is none, or none
+ * that works as expected: requests then go through node's client.
+ */
+export function parserFactory({ socket }: IncomingMessage): ParserFactory | undefined {
+  const Parser = (socket as Socket & { readonly parser?: object | null }).parser?.constructor as NodeParserClass
+  if (Parser === undefined) return undefined
+  const known = factories.get(Parser)
+  if (known) return known.create
+  const create: ParserFactory = events => createParser(Parser, events)
+  const tried = { create: works(create) ? create : undefined }
+  factories.set(Parser, tried)
+  return tried.create
+}
+
+function createParser(Parser: NodeParserClass, { begins, head, body, ends }: AnswerEvents): AnswerParser {
+  const parser = new Parser()
+  // A long head arrives in parts.
+  let headers: string[] = []
+  parser.initialize(Parser.RESPONSE, {}, NODES_DEFAULT, STRICT)
+  parser[Parser.kOnMessageBegin] = () => {
+    headers = []
+    begins()
+  }
+  parser[Parser.kOnHeaders] = (part: readonly string[]) => void headers.push(...part)
+  parser[Parser.kOnHeadersComplete] = (
+    _major: number,
+    _minor: number,
+    all: readonly string[] | undefined,
+    _method: unknown,
+    _url: unknown,
+    status: number,
+    statusText: string,
+    isUpgrade: boolean,
+    keepsAlive: boolean,
+  ) => head({ status, statusText, headers: all ?? headers, isUpgrade, keepsAlive })
+  parser[Parser.kOnBody] = body
+  parser[Parser.kOnMessageComplete] = ends
+  return parser
+}
+
+const sample = 'HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 1\r\n\r\nc'
+const expected =
+  '["begins",{"status":200,"statusText":"OK","headers":["A","b","Content-Length","1"],"isUpgrade":false,"keepsAlive":true},"c","ends"]'
+
+/** Whether a parser reports what is expected for an answer, and an error for something else. */
+function works(create: ParserFactory): boolean {
+  const reported: unknown[] = []
+  const events: AnswerEvents = {
+    begins: () => void reported.push('begins'),
+    head(head) {
+      reported.push(head)
+      return BODY_FOLLOWS
+    },
+    body: bytes => void reported.push(String(bytes)),
+    ends: () => void reported.push('ends'),
+  }
+  try {
+    const parser = create(events)
+    parser.execute(Buffer.from(sample))
+    const isRight = JSON.stringify(reported) === expected && parser.execute(Buffer.from('no HTTP')) instanceof Error
+    parser.close()
+    return isRight
+  } catch {
+    return false
+  }
+}

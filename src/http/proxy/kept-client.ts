@@ -1,0 +1,101 @@
+/** Sends requests over kept connections, in half the time that node's client takes. */
+import { connect, isIP, type Socket } from 'node:net'
+import { connect as connectSecurely } from 'node:tls'
+import { parserFactory } from './answer-parser.js'
+import { KeptConnection, MOST_REST_MS } from './kept-connection.js'
+import type { LiveCall } from './live-call.js'
+import type { Passage } from './passage.js'
+
+interface KeptClientOptions {
+  readonly protocol: string
+  readonly hostname: string
+  readonly port: string
+  readonly secure: boolean
+}
+
+interface PassageEvents {
+  answers(passage: Passage, answer: LiveCall): void
+  failed(passage: Passage, error: NodeJS.ErrnoException): void
+}
+
+/** No more idle connections than this are kept. */
+const MOST_IDLE = 256
+
+/**
+ * Returns a function that sends the request of a passage. It returns false for requests that it does not send, because
+ * node's parser is not within reach or because node's client would refuse them.
+ */
+export function createKeptClient(options: KeptClientOptions, events: PassageEvents): (passage: Passage) => boolean {
+  const open = opener(options)
+  // The most recent is used first, so that the others can close.
+  const idle: KeptConnection[] = []
+  const connectionEvents = {
+    ...events,
+    rests(connection: KeptConnection) {
+      if (idle.push(connection) > MOST_IDLE) idle.shift()?.socket.destroy()
+    },
+    isLost(connection: KeptConnection) {
+      const at = idle.lastIndexOf(connection)
+      if (at >= 0) idle.splice(at, 1)
+    },
+  }
+
+  return passage => {
+    const createParser = parserFactory(passage.journey.request)
+    const head = headOf(passage)
+    if (!createParser || head === undefined) return false
+    const connection = idle.pop() ?? new KeptConnection(open(), createParser, connectionEvents)
+    connection.send(passage, head, passage.journey.exchange.body)
+    return true
+  }
+}
+
+/** Returns a function that opens a connection as an agent of node would. */
+function opener({ protocol, hostname, port, secure }: KeptClientOptions): () => Socket {
+  const to = { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
+  // The session of an earlier connection shortens the handshake of the next.
+  let session: Buffer | undefined
+
+  function openSecurely(): Socket {
+    const servername = isIP(hostname) === 0 ? hostname : ''
+    const offered = { ALPNProtocols: ['http/1.1'], ...(session && { session }) }
+    const socket = connectSecurely({ ...to, ...offered, servername, rejectUnauthorized: secure })
+    socket.on('session', given => {
+      session = given
+    })
+    return socket.once('close', hadError => {
+      if (hadError) session = undefined
+    })
+  }
+
+  return () => {
+    const socket = protocol === 'https:' ? openSecurely() : connect(to)
+    socket.setNoDelay(true)
+    socket.setKeepAlive(true, 1_000)
+    socket.setTimeout(MOST_REST_MS)
+    // The client's own connection keeps the process alive for as long as it waits.
+    return socket.unref()
+  }
+}
+
+/** Methods that have no body unless they say so. */
+const bodiless = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT'])
+
+/** Characters that may not be in the first line of a request, and in a header (RFC 9110 §5.5). */
+const notInPath = /[^\x21-\xff]/
+const notInValue = /[^\t\x20-\x7e\x80-\xff]/
+
+/** Everything before the body, as node's client writes it; `undefined` for what it would refuse. */
+function headOf({ method, target, headers }: Passage): string | undefined {
+  if (notInPath.test(target)) return undefined
+  let head = `${method} ${target === '' ? '/' : target} HTTP/1.1\r\n`
+  for (const name in headers) {
+    const value = headers[name] ?? ''
+    for (const one of typeof value === 'string' ? [value] : value) {
+      if (notInValue.test(one)) return undefined
+      head += `${name}: ${one}\r\n`
+    }
+  }
+  if (headers['content-length'] === undefined && !bodiless.has(method)) head += 'Content-Length: 0\r\n'
+  return `${head}Connection: keep-alive\r\n\r\n`
+}

@@ -1,0 +1,37 @@
+/** What the proxy uses of a request to the live platform and of its answer. Node's own classes have it too. */
+
+/** A request on its way. */
+export interface LiveRequest {
+  /** Whether the connection has carried another request before. */
+  readonly reusedSocket: boolean
+  readonly socket: { readonly bytesRead: number } | null
+  destroy(): unknown
+}
+
+/** The headers that the proxy looks at. All others are carried as they are. */
+export interface KnownHeaders {
+  readonly 'access-control-allow-origin'?: string | undefined
+  readonly connection?: string | undefined
+  readonly 'content-length'?: string | undefined
+  readonly 'content-type'?: string | undefined
+  readonly date?: string | undefined
+  readonly 'transfer-encoding'?: string | undefined
+}
+
+/** An answer of which at least the head has arrived. */
+export interface LiveAnswer {
+  readonly statusCode?: number | undefined
+  readonly statusMessage?: string | undefined
+  /** Node's flat array. */
+  readonly rawHeaders: readonly string[]
+  readonly headers: KnownHeaders
+  /** Whether all of it has arrived. */
+  readonly complete: boolean
+  /** How many bytes of the body have arrived and were not read yet. */
+  readonly readableLength: number
+  read(): Buffer | null
+  on(event: 'data' | 'end', listener: (bytes: Buffer) => void): unknown
+  pause(): unknown
+  resume(): unknown
+  destroy(): unknown
+}

@@ -1,0 +1,107 @@
+/** A request on a kept connection, and its answer as far as it has arrived. */
+import type { Socket } from 'node:net'
+import type { AnswerHead } from './answer-parser.js'
+import type { LiveAnswer, LiveRequest } from './live-answer.js'
+import type { Passage } from './passage.js'
+
+/** The connection of a call. */
+interface Line {
+  readonly socket: Socket
+  /** Closes the connection without reporting an error. */
+  abandon(call: LiveCall): void
+}
+
+/** What reads a body. Bytes that arrive before it is there are kept. */
+interface Reader {
+  data?: (bytes: Buffer) => void
+  end?: (bytes: Buffer) => void
+}
+
+const nothing = Buffer.alloc(0)
+
+export class LiveCall implements LiveRequest, LiveAnswer {
+  head: AnswerHead | undefined
+  complete = false
+  readableLength = 0
+  #unread: Buffer[] = []
+  #headers: Readonly<Record<string, string>> | undefined
+  readonly #reader: Reader = {}
+
+  constructor(
+    readonly line: Line,
+    readonly passage: Passage,
+    readonly reusedSocket: boolean,
+  ) {}
+
+  get socket(): Socket {
+    return this.line.socket
+  }
+
+  get statusCode(): number | undefined {
+    return this.head?.status
+  }
+
+  get statusMessage(): string | undefined {
+    return this.head?.statusText
+  }
+
+  get rawHeaders(): readonly string[] {
+    return this.head?.headers ?? []
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    this.#headers ??= byName(this.rawHeaders)
+    return this.#headers
+  }
+
+  /** Keeps bytes of the body until `flush`, so that readers do not run inside the parser. */
+  takes(bytes: Buffer): void {
+    this.#unread.push(bytes)
+    this.readableLength += bytes.length
+  }
+
+  read(): Buffer | null {
+    const [first = null, ...others] = this.#unread
+    this.#unread = []
+    this.readableLength = 0
+    return first && others.length > 0 ? Buffer.concat([first, ...others]) : first
+  }
+
+  on(event: 'data' | 'end', listener: (bytes: Buffer) => void): void {
+    this.#reader[event] = listener
+  }
+
+  /** Passes on what has arrived. */
+  flush(): void {
+    const { data, end } = this.#reader
+    if (!data) return
+    const unread = this.#unread
+    this.#unread = []
+    this.readableLength = 0
+    for (const bytes of unread) data(bytes)
+    if (this.complete) end?.(nothing)
+  }
+
+  // After a complete answer, the connection may already carry another request.
+  pause(): void {
+    if (!this.complete) this.socket.pause()
+  }
+
+  resume(): void {
+    if (!this.complete) this.socket.resume()
+  }
+
+  destroy(): void {
+    if (!this.complete) this.line.abandon(this)
+  }
+}
+
+function byName(flat: readonly string[]): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = Object.create(null)
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = (flat[i] ?? '').toLowerCase()
+    const before = headers[name]
+    headers[name] = before === undefined ? (flat[i + 1] ?? '') : `${before}, ${flat[i + 1]}`
+  }
+  return headers
+}
