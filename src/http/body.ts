@@ -159,7 +159,11 @@ export function readBody(
     size += chunk.length
     // The last byte has arrived. Node would emit `end` only in a later turn.
     isOver = size > limitBytes || size === announced
-    if (isTaken && size === announced) request.isRead = true
+    if (isTaken && size === announced) {
+      request.isRead = true
+      // A stream may be open for long, and need not keep what only reading needs.
+      request.taker = nothing
+    }
     if (size > limitBytes) return done(bodyTooLarge(limitBytes))
     if (size === announced && !chunks) return done(chunk)
     chunks ??= []

@@ -1,10 +1,9 @@
 /** Sends a reply: the only place where our own answers become bytes. */
 import { type IncomingMessage, ServerResponse, STATUS_CODES, validateHeaderValue } from 'node:http'
-import { MOST_PIECES_TIMED } from '../core/clock.js'
 import { MOST_WRITTEN, type OpenBody, type Paced, type Reply } from '../core/exchange.js'
 import { HEAD_ROOM, LAST_CHUNK } from '../core/http.js'
 import { leaveUnread } from './body.js'
-import { isForeign } from './foreign.js'
+import { noteTime, PacedWriter } from './paced-writer.js'
 import type { Pacer } from './pacer.js'
 
 /** A body that is sent in a rhythm. */
@@ -139,7 +138,7 @@ export function createResponseClass(): typeof ServerResponse {
 
     leaveAtOnce(status: number, head: string, body: string, encoding: 'latin1' | 'utf8'): void {
       this.socket?.write(head + body, encoding)
-      noteAndEnd(this, status, head)
+      noteAndEnd(this, status)
     }
 
     leaveInOneChunk({ status, framed, sent }: Reply, head: string, body: Buffer): void {
@@ -156,22 +155,25 @@ export function createResponseClass(): typeof ServerResponse {
         socket?.write(`\r\n${LAST_CHUNK}`, 'latin1')
         socket?.uncork()
       }
-      noteAndEnd(this, status, head)
+      noteAndEnd(this, status)
     }
   }
 }
 
-function noteAndEnd(response: ServerResponse, status: number, head: string): void {
-  response.statusCode = status
-  // The fields that node sets when it has written a head. After that, `end` only ends the response.
-  const noted = response as unknown as { _header: string; _headerSent: boolean }
-  noted._header = head
-  noted._headerSent = true
+function noteAndEnd(response: ServerResponse, status: number): void {
+  note(response, status)
   response.end()
   leaveUnread(response.req)
 }
 
-type Write = (text: string, behind: string) => void
+/** Sets the fields that node sets when it has written a head. After that, `end` only ends the response. */
+function note(response: ServerResponse, status: number): void {
+  response.statusCode = status
+  const noted = response as unknown as { _header: string; _headerSent: boolean }
+  // Node only checks that there is one. The real one would be kept for as long as a stream is open.
+  noted._header = 'sent'
+  noted._headerSent = true
+}
 
 /** Writes the head of a response with an unknown length. Returns whether that was all, as for HEAD. */
 function isOnlyHead(response: ServerResponse, headers: string[], status: number): boolean {
@@ -193,30 +195,16 @@ export function sendPaced(
   { pacer, piecesAtMs }: Playing,
   done: (complete: boolean) => void,
 ): void {
-  if (isOnlyHead(response, flat(head), status)) return done(true)
-  const write = timed(chunkWriter(response, body.bytewise === true), piecesAtMs)
-  let begun = false
-  let complete = false
-  const stop = pacer.play(body, {
-    write: text => {
-      begun = true
-      write(text, '')
-    },
-    end: text => {
-      begun = true
-      complete = true
-      write(text, LAST_CHUNK)
-      response.end()
-    },
-    // Asks the socket, if the response has one. While an earlier response occupies the connection, node buffers what it
-    // writes.
-    isFull: () => (response.socket ?? response).writableNeedDrain,
-  })
-  // The client may want to know that the request was accepted before the first token is due.
-  if (!begun) response.flushHeaders()
-  response.once('close', () => {
+  const isUsual = isOwn(response) && response.isUsual(status)
+  const text = isUsual ? headOf(status, head) : ''
+  if (isUsual) note(response, status)
+  else if (isOnlyHead(response, flat(head), status)) return done(true)
+  const writer = new PacedWriter(response, text, body.bytewise === true, piecesAtMs)
+  const stop = pacer.play(body, writer)
+  writer.begin()
+  response.on('close', () => {
     stop()
-    done(complete)
+    done(writer.isComplete)
   })
 }
 
@@ -232,12 +220,13 @@ export function sendOpen(
   if (isOnlyHead(response, flat(head), status)) return done(true)
   response.flushHeaders()
   const { pieces, isEndless } = body
-  const write = timed(text => void response.write(text), piecesAtMs)
+  const startMs = performance.now()
   let complete = isEndless
   const stop = body.play({
     write(text) {
       if (pieces.length < MOST_WRITTEN) pieces.push(text)
-      write(text, '')
+      if (piecesAtMs) noteTime(piecesAtMs, startMs)
+      response.write(text)
     },
     end() {
       complete = true
@@ -248,40 +237,4 @@ export function sendOpen(
     stop()
     done(complete)
   })
-}
-
-/** Notes when each piece is sent. */
-function timed(write: Write, piecesAtMs: number[] | undefined): Write {
-  if (!piecesAtMs) return write
-  const startMs = performance.now()
-  return (text, behind) => {
-    if (piecesAtMs.length < MOST_PIECES_TIMED) piecesAtMs.push(Math.round((performance.now() - startMs) * 10) / 10)
-    write(text, behind)
-  }
-}
-
-/**
- * Writes chunks (RFC 9112 §7.1) with their frames in one write, where node would write size, text and line end
- * separately. Writes to the socket itself, where node would hold writes back until the end of the turn. With thousands
- * of streams that write a few words at a time, this is where the time goes. HTTP/1.0 clients get the text alone. So
- * does a fault (spoil.ts), which lets node frame what it passes on. A foreign server's response is written through its
- * own methods.
- */
-function chunkWriter(response: ServerResponse, bytewise: boolean): Write {
-  if (isForeign(response)) return text => void response.write(text, bytewise ? 'latin1' : 'utf8')
-  const chunked = response.chunkedEncoding
-  response.chunkedEncoding = false
-  let first = true
-  return (text, behind) => {
-    const size = bytewise ? text.length : Buffer.byteLength(text)
-    // A chunk of zero bytes would be the last one.
-    const framed = chunked ? `${size === 0 ? '' : `${size.toString(16)}\r\n${text}\r\n`}${behind}` : text
-    const encoding = size === text.length ? 'latin1' : 'utf8'
-    const { socket } = response
-    // The head goes out with the first chunk. While an earlier response occupies the connection, there is no socket
-    // yet.
-    if (first || !socket || !chunked) response.write(framed, encoding)
-    else if (socket.writable) socket.write(framed, encoding)
-    first = false
-  }
 }

@@ -57,7 +57,10 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
     if (!isSmall(exchange, request, said) && (isHeavyAnswer(request, said) || isHeavyPrompt(exchange, tokenizer))) {
       return heavyCompletion(exchange, said, tokenizer, pace).then(form => replyOf(form, said, remark))
     }
-    return replyOf(pace ? completions.streamed(request, said, pace) : completions.whole(request, said), said, remark)
+    if (!pace) return replyOf(completions.whole(request, said), said, remark)
+    // A stream may be open for long. Its request, if it is short, is parsed again when the journal is read.
+    if (exchange.body && exchange.body.length <= SMALL_REQUEST) exchange.chat = undefined
+    return replyOf(completions.streamed(request, said, pace), said, remark)
   }
 
   /** The pace that the request asks for, else the rule's, else the model's. */

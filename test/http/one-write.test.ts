@@ -98,6 +98,17 @@ test.each<[string, (key: string) => string]>([
     'a stream and what comes behind it',
     key => chat({ stream: true }, 'x-standin-pace: tokensPerSecond=0')(key) + chat({})(key) + last,
   ],
+  [
+    'a stream at a pace and what comes behind it',
+    key =>
+      chat({ stream: true, ...asking('nothing') }, 'x-standin-pace: firstTokenMs=20')(key) +
+      chat({ stream: true, ...asking('rhea') }, 'x-standin-pace: tokensPerSecond=20')(key) +
+      last,
+  ],
+  [
+    'a stream at a pace that begins at once',
+    key => chat({ stream: true, ...asking('rhea') }, 'x-standin-pace: tokensPerSecond=20')(key) + last,
+  ],
 ])("%s comes from our own server as from one of node's", async (_what, requests) => {
   const { url, apiKey } = platform
   const nodes = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

@@ -98,7 +98,11 @@ export function createCompletions(tokenizer: Tokenizer) {
       const own = plainText(request, said)
       if (!own) return any.streamed(request, said, pace)
       const opening = openingOf(request)
-      const tokens = new Cost(request, undefined, tokenizer, own)
+      // Estimated at once, so that a stream does not keep its request only to count it at the end.
+      const tokens =
+        tokenizer.name === 'estimate'
+          ? { prompt: promptTokens(request, tokenizer), completion: own.tokens }
+          : new Cost(request, undefined, tokenizer, own)
       const total = request.stream_options?.include_usage ? plainUsage(tokens) : undefined
       if (!isPaced(pace)) return atOnce(own, opening, total, tokens)
       const ascii = own.ascii() && isAscii(opening.model)
@@ -128,7 +132,7 @@ const isAscii = (text: string) => Buffer.byteLength(text) === text.length
  * no difference. Within a second, two streams with the same words differ only in the id, so the last one serves as a
  * mold.
  */
-function atOnce(own: Prepared, opening: Opening, total: string | undefined, tokens: Cost): Form {
+function atOnce(own: Prepared, opening: Opening, total: string | undefined, tokens: Form['tokens']): Form {
   const { id, created, model } = opening
   const sameAs = `${created} ${total} ${model}`
   if (own.mold?.sameAs !== sameAs) own.mold = createMold(sameAs, id, inOnePiece(events(own, opening, total)))
@@ -137,15 +141,53 @@ function atOnce(own: Prepared, opening: Opening, total: string | undefined, toke
   return { contentType, headers, body, framed, sent, again, tokens }
 }
 
-function events(own: Prepared, opening: Opening, total: string | undefined) {
-  const { before, after, end } = frame(opening, total)
+/** The events around the pieces of a plain text, each without its beginning up to the id. */
+interface Frame {
+  /** The frame fits only if this is the same. */
+  readonly sameAs: string
+  readonly role: string
+  readonly piece: string
+  readonly after: string
+  readonly finish: string
+  /** The usage and the end, if usage was requested. */
+  readonly total: string | undefined
+}
+
+const idFollows = 'data: {"id":"'
+let lastFrame: Frame | undefined
+
+/**
+ * Streams of the same second and model differ only in their id. They share all other texts, since these would be most
+ * of what thousands of open streams keep.
+ */
+function frameOf(opening: Opening, total: string | undefined): Frame {
+  const sameAs = `${opening.created} ${total} ${opening.model}`
+  if (lastFrame?.sameAs === sameAs) return lastFrame
+  const { before, after, end } = frame({ ...opening, id: '' }, total)
   const choice = (delta: string, finish: string) =>
-    `${before}{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finish}}${after}`
+    rest(before, `{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finish}}`, after)
+  lastFrame = {
+    sameAs,
+    role: choice('{"role":"assistant","content":"","refusal":null}', 'null'),
+    piece: rest(before, '{"index":0,"delta":{"content":'),
+    after: ['},"logprobs":null,"finish_reason":null}', after].join(''),
+    finish: choice('{}', '"stop"') + (total === undefined ? end : ''),
+    total: total === undefined ? undefined : rest(end),
+  }
+  return lastFrame
+}
+
+/** Joined, because V8 makes one text of it; added up, it would keep all parts, and go through them for each event. */
+const rest = (...parts: readonly string[]) => parts.join('').slice(idFollows.length)
+
+function events(own: Prepared, opening: Opening, total: string | undefined) {
+  const { role, piece, after, finish, total: usage } = frameOf(opening, total)
+  const begin = idFollows + opening.id
   return {
-    head: choice('{"role":"assistant","content":"","refusal":null}', 'null'),
-    before: `${before}{"index":0,"delta":{"content":`,
+    head: begin + role,
+    before: begin + piece,
     pieces: own.pieces(),
-    after: `},"logprobs":null,"finish_reason":null}${after}`,
-    tail: choice('{}', '"stop"') + end,
+    after,
+    tail: usage === undefined ? begin + finish : begin + finish + begin + usage,
   }
 }

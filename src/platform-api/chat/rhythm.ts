@@ -6,7 +6,7 @@ import type { Pace } from '../../core/pace.js'
 import type { Cost, Events } from './frame.js'
 
 /** Returns the events with `pace`. The prompt is counted only if its length matters. */
-export function paced(events: Events, pace: Pace, request: ChatRequest, cost: Cost): Paced {
+export function paced(events: Events, pace: Pace, request: ChatRequest, cost: Pick<Cost, 'prompt'>): Paced {
   return {
     ...events,
     pace,

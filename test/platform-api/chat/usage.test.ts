@@ -75,10 +75,11 @@ test('thoughts of which only the number is named cost as well', () => {
   })
 })
 
-/** A tokenizer, and the texts that it has counted. */
+/** A tokenizer that is not the estimating one, and the texts that it has counted. */
 function watched() {
   const counted: string[] = []
-  const tokenizer: Tokenizer = { ...estimated, count: text => counted.push(text) && estimated.count(text) }
+  const count = (text: string) => counted.push(text) && estimated.count(text)
+  const tokenizer: Tokenizer = { ...estimated, name: 'o200k_base', count }
   return { completions: createCompletions(tokenizer), counted }
 }
 
