@@ -10,6 +10,8 @@ import pg from 'pg'
 export interface Postgres {
   /** Makes an empty database; gives back its URL. */
   freshDatabase(): Promise<string>
+  /** Runs statements in the database at this URL; starts the server again where a test has left it stopped. */
+  run(url: string, statements: string): Promise<void>
   /** Ends it as an administrator would; those who are connected are thrown out. */
   stop(): Promise<void>
   /** Starts it again where it was. */
@@ -30,6 +32,7 @@ export function postgres(): Postgres | undefined {
   }
   return {
     freshDatabase: async () => (await started()).freshDatabase(),
+    run: async (url, statements) => (await started()).run(url, statements),
     stop: async () => (await started()).stop(),
     start: async () => (await started()).start(),
   }
@@ -106,17 +109,23 @@ async function createCluster({ version, bin }: Installation): Promise<Postgres> 
     await ended
   }
 
+  async function run(url: string, statements: string) {
+    // A test that failed may have left it so.
+    if (isStopped()) server = await startServer()
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query(statements)
+    await client.end()
+  }
+
   return {
     async freshDatabase() {
-      // A test that failed may have left it so.
-      if (isStopped()) server = await startServer()
       databases += 1
-      const client = new pg.Client({ connectionString: urlOf('postgres') })
-      await client.connect()
-      await client.query(`create database test_${databases}`)
-      await client.end()
-      return urlOf(`test_${databases}`)
+      const name = `test_${databases}`
+      await run(urlOf('postgres'), `create database ${name}`)
+      return urlOf(name)
     },
+    run,
     stop,
     async start() {
       server = await startServer()

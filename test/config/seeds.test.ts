@@ -88,8 +88,8 @@ const complaintOf = (attempt: Promise<unknown>) =>
     (error: Error) => `${error.name}: ${error.message}`,
   )
 
-test.each(lasting)('in $kind a configured user keeps the id over restarts', async ({ freshPlace }) => {
-  const options = { state: (await freshPlace()).where, users: [ada, phil] }
+test.each(lasting)('in $kind a configured user keeps the id over restarts', async ({ emptyPlace }) => {
+  const options = { state: (await emptyPlace()).where, users: [ada, phil] }
   const scene = await platformOf(options)
   const before = await signIn(scene.platform, ada)
   await scene.restart(options)

@@ -31,9 +31,9 @@ const listed = async ({ ask }: Scene, query = '') =>
 
 const opens = async ({ ask }: Scene, bearer: string) => (await ask('/v1/models', { bearer })).status
 
-describe.each(kinds)('with a state in $kind', ({ freshPlace }) => {
+describe.each(kinds)('with a state in $kind', ({ emptyPlace }) => {
   const scene = async () => {
-    const { where, dir } = await freshPlace()
+    const { where, dir } = await emptyPlace()
     const state = where.replace(/^file:/, `file:${dir}/`)
     return platformWith({ state, users: [ada, grace] })
   }

@@ -140,7 +140,7 @@ describe.each(kinds)('in $kind', kind => {
 
 describe.each(lasting)('in $kind', kind => {
   test('what one process imports is what another one exports, and is told of', async () => {
-    const place = await kind.freshPlace()
+    const place = await kind.emptyPlace()
     const [here, elsewhere] = await Promise.all([opened(place), opened(place)])
     await importState(here, everything)
     const told = new Promise<void>(resolve => here.onRevoked(resolve))

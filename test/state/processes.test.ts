@@ -49,7 +49,7 @@ describe.each(lasting)('in $kind', kind => {
   })
 
   test('a writer that is killed at work lets the others go on', async () => {
-    const place = await kind.freshPlace()
+    const place = await kind.emptyPlace()
     const state = await opened(place)
     const holder = start(place, 'hold')
     await holder.said(lines => lines.includes('holding'))
@@ -60,7 +60,7 @@ describe.each(lasting)('in $kind', kind => {
   })
 
   test('a ban in one process is told in the other within a second', async () => {
-    const place = await kind.freshPlace()
+    const place = await kind.emptyPlace()
     const state = await opened(place)
     await state.write(({ users }) => users.insert(user()))
     const told = new Promise<number>(resolve => state.onRevoked(() => resolve(ownTimeMs())))

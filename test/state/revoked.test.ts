@@ -86,7 +86,7 @@ describe.each(lasting)('in $kind', kind => {
   test.each(closing.filter(([what]) => /banned|session is removed|revoked/.test(what)))(
     'when %s elsewhere, listeners are told within a second',
     async (_what, work) => {
-      const place = await kind.freshPlace()
+      const place = await kind.emptyPlace()
       const [here, elsewhere] = await Promise.all([opened(place), opened(place)])
       await furnished(elsewhere)
       const told = listenTo(here)
@@ -100,7 +100,7 @@ describe.each(lasting)('in $kind', kind => {
   // A file says no more than that it was changed.
   const ordinaryElsewhere = kind.kind === 'a file' ? [] : ordinary
   test.each(ordinaryElsewhere)('when %s elsewhere, listeners are not told', async (_what, work) => {
-    const place = await kind.freshPlace()
+    const place = await kind.emptyPlace()
     const [here, elsewhere] = await Promise.all([opened(place), opened(place)])
     await furnished(elsewhere)
     const told = listenTo(here)

@@ -95,7 +95,7 @@ const pieces: fc.Arbitrary<readonly Piece[]> = fc.array(
 describe.each(lasting)('in $kind', kind => {
   test('the same is said as in memory', async () => {
     const memory = listenTo(await opened({ where: 'memory', dir: '/' }))
-    const other = listenTo(await opened(await kind.freshPlace()))
+    const other = listenTo(await opened(await kind.emptyPlace()))
     const numRuns = runs(kind.kind === 'a file' ? 300 : 60)
     await fc.assert(
       fc.asyncProperty(pieces, async pieces => {

@@ -166,7 +166,7 @@ describe.each(kinds)('in $kind', kind => {
 
 describe.each(lasting)('in $kind', kind => {
   test('two who have opened the same state count together, and nothing is lost', async () => {
-    const place = await kind.freshPlace()
+    const place = await kind.emptyPlace()
     const [one, other] = await Promise.all([opened(place), opened(place)])
     await one.write(({ users }) => users.insert(user({ user_metadata: { count: 0 } })))
     await Promise.all(Array.from({ length: 200 }, (_, n) => (n % 2 ? one : other).write(countUp)))
@@ -175,7 +175,7 @@ describe.each(lasting)('in $kind', kind => {
   })
 
   test('one sees what the other has written as soon as it is kept', async () => {
-    const place = await kind.freshPlace()
+    const place = await kind.emptyPlace()
     const [one, other] = await Promise.all([opened(place), opened(place)])
     await one.write(async ({ users }) => {
       await users.insert(user())
@@ -185,7 +185,7 @@ describe.each(lasting)('in $kind', kind => {
   })
 
   test('an address that one has taken is taken for the other', async () => {
-    const place = await kind.freshPlace()
+    const place = await kind.emptyPlace()
     const [one, other] = await Promise.all([opened(place), opened(place)])
     const insert = (state: typeof one, id: string) =>
       state.write(({ users }) => users.insert(user({ id, email: 'ada@example.com' })))
