@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { onTestFinished } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 import type { Platform } from '../src/index.js'
 import { runHere } from './run-here.js'
 
@@ -17,6 +17,19 @@ export type Files = Readonly<Record<string, string>>
 
 /** Called with what ends something, it has that done later. */
 export type Until = (end: () => void | Promise<void>) => void
+
+/** One for all tests of a file or a `describe`: started by the first that asks for it, ended after the last. */
+export function forAll<T>(start: (until: Until) => Promise<T>): () => Promise<T> {
+  const ends: Parameters<Until>[0][] = []
+  let started: Promise<T> | undefined
+  afterAll(async () => {
+    for (const end of ends.toReversed()) await end()
+  })
+  return () => {
+    started ??= start(end => void ends.push(end))
+    return started
+  }
+}
 
 /** Makes a folder with these files; it is gone when the test is over. */
 export function folderWith(files: Files = {}, until: Until = onTestFinished): string {

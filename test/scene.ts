@@ -2,6 +2,7 @@
 
 import { onTestFinished } from 'vitest'
 import { type Platform, type PlatformOptions, startPlatform } from '../src/index.js'
+import type { Until } from './command.js'
 
 export interface Scene extends Platform {
   /** Asks the platform, by default with its API key; `bearer: null` sends no credential. */
@@ -15,10 +16,10 @@ interface Ask extends Omit<RequestInit, 'headers'> {
   readonly headers?: Record<string, string>
 }
 
-/** Starts a platform with these options. */
-export async function platformWith(options: PlatformOptions = {}): Promise<Scene> {
+/** Starts a platform with these options; it is stopped with the test unless something else is said. */
+export async function platformWith(options: PlatformOptions = {}, until: Until = onTestFinished): Promise<Scene> {
   const platform = await startPlatform(options)
-  onTestFinished(() => platform.stop())
+  until(() => platform.stop())
   const ask: Scene['ask'] = (path, { bearer = platform.apiKey, headers, ...init } = {}) =>
     fetch(platform.url + path, {
       ...init,

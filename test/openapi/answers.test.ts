@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { expect, test } from 'vitest'
 import { refusalOf } from '../scene.js'
-import { builderWith, json, platformFor } from './builder.js'
+import { builderWith, json, platformFor, platformForAll } from './builder.js'
 import '../../src/vitest.js'
 
+const builderPlatform = platformForAll()
+
 test('an operation answers with its example, and names where it is from', async () => {
-  const platform = await platformFor()
+  const platform = await builderPlatform()
   const answer = await platform.ask('/builder/projects')
   expect(await answer.json()).toHaveLength(2)
   const exchange = platform.journal.last({ path: '/builder/projects' })
@@ -15,7 +17,7 @@ test('an operation answers with its example, and names where it is from', async 
 })
 
 test('Prefer chooses a status, an example, or made-up values', async () => {
-  const platform = await platformFor()
+  const platform = await builderPlatform()
   const preferring = (prefer: string) => platform.ask('/builder/projects', { headers: { prefer } })
   expect(await (await preferring('example=none')).json()).toEqual([])
   const down = await preferring('code=503')
@@ -34,7 +36,7 @@ test('Prefer chooses a status, an example, or made-up values', async () => {
 })
 
 test('without an example the answer is made from the schema, the same for the same request', async () => {
-  const platform = await platformFor()
+  const platform = await builderPlatform()
   const first = await platform.ask('/builder/projects/7')
   const project = await first.json()
   expect(project).toEqual({
@@ -48,7 +50,7 @@ test('without an example the answer is made from the schema, the same for the sa
 })
 
 test('a made-up answer has what the request says, as far as it fits the schema', async () => {
-  const platform = await platformFor()
+  const platform = await builderPlatform()
   const created = await platform.ask('/builder/projects', json({ name: 'Shop', status: 'live', secret: 'kept' }))
   expect(await created.json()).toEqual({ id: expect.any(String), name: 'Shop', status: 'live' })
   const id = '0b5f8d0e-3c6f-4d53-9c4a-6c4c2d9b3f11'
@@ -69,7 +71,7 @@ test('an example may refer to another one, also where its value stands', async (
 })
 
 test('Accept chooses the media type, and one that is not there is a 406', async () => {
-  const platform = await platformFor()
+  const platform = await builderPlatform()
   const accepting = (accept: string) => platform.ask('/builder/projects', { headers: { accept } })
   expect(await (await accepting('text/csv, application/json;q=0.5')).text()).toBe('id,name\na,A\n')
   expect((await accepting('application/*')).headers.get('content-type')).toBe('application/json')
@@ -80,7 +82,7 @@ test('Accept chooses the media type, and one that is not there is a 406', async 
 })
 
 test('the more specific path answers, also one with text around a parameter', async () => {
-  const platform = await platformFor()
+  const platform = await builderPlatform()
   expect(await (await platform.ask('/builder/projects/mine')).text()).toBe('mine')
   expect((await platform.ask('/builder/projects/7:publish', { method: 'POST' })).status).toBe(202)
   const put = await platform.ask('/builder/projects/7', { method: 'PUT' })
@@ -90,7 +92,7 @@ test('the more specific path answers, also one with text around a parameter', as
 })
 
 test('who may call follows from the security schemes, or from the configuration', async () => {
-  const platform = await platformFor()
+  const platform = await builderPlatform()
   expect((await platform.ask('/builder/projects', { bearer: null })).status).toBe(401)
   expect((await platform.ask('/builder/projects', { bearer: platform.anonKey })).status).toBe(401)
   expect((await platform.ask('/builder/status', { bearer: null })).status).toBe(200)

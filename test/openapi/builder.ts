@@ -1,7 +1,7 @@
 /** A small document of builder services, for tests. */
 import path from 'node:path'
 import { parse, stringify } from 'yaml'
-import { folderWith } from '../command.js'
+import { folderWith, forAll, type Until } from '../command.js'
 import { platformWith } from '../scene.js'
 
 const builder = `
@@ -79,10 +79,13 @@ export function builderWith({ schemas = {}, examples = {}, paths = {} }: Changes
 }
 
 /** A platform that answers a document in a file of its own. */
-export function platformFor(document = builder, options: object = {}, entry: object = {}) {
-  const file = path.join(folderWith({ 'builder.openapi.yaml': document }), 'builder.openapi.yaml')
-  return platformWith({ openapi: { file, ...entry }, ...options })
+export function platformFor(document = builder, options: object = {}, entry: object = {}, until?: Until) {
+  const file = path.join(folderWith({ 'builder.openapi.yaml': document }, until), 'builder.openapi.yaml')
+  return platformWith({ openapi: { file, ...entry }, ...options }, until)
 }
+
+/** The platform for the small document as it stands, for all tests of a file: reading a document takes longer than most of them. */
+export const platformForAll = () => forAll(until => platformFor(undefined, undefined, undefined, until))
 
 export const json = (body: unknown) => ({
   method: 'POST',

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
-import { builderWith, json, platformFor } from './builder.js'
+import { builderWith, json, platformFor, platformForAll } from './builder.js'
+
+const builderPlatform = platformForAll()
 
 test('a request that does not fit is refused with the fields that are wrong', async () => {
-  const platform = await platformFor()
+  const platform = await builderPlatform()
   const refused = async (...asked: Parameters<typeof platform.ask>) => {
     const answer = await platform.ask(...asked)
     const { error } = (await answer.json()) as { readonly error: string }
@@ -57,7 +59,7 @@ test('a body that takes long to check keeps no other request waiting', async () 
 })
 
 test('hostile names and encodings are only data', async () => {
-  const platform = await platformFor()
+  const platform = await builderPlatform()
   expect((await platform.ask('/builder/projects?filter[__proto__]=1&__proto__=1&limit=5')).status).toBe(200)
   expect((await platform.ask('/builder/projects/%E0%A4%A')).status).toBe(200)
   const polluting = { ...json({}), body: '{"__proto__":{"polluted":true},"name":"n","status":"live"}' }

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { startPlatform } from '../../src/index.js'
-import { type Files, writeInto } from '../command.js'
+import { type Files, forAll, writeInto } from '../command.js'
 import { platformWith } from '../scene.js'
-import { type App, appFolder, hasPackage, writeTypes } from './apps.js'
+import { appFolder, hasPackage, writeTypes } from './apps.js'
 import { packagesNamed } from './type-imports.js'
 
 /** The code blocks of a page, by the file names in their first lines. */
@@ -22,21 +22,17 @@ const remote: Files = Object.fromEntries(
 )
 
 /** An app with the types of the package, which take long to write; for the tests that only read it. */
-let typed: App
-const ends: (() => void | Promise<void>)[] = []
-beforeAll(async () => {
-  typed = appFolder(end => void ends.push(end))
-  writeInto(typed.dir, remote)
-  expect(await writeTypes(typed)).toEqual({ code: 0, output: '' })
-}, 120_000)
-afterAll(async () => {
-  for (const end of ends) await end()
+const typedApp = forAll(async until => {
+  const app = appFolder(until)
+  writeInto(app.dir, remote)
+  expect(await writeTypes(app)).toEqual({ code: 0, output: '' })
+  return app
 })
 
 test('an app whose tests use the package has no mistake in its types, nor have the files of the documentation', {
   timeout: 120_000,
 }, async () => {
-  const app = typed
+  const app = await typedApp()
   // That package comes with jest, which is installed for `npm run clients` alone.
   const more = hasPackage('@jest/globals') ? ['jest/imported-types.ts'] : []
   const { include } = JSON.parse(readFileSync(path.join(app.dir, 'tsconfig.json'), 'utf8'))
@@ -55,8 +51,8 @@ test('an app whose tests use the package has no mistake in its types, nor have t
   expect(output).not.toMatch(/^error /m)
 })
 
-test('the types name no package that comes with neither Standin nor its user', { timeout: 60_000 }, async () => {
-  const app = typed
+test('the types name no package that comes with neither Standin nor its user', { timeout: 120_000 }, async () => {
+  const app = await typedApp()
   const installed = JSON.parse(readFileSync(path.join(app.dir, 'node_modules/standin/package.json'), 'utf8'))
   const types = path.join(app.dir, 'node_modules/standin/dist/types')
   const entries = ['index.d.ts', 'vitest.d.ts', 'jest.d.ts', 'test-runner.d.ts', 'contract/index.d.ts']

@@ -1,8 +1,8 @@
 /** Several platforms on one state, and how long each of them trusts what was revoked on another. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, onTestFinished } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { openPlatform } from '../../src/platform.js'
-import { type RunningPlatform, startReady, type Until } from '../command.js'
+import { forAll, type RunningPlatform, startReady, type Until } from '../command.js'
 import { answerOf, type Person, type Place as Platform, signIn, signUp } from '../keys/people.js'
 import type { Kind, Place } from './kinds.js'
 import { ownTimeMs } from './own-time.js'
@@ -61,18 +61,9 @@ export async function replicasIn(
 export const envsFor = ({ kind }: Kind, env: Env = {}): readonly Env[] =>
   kind === 'a file' ? [env, env] : [env, env, env]
 
-/** Replicas for all tests of a `describe`: started by the first that asks for them, ended after the last. */
-export function replicasForAll(kind: Kind): () => Promise<Replicas> {
-  const ends: (() => void | Promise<void>)[] = []
-  let started: Promise<Replicas> | undefined
-  afterAll(async () => {
-    for (const end of ends.toReversed()) await end()
-  })
-  return () => {
-    started ??= replicasIn(kind, envsFor(kind), end => void ends.push(end))
-    return started
-  }
-}
+/** Replicas for all tests of a `describe`. */
+export const replicasForAll = (kind: Kind): (() => Promise<Replicas>) =>
+  forAll(until => replicasIn(kind, envsFor(kind), until))
 
 /** A process that joins those that are there, at the same place by whatever way. */
 export const joining = (

@@ -83,7 +83,7 @@ test.each(parts)(
           expect([response.status >= 500, sent.path, sent.body]).toEqual([false, sent.path, sent.body])
           expect([await judge(placed, response), sent.path, sent.body]).toEqual([undefined, sent.path, sent.body])
         }),
-        { numRuns: runs(part === 'platform' ? 60 : 15) },
+        { numRuns: part === 'platform' ? runs(60) : runs(15, 4) },
       )
       if (placed.method !== 'get') await tidy(platform)
     }
