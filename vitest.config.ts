@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { defineConfig, type Plugin } from 'vitest/config'
+import { LongestFirst } from './test/sequencer.js'
 
 /** A folder with other versions of the clients than those that the project installs: `npm run clients` runs the tests with them. */
 const clientsFolder = process.env.CLIENTS
@@ -33,7 +34,7 @@ export default defineConfig({
     isolate: false,
     // Most of the time goes by waiting for browsers, databases and processes that the tests start.
     maxWorkers: Math.max(2, availableParallelism()),
-    sequence: { shuffle: true },
+    sequence: { shuffle: true, sequencer: LongestFirst },
     // What runs only in child processes (most of cli/) is not counted, hence not more.
     coverage: {
       include: ['src/**/*.ts'],

@@ -26,7 +26,7 @@ switch (work) {
       say(id)
     }
   case 'count':
-    for (let n = 0; n < 50; n++) {
+    for (let n = 0; n < 20; n++) {
       await state.write(async ({ users }) => {
         const row = await users.get('ada')
         if (!row) return users.insert(user({ user_metadata: { count: 1 } }))

@@ -26,12 +26,12 @@ describe.each(lasting)('in $kind', kind => {
     for (const { child } of counters) child.stdin?.write('go')
     expect(await Promise.all(counters.map(({ ended }) => ended))).toEqual([0, 0, 0, 0])
     const state = await opened(place)
-    expect(await state.read(({ users }) => users.get('ada'))).toMatchObject({ user_metadata: { count: 200 } })
+    expect(await state.read(({ users }) => users.get('ada'))).toMatchObject({ user_metadata: { count: 80 } })
   })
 
   test('what a process said was kept is there after kill -9, and nothing is there by half', async () => {
     const place = await kind.freshPlace()
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       const writer = start(place, 'write')
       const last = randomInt(1, 120)
       await writer.said(({ length }) => length >= last)

@@ -1,0 +1,19 @@
+/** The order of the test files. For vitest's configuration, which says only that there is one. */
+import { createHash } from 'node:crypto'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Files that take ten seconds or more. */
+const long =
+  /\/(dashboard\/(accessibility|controls|playground|playground-accessibility|request-history|requests)|state\/(replicas|revoked)|package\/package|mcp\/conformance|cli\/exec|docs)\.test\.ts$/
+
+/** Begins with those that take longest, so that none of them goes on alone at the end; otherwise by chance, from the seed of the run. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { seed } = this.ctx.config.sequence
+    const places = new Map(files.map(file => [file, placeOf(file, seed)]))
+    return files.toSorted((a, b) => (places.get(a) ?? '').localeCompare(places.get(b) ?? ''))
+  }
+}
+
+const placeOf = ({ moduleId }: TestSpecification, seed: number) =>
+  `${long.test(moduleId) ? 0 : 1} ${createHash('sha1').update(`${seed} ${moduleId}`).digest('hex')}`
