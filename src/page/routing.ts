@@ -13,6 +13,8 @@ export function useAddress(): { readonly path: string; readonly query: URLSearch
   const [address, setAddress] = useState(location.href)
   useEffect(() => {
     const update = () => setAddress(location.href)
+    // It may have changed since the component was drawn.
+    update()
     addEventListener('popstate', update)
     return () => removeEventListener('popstate', update)
   }, [])

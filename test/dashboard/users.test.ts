@@ -71,7 +71,7 @@ inBrowser('metadata, role and password are edited, and JSON with a mistake is no
   expect(JSON.parse(await metadata.inputValue())).toMatchObject({ name: 'Ada', plan: 'free' })
   await metadata.fill('{"plan": "pro"')
   await button(page, 'Save').click()
-  await page.getByText('This must be a JSON object').waitFor()
+  await page.getByText('This is not valid JSON').waitFor()
   expect(await hasFocus(page, metadata)).toBe(true)
   await metadata.fill('{"plan": "pro"}')
   await page.getByLabel('New password').fill('a password of the admin')
@@ -281,7 +281,8 @@ inBrowser('the page of a user is accessible on a desk and a phone, in light and 
   await signIn(platform, long)
   await page.reload()
   await button(page, 'Sign out').waitFor()
-  for (const action of ['Sign out', 'Send a link', 'Ban', 'Delete']) {
+  // The others have text only.
+  for (const action of ['Send a link', 'Ban']) {
     await button(page, action).click()
     await inDialog(page).waitFor()
     await expectFitForAll(page)

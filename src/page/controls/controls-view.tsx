@@ -1,10 +1,9 @@
 /** Controls for the running platform: where answers come from, faults, pace, limits and the clock. */
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { useControl } from '../api.js'
 import { configHasChanged, useConfig } from '../config.jsx'
-import { announce } from '../widgets/announcer.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
-import { Confirm } from '../widgets/dialog.jsx'
+import { ask } from '../widgets/dialog.jsx'
 import { useResource } from '../widgets/resource.js'
 import { View } from '../widgets/view.jsx'
 import { ClockSection } from './clock-section.jsx'
@@ -20,11 +19,19 @@ const EVERY_MS = 3000
 export function ControlsView() {
   const control = useControl()
   const loaded = useResource(signal => loadControls(control, signal), [control], EVERY_MS)
-  const [resetting, setResetting] = useState(false)
   const { value, reload } = loaded
   useModeBeside(value)
-  const reset = value && (
-    <button type="button" class="button button-warns" onClick={() => setResetting(true)}>
+  const reset = () =>
+    ask({
+      title: 'Reset everything?',
+      send: 'Reset',
+      words: resetInWords,
+      act: () => control('POST /reset'),
+      done: reload,
+      said: 'Everything is reset.',
+    })
+  const action = value && (
+    <button type="button" class="button button-warns" onClick={reset}>
       Reset everything
     </button>
   )
@@ -32,7 +39,7 @@ export function ControlsView() {
     <View
       title="Controls"
       lead="Changes apply from the next request on, until the configuration changes or you reset them."
-      action={reset}
+      action={action}
     >
       <DeveloperOnly of={loaded}>
         {controls => {
@@ -51,7 +58,6 @@ export function ControlsView() {
           )
         }}
       </DeveloperOnly>
-      {resetting && <Reset onReset={reload} onClosed={() => setResetting(false)} />}
     </View>
   )
 }
@@ -84,31 +90,12 @@ function useModeBeside(controls: Controls | undefined): void {
   }, [current, mode])
 }
 
-interface Props {
-  readonly onReset: () => void
-  readonly onClosed: () => void
-}
-
-/** Asks for confirmation, then resets everything. */
-function Reset({ onReset, onClosed }: Props) {
-  const control = useControl()
-  return (
-    <Confirm
-      title="Reset everything?"
-      send="Reset"
-      tone="danger"
-      onSend={() => control('POST /reset')}
-      onDone={() => {
-        onReset()
-        announce('Everything is reset.')
-      }}
-      onClosed={onClosed}
-    >
-      <p>Mode, pace, limits, random faults and the clock go back to the configuration.</p>
-      <p>
-        Pending faults, rules added at run time, the state of rules, used limits and the journal are cleared. Users,
-        keys and recordings stay.
-      </p>
-    </Confirm>
-  )
-}
+const resetInWords = (
+  <>
+    <p>Mode, pace, limits, random faults and the clock go back to the configuration.</p>
+    <p>
+      Pending faults, rules added at run time, the state of rules, used limits and the journal are cleared. Users, keys
+      and recordings stay.
+    </p>
+  </>
+)

@@ -2,13 +2,12 @@
 import { useState } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
 import type { DashboardApi } from '../api.js'
-import { announce } from '../widgets/announcer.jsx'
+import { forgetKey } from '../connect/fresh-key.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
-import { Confirm, Dialog } from '../widgets/dialog.jsx'
+import { ask, Confirm, Dialog } from '../widgets/dialog.jsx'
 import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
 import { exactly } from '../widgets/moment.jsx'
 import { Notice } from '../widgets/states.jsx'
-import { goOnFromHeading } from '../widgets/view.jsx'
 
 const HOUR_S = 3600
 const DAY_S = 24 * HOUR_S
@@ -100,34 +99,23 @@ export function RollDialog({ old, api, onMade, onClosed }: RollProps) {
   )
 }
 
-interface RevokeProps {
-  readonly old: ApiKeyView
-  readonly onSend: () => Promise<unknown>
-  readonly onRevoked: () => void
-  readonly onClosed: () => void
-}
-
 /** Asks for confirmation, then revokes a key. */
-export function RevokeDialog({ old, onSend, onRevoked, onClosed }: RevokeProps) {
-  return (
-    <Confirm
-      title={`Revoke “${old.name}”?`}
-      send="Revoke key"
-      tone="danger"
-      onSend={onSend}
-      onDone={() => {
-        goOnFromHeading()
-        onRevoked()
-        announce(`The key ${old.name} is revoked.`)
-      }}
-      onClosed={onClosed}
-    >
+export const askToRevoke = ({ id, name, start }: ApiKeyView, revoke: () => Promise<unknown>, done: () => void) =>
+  ask({
+    title: `Revoke “${name}”?`,
+    send: 'Revoke key',
+    words: (
       <p>
-        Requests with <code>{old.start}…</code> get a 401 from now on. This cannot be undone.
+        Requests with <code>{start}…</code> get a 401 from now on. This cannot be undone.
       </p>
-    </Confirm>
-  )
-}
+    ),
+    act: revoke,
+    done() {
+      forgetKey(id)
+      done()
+    },
+    said: `The key ${name} is revoked.`,
+  })
 
 interface SecretProps {
   readonly title: string

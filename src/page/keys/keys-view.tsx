@@ -3,27 +3,24 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
 import type { DashboardApi } from '../api.js'
-import { forgetKey, setFreshKey } from '../connect/fresh-key.jsx'
+import { setFreshKey } from '../connect/fresh-key.jsx'
 import { UsePanel } from '../connect/use-panel.jsx'
 import { useUserApi } from '../session/session.jsx'
 import { RequireUser } from '../session/sign-in.jsx'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { Icon } from '../widgets/icon.jsx'
+import { EVERY_MS } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { useResource } from '../widgets/resource.js'
 import { Empty, Shown } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 import { View } from '../widgets/view.jsx'
-import { CreateDialog, RevokeDialog, RollDialog, SecretDialog } from './key-dialogs.jsx'
-
-/** Polls, because keys may be used while the list is open. */
-const EVERY_MS = 5000
+import { askToRevoke, CreateDialog, RollDialog, SecretDialog } from './key-dialogs.jsx'
 
 type Open =
   | { readonly kind: 'create' }
   | { readonly kind: 'secret'; readonly fresh: NewApiKey }
   | { readonly kind: 'roll'; readonly old: ApiKeyView }
-  | { readonly kind: 'revoke'; readonly old: ApiKeyView }
 
 export function KeysView() {
   return (
@@ -46,6 +43,7 @@ function Keys() {
     setOpen({ kind: 'secret', fresh })
     loaded.reload()
   }
+  const revoke = (key: ApiKeyView) => askToRevoke(key, () => api('DELETE /keys/{id}', { id: key.id }), loaded.reload)
   const create = (
     <button type="button" class="button button-main" onClick={() => setOpen({ kind: 'create' })}>
       <Icon name="plus" />
@@ -58,9 +56,7 @@ function Keys() {
       <Shown of={loaded}>
         {found =>
           found.length === 0 ? (
-            <Empty title="No keys yet">
-              <p>Create one for each app, so you can revoke them one by one.</p>
-            </Empty>
+            <Empty title="No keys yet">Create one for each app, so you can revoke them one by one.</Empty>
           ) : (
             <KeyTable
               caption="Your API keys"
@@ -75,7 +71,7 @@ function Keys() {
                   >
                     Roll
                   </button>
-                  <RevokeButton of={key} onClick={() => setOpen({ kind: 'revoke', old: key })} />
+                  <RevokeButton of={key} onClick={() => revoke(key)} />
                 </>
               )}
             />
@@ -89,7 +85,7 @@ function Keys() {
           <UsePanel>A key that you create is filled in here until you leave or reload this page.</UsePanel>
         </section>
       )}
-      {open && <KeyDialog open={open} api={api} onMade={made} onRevoked={loaded.reload} onClosed={close} />}
+      {open && <KeyDialog open={open} api={api} onMade={made} onClosed={close} />}
     </View>
   )
 }
@@ -98,11 +94,10 @@ interface KeyDialogProps {
   readonly open: Open
   readonly api: DashboardApi
   readonly onMade: (key: NewApiKey) => void
-  readonly onRevoked: () => void
   readonly onClosed: (kind: Open['kind']) => void
 }
 
-function KeyDialog({ open, api, onMade, onRevoked, onClosed }: KeyDialogProps) {
+function KeyDialog({ open, api, onMade, onClosed }: KeyDialogProps) {
   const closed = () => onClosed(open.kind)
   switch (open.kind) {
     case 'create':
@@ -119,14 +114,6 @@ function KeyDialog({ open, api, onMade, onRevoked, onClosed }: KeyDialogProps) {
           onClosed={closed}
         />
       )
-    case 'revoke': {
-      const { id } = open.old
-      const revoke = async () => {
-        await api('DELETE /keys/{id}', { id })
-        forgetKey(id)
-      }
-      return <RevokeDialog old={open.old} onSend={revoke} onRevoked={onRevoked} onClosed={closed} />
-    }
   }
 }
 
@@ -159,16 +146,12 @@ const columns: readonly Column<ApiKeyView>[] = [
   },
   { name: 'State', width: '12%', plain: true, of: ({ state }) => <Badge tone={tones[state]}>{words[state]}</Badge> },
   { name: 'Created', width: '14%', of: ({ created_at }) => <Moment at={created_at} /> },
-  {
-    name: 'Last used',
-    width: '14%',
-    of: ({ last_used_at }) => (last_used_at ? <Moment at={last_used_at} /> : 'never'),
-  },
+  { name: 'Last used', width: '14%', of: ({ last_used_at }) => <Moment at={last_used_at} /> },
   {
     name: 'Expires',
     width: '16%',
     of({ revoked_at, expires_at }) {
-      if (revoked_at === null) return expires_at ? <Moment at={expires_at} /> : 'never'
+      if (revoked_at === null) return <Moment at={expires_at} />
       return (
         <>
           Revoked <Moment at={revoked_at} />

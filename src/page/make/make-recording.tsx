@@ -10,30 +10,19 @@ import { Form } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Notice } from '../widgets/states.jsx'
 
-interface Props {
-  readonly entry: { readonly id: string }
-}
-
-/** A button for an exchange that can be replayed. */
-export function MakeRecording({ entry: { id } }: Props) {
-  const [open, setOpen] = useState(false)
-  return (
-    <>
-      <button type="button" class="button button-small" onClick={() => setOpen(true)}>
-        Make a recording<span class="unseen"> of request {id}</span>
-      </button>
-      {open && <MakeRecordingDialog id={id} onClosed={() => setOpen(false)} />}
-    </>
-  )
-}
-
 const choices: readonly { readonly value: Existing; readonly label: string }[] = [
   { value: 'refuse', label: 'Keep it and tell me' },
   { value: 'replace', label: 'Replace it' },
   { value: 'append', label: 'Add this one, to be played after it' },
 ]
 
-function MakeRecordingDialog({ id, onClosed }: { readonly id: string; readonly onClosed: () => void }) {
+interface Props {
+  /** The id of the exchange. */
+  readonly id: string
+  readonly onClosed: () => void
+}
+
+export function MakeRecordingDialog({ id, onClosed }: Props) {
   const control = useControl()
   const [existing, setExisting] = useState<Existing>('refuse')
   const [file, setFile] = useState<string>()

@@ -1,6 +1,6 @@
 /** The fields of a form for a tool's arguments, and the arguments that were written in them. */
 import { Failure } from '../failure.js'
-import { indented } from '../widgets/json.js'
+import { indented, isObject, valueWritten } from '../widgets/json.js'
 
 export interface ToolField {
   readonly name: string
@@ -18,14 +18,11 @@ export type Written = ReadonlyMap<string, string>
 
 type Schema = Readonly<Record<string, unknown>>
 
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** One field for each property. */
 export function fieldsOf({ properties, required }: Schema): readonly ToolField[] {
   const needed = Array.isArray(required) ? required : []
-  const all = isSchema(properties) ? Object.entries(properties) : []
-  return all.map(([name, property]) => fieldFor(name, isSchema(property) ? property : {}, needed.includes(name)))
+  const all = isObject(properties) ? Object.entries(properties) : []
+  return all.map(([name, property]) => fieldFor(name, isObject(property) ? property : {}, needed.includes(name)))
 }
 
 function fieldFor(name: string, schema: Schema, isRequired: boolean): ToolField {
@@ -60,9 +57,5 @@ function readAs({ name, kind }: ToolField, text: string): unknown {
     if (Number.isFinite(number)) return number
     throw new Failure(-1, 'Enter a number.', { field: name })
   }
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new Failure(-1, `This is not valid JSON: ${(error as Error).message}.`, { field: name })
-  }
+  return valueWritten(text, name)
 }

@@ -2,8 +2,9 @@
 import { routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import { type Control, useControl } from '../api.js'
+import { ShortCode } from '../widgets/code-block.jsx'
 import { Link } from '../widgets/link.jsx'
-import { List } from '../widgets/list-page.jsx'
+import { EVERY_MS, List } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { type Resource, useResource } from '../widgets/resource.js'
 import { Empty } from '../widgets/states.jsx'
@@ -19,7 +20,6 @@ interface ToolCall {
 
 type Calls = Resource<{ readonly data: readonly ToolCall[] }>
 
-const EVERY_MS = 5000
 /** How many requests are looked at, and how many calls are shown. */
 const LOOKED_AT = 200
 const SHOWN = 20
@@ -53,12 +53,6 @@ function outcomeIn(body: unknown): string {
   return JSON.stringify(structuredContent ?? content ?? frame.result)
 }
 
-const MOST_SHOWN = 140
-
-const cut = (text: string) => (
-  <code class="long-name">{text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text}</code>
-)
-
 const columns: readonly Column<ToolCall>[] = [
   {
     name: 'Called',
@@ -69,8 +63,8 @@ const columns: readonly Column<ToolCall>[] = [
       </Link>
     ),
   },
-  { name: 'Arguments', of: ({ given }) => cut(given) },
-  { name: 'Result', of: ({ outcome }) => cut(outcome) },
+  { name: 'Arguments', of: ({ given }) => <ShortCode text={given} /> },
+  { name: 'Result', of: ({ outcome }) => <ShortCode text={outcome} /> },
 ]
 
 export const LastCalls = ({ of }: { readonly of: Calls }) => (
@@ -79,11 +73,7 @@ export const LastCalls = ({ of }: { readonly of: Calls }) => (
     <List
       of={of}
       what="call"
-      empty={
-        <Empty title="No calls yet">
-          <p>Calls appear here, whichever client they come from.</p>
-        </Empty>
-      }
+      empty={<Empty title="No calls yet">Calls appear here, whichever client they come from.</Empty>}
     >
       {calls => <Table caption="Last calls" columns={columns} rows={calls} keyOf={({ id }) => id} />}
     </List>

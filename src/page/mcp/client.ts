@@ -4,6 +4,7 @@ import { DASHBOARD_HEADER } from '../../core/paths.js'
 import type { RpcParams, RpcResponse } from '../../rpc/frames.js'
 import { sessionVersions } from '../../rpc/versions.js'
 import { Failure, failureOf, noAnswer } from '../failure.js'
+import { isObject, parsed } from '../widgets/json.js'
 
 export interface ListedTool {
   readonly name: string
@@ -118,15 +119,7 @@ export function responseIn(text: string): RpcResponse | undefined {
 }
 
 const isResponse = (value: unknown): value is RpcResponse =>
-  typeof value === 'object' && value !== null && 'jsonrpc' in value && ('result' in value || 'error' in value)
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+  isObject(value) && 'jsonrpc' in value && ('result' in value || 'error' in value)
 
 /** The platform's `{ error }`. */
 function errorIn(text: string): string | undefined {

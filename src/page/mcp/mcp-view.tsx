@@ -50,9 +50,7 @@ function Servers({ caller }: { readonly caller: Caller }) {
     <View title="MCP" lead="Servers of the Model Context Protocol, and the tools that your agent can call.">
       {mcp.length === 0 ? (
         <Empty title="No MCP servers yet">
-          <p>
-            Add <code>mcp:</code> to <code>platform.config.yaml</code>, with the tools of a server.
-          </p>
+          Add <code>mcp:</code> to <code>platform.config.yaml</code>, with the tools of a server.
         </Empty>
       ) : (
         <div class="view-narrow">
@@ -123,9 +121,7 @@ function Tool({ server, name, caller }: ToolProps) {
           if (tool) return <ToolSections tool={tool} server={{ path: server, bearer: caller.credential.bearer }} />
           return (
             <Empty title="No such tool">
-              <p>
-                <code>{server}</code> lists no tool with this name.
-              </p>
+              <code>{server}</code> lists no tool with this name.
             </Empty>
           )
         }}

@@ -8,12 +8,12 @@ import { markSeen } from '../unseen.js'
 import { announce } from '../widgets/announcer.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { KeptElsewhere } from '../widgets/developer-only.jsx'
-import { Confirm } from '../widgets/dialog.jsx'
+import { ask } from '../widgets/dialog.jsx'
 import { Icon } from '../widgets/icon.jsx'
 import { List, useList } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { Empty } from '../widgets/states.jsx'
-import { goOnFromHeading, View } from '../widgets/view.jsx'
+import { View } from '../widgets/view.jsx'
 
 const EVERY_MS = 2000
 const about = {
@@ -34,49 +34,36 @@ function Outbox() {
   const control = useControl()
   const list = useList(routes.outbox, (query, signal) => control('GET /outbox', { query, signal }), [control], EVERY_MS)
   const { search } = list
-  const [clearing, setClearing] = useState(false)
   const isNewest = search.words === '' && search.offset === 0
   useArrivals(isNewest ? list.value?.data : undefined)
-  const clear = list.value && list.value.data.length > 0 && (
-    <button type="button" class="button button-warns" onClick={() => setClearing(true)}>
+  const clear = () =>
+    ask({
+      title: 'Clear the outbox?',
+      send: 'Clear',
+      words: <p>All messages are deleted. Their codes and links still work until they expire.</p>,
+      act: () => control('DELETE /outbox'),
+      done: list.reload,
+      said: 'The outbox is empty.',
+    })
+  const action = list.value && list.value.data.length > 0 && (
+    <button type="button" class="button button-warns" onClick={clear}>
       Clear the outbox
     </button>
   )
   return (
-    <View {...about} action={clear}>
+    <View {...about} action={action}>
       <List
         of={list}
         what="message"
-        searchLabel="Search messages"
+        searches="recipients, subjects and codes"
         empty={
           <Empty title="Nothing has been sent">
-            <p>Confirmations, password resets, invitations and codes appear here by themselves.</p>
-          </Empty>
-        }
-        nothingFound={
-          <Empty title="No messages match">
-            <p>The search looks at recipients, subjects and codes.</p>
+            Confirmations, password resets, invitations and codes appear here by themselves.
           </Empty>
         }
       >
         {messages => <Messages of={messages} isNewest={isNewest} />}
       </List>
-      {clearing && (
-        <Confirm
-          title="Clear the outbox?"
-          send="Clear"
-          tone="danger"
-          onSend={() => control('DELETE /outbox')}
-          onDone={() => {
-            goOnFromHeading()
-            list.reload()
-            announce('The outbox is empty.')
-          }}
-          onClosed={() => setClearing(false)}
-        >
-          <p>All messages are deleted. Their codes and links still work until they expire.</p>
-        </Confirm>
-      )}
     </View>
   )
 }

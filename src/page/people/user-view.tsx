@@ -5,27 +5,25 @@ import type { ApiKeyView } from '../../keys/operations.js'
 import type { ListedUser, OpenSession } from '../../supabase/operations.js'
 import { useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
-import { forgetKey } from '../connect/fresh-key.jsx'
-import { Failure } from '../failure.js'
-import { RevokeDialog, SecretDialog } from '../keys/key-dialogs.jsx'
+import { askToRevoke, SecretDialog } from '../keys/key-dialogs.jsx'
 import { KeyTable, RevokeButton } from '../keys/keys-view.jsx'
 import { navigate } from '../routing.js'
 import { requireSuccess } from '../session/auth-client.js'
 import { useSession } from '../session/session.jsx'
 import { announce } from '../widgets/announcer.jsx'
-import { Badge, type Tone } from '../widgets/badge.jsx'
+import { Badges, type State } from '../widgets/badge.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
-import { Confirm } from '../widgets/dialog.jsx'
+import { ask, Confirm } from '../widgets/dialog.jsx'
 import { Checkbox, Field, PasswordField, RadioGroup, Select, TextArea } from '../widgets/fields.jsx'
 import { Form, useWorking } from '../widgets/form.jsx'
-import { indented } from '../widgets/json.js'
+import { indented, objectWritten } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { type Resource, useResource } from '../widgets/resource.js'
 import { Empty, Notice, Shown } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
-import { goOnFromHeading, View } from '../widgets/view.jsx'
+import { View } from '../widgets/view.jsx'
 import { useAdmin } from './admin.js'
 
 const EVERY_MS = 5000
@@ -35,9 +33,8 @@ export const nameOf = ({ email, phone, is_anonymous }: Pick<ListedUser, 'email' 
 
 const isBanned = ({ banned_until }: ListedUser) => banned_until !== undefined && Date.parse(banned_until) > Date.now()
 
-/** The states of a user, in one word each. */
-function statesOf(user: ListedUser): readonly (readonly [Tone, string])[] {
-  const confirmed = user.confirmed_at ? (['good', 'Confirmed'] as const) : (['care', 'Unconfirmed'] as const)
+function statesOf(user: ListedUser): readonly State[] {
+  const confirmed: State = user.confirmed_at ? ['good', 'Confirmed'] : ['care', 'Unconfirmed']
   return [
     ...(user.deleted_at ? [['danger', 'Deleted'] as const] : []),
     ...(isBanned(user) ? [['danger', 'Banned'] as const] : []),
@@ -45,17 +42,7 @@ function statesOf(user: ListedUser): readonly (readonly [Tone, string])[] {
   ]
 }
 
-export function States({ of: user }: { readonly of: ListedUser }) {
-  return (
-    <span class="badges">
-      {statesOf(user).map(([tone, word]) => (
-        <Badge key={word} tone={tone}>
-          {word}
-        </Badge>
-      ))}
-    </span>
-  )
-}
+export const States = ({ of: user }: { readonly of: ListedUser }) => <Badges of={statesOf(user)} />
 
 export function UserView({ id }: { readonly id: string }) {
   const control = useControl()
@@ -104,9 +91,7 @@ export function UserView({ id }: { readonly id: string }) {
               </section>
             </>
           ) : (
-            <Empty title="There is no such user">
-              <p>The user was deleted, or the address of this page is wrong.</p>
-            </Empty>
+            <Empty title="There is no such user">The user was deleted, or the address of this page is wrong.</Empty>
           )
         }
       </DeveloperOnly>
@@ -119,7 +104,7 @@ interface Props {
   readonly onDone: () => void
 }
 
-type Open = 'link' | 'ban' | 'delete' | { readonly token: string }
+type Open = 'link' | 'ban' | { readonly token: string }
 
 /** What an admin can do to the whole user. */
 function Actions({ of: user, onDone }: Props) {
@@ -140,6 +125,15 @@ function Actions({ of: user, onDone }: Props) {
       announce('The ban is lifted.')
       onDone()
     })
+  const remove = () =>
+    ask({
+      title: `Delete ${nameOf(user)}?`,
+      send: 'Delete user',
+      words: <p>The user’s sessions and API keys are deleted, too. This cannot be undone.</p>,
+      act: () => admin('DELETE', `admin/users/${user.id}`, {}),
+      done: () => navigate(routes.users),
+      said: `${nameOf(user)} is deleted.`,
+    })
   const button = (name: string, onClick: () => void, look = '') => (
     <button type="button" class={`button ${look}`} aria-disabled={busy} onClick={onClick}>
       {name}
@@ -150,11 +144,10 @@ function Actions({ of: user, onDone }: Props) {
       {button('Sign in as', signIn)}
       {user.email && button('Send a link', () => setOpen('link'))}
       {isBanned(user) ? button('Lift the ban', unban) : button('Ban', () => setOpen('ban'), 'button-warns')}
-      {button('Delete', () => setOpen('delete'), 'button-warns')}
+      {button('Delete', remove, 'button-warns')}
       {failure && <Notice tone="danger">{failure.message}</Notice>}
       {open === 'link' && <SendLink of={user} onClosed={close} />}
       {open === 'ban' && <Ban of={user} onDone={onDone} onClosed={close} />}
-      {open === 'delete' && <Delete of={user} onClosed={close} />}
       {typeof open === 'object' && (
         <SecretDialog
           title={`Signed in as ${nameOf(user)}`}
@@ -256,25 +249,6 @@ function Ban({ of: user, onDone, onClosed }: DialogProps & Props) {
   )
 }
 
-function Delete({ of: user, onClosed }: DialogProps) {
-  const admin = useAdmin()
-  return (
-    <Confirm
-      title={`Delete ${nameOf(user)}?`}
-      send="Delete user"
-      tone="danger"
-      onSend={() => admin('DELETE', `admin/users/${user.id}`, {})}
-      onDone={() => {
-        navigate(routes.users)
-        announce(`${nameOf(user)} is deleted.`)
-      }}
-      onClosed={onClosed}
-    >
-      <p>The user’s sessions and API keys are deleted, too. This cannot be undone.</p>
-    </Confirm>
-  )
-}
-
 const formOf = (user: ListedUser) => ({
   ...{ email: user.email, phone: user.phone, role: user.role, password: '' },
   ...{ email_confirm: user.email_confirmed_at !== undefined },
@@ -343,15 +317,7 @@ function Account({ of: user, onSaved }: { readonly of: ListedUser; readonly onSa
   )
 }
 
-function metadataIn(field: string, text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text.trim() || '{}')
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
-  } catch {
-    // Said below.
-  }
-  throw new Failure(-1, 'This must be a JSON object, such as {"plan": "pro"}.', { field })
-}
+const metadataIn = (field: string, text: string) => objectWritten(text.trim() || '{}', field, '{"plan": "pro"}')
 
 /** The backend merges metadata, and takes away what is null. */
 const replacing = (before: object, after: object) => ({
@@ -362,11 +328,7 @@ const replacing = (before: object, after: object) => ({
 const sessionColumns: readonly Column<OpenSession>[] = [
   { name: 'Signed in', of: ({ created_at }) => <Moment at={created_at} /> },
   { name: 'How', width: '22%', of: ({ methods }) => methods.join(' and ') },
-  {
-    name: 'Refreshed',
-    width: '20%',
-    of: ({ refreshed_at }) => (refreshed_at ? <Moment at={refreshed_at} /> : 'never'),
-  },
+  { name: 'Refreshed', width: '20%', of: ({ refreshed_at }) => <Moment at={refreshed_at} /> },
   { name: 'Token expires', width: '20%', of: ({ token_expires_at }) => <Moment at={token_expires_at} /> },
 ]
 
@@ -375,13 +337,27 @@ function Sessions({ of: user, onDone }: Props) {
   const control = useControl()
   const load = (signal: AbortSignal) => control('GET /sessions', { query: { search: user.id }, signal })
   const loaded = useResource(load, [control, user.id, user.sessions], EVERY_MS)
-  const [leaving, setLeaving] = useState<OpenSession | 'all'>()
+  const signOut = (session?: OpenSession) =>
+    ask({
+      title: session ? 'End this session?' : `Sign out ${nameOf(user)} everywhere?`,
+      send: 'Sign out',
+      words: <p>Access tokens stop working at once, and cannot be refreshed.</p>,
+      act: () =>
+        session
+          ? control('DELETE /sessions/{id}', { id: session.id })
+          : control('DELETE /sessions', { query: { user: user.id } }),
+      done() {
+        loaded.reload()
+        onDone()
+      },
+      said: `${nameOf(user)} is signed out.`,
+    })
   return (
     <section aria-labelledby="sessions">
       <div class="row spread">
         <h2 id="sessions">Sessions</h2>
         {user.sessions > 1 && (
-          <button type="button" class="button button-small button-warns" onClick={() => setLeaving('all')}>
+          <button type="button" class="button button-small button-warns" onClick={() => signOut()}>
             Sign out everywhere
           </button>
         )}
@@ -397,7 +373,7 @@ function Sessions({ of: user, onDone }: Props) {
               rows={data}
               keyOf={({ id }) => id}
               actions={session => (
-                <button type="button" class="button button-small button-warns" onClick={() => setLeaving(session)}>
+                <button type="button" class="button button-small button-warns" onClick={() => signOut(session)}>
                   Sign out
                 </button>
               )}
@@ -405,27 +381,6 @@ function Sessions({ of: user, onDone }: Props) {
           )
         }
       </Shown>
-      {leaving && (
-        <Confirm
-          title={leaving === 'all' ? `Sign out ${nameOf(user)} everywhere?` : 'End this session?'}
-          send="Sign out"
-          tone="danger"
-          onSend={() =>
-            leaving === 'all'
-              ? control('DELETE /sessions', { query: { user: user.id } })
-              : control('DELETE /sessions/{id}', { id: leaving.id })
-          }
-          onDone={() => {
-            goOnFromHeading()
-            loaded.reload()
-            onDone()
-            announce(`${nameOf(user)} is signed out.`)
-          }}
-          onClosed={() => setLeaving(undefined)}
-        >
-          <p>Access tokens stop working at once, and cannot be refreshed.</p>
-        </Confirm>
-      )}
     </section>
   )
 }
@@ -435,11 +390,8 @@ function Keys({ of: user }: { readonly of: ListedUser }) {
   const control = useControl()
   const load = async (signal: AbortSignal) => (await control('GET /keys', { query: { user: user.id }, signal })).data
   const loaded: Resource<readonly ApiKeyView[]> = useResource(load, [control, user.id], EVERY_MS)
-  const [revoking, setRevoking] = useState<ApiKeyView>()
-  const revoke = async ({ id }: ApiKeyView) => {
-    await control('DELETE /keys/{id}', { id })
-    forgetKey(id)
-  }
+  const revoke = (key: ApiKeyView) =>
+    askToRevoke(key, () => control('DELETE /keys/{id}', { id: key.id }), loaded.reload)
   return (
     <section aria-labelledby="keys">
       <h2 id="keys">API keys</h2>
@@ -451,19 +403,11 @@ function Keys({ of: user }: { readonly of: ListedUser }) {
             <KeyTable
               caption="API keys"
               keys={keys}
-              actions={key => <RevokeButton of={key} onClick={() => setRevoking(key)} />}
+              actions={key => <RevokeButton of={key} onClick={() => revoke(key)} />}
             />
           )
         }
       </Shown>
-      {revoking && (
-        <RevokeDialog
-          old={revoking}
-          onSend={() => revoke(revoking)}
-          onRevoked={loaded.reload}
-          onClosed={() => setRevoking(undefined)}
-        />
-      )}
     </section>
   )
 }

@@ -21,7 +21,6 @@ import { counted } from '../wording.js'
 import { useAdmin } from './admin.js'
 import { nameOf, States, UserView } from './user-view.jsx'
 
-const EVERY_MS = 5000
 const LEAD = 'Everyone who has an account with the auth backend.'
 
 export function UsersView() {
@@ -38,7 +37,7 @@ export function UsersView() {
 
 function Users() {
   const control = useControl()
-  const list = useList(routes.users, (query, signal) => control('GET /users', { query, signal }), [control], EVERY_MS)
+  const list = useList(routes.users, (query, signal) => control('GET /users', { query, signal }), [control])
   const [isAdding, setAdding] = useState(false)
   const add = (
     <button type="button" class="button button-main" onClick={() => setAdding(true)}>
@@ -53,20 +52,12 @@ function Users() {
       action={list.value && add}
       of={list}
       what="user"
-      searchLabel="Search users"
-      caption="Users"
+      searches="email addresses, phone numbers, ids and metadata"
       columns={columns}
       keyOf={({ id }) => id}
       empty={
         <Empty title="No users yet">
-          <p>
-            They appear here as soon as they sign up, in your app or <Link to={routes.signUp}>here</Link>.
-          </p>
-        </Empty>
-      }
-      nothingFound={
-        <Empty title="No users match">
-          <p>The search looks at email addresses, phone numbers, ids and metadata.</p>
+          They appear here as soon as they sign up, in your app or <Link to={routes.signUp}>here</Link>.
         </Empty>
       }
     >
@@ -93,11 +84,7 @@ const columns: readonly Column<ListedUser>[] = [
   { name: 'State', width: '16%', plain: true, of: user => <States of={user} /> },
   { name: 'Signed in', width: '12%', of: ({ sessions }) => (sessions > 0 ? counted(sessions, 'session') : 'no') },
   { name: 'Created', width: '14%', of: ({ created_at }) => <Moment at={created_at} /> },
-  {
-    name: 'Last sign-in',
-    width: '14%',
-    of: ({ last_sign_in_at }) => (last_sign_in_at ? <Moment at={last_sign_in_at} /> : 'never'),
-  },
+  { name: 'Last sign-in', width: '14%', of: ({ last_sign_in_at }) => <Moment at={last_sign_in_at} /> },
 ]
 
 interface AddProps {

@@ -1,5 +1,6 @@
 /** Requests a completion from a model, and reports the answer as it arrives. */
 import { createParser } from 'eventsource-parser'
+import { isObject, parsed } from '../widgets/json.js'
 import { awaited, type ModelAnswer, withRaw } from './answer.js'
 import { type AnswerContent, createGatherer, saysSomething } from './completion.js'
 
@@ -120,17 +121,9 @@ async function* texts(stream: ReadableStream<Uint8Array> | null): AsyncGenerator
   }
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** The platform's `{ error }`, or OpenAI's `{ error: { message } }`. */
 function errorIn(json: unknown): string | undefined {
-  const { error } = (typeof json === 'object' && json !== null ? json : {}) as { readonly error?: unknown }
+  const { error } = isObject(json) ? json : {}
   if (typeof error === 'string') return error
   const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : undefined
   if (typeof message === 'string') return message

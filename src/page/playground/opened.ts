@@ -1,14 +1,11 @@
 /** Takes a chat request apart into what the playground edits: settings, turns, and the next message. */
-import { indented } from '../widgets/json.js'
+import { indented, isObject } from '../widgets/json.js'
 import { awaited } from './answer.js'
 import { contentIn, nothingSaid } from './completion.js'
 import { firstSettings, type PlaygroundSettings } from './settings.js'
 import type { Turn } from './turns.js'
 
 type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export interface OpenedRequest {
   readonly system: string
@@ -20,8 +17,8 @@ export interface OpenedRequest {
 
 /** Undefined if it is not a chat request. */
 export function conversationOf(body: unknown): OpenedRequest | undefined {
-  if (!isFields(body) || !Array.isArray(body.messages)) return undefined
-  const messages = body.messages.filter(isFields)
+  if (!isObject(body) || !Array.isArray(body.messages)) return undefined
+  const messages = body.messages.filter(isObject)
   const [first, ...others] = messages
   const hasSystem = first !== undefined && isSystem(first) && typeof first.content === 'string'
   const turns = turnsOf(hasSystem ? others : messages)
@@ -65,7 +62,7 @@ const isResultOf = ({ answer }: Extract<Turn, { kind: 'answer' }>, { tool_call_i
 /** What can be shown of a message: its text, and what else is in it by type. */
 function textOf({ content }: Fields): string {
   if (typeof content === 'string') return content
-  const parts = Array.isArray(content) ? content.filter(isFields) : []
+  const parts = Array.isArray(content) ? content.filter(isObject) : []
   return parts.map(({ type, text }) => (typeof text === 'string' ? text : `[${type}]`)).join('\n')
 }
 
@@ -89,8 +86,8 @@ const numberIn = (value: unknown) => (value === undefined || value === null ? ''
 /** A choice that the settings offer; undefined for any other. */
 function choiceIn(choice: unknown): string | undefined {
   if (typeof choice === 'string') return choice
-  if (!isFields(choice)) return undefined
+  if (!isObject(choice)) return undefined
   const { function: fn, custom } = choice
-  const name = isFields(fn) ? fn.name : isFields(custom) ? custom.name : undefined
+  const name = isObject(fn) ? fn.name : isObject(custom) ? custom.name : undefined
   return typeof name === 'string' ? name : undefined
 }

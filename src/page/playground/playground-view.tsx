@@ -9,7 +9,7 @@ import { navigate, useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { useServiceKey } from '../widgets/developer-only.jsx'
-import { Confirm } from '../widgets/dialog.jsx'
+import { ask } from '../widgets/dialog.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { TextArea } from '../widgets/fields.jsx'
 import { indented } from '../widgets/json.js'
@@ -87,7 +87,6 @@ export function PlaygroundView() {
 function useOpening(conversation: Conversation) {
   const exchange = useAddress().query.get('exchange')
   const control = useControl()
-  const [found, setFound] = useState<OpenedRequest>()
   const [problem, setProblem] = useState<string>()
   const start = (found: OpenedRequest) => {
     begin(found)
@@ -102,8 +101,15 @@ function useOpening(conversation: Conversation) {
       navigate(routes.playground, { replace: true })
       const found = conversationOf(body)
       if (!found) return setProblem('The body of this request was not kept, so it cannot be opened here.')
-      if (conversation.turns.length > 0) setFound(found)
-      else start(found)
+      if (conversation.turns.length === 0) return start(found)
+      ask({
+        title: 'Replace the conversation?',
+        send: 'Replace',
+        tone: 'main',
+        words: <p>The conversation that is here now is discarded.</p>,
+        act: async () => {},
+        done: () => start(found),
+      })
     }
     control('GET /journal/{id}', { id: exchange, signal: leaving.signal }).then(
       ({ request }) => leaving.signal.aborted || show(request.body),
@@ -111,19 +117,7 @@ function useOpening(conversation: Conversation) {
     )
     return () => leaving.abort()
   }, [exchange, control])
-  if (problem !== undefined) return <Notice tone="care">{problem}</Notice>
-  if (!found) return null
-  return (
-    <Confirm
-      title="Replace the conversation?"
-      send="Replace"
-      onSend={async () => {}}
-      onDone={() => start(found)}
-      onClosed={() => setFound(undefined)}
-    >
-      <p>The conversation that is here now is discarded.</p>
-    </Confirm>
-  )
+  return problem !== undefined && <Notice tone="care">{problem}</Notice>
 }
 
 /** The request body. If a setting is invalid, moves the focus to it instead. */
@@ -166,18 +160,16 @@ const magic = 'standin:error-503'
 function Beginning({ onSay }: Props) {
   const { mode } = useConfig()
   const shown = mode === 'emulate' ? [...examples, magic] : examples
+  const suggestion = (example: string) => (
+    <li key={example}>
+      <button type="button" class="button button-small" onClick={() => onSay(example)}>
+        {example}
+      </button>
+    </li>
+  )
   return (
-    <Empty title="No messages yet">
-      <p>Write a message below, or start with one of these.</p>
-      <ul class="examples row">
-        {shown.map(example => (
-          <li key={example}>
-            <button type="button" class="button button-small" onClick={() => onSay(example)}>
-              {example}
-            </button>
-          </li>
-        ))}
-      </ul>
+    <Empty title="No messages yet" more={<ul class="examples row">{shown.map(suggestion)}</ul>}>
+      Write a message below, or start with one of these.
     </Empty>
   )
 }

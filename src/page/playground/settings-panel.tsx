@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { Checkbox, NumberField, Select, TextArea } from '../widgets/fields.jsx'
-import { indented } from '../widgets/json.js'
+import { indented, parsed } from '../widgets/json.js'
 import { placeOf } from './at-the-end.js'
 import { type Conversation, setUp } from './conversation.js'
 import { type Credential, CredentialField, type Models } from './credential.jsx'
@@ -111,14 +111,11 @@ function JsonField({ sample, summary, ...field }: JsonFieldProps) {
 
 /** Formats pasted JSON. As typed text, so that it can be undone. */
 function pasteFormatted(event: ClipboardEvent): void {
-  const text = event.clipboardData?.getData('text') ?? ''
-  try {
-    const formatted = indented(JSON.parse(text))
-    event.preventDefault()
-    document.execCommand('insertText', false, formatted)
-  } catch {
-    // Not JSON, or a part of it: pasted as it is.
-  }
+  const value = parsed(event.clipboardData?.getData('text') ?? '')
+  // Anything else, or a part of it, is pasted as it is.
+  if (value === undefined) return
+  event.preventDefault()
+  document.execCommand('insertText', false, indented(value))
 }
 
 const tools = {

@@ -1,5 +1,7 @@
 /** The parameters of a request, as entered. */
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
+import { isObject, parsed } from '../widgets/json.js'
+
 /** All but `stream` are texts, as in their fields. */
 export interface PlaygroundSettings {
   /** Empty for the first listed model. */
@@ -42,7 +44,7 @@ export function bodyWith(settings: PlaygroundSettings, model: string, messages: 
   const tools = toolsIn(settings.tools)
   const choice = tools && choiceOf(toolChoice, tools)
   const responseFormat = formatIn(settings.responseFormat)
-  const extra = valueIn(settings.extra)
+  const extra = parsed(settings.extra)
   return {
     body: {
       ...{ model, messages },
@@ -79,17 +81,8 @@ export function problemIn(settings: PlaygroundSettings, name: SettingName): stri
 }
 
 function problemInJson(text: string, check: (value: unknown) => string | undefined): string | undefined {
-  const read = readJson(text)
-  return read ? check(read.value) : placeOfProblem(text)
-}
-
-/** Undefined for a text that is not JSON. */
-function readJson(text: string): { readonly value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) }
-  } catch {
-    return undefined
-  }
+  const value = parsed(text)
+  return value === undefined ? placeOfProblem(text) : check(value)
 }
 
 /** Where a text stops being JSON. Not all browsers say so themselves. */
@@ -113,9 +106,6 @@ interface Tool {
   readonly custom?: { readonly name?: unknown }
 }
 
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const toolNamed = (tool: unknown) => {
   const { type, function: fn, custom } = (tool ?? {}) as Tool
   const name = type === 'custom' ? custom?.name : fn?.name
@@ -133,15 +123,9 @@ function problemInTools(value: unknown): string | undefined {
   return twice === undefined ? undefined : `Two tools are called ${JSON.stringify(twice)}.`
 }
 
-/** The value of a text that may not be valid JSON yet. */
-function valueIn(text: string): unknown {
-  if (text.trim() === '') return undefined
-  return readJson(text)?.value
-}
-
 /** The tools in a text, if they are valid. A single tool may be given without a list. */
 function toolsIn(text: string): readonly object[] | undefined {
-  const value = valueIn(text)
+  const value = parsed(text)
   if (value === undefined || problemInTools(value) !== undefined) return undefined
   const tools = Array.isArray(value) ? value : [value]
   return tools.length === 0 ? undefined : tools
@@ -167,7 +151,7 @@ const formats = new Set<unknown>(['text', 'json_object', 'json_schema'])
 
 /** A whole `response_format`, or a schema to put into one. */
 function formatIn(text: string): object | undefined {
-  const value = valueIn(text)
+  const value = parsed(text)
   if (!isObject(value)) return undefined
   if ('type' in value && formats.has(value.type)) return value
   return { type: 'json_schema', json_schema: { name: 'answer', strict: true, schema: value } }

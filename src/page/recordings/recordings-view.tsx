@@ -1,39 +1,29 @@
 /** The recordings: search, view and delete them. */
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
 import { recordingAt, routes } from '../../dashboard/routes.js'
 import type { ListedRecording } from '../../recordings/operations.js'
-import { useControl } from '../api.js'
+import { type Control, useControl } from '../api.js'
 import { navigate, useAddress } from '../routing.js'
-import { announce } from '../widgets/announcer.jsx'
-import { Badge, type Tone } from '../widgets/badge.jsx'
+import { Badges, type State } from '../widgets/badge.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
-import { Confirm } from '../widgets/dialog.jsx'
+import { ask } from '../widgets/dialog.jsx'
 import { Link } from '../widgets/link.jsx'
 import { ListPage, useList } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { useResource } from '../widgets/resource.js'
 import { Empty } from '../widgets/states.jsx'
 import type { Column } from '../widgets/table.jsx'
-import { goOnFromHeading, View } from '../widgets/view.jsx'
+import { View } from '../widgets/view.jsx'
 
 export function RecordingsView() {
   const file = useAddress().query.get('file')
   return file === null ? <AllRecordings /> : <OneRecording key={file} file={file} />
 }
 
-const EVERY_MS = 5000
-
 function AllRecordings() {
   const control = useControl()
-  const list = useList(
-    routes.recordings,
-    (query, signal) => control('GET /recordings', { query, signal }),
-    [control],
-    EVERY_MS,
-  )
-  const [leaving, setLeaving] = useState<string>()
+  const list = useList(routes.recordings, (query, signal) => control('GET /recordings', { query, signal }), [control])
   const folder = list.value?.folder
   return (
     <ListPage
@@ -41,34 +31,26 @@ function AllRecordings() {
       lead="Answers saved on disk. Replay answers the same requests with them."
       of={list}
       what="recording"
-      searchLabel="Search recordings"
-      caption="Recordings"
+      searches="paths, models, prompts and file names"
       columns={columns}
       keyOf={({ file }) => file}
       actionsWidth="6rem"
       actions={({ file }) => (
-        <button type="button" class="button button-small button-warns" onClick={() => setLeaving(file)}>
+        <button
+          type="button"
+          class="button button-small button-warns"
+          onClick={() => askToDelete(control, file, list.reload)}
+        >
           Delete<span class="unseen"> {file}</span>
         </button>
       )}
       empty={
         <Empty title={`There are no recordings in ${folder}`}>
-          <p>
-            Start with <code>standin record --upstream URL</code> and use your app, or create a recording from a request
-            under Requests.
-          </p>
+          Start with <code>standin record --upstream URL</code> and use your app, or create a recording from a request
+          under Requests.
         </Empty>
       }
-      nothingFound={
-        <Empty title="No recordings match">
-          <p>The search looks at paths, models, prompts and file names.</p>
-        </Empty>
-      }
-    >
-      {leaving !== undefined && (
-        <DeleteDialog file={leaving} onDeleted={list.reload} onClosed={() => setLeaving(undefined)} />
-      )}
-    </ListPage>
+    />
   )
 }
 
@@ -96,21 +78,13 @@ const columns: readonly Column<ListedRecording>[] = [
     name: 'Answer',
     width: '11rem',
     plain: true,
-    of: recording => (
-      <span class="badges">
-        {statesOf(recording).map(([tone, word]) => (
-          <Badge key={word} tone={tone}>
-            {word}
-          </Badge>
-        ))}
-      </span>
-    ),
+    of: recording => <Badges of={statesOf(recording)} />,
   },
   { name: 'Model', width: '10rem', of: fact(({ model }) => model ?? 'none') },
   { name: 'Recorded', width: '9rem', of: fact(({ recordedAt }) => <Moment at={recordedAt} />) },
 ]
 
-function statesOf(recording: ListedRecording): readonly (readonly [Tone, string])[] {
+function statesOf(recording: ListedRecording): readonly State[] {
   if ('problem' in recording) return [['danger', 'Broken']]
   const { status, streamed, complete, used, stale } = recording
   return [
@@ -131,9 +105,9 @@ function OneRecording({ file }: { readonly file: string }) {
     async signal => (await control('GET /recordings/{name}', { name: file, signal })).text,
     [control, file],
   )
-  const [isLeaving, setLeaving] = useState(false)
+  const remove = () => askToDelete(control, file, () => navigate(routes.recordings))
   const action = (
-    <button type="button" class="button button-warns" onClick={() => setLeaving(true)}>
+    <button type="button" class="button button-warns" onClick={remove}>
       Delete
     </button>
   )
@@ -152,38 +126,23 @@ function OneRecording({ file }: { readonly file: string }) {
           </>
         )}
       </DeveloperOnly>
-      {isLeaving && (
-        <DeleteDialog file={file} onDeleted={() => navigate(routes.recordings)} onClosed={() => setLeaving(false)} />
-      )}
     </View>
   )
 }
 
-interface DeleteProps {
-  readonly file: string
-  readonly onDeleted: () => void
-  readonly onClosed: () => void
-}
-
-function DeleteDialog({ file, onDeleted, onClosed }: DeleteProps) {
-  const control = useControl()
-  return (
-    <Confirm
-      title="Delete this recording?"
-      send="Delete"
-      tone="danger"
-      onSend={() => control('DELETE /recordings/{name}', { name: file })}
-      onDone={() => {
-        goOnFromHeading()
-        onDeleted()
-        announce('The recording was deleted.')
-      }}
-      onClosed={onClosed}
-    >
-      <p class="long-name">
-        <code>{file}</code>
-      </p>
-      <p>The file is deleted. Replay will no longer answer this request.</p>
-    </Confirm>
-  )
-}
+const askToDelete = (control: Control, file: string, done: () => void) =>
+  ask({
+    title: 'Delete this recording?',
+    send: 'Delete',
+    words: (
+      <>
+        <p class="long-name">
+          <code>{file}</code>
+        </p>
+        <p>The file is deleted. Replay will no longer answer this request.</p>
+      </>
+    ),
+    act: () => control('DELETE /recordings/{name}', { name: file }),
+    done,
+    said: 'The recording was deleted.',
+  })

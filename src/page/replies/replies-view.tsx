@@ -2,20 +2,19 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedRule } from '../../replies/operations.js'
-import { useControl } from '../api.js'
+import { type Control, useControl } from '../api.js'
 import { failureOf } from '../failure.js'
 import { RuleDialog } from '../make/rule-editor.jsx'
 import { navigate, useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Badge } from '../widgets/badge.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
-import { Confirm, Dialog } from '../widgets/dialog.jsx'
+import { ask, Dialog } from '../widgets/dialog.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { Icon } from '../widgets/icon.jsx'
 import { ListPage, useList } from '../widgets/list-page.jsx'
 import { Empty, Notice } from '../widgets/states.jsx'
 import type { Column } from '../widgets/table.jsx'
-import { goOnFromHeading } from '../widgets/view.jsx'
 import { saysInShort, whenInShort } from './in-short.js'
 import { TryPrompt } from './try-prompt.jsx'
 
@@ -24,7 +23,7 @@ const EVERY_MS = 3000
 /** A rule, with its text as in a file. */
 type RuleRow = ListedRule & { readonly yaml?: string }
 
-type Kind = 'new' | 'edit' | 'copy' | 'show' | 'delete'
+type Kind = 'new' | 'edit' | 'copy' | 'show'
 
 interface Open {
   readonly kind: Kind
@@ -62,7 +61,7 @@ export function RepliesView() {
       }
       of={list}
       what="rule"
-      searchLabel="Search rules"
+      searches="names, places, conditions and replies"
       caption="Rules, in the order in which they are tried"
       columns={columns}
       keyOf={keyOf}
@@ -71,12 +70,7 @@ export function RepliesView() {
       actions={rule => <RowButtons rule={rule} changes={changes} onOpen={kind => setOpen({ kind, rule })} />}
       empty={
         <Empty title="There are no rules">
-          <p>Where no rule answers, the reply is made up. Create one here, or from a request under Requests.</p>
-        </Empty>
-      }
-      nothingFound={
-        <Empty title="No rules match">
-          <p>The search looks at names, places, conditions and replies.</p>
+          Where no rule answers, the reply is made up. Create one here, or from a request under Requests.
         </Empty>
       }
     >
@@ -239,8 +233,6 @@ function OpenDialog({ kind, rule, onOpen, onChanged }: OpenProps) {
   switch (kind) {
     case 'show':
       return <ShowDialog rule={rule} onClosed={onClosed} />
-    case 'delete':
-      return <DeleteDialog rule={rule} onChanged={onChanged} onClosed={onClosed} />
     case 'copy':
       return (
         <RuleDialog
@@ -264,7 +256,10 @@ function OpenDialog({ kind, rule, onOpen, onChanged }: OpenProps) {
               <button
                 type="button"
                 class="button button-warns form-first"
-                onClick={() => onOpen({ kind: 'delete', rule })}
+                onClick={() => {
+                  onClosed()
+                  askToDelete(control, rule, onChanged)
+                }}
               >
                 Delete
               </button>
@@ -279,13 +274,13 @@ function OpenDialog({ kind, rule, onOpen, onChanged }: OpenProps) {
   }
 }
 
-interface DialogProps {
+interface ShowProps {
   readonly rule: RuleRow
   readonly onClosed: () => void
 }
 
 /** A rule that is written in code, as a file would have it. */
-function ShowDialog({ rule, onClosed }: DialogProps) {
+function ShowDialog({ rule, onClosed }: ShowProps) {
   return (
     <Dialog title={nameOf(rule)} onClosed={onClosed} wide>
       {close => (
@@ -305,21 +300,11 @@ function ShowDialog({ rule, onClosed }: DialogProps) {
   )
 }
 
-function DeleteDialog({ rule, onChanged, onClosed }: DialogProps & { readonly onChanged: () => void }) {
-  const control = useControl()
-  return (
-    <Confirm
-      title={`Delete “${nameOf(rule)}”?`}
-      send="Delete rule"
-      tone="danger"
-      onSend={() => control('DELETE /replies/{id}', { id: rule.id ?? '' })}
-      onDone={() => {
-        goOnFromHeading()
-        onChanged()
-        announce(`The rule ${nameOf(rule)} was deleted.`)
-      }}
-      onClosed={onClosed}
-    >
+const askToDelete = (control: Control, rule: RuleRow, done: () => void) =>
+  ask({
+    title: `Delete “${nameOf(rule)}”?`,
+    send: 'Delete rule',
+    words: (
       <p class="long-name">
         {rule.file === null ? (
           'It is in no file, so it cannot be restored.'
@@ -329,6 +314,8 @@ function DeleteDialog({ rule, onChanged, onClosed }: DialogProps & { readonly on
           </>
         )}
       </p>
-    </Confirm>
-  )
-}
+    ),
+    act: () => control('DELETE /replies/{id}', { id: rule.id ?? '' }),
+    done,
+    said: `The rule ${nameOf(rule)} was deleted.`,
+  })

@@ -1,5 +1,6 @@
 /** Turns bodies of any form into a readable conversation with a model. */
 import { chunkIn, createSum } from '../../completions/reader.js'
+import { isObject, parsed } from '../widgets/json.js'
 
 export interface SpokenTurn {
   readonly role: string
@@ -78,16 +79,12 @@ function callsIn(calls: unknown): SpokenTurn['calls'] {
 
 function* eventsIn(stream: string): Generator<unknown> {
   for (const line of stream.split(/\r?\n/)) {
-    if (!line.startsWith('data:')) continue
-    try {
-      yield JSON.parse(line.slice('data:'.length))
-    } catch {
-      // `[DONE]`, or an event that was cut.
-    }
+    // Not so `[DONE]`, or an event that was cut.
+    const json = line.startsWith('data:') ? parsed(line.slice('data:'.length)) : undefined
+    if (json !== undefined) yield json
   }
 }
 
 const words = (value: unknown) => (typeof value === 'string' ? value : '')
 
-const field = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
+const field = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined)

@@ -1,9 +1,10 @@
 /** What can be done with an exchange. Only what works for this one is shown. */
+import { useState } from 'preact/hooks'
 import { playgroundWith, routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import type { Control } from '../api.js'
-import { MakeRecording } from '../make/make-recording.jsx'
-import { MakeRule } from '../make/make-rule.jsx'
+import { MakeRecordingDialog } from '../make/make-recording.jsx'
+import { RuleDialog } from '../make/rule-editor.jsx'
 import { navigate } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
@@ -22,6 +23,14 @@ interface Props {
 export function ExchangeActions({ entry, curl, control }: Props) {
   const { id, request, repeatable } = entry
   const { busy, failure, run } = useWorking()
+  const [making, setMaking] = useState<'rule' | 'recording'>()
+  const close = () => setMaking(undefined)
+  const make = (what: 'rule' | 'recording') => (
+    <button type="button" class="button button-small" onClick={() => setMaking(what)}>
+      Make a {what}
+      <span class="unseen"> of request {id}</span>
+    </button>
+  )
   const sendAgain = () =>
     run(async () => {
       const sent = await control('POST /journal/{id}/again', { id })
@@ -41,12 +50,21 @@ export function ExchangeActions({ entry, curl, control }: Props) {
             Open in playground
           </Link>
         )}
-        {canBeRule(entry) && <MakeRule entry={entry} />}
-        {canBeRecording(entry) && <MakeRecording entry={entry} />}
+        {canBeRule(entry) && make('rule')}
+        {canBeRecording(entry) && make('recording')}
         <CopyButton text={curl} what="as curl" words="Copy as curl" />
         <CopyButton text={`${location.origin}${routes.requests}?id=${id}`} what="link" words="Copy link" />
       </div>
       {failure && <Notice tone="danger">{failure.message}</Notice>}
+      {making === 'rule' && (
+        <RuleDialog
+          title="Create rule from this request"
+          begin={signal => control('POST /replies/draft', { body: { exchange: id }, signal })}
+          exchange={id}
+          onClosed={close}
+        />
+      )}
+      {making === 'recording' && <MakeRecordingDialog id={id} onClosed={close} />}
     </>
   )
 }

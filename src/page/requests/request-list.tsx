@@ -109,10 +109,10 @@ function useRowFocus(list: RefObject<HTMLElement | null>, rows: readonly Journal
   })
 
   const press = (event: KeyboardEvent) => {
-    const target = targetOf(event.key, active, rows.length)
-    if (target === undefined || event.ctrlKey || event.metaKey || event.altKey) return
+    const step = steps[event.key]
+    if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return
     event.preventDefault()
-    goTo(target)
+    goTo(active + step)
   }
   const enter = (event: FocusEvent) => {
     const index = (event.target as HTMLElement).closest<HTMLElement>('[data-index]')?.dataset.index
@@ -157,23 +157,9 @@ function shownIndexes(count: number, first: number, last: number, active: number
 
 const PAGE_ROWS = 10
 
-function targetOf(key: string, active: number, count: number): number | undefined {
-  switch (key) {
-    case 'ArrowDown':
-      return active + 1
-    case 'ArrowUp':
-      return active - 1
-    case 'PageDown':
-      return active + PAGE_ROWS
-    case 'PageUp':
-      return active - PAGE_ROWS
-    case 'Home':
-      return 0
-    case 'End':
-      return count - 1
-    default:
-      return undefined
-  }
+const steps: Readonly<Record<string, number>> = {
+  ...{ ArrowDown: 1, ArrowUp: -1, PageDown: PAGE_ROWS, PageUp: -PAGE_ROWS },
+  ...{ Home: Number.NEGATIVE_INFINITY, End: Number.POSITIVE_INFINITY },
 }
 
 /** When an exchange is closed, the focus returns to its row, wherever that is now. */
@@ -192,17 +178,11 @@ function useFocusBack(open: string | undefined, rows: readonly JournalBrief[], g
 /** Shown while the list is empty. */
 function NoRequests({ isFiltered }: { readonly isFiltered: boolean }) {
   if (isFiltered) {
-    return (
-      <Empty title="No requests match these filters">
-        <p>“Show all” removes the filters.</p>
-      </Empty>
-    )
+    return <Empty title="No requests match these filters">“Show all” removes the filters.</Empty>
   }
   return (
     <Empty title="No requests yet">
-      <p>
-        They appear here as apps send them. <Link to={routes.connect}>Connect</Link> shows how to point an app here.
-      </p>
+      They appear here as apps send them. <Link to={routes.connect}>Connect</Link> shows how to point an app here.
     </Empty>
   )
 }

@@ -5,19 +5,18 @@ import type { ResourceSummary, RowView } from '../../resources/operations.js'
 import { useControl } from '../api.js'
 import { useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
-import { Confirm } from '../widgets/dialog.jsx'
+import { ShortCode } from '../widgets/code-block.jsx'
+import { ask, Confirm } from '../widgets/dialog.jsx'
+import { TextArea } from '../widgets/fields.jsx'
 import { Icon } from '../widgets/icon.jsx'
-import { indented } from '../widgets/json.js'
+import { indented, objectWritten } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
-import { ListPage, useList } from '../widgets/list-page.jsx'
+import { EVERY_MS, ListPage, useList } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { useResource } from '../widgets/resource.js'
 import { Empty } from '../widgets/states.jsx'
 import type { Column } from '../widgets/table.jsx'
 import { counted } from '../wording.js'
-import { RowDialog } from './row-dialog.jsx'
-
-const EVERY_MS = 5000
 
 export function ResourcesView() {
   const path = useAddress().query.get('path')
@@ -33,15 +32,12 @@ function Resources() {
       lead="Collections of rows that your app lists, reads, creates and changes."
       of={list}
       what="resource"
-      caption="Resources"
       columns={resourceColumns}
       keyOf={({ path }) => path}
       empty={
         <Empty title="No resources yet">
-          <p>
-            Add <code>resources:</code> to <code>platform.config.yaml</code>, with a path such as{' '}
-            <code>/builder/projects</code>.
-          </p>
+          Add <code>resources:</code> to <code>platform.config.yaml</code>, with a path such as{' '}
+          <code>/builder/projects</code>.
         </Empty>
       }
     />
@@ -62,7 +58,8 @@ const resourceColumns: readonly Column<ResourceSummary>[] = [
   { name: 'Access', width: '24%', of: ({ access }) => [access].flat().join(', ') },
 ]
 
-type Open = { readonly kind: 'add' | 'restore' } | { readonly kind: 'edit' | 'delete'; readonly row: RowView }
+/** The row that is edited; null for a new one. */
+type Open = { readonly row: RowView | null }
 
 function Rows({ path }: { readonly path: string }) {
   const control = useControl()
@@ -70,154 +67,117 @@ function Rows({ path }: { readonly path: string }) {
     resourceAt(path),
     (query, signal) => control('GET /resources/{resource}/rows', { resource: path, query, signal }),
     [control, path],
-    EVERY_MS,
   )
   const [open, setOpen] = useState<Open>()
-  const done = (sentence: string) => {
-    list.reload()
-    announce(sentence)
-  }
+  const remove = ({ id }: RowView) =>
+    ask({
+      title: `Delete ${id}?`,
+      send: 'Delete',
+      act: () => control('DELETE /resources/{resource}/rows/{id}', { resource: path, id }),
+      done: list.reload,
+      said: 'The row is deleted.',
+    })
+  const restore = () =>
+    ask({
+      title: 'Restore the rows?',
+      send: 'Restore',
+      words: <p>The rows of the data file come back. All others, and all changes, are lost.</p>,
+      act: () => control('POST /resources/{resource}/restore', { resource: path }),
+      done: list.reload,
+      said: 'The rows at the start are back.',
+    })
   return (
     <ListPage
       title={path}
       lead={<Link to={routes.resources}>All resources</Link>}
-      action={list.value && <Actions onOpen={setOpen} />}
+      action={list.value && <Actions onAdd={() => setOpen({ row: null })} onRestore={restore} />}
       of={list}
       what="row"
-      searchLabel="Search rows"
+      searches="all fields"
       caption={`Rows of ${path}`}
       columns={rowColumns}
       keyOf={({ id }) => id}
       actionsWidth="11rem"
-      actions={row => <RowButtons of={row} onOpen={setOpen} />}
-      empty={
-        <Empty title="No rows yet">
-          <p>They appear here as soon as your app creates them.</p>
-        </Empty>
-      }
-      nothingFound={
-        <Empty title="No rows match">
-          <p>The search looks at all fields.</p>
-        </Empty>
-      }
+      actions={row => <RowButtons of={row} onEdit={() => setOpen({ row })} onDelete={() => remove(row)} />}
+      empty={<Empty title="No rows yet">They appear here as soon as your app creates them.</Empty>}
     >
-      {open && <OpenDialog {...{ open, path }} onDone={done} onClosed={() => setOpen(undefined)} />}
+      {open && <EditDialog path={path} row={open.row} onDone={list.reload} onClosed={() => setOpen(undefined)} />}
     </ListPage>
   )
 }
 
-const MOST_SHOWN = 140
-
-/** Wraps anywhere, since JSON may be one long word. */
-const Code = ({ text }: { readonly text: string }) => (
-  <code class="long-name">{text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text}</code>
-)
-
 const rowColumns: readonly Column<RowView>[] = [
-  { name: 'Id', width: '18%', of: ({ id }) => <Code text={id} /> },
-  { name: 'Row', plain: true, of: ({ row }) => <Code text={JSON.stringify(row)} /> },
+  { name: 'Id', width: '18%', of: ({ id }) => <ShortCode text={id} /> },
+  { name: 'Row', plain: true, of: ({ row }) => <ShortCode text={JSON.stringify(row)} /> },
   { name: 'Changed', width: '14%', of: ({ updated_at }) => <Moment at={updated_at} /> },
 ]
 
-interface OpenProps {
-  readonly onOpen: (open: Open) => void
+interface ActionsProps {
+  readonly onAdd: () => void
+  readonly onRestore: () => void
 }
 
-const Actions = ({ onOpen }: OpenProps) => (
+const Actions = ({ onAdd, onRestore }: ActionsProps) => (
   <span class="row">
-    <button type="button" class="button" onClick={() => onOpen({ kind: 'restore' })}>
+    <button type="button" class="button" onClick={onRestore}>
       Restore
     </button>
-    <button type="button" class="button button-main" onClick={() => onOpen({ kind: 'add' })}>
+    <button type="button" class="button button-main" onClick={onAdd}>
       <Icon name="plus" />
       Add row
     </button>
   </span>
 )
 
-const RowButtons = ({ of: row, onOpen }: OpenProps & { readonly of: RowView }) => (
+interface RowButtonsProps {
+  readonly of: RowView
+  readonly onEdit: () => void
+  readonly onDelete: () => void
+}
+
+const RowButtons = ({ of: { id }, onEdit, onDelete }: RowButtonsProps) => (
   <>
-    <button
-      type="button"
-      class="button button-small"
-      aria-label={`Edit ${row.id}`}
-      onClick={() => onOpen({ kind: 'edit', row })}
-    >
+    <button type="button" class="button button-small" aria-label={`Edit ${id}`} onClick={onEdit}>
       Edit
     </button>
-    <button
-      type="button"
-      class="button button-small button-warns"
-      aria-label={`Delete ${row.id}`}
-      onClick={() => onOpen({ kind: 'delete', row })}
-    >
+    <button type="button" class="button button-small button-warns" aria-label={`Delete ${id}`} onClick={onDelete}>
       Delete
     </button>
   </>
 )
 
-interface OpenDialogProps {
-  readonly open: Open
+interface EditProps {
   readonly path: string
-  readonly onDone: (sentence: string) => void
+  readonly row: RowView | null
+  readonly onDone: () => void
   readonly onClosed: () => void
 }
 
-function OpenDialog({ open, path, onDone, onClosed }: OpenDialogProps) {
+/** A row, written as JSON. */
+function EditDialog({ path: resource, row, onDone, onClosed }: EditProps) {
   const control = useControl()
-  switch (open.kind) {
-    case 'add':
-      return (
-        <RowDialog
-          title="Add a row"
-          send="Add row"
-          initial="{}"
-          onSend={body => control('POST /resources/{resource}/rows', { resource: path, body })}
-          onDone={() => onDone('The row is added.')}
-          onClosed={onClosed}
-        />
-      )
-    case 'edit':
-      return (
-        <RowDialog
-          title={`Edit ${open.row.id}`}
-          send="Save"
-          initial={indented(open.row.row)}
-          onSend={body =>
-            control('PUT /resources/{resource}/rows/{id}', {
-              resource: path,
-              id: open.row.id,
-              query: { how: 'replace' },
-              body,
-            })
-          }
-          onDone={() => onDone('The row is saved.')}
-          onClosed={onClosed}
-        />
-      )
-    case 'delete':
-      return (
-        <Confirm
-          title={`Delete ${open.row.id}?`}
-          send="Delete"
-          tone="danger"
-          onSend={() => control('DELETE /resources/{resource}/rows/{id}', { resource: path, id: open.row.id })}
-          onDone={() => onDone('The row is deleted.')}
-          onClosed={onClosed}
-        />
-      )
-    case 'restore':
-      return (
-        <Confirm
-          title="Restore the rows?"
-          send="Restore"
-          tone="danger"
-          onSend={() => control('POST /resources/{resource}/restore', { resource: path })}
-          onDone={() => onDone('The rows at the start are back.')}
-          onClosed={onClosed}
-        >
-          <p>The rows of the data file come back. All others, and all changes, are lost.</p>
-        </Confirm>
-      )
+  const initial = row === null ? '{}' : indented(row.row)
+  const [text, setText] = useState(initial)
+  const save = async () => {
+    const body = objectWritten(text, 'row', '{"name": "Atlas"}')
+    if (row === null) await control('POST /resources/{resource}/rows', { resource, body })
+    else {
+      await control('PUT /resources/{resource}/rows/{id}', { resource, id: row.id, query: { how: 'replace' }, body })
+    }
   }
+  return (
+    <Confirm
+      title={row === null ? 'Add a row' : `Edit ${row.id}`}
+      send={row === null ? 'Add row' : 'Save'}
+      isEdited={text !== initial}
+      onSend={save}
+      onDone={() => {
+        onDone()
+        announce(row === null ? 'The row is added.' : 'The row is saved.')
+      }}
+      onClosed={onClosed}
+    >
+      <TextArea label="Row (JSON)" name="row" code rows={12} value={text} onChange={setText} />
+    </Confirm>
+  )
 }

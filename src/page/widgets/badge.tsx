@@ -11,6 +11,19 @@ export function Badge({ tone, children }: Props) {
   return <span class={`badge tone-${tone}`}>{children}</span>
 }
 
+export type State = readonly [tone: Tone, word: string]
+
+/** The states of a thing, a badge for each. */
+export const Badges = ({ of: states }: { readonly of: readonly State[] }) => (
+  <span class="badges">
+    {states.map(([tone, word]) => (
+      <Badge key={word} tone={tone}>
+        {word}
+      </Badge>
+    ))}
+  </span>
+)
+
 interface StatusBadgeProps {
   /** Null if no answer came. */
   readonly status: number | null

@@ -26,6 +26,13 @@ export function CodeBlock({ code, label, marked, copied = code }: Props) {
 const withMarks = (code: string, marked: string) =>
   code.split(marked).flatMap((part, index) => (index === 0 ? [part] : [<mark key={index}>{marked}</mark>, part]))
 
+const MOST_SHOWN = 140
+
+/** The beginning of a code. It wraps anywhere, since JSON may be one long word. */
+export const ShortCode = ({ text }: { readonly text: string }) => (
+  <code class="long-name">{text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text}</code>
+)
+
 interface ScrollingProps {
   readonly label: string
   readonly children: ComponentChildren

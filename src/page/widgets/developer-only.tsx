@@ -42,9 +42,7 @@ export function DeveloperOnly<Value>({ of, children }: Props<Value>) {
 export function KeptElsewhere() {
   return (
     <Empty title="The live backend keeps these">
-      <p>
-        With <code>auth.mode: proxy</code> its users and messages stay with it. Look at them in its own dashboard.
-      </p>
+      With <code>auth.mode: proxy</code> its users and messages stay with it. Look at them in its own dashboard.
     </Empty>
   )
 }

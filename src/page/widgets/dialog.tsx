@@ -1,7 +1,9 @@
 /** Dialogs based on the browser's `<dialog>`: Escape closes them, and the focus returns to where it was. */
 import type { ComponentChildren } from 'preact'
-import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { announce } from './announcer.jsx'
 import { Form } from './form.jsx'
+import { createShared } from './shared.js'
 import { goOnFromHeading } from './view.jsx'
 
 interface Props {
@@ -119,5 +121,51 @@ export function Confirm<Result>({
         </Form>
       )}
     </Dialog>
+  )
+}
+
+interface Question {
+  readonly title: string
+  /** The label of the button that confirms. */
+  readonly send: string
+  readonly tone?: 'main' | 'danger'
+  /** What happens. */
+  readonly words?: ComponentChildren
+  readonly act: () => Promise<unknown>
+  /** Called after the action has succeeded and the dialog has closed. */
+  readonly done?: () => void
+  /** Announced then. */
+  readonly said?: string
+}
+
+const asked = createShared<(Question & { readonly id: number }) | undefined>(undefined)
+let questions = 0
+
+/** Asks for confirmation, then runs an action. */
+export const ask = (question: Question): void => asked.set({ ...question, id: ++questions })
+
+const forget = () => asked.set(undefined)
+
+/** The question that is open. There is one on the page, and it goes when the user goes to another view. */
+export function Asked() {
+  const question = asked.use()
+  useEffect(() => {
+    addEventListener('popstate', forget)
+    return () => removeEventListener('popstate', forget)
+  }, [])
+  if (!question) return null
+  const { id, title, send, tone = 'danger', words, act, done, said } = question
+  const goOn = () => {
+    // What was deleted takes its button along.
+    if (tone === 'danger') goOnFromHeading()
+    done?.()
+    if (said !== undefined) announce(said)
+  }
+  // By the time it has closed, the next one may be open.
+  const closed = () => asked.get()?.id === id && forget()
+  return (
+    <Confirm key={id} {...{ title, send, tone }} onSend={act} onDone={goOn} onClosed={closed}>
+      {words}
+    </Confirm>
   )
 }

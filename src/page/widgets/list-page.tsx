@@ -5,6 +5,7 @@ import { counted } from '../wording.js'
 import { DeveloperOnly } from './developer-only.jsx'
 import { type Resource, useResource } from './resource.js'
 import { Pager, SearchField } from './search-field.jsx'
+import { Empty } from './states.jsx'
 import { Table, type TableProps } from './table.jsx'
 import { View } from './view.jsx'
 
@@ -16,12 +17,15 @@ interface Page<Row> {
 
 type PagedList<Loaded> = Resource<Loaded & { readonly offset: number }> & { readonly search: PagedSearch }
 
+/** Polls, because apps, tests and other tabs change what is listed. */
+export const EVERY_MS = 5000
+
 /** A list that the server searches and pages. The search and the page are kept in the address. */
 export function useList<Loaded extends Page<unknown>>(
   route: string,
   load: (query: PagedSearch['query'], signal: AbortSignal) => Promise<Loaded>,
   inputs: readonly unknown[],
-  everyMs?: number,
+  everyMs = EVERY_MS,
 ): PagedList<Loaded> {
   const search = useSearch(route)
   const { query } = search
@@ -39,12 +43,10 @@ interface ListBase<Row> {
   readonly of: Resource<Page<Row>> & { readonly search?: PagedSearch }
   /** One of them, such as `session`. */
   readonly what: string
-  /** The label of the search field, such as `Search users`. Without it there is none. */
-  readonly searchLabel?: string | undefined
+  /** What the search looks at, such as `names and places`. Without it there is no search field. */
+  readonly searches?: string | undefined
   /** Shown when there is nothing at all. */
   readonly empty: ComponentChildren
-  /** Shown when the search finds nothing. */
-  readonly nothingFound?: ComponentChildren
 }
 
 interface ListProps<Row> extends ListBase<Row> {
@@ -53,7 +55,7 @@ interface ListProps<Row> extends ListBase<Row> {
 }
 
 /** The list alone, in any form. */
-export function List<Row>({ of, what, searchLabel, empty, nothingFound, children }: ListProps<Row>) {
+export function List<Row>({ of, what, searches, empty, children }: ListProps<Row>) {
   const { search } = of
   return (
     <DeveloperOnly of={of}>
@@ -63,16 +65,17 @@ export function List<Row>({ of, what, searchLabel, empty, nothingFound, children
         const isSearching = search !== undefined && search.words !== ''
         return (
           <>
-            {search && searchLabel && (total > 0 || isSearching) && (
+            {search && searches && (total > 0 || isSearching) && (
               <SearchField
-                label={searchLabel}
+                label={`Search ${what}s`}
                 value={search.words}
                 onChange={search.setWords}
                 found={counted(total, what)}
               />
             )}
             {data.length > 0 && children(data)}
-            {total === 0 && (isSearching && nothingFound ? nothingFound : empty)}
+            {total === 0 && !isSearching && empty}
+            {total === 0 && isSearching && <Empty title={`No ${what}s match`}>The search looks at {searches}.</Empty>}
             {search && <Pager offset={offset} limit={search.limit} total={total} onMove={search.move} />}
           </>
         )
@@ -81,8 +84,10 @@ export function List<Row>({ of, what, searchLabel, empty, nothingFound, children
   )
 }
 
-interface ListPageProps<Row> extends ListBase<Row>, Omit<TableProps<Row>, 'rows'> {
+interface ListPageProps<Row> extends ListBase<Row>, Omit<TableProps<Row>, 'rows' | 'caption'> {
   readonly title: string
+  /** Of the table, if it is not the title. */
+  readonly caption?: string
   readonly lead?: ComponentChildren
   /** The actions of the whole page. */
   readonly action?: ComponentChildren
@@ -93,11 +98,11 @@ interface ListPageProps<Row> extends ListBase<Row>, Omit<TableProps<Row>, 'rows'
 }
 
 export function ListPage<Row>({ title, lead, action, note, children, ...more }: ListPageProps<Row>) {
-  const { of, what, searchLabel, empty, nothingFound, ...table } = more
+  const { of, what, searches, empty, caption = title, ...table } = more
   return (
     <View title={title} lead={lead} action={action}>
       {note}
-      <List {...{ of, what, searchLabel, empty, nothingFound }}>{rows => <Table {...table} rows={rows} />}</List>
+      <List {...{ of, what, searches, empty }}>{rows => <Table {...table} {...{ caption, rows }} />}</List>
       {children}
     </View>
   )

@@ -24,12 +24,14 @@ function spoken(at: string, nowMs: number): string {
   return unit === undefined || ms === undefined ? 'just now' : relative.format(Math.round(awayMs / ms), unit)
 }
 
-export function Moment({ at }: { readonly at: string }) {
+/** `never` if it is not given. */
+export function Moment({ at }: { readonly at: string | null | undefined }) {
   const [, setTicks] = useState(0)
   useEffect(() => {
     const timer = setInterval(() => setTicks(count => count + 1), MINUTE_MS / 4)
     return () => clearInterval(timer)
   }, [])
+  if (!at) return <>never</>
   return (
     <time dateTime={at} title={exactly(at)}>
       {spoken(at, Date.now())}

@@ -53,16 +53,19 @@ export function Waiting() {
 interface EmptyProps {
   readonly title: string
   readonly children: ComponentChildren
+  /** Shown below the text. */
+  readonly more?: ComponentChildren
 }
 
 /** An empty list: why it is empty, and what to do about it. */
-export function Empty({ title, children }: EmptyProps) {
+export function Empty({ title, children, more }: EmptyProps) {
   return (
     <div class="empty dashed stack quiet">
       <p>
         <strong class="ink">{title}</strong>
       </p>
-      {children}
+      <p>{children}</p>
+      {more}
     </div>
   )
 }

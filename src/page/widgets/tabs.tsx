@@ -49,17 +49,6 @@ export function Tabs({ label, tabs }: Props) {
   )
 }
 
-function target(key: string, chosen: number, count: number): number | undefined {
-  switch (key) {
-    case 'ArrowRight':
-      return (chosen + 1) % count
-    case 'ArrowLeft':
-      return (chosen + count - 1) % count
-    case 'Home':
-      return 0
-    case 'End':
-      return count - 1
-    default:
-      return undefined
-  }
-}
+/** Where a key leads. From the last tab it goes on to the first. */
+const target = (key: string, chosen: number, count: number): number | undefined =>
+  ({ ArrowRight: (chosen + 1) % count, ArrowLeft: (chosen + count - 1) % count, Home: 0, End: count - 1 })[key]
