@@ -159,7 +159,7 @@ function Navigation({ view }: Pick<Props, 'view'>) {
         onClick={() => setOpen(!isOpen)}
       >
         {here && <Icon name={here.view} />}
-        <span>
+        <span class="grow">
           <span class="unseen">Menu, now at </span>
           {here?.name ?? 'Menu'}
         </span>

@@ -129,7 +129,7 @@ function Writing({ begun, target, exchange, more, onSaved, onEdited, close, fini
         beside={
           <>
             {more}
-            <button type="button" class={more ? 'button' : 'button form-first'} onClick={close}>
+            <button type="button" class={more ? 'button' : 'button push'} onClick={close}>
               Close
             </button>
           </>
@@ -234,7 +234,7 @@ function SavedNote({ of: { file, ids = [] }, finish, onUndone }: SavedProps) {
       </Notice>
       <div class="form-buttons row">
         {ids.length > 0 && (
-          <button type="button" class="button form-first" aria-disabled={undoing.busy} onClick={undo}>
+          <button type="button" class="button push" aria-disabled={undoing.busy} onClick={undo}>
             Undo
           </button>
         )}

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
+import { Disclosure } from '../widgets/disclosure.jsx'
 import { TextArea } from '../widgets/fields.jsx'
 import { readable } from '../widgets/json.js'
 import { Notice } from '../widgets/states.jsx'
@@ -37,12 +38,11 @@ export function AnswerTurn({ turn, place, busy, onAgain, onReworded, onResults }
         {text !== '' && isOver(answer) && <CopyButton text={text} what={`answer ${place}`} bare />}
       </TurnHead>
       {reasoning !== '' && (
-        <details class="fold">
-          <summary>Reasoning</summary>
-          <div class="fold-content stack quiet">
+        <Disclosure summary="Reasoning">
+          <div class="quiet">
             <Said text={reasoning} />
           </div>
-        </details>
+        </Disclosure>
       )}
       {isEdited && (
         <EditForm
@@ -140,7 +140,7 @@ function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
           <legend>
             Calls <code>{name}</code>
           </legend>
-          <pre class="call-arguments">
+          <pre class="call-arguments as-written">
             <code>{readable(said)}</code>
           </pre>
           {isOpen && (
@@ -156,7 +156,7 @@ function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
           {!isOpen && results?.[place] !== undefined && (
             <>
               <p class="quiet">Result</p>
-              <pre class="call-arguments">
+              <pre class="call-arguments as-written">
                 <code>{results[place]}</code>
               </pre>
             </>

@@ -46,7 +46,7 @@ const BLOCK = 4000
 /** A model's output as plain text. */
 export function Said({ text }: { readonly text: string }) {
   return (
-    <div class="said">
+    <div class="said as-written">
       {blocksOf(text).map((block, place) => (
         // Blocks never change places.
         <div key={place}>{block}</div>

@@ -255,7 +255,7 @@ function OpenDialog({ kind, rule, onOpen, onChanged }: OpenProps) {
             <>
               <button
                 type="button"
-                class="button button-warns form-first"
+                class="button button-warns push"
                 onClick={() => {
                   onClosed()
                   askToDelete(control, rule, onChanged)

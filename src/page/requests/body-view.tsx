@@ -61,10 +61,14 @@ function Conversation({ turns }: { readonly turns: readonly SpokenTurn[] }) {
         {turns.slice(hidden).map(({ role, text, calls }, index) => (
           <li key={index}>
             <span class="row-detail">{role}</span>
-            {text !== '' && <p dir="auto">{text.slice(0, SHOWN)}</p>}
+            {text !== '' && (
+              <p dir="auto" class="as-written">
+                {text.slice(0, SHOWN)}
+              </p>
+            )}
             <MoreLeft text={text} />
             {calls.map((call, nth) => (
-              <p key={nth}>
+              <p key={nth} class="as-written">
                 calls{' '}
                 <code>
                   {call.name}({call.arguments.slice(0, SHOWN)})

@@ -90,7 +90,7 @@ function Origin({ entry: { answeredBy, source, request } }: { readonly entry: Jo
 }
 
 const text = (value: string | undefined) =>
-  value === undefined ? <span class="quiet">absent</span> : <code>{value}</code>
+  value === undefined ? <span class="quiet">absent</span> : <code class="as-written">{value}</code>
 
 const differenceColumns: readonly Column<Difference>[] = [
   { name: 'Field', width: '25%', of: ({ field }) => text(field) },

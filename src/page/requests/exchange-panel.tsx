@@ -40,7 +40,7 @@ export function ExchangePanel({ id, control, brief, newer, older, onClose }: Pro
     <aside class="exchange stack" aria-labelledby="exchange">
       <header class="exchange-head">
         <nav class="row" aria-label="Requests beside this one">
-          <button type="button" class="button button-small" onClick={onClose}>
+          <button type="button" class="button button-small push" onClick={onClose}>
             <Icon name="back" />
             All requests
           </button>

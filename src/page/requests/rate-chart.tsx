@@ -68,7 +68,7 @@ const Chart = ({ name, value, more, children }: ChartProps) => (
   <figure class="chart">
     <figcaption class="quiet small">
       {name} <strong class="ink">{value}</strong>
-      {more && <span class="chart-more">{more}</span>}
+      {more && <div>{more}</div>}
       {children.at(-1)}
     </figcaption>
     <svg class="plot" viewBox={`0 0 ${MOST_TICKS} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">

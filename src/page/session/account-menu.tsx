@@ -24,7 +24,7 @@ export function AccountMenu() {
         <div class="account">
           <Link to={routes.signIn} class="item">
             <Icon name="account" />
-            <span class="account-name cut">Sign in</span>
+            <span class="grow cut">Sign in</span>
           </Link>
         </div>
       )
@@ -33,7 +33,7 @@ export function AccountMenu() {
         <div class="account">
           <button type="button" class="item" popoverTarget={MENU} aria-label={`Account: ${session.email}`}>
             <Icon name="account" />
-            <span class="account-name cut">{session.email}</span>
+            <span class="grow cut">{session.email}</span>
             <Icon name="chevron" />
           </button>
           <div id={MENU} popover="auto" class="menu">

@@ -44,7 +44,7 @@ export function SignIn() {
       </Form>
       {known && (
         <div class="dashed row">
-          <p class="long-name">
+          <p class="grow long-name">
             Demo account: <code>{known.email}</code>, password <code>{known.password}</code>
           </p>
           <button

@@ -49,7 +49,7 @@ export function Pager({ offset, limit, total, onMove }: PagerProps) {
   const last = Math.min(offset + limit, total)
   return (
     <nav class="pager row" aria-label="Pages">
-      <span class="quiet">
+      <span class="push quiet">
         {Math.min(offset + 1, total)} to {last} of {total}
       </span>
       <button
