@@ -11,7 +11,7 @@ import { navigate } from '../routing.js'
 import { requireSuccess } from '../session/auth-client.js'
 import { useSession } from '../session/session.jsx'
 import { announce } from '../widgets/announcer.jsx'
-import { Badges, type State } from '../widgets/badge.jsx'
+import { Badges, type TonedWord } from '../widgets/badge.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { ask, Confirm } from '../widgets/dialog.jsx'
@@ -33,8 +33,8 @@ export const nameOf = ({ email, phone, is_anonymous }: Pick<ListedUser, 'email' 
 
 const isBanned = ({ banned_until }: ListedUser) => banned_until !== undefined && Date.parse(banned_until) > Date.now()
 
-function statesOf(user: ListedUser): readonly State[] {
-  const confirmed: State = user.confirmed_at ? ['good', 'Confirmed'] : ['care', 'Unconfirmed']
+function statesOf(user: ListedUser): readonly TonedWord[] {
+  const confirmed: TonedWord = user.confirmed_at ? ['good', 'Confirmed'] : ['care', 'Unconfirmed']
   return [
     ...(user.deleted_at ? [['danger', 'Deleted'] as const] : []),
     ...(isBanned(user) ? [['danger', 'Banned'] as const] : []),

@@ -4,7 +4,7 @@ import { recordingAt, routes } from '../../dashboard/routes.js'
 import type { ListedRecording } from '../../recordings/operations.js'
 import { type Control, useControl } from '../api.js'
 import { navigate, useAddress } from '../routing.js'
-import { Badges, type State } from '../widgets/badge.jsx'
+import { Badges, type TonedWord } from '../widgets/badge.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { ask } from '../widgets/dialog.jsx'
@@ -84,7 +84,7 @@ const columns: readonly Column<ListedRecording>[] = [
   { name: 'Recorded', width: '9rem', of: fact(({ recordedAt }) => <Moment at={recordedAt} />) },
 ]
 
-function statesOf(recording: ListedRecording): readonly State[] {
+function statesOf(recording: ListedRecording): readonly TonedWord[] {
   if ('problem' in recording) return [['danger', 'Broken']]
   const { status, streamed, complete, used, stale } = recording
   return [

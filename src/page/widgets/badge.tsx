@@ -11,10 +11,10 @@ export function Badge({ tone, children }: Props) {
   return <span class={`badge tone-${tone}`}>{children}</span>
 }
 
-export type State = readonly [tone: Tone, word: string]
+export type TonedWord = readonly [tone: Tone, word: string]
 
 /** The states of a thing, a badge for each. */
-export const Badges = ({ of: states }: { readonly of: readonly State[] }) => (
+export const Badges = ({ of: states }: { readonly of: readonly TonedWord[] }) => (
   <span class="badges">
     {states.map(([tone, word]) => (
       <Badge key={word} tone={tone}>
