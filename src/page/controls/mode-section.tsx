@@ -1,9 +1,10 @@
 /** Where answers come from, for all endpoints or for single ones. */
+import { useState } from 'preact/hooks'
 import type { ModesInForce } from '../../config/operations.js'
 import { useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { announce } from '../widgets/announcer.jsx'
-import { ask } from '../widgets/dialog.jsx'
+import { Confirm } from '../widgets/dialog.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { RadioGroup, Select } from '../widgets/fields.jsx'
 import { useWorking } from '../widgets/form.jsx'
@@ -30,9 +31,16 @@ const modes: Readonly<Record<Mode, { readonly name: string; readonly does: strin
 
 const modeOrder = Object.keys(modes) as Mode[]
 
+/** A chosen mode that waits for confirmation. */
+interface Asked {
+  readonly to: ModesInForce
+  readonly mode: Mode
+}
+
 export function ModeSection({ controls, reload }: ControlProps) {
   const { mode: current, choices } = controls
   const control = useControl()
+  const [asked, setAsked] = useState<Asked>()
   const { failure, run } = useWorking()
   const reasonOf = (mode: Mode) => choices.data.find(choice => choice.mode === mode)?.reason
 
@@ -47,15 +55,8 @@ export function ModeSection({ controls, reload }: ControlProps) {
 
   /** Modes that use the live platform may cost money, so they need confirmation. */
   function choose(to: ModesInForce, mode: Mode): void {
-    const { name, warns } = modes[mode]
-    if (warns === undefined) return void run(() => change(to))
-    ask({
-      title: `Switch to ${name.toLowerCase()}?`,
-      send: 'Switch',
-      tone: 'main',
-      words: <p>{warns} This may cost money.</p>,
-      act: () => change(to),
-    })
+    if (modes[mode].warns === undefined) void run(() => change(to))
+    else setAsked({ to, mode })
   }
 
   return (
@@ -78,6 +79,16 @@ export function ModeSection({ controls, reload }: ControlProps) {
       />
       {failure && <Notice tone="danger">{failure.message}</Notice>}
       <EndpointModes current={current} reasonOf={reasonOf} onChoose={choose} />
+      {asked && (
+        <Confirm
+          title={`Switch to ${modes[asked.mode].name.toLowerCase()}?`}
+          send="Switch"
+          onSend={() => change(asked.to)}
+          onClosed={() => setAsked(undefined)}
+        >
+          <p>{modes[asked.mode].warns} This may cost money.</p>
+        </Confirm>
+      )}
     </Section>
   )
 }
