@@ -1,6 +1,6 @@
 /** The programmatic entry point: start a platform inside a test or a script. */
 
-export type { Violating, Violation } from './check/finding.js'
+export type { EndpointViolations, Violation } from './check/finding.js'
 export { ProblemsError, StartError } from './check/problem.js'
 export type { ConfigInput } from './config/schema.js'
 export type { Clock } from './core/clock.js'
@@ -17,7 +17,7 @@ export type { IdleOptions } from './testing/idle.js'
 export type { TestJournal } from './testing/journal.js'
 export type { MessageFilter, Outbox, OutboxMessage } from './testing/outbox.js'
 export type { Platform, SharedPlatform, TestEnvironment as Environment } from './testing/platform.js'
-export type { FailOptions, Given, ReplyInput, ReplyOptions } from './testing/reply.js'
+export type { AddedReply, FailOptions, ReplyInput, ReplyOptions } from './testing/reply.js'
 export type { TestReset as ResetOptions } from './testing/reset.js'
 export type { Scope, SharedScope } from './testing/scope.js'
 export { type PlatformOptions, startPlatform } from './testing/start.js'

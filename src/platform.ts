@@ -8,9 +8,9 @@ import { urlHost } from './http/address.js'
 import { type Assemblies, createAssemblies } from './platform/assembly.js'
 import { createDelivery, type Delivery } from './platform/delivery.js'
 import { createForTests } from './platform/for-tests.js'
-import { createContractCheck, createLasting, type Lasting } from './platform/lasting.js'
 import { createParts, type Part, type PlatformSources, type ResetOptions } from './platform/part.js'
 import { type OpenPlatform, usableKey } from './platform/platform.js'
+import { createContractCheck, createRuntime, type Runtime } from './platform/runtime.js'
 
 export type { PlatformSources } from './platform/part.js'
 export type { OpenPlatform as Platform } from './platform/platform.js'
@@ -40,38 +40,38 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
   const current = () => assemblies.current()
   const loaded = () => current().loaded
   const url = once(() => (sources.listen === false ? 'http://localhost' : `http://${urlHost(host)}:${delivery.port()}`))
-  const lasting = createLasting(first, sources, {
+  const runtime = createRuntime(first, sources, {
     ...{ current, url, redact: () => assemblies.completed().redact },
     ...{ port: () => delivery.port(), renew: () => delivery.renew() },
   })
-  const assemblies: Assemblies = createAssemblies(first, sources, lasting)
+  const assemblies: Assemblies = createAssemblies(first, sources, runtime)
   const madeUpToken = once(() => (isLoopback(host) ? '' : randomBytes(24).toString('base64url')))
   const controlToken = () => loaded().config.controlToken || madeUpToken()
-  const forTests = createForTests(lasting, current)
+  const forTests = createForTests(runtime, current)
   const ready = once(() => parts.open())
   const stopping = new AbortController()
   const delivery = createDelivery({
-    ...{ line: () => current().line(), ...lasting },
+    ...{ line: () => current().line(), ...runtime },
     async loadApp(prototypes) {
       await ready()
       const { loadApp } = await import('./platform/app.js')
       const { signal } = stopping
-      return loadApp(prototypes, { sources, lasting, forTests, current, reset, controlToken, reload, stopping: signal })
+      return loadApp(prototypes, { sources, runtime, forTests, current, reset, controlToken, reload, stopping: signal })
     },
   })
 
-  const parts = createParts(inOrder({ lasting, assemblies, delivery, loaded, stopping }))
+  const parts = createParts(inOrder({ runtime, assemblies, delivery, loaded, stopping }))
 
   // A request must not meet a platform that is half reset.
   const reset = (options?: ResetOptions) => delivery.traffic.hold(() => parts.reset(options))
 
   const reload = async () => parts.reload(await loadConfig(sources))
   const stop = (graceMs = 0) => parts.close(graceMs)
-  return { lasting, forTests, assemblies, delivery, url, madeUpToken, ready, reset, reload, stop }
+  return { runtime, forTests, assemblies, delivery, url, madeUpToken, ready, reset, reload, stop }
 }
 
-interface Made {
-  readonly lasting: Lasting
+interface PartsToOrder {
+  readonly runtime: Runtime
   readonly assemblies: Assemblies
   readonly delivery: Delivery
   readonly loaded: () => LoadedConfig
@@ -79,22 +79,22 @@ interface Made {
 }
 
 /** All parts. What a later one needs comes before it. */
-const inOrder = ({ lasting, assemblies, delivery, loaded, stopping }: Made): readonly Part[] => [
+const inOrder = ({ runtime, assemblies, delivery, loaded, stopping }: PartsToOrder): readonly Part[] => [
   { close: endIdleWorkers },
-  lasting.modes,
-  lasting.settings,
+  runtime.modes,
+  runtime.settings,
   assemblies,
-  lasting.state,
-  lasting.rules,
-  lasting.mcp,
-  lasting.faults,
-  lasting.recordings,
-  createContractCheck(lasting, loaded),
+  runtime.state,
+  runtime.rules,
+  runtime.mcp,
+  runtime.faults,
+  runtime.recordings,
+  createContractCheck(runtime, loaded),
   {
-    open: lasting.journal.open,
-    reset: ({ scope }) => lasting.journal.clear(scope === undefined ? {} : { scope }),
+    open: runtime.journal.open,
+    reset: ({ scope }) => runtime.journal.clear(scope === undefined ? {} : { scope }),
   },
-  { reset: ({ scope }) => (scope === undefined ? lasting.clock.reset() : undefined) },
+  { reset: ({ scope }) => (scope === undefined ? runtime.clock.reset() : undefined) },
   { prepare: async () => delivery.renew },
   delivery,
   { close: () => stopping.abort() },
@@ -102,20 +102,20 @@ const inOrder = ({ lasting, assemblies, delivery, loaded, stopping }: Made): rea
 
 /** What is given out of the parts. */
 function platformOf(parts: PlatformParts): OpenPlatform {
-  const { assemblies, lasting, delivery, forTests, reset, reload, stop } = parts
-  const { modes, state, recordings, faults, clock, journal, violations, onMessage } = lasting
+  const { assemblies, runtime, delivery, forTests, reset, reload, stop } = parts
+  const { modes, state, recordings, faults, clock, journal, violations, onMessage } = runtime
   const { mintToken } = forTests
   const url = parts.url()
   const current = () => assemblies.current()
   return {
     ...{ url, authUrl: url, dashboardUrl: `${url}${DASHBOARD}`, clock },
-    ...{ journal, violations, faultCalls: faults.calls, failNext: faults.failNext, rules: lasting.rules.rules },
+    ...{ journal, violations, faultCalls: faults.calls, failNext: faults.failNext, rules: runtime.rules.rules },
     ...{ exportState: state.export, importState: state.import, mintToken, switchMode: modes.switch },
     ...{ receipt: recordings.receipt, misses: recordings.misses, onMiss: recordings.onMiss, onMessage },
-    ...{ reset, reload, stop, resources: lasting.resources, mcp: lasting.mcp.lists },
+    ...{ reset, reload, stop, resources: runtime.resources, mcp: runtime.mcp.lists },
     async openApi(at = url) {
       const { documentOf } = await import('./platform/app.js')
-      return documentOf({ current, lasting }, at)
+      return documentOf({ current, runtime }, at)
     },
     forTests: { traffic: delivery.traffic, handler: delivery.handler, ...forTests },
     get anonKey() {

@@ -79,6 +79,6 @@ export const violating = closed({
   mode: text,
   violations: v.array(violation),
 })
-export type Violating = Readonly<Omit<v.InferOutput<typeof violating>, 'violations'>> & {
+export type EndpointViolations = Readonly<Omit<v.InferOutput<typeof violating>, 'violations'>> & {
   readonly violations: readonly Violation[]
 }

@@ -9,7 +9,7 @@ import { type Command, type CommandLine, type Flag, type Flags, sharedFlags } fr
 import { commands, findCommand, groupOf, type ListedCommand } from './commands.js'
 
 /** What a command line means. */
-type Wish =
+type ParsedArguments =
   | { readonly kind: 'version' }
   /** Show the help of the command or group that these words name. */
   | { readonly kind: 'help'; readonly words: readonly string[] }
@@ -19,7 +19,7 @@ type Wish =
  * Rejects with a UsageError for an unknown command, and for a flag that is unknown, lacks a value or has an invalid
  * one.
  */
-export async function readCommandLine(argv: readonly string[]): Promise<Wish> {
+export async function readCommandLine(argv: readonly string[]): Promise<ParsedArguments> {
   const { given, words, hasUnknown } = tokensOf(argv, sharedFlags)
   if (given.has('version')) return { kind: 'version' }
   if (argv[0] === 'help') return { kind: 'help', words: argv.slice(1) }

@@ -2,7 +2,14 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { text as textFrom } from 'node:stream/consumers'
 import { ProblemsError, UsageError, unreadable, wordProblem } from '../check/problem.js'
-import { type Folder, fileOf, type Imported, loadHar, type Recording, type RecordingFile } from '../recordings/index.js'
+import {
+  type Folder,
+  fileOf,
+  type ImportResult,
+  loadHar,
+  type Recording,
+  type RecordingFile,
+} from '../recordings/index.js'
 import { createRedact } from '../redact/index.js'
 import { version } from '../version.js'
 import { command, text, yes } from './command.js'
@@ -80,7 +87,7 @@ interface Keeping {
 }
 
 /** Returns the files written, and how many exchanges had been recorded before. */
-async function keep(folder: Folder, { byKey }: Imported, { overwrite, progress }: Keeping) {
+async function keep(folder: Folder, { byKey }: ImportResult, { overwrite, progress }: Keeping) {
   const known = groupedBy(await folder.list(), ({ key }) => key)
   const written: string[] = []
   let there = 0
@@ -110,14 +117,14 @@ async function replace(folder: Folder, key: string, recordings: readonly Recordi
   return files
 }
 
-const inJson = ({ passedOver, remarks, problems }: Imported, written: readonly string[], there: number) => ({
+const inJson = ({ passedOver, remarks, problems }: ImportResult, written: readonly string[], there: number) => ({
   imported: written,
   passedOver: { ...Object.fromEntries(passedOver), ...(there > 0 && { 'recorded already': there }) },
   remarks,
   ...(problems.length > 0 && { leftOut: problems.map(({ sentence }) => sentence) }),
 })
 
-function inWords({ remarks }: Imported, data: ReturnType<typeof inJson>, there: number, base: string | undefined) {
+function inWords({ remarks }: ImportResult, data: ReturnType<typeof inJson>, there: number, base: string | undefined) {
   const reasons = Object.entries(data.passedOver)
   return [
     ...data.imported,

@@ -1,7 +1,7 @@
 /** Writes the request log, and collapses repeated requests into one line with a count. */
 import type { LogLine } from './log-line.js'
 import type { TerminalOutput } from './output.js'
-import { type Paper, requestRows } from './request-log.js'
+import { type LogOutput, requestRows } from './request-log.js'
 
 interface LogLines {
   /** `more` are extra lines that belong to this request only. */
@@ -18,7 +18,7 @@ interface LogLines {
 
 interface Sheet {
   readonly output: TerminalOutput
-  readonly paper: () => Paper & { readonly height?: number | undefined }
+  readonly paper: () => LogOutput & { readonly height?: number | undefined }
   /** Whether earlier lines can be overwritten: on a terminal that only this log writes to. */
   readonly isErasable: boolean
 }

@@ -1,7 +1,7 @@
 /** The summary of a run: what happened with recordings, and whether --strict or --fail-on-violation makes it fail. */
 import { readdirSync } from 'node:fs'
 import path from 'node:path'
-import { fromWorst, type Violating, type ViolationCounts } from '../check/finding.js'
+import { type EndpointViolations, fromWorst, type ViolationCounts } from '../check/finding.js'
 import { missText as textOf } from '../check/miss-text.js'
 import { UsageError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
@@ -72,7 +72,7 @@ export function requireChecks({ mode, modes, loaded }: Platform, flags: RunFlags
 const SHOWN = 3
 
 /** An answer that breaks the contract, for people. The sentence of a violation names the field itself. */
-export function violatingText({ endpoint, method, status, violations }: Violating, colors: Colors): string {
+export function violatingText({ endpoint, method, status, violations }: EndpointViolations, colors: Colors): string {
   const findings = fromWorst(violations)
     .slice(0, SHOWN)
     .map(({ severity, sentence, source }) => ({ severity, path: '', sentence: `${sentence} (${source})` }))

@@ -9,7 +9,7 @@ import type { LogLine } from './log-line.js'
 import { type Colors, harmless } from './output.js'
 
 /** Where the lines are written. */
-export interface Paper {
+export interface LogOutput {
   readonly colors: Colors
   /** The width; unlimited for a file. */
   readonly columns?: number | undefined
@@ -26,7 +26,11 @@ const SHORTEST_TARGET = 10
 const NARROW = 56
 
 /** The lines for people. `note` is added to the end of the first one. */
-export function requestRows(told: LogLine, { colors, columns = Number.POSITIVE_INFINITY }: Paper, note = ''): string[] {
+export function requestRows(
+  told: LogLine,
+  { colors, columns = Number.POSITIVE_INFINITY }: LogOutput,
+  note = '',
+): string[] {
   const isNarrow = columns < NARROW
   const clock = isNarrow ? '' : `${timeOfDay(told.at)} `
   const method = harmless(told.request.method).padEnd(METHOD)

@@ -46,7 +46,7 @@ export interface PaceSettings extends Pace {
 }
 
 /** The settings that can be changed at run time, with their current values. */
-export interface LimitsInForce {
+export interface CurrentLimits {
   readonly bodyBytes: number
   readonly requestsPerMinute: number
   readonly tokensPerMinute: number
@@ -57,7 +57,7 @@ export interface LimitsInForce {
 /** A setting that can be changed. */
 export interface Changeable {
   readonly pace: PaceSettings
-  readonly limits: LimitsInForce
+  readonly limits: CurrentLimits
   /** Random faults. */
   readonly random: readonly RandomFault[]
 }

@@ -10,24 +10,24 @@ import { distributions, type PaceChange, paceChange, paceInput } from '../core/p
 import { type Changeable, type LimitsChange, limitsChange, type Setting } from './limit-options.js'
 import { modeSwitch, randomFaultsChange } from './schema.js'
 
-const modesInForce = object({ mode: oneOf(modes), modes: mapOf(oneOf(modes)) })
+const currentModes = object({ mode: oneOf(modes), modes: mapOf(oneOf(modes)) })
 /** The mode, and the modes of single endpoints by their patterns, such as `GET /v1/*`. */
-export type ModesInForce = Of<typeof modesInForce>
+export type CurrentModes = Of<typeof currentModes>
 
 interface ModeSwitch {
-  current(): ModesInForce
+  current(): CurrentModes
   /** Throws a ProblemsError for a mode that cannot work. */
-  change(mode: Mode, modes: ModesInForce['modes']): void
+  change(mode: Mode, modes: CurrentModes['modes']): void
   /** Returns the configured values. */
-  configured(): ModesInForce
+  configured(): CurrentModes
   /** Why a mode cannot work for all endpoints, in sentences; `undefined` if it can. */
   impossible(mode: Mode): readonly string[] | undefined
 }
 
 /** Picks the properties one by one, because the argument may have more. */
-const picked = ({ mode, modes }: ModesInForce) => ({ mode, modes })
+const picked = ({ mode, modes }: CurrentModes) => ({ mode, modes })
 
-function changeModes(steered: ModeSwitch, { mode, modes = {} }: v.InferOutput<typeof modeSwitch>): ModesInForce {
+function changeModes(steered: ModeSwitch, { mode, modes = {} }: v.InferOutput<typeof modeSwitch>): CurrentModes {
   try {
     steered.change(mode, modes)
   } catch (error) {
@@ -43,7 +43,7 @@ const modeChoices = ({ impossible }: ModeSwitch) =>
   })
 
 export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch }) => {
-  const shared = { returns: modesInForce, answer: 'The mode, and the modes of single endpoints.' } as const
+  const shared = { returns: currentModes, answer: 'The mode, and the modes of single endpoints.' } as const
 
   return {
     getMode: operation({
@@ -71,7 +71,7 @@ export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch 
       does: 'Lists the modes, and the configured one.',
       returns: object({
         data: listOf(object({ mode: oneOf(modes), reason: maybe(text) })),
-        configured: modesInForce,
+        configured: currentModes,
       }),
       answer: 'The modes, each with a reason if it cannot work here.',
       run: () => ({ data: modeChoices(steered), configured: picked(steered.configured()) }),
@@ -80,7 +80,7 @@ export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch 
 }
 
 /** Settings that can be changed at run time. */
-interface Steering {
+interface RuntimeSettings {
   standing<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]>
   /** `undefined` restores the configured value. Throws a ProblemsError for a model that does not exist. */
   change(changes: {
@@ -165,7 +165,7 @@ function changeable<const P extends `/${string}`, B extends Schema, R extends Sc
 
 const standing = <S extends Schema>(shape: S) => ({ inForce: shape, configured: shape, isChanged: yesOrNo })
 
-export const steeringOperations = ({ steering }: { readonly steering: Steering }) => {
+export const steeringOperations = ({ steering }: { readonly steering: RuntimeSettings }) => {
   const streams = changeable({
     path: '/pace',
     what: 'the pace of streams and of single models',

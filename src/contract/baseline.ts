@@ -5,7 +5,7 @@ import type { Finding } from '../check/finding.js'
 import { makeFolder, ProblemsError, StartError, unreadable } from '../check/problem.js'
 import { jsonOf } from '../core/json.js'
 import { atOnce } from '../core/work.js'
-import type { Answered } from './call.js'
+import type { ReceivedAnswer } from './call.js'
 import { compare } from './compare.js'
 import { judge } from './judge.js'
 import { type AnswerShape, answerShapeIn, shapeOfAnswer } from './shape.js'
@@ -35,7 +35,7 @@ export async function answersOf(target: Target): Promise<Answers> {
 }
 
 /** Returns how the answer violates the contract. The auth backend's answers have no schema. */
-function misfitOf(name: string, { status, headers, text }: Answered): string | undefined {
+function misfitOf(name: string, { status, headers, text }: ReceivedAnswer): string | undefined {
   const [, method = '', endpoint = ''] = /^(\S+) ([^\s?]+)/.exec(name) ?? []
   if (endpoint.startsWith('/auth/v1/')) return undefined
   const contentType = headers.get('content-type') ?? ''

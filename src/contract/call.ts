@@ -21,7 +21,7 @@ export interface Call {
 }
 
 /** A complete answer. */
-export interface Answered {
+export interface ReceivedAnswer {
   readonly kind: 'answered'
   readonly status: number
   readonly headers: Headers
@@ -29,14 +29,14 @@ export interface Answered {
 }
 
 /** An answer, or the reason why there is none. */
-export type CallResult = Answered | { readonly kind: 'unanswered'; readonly why: string }
+export type CallResult = ReceivedAnswer | { readonly kind: 'unanswered'; readonly why: string }
 
 /** Sends a call. Rejects with an Error that says why there was no answer. */
-export type Send = (call: Call, signal: AbortSignal) => Promise<Answered>
+export type Send = (call: Call, signal: AbortSignal) => Promise<ReceivedAnswer>
 
 /** Thrown if a call is not made, with the reason. Nothing was checked then, so nothing is broken. */
-export class Unasked extends Error {
-  override readonly name = 'Unasked'
+export class CallNotMade extends Error {
+  override readonly name = 'CallNotMade'
 }
 
 /** A model that no platform has. */
@@ -58,12 +58,12 @@ const claims = {
   exp: 9999999999,
 }
 
-interface Opened {
+interface TargetAccess {
   readonly credentials: TargetCredentials
 }
 
 /** The anon key, if it is a JWT, with a wrong signature. Its claims are true. */
-export function forgedToken({ credentials: { anonKey = '' } }: Opened): string {
+export function forgedToken({ credentials: { anonKey = '' } }: TargetAccess): string {
   const [header, payload, signature, ...more] = anonKey.split('.')
   if (!header || !payload || !signature || more.length > 0) {
     return [part({ alg: 'HS256', typ: 'JWT' }), part(claims), 'A'.repeat(43)].join('.')
@@ -76,7 +76,7 @@ export function forgedToken({ credentials: { anonKey = '' } }: Opened): string {
  * A user token with the header and issuer of the anon key. A target that only looks at claims lets it in even where an
  * anon key is not enough.
  */
-export function forgedUserToken({ credentials: { anonKey = '' } }: Opened): string {
+export function forgedUserToken({ credentials: { anonKey = '' } }: TargetAccess): string {
   const [header, payload = ''] = anonKey.split('.')
   const { iss } = claimsIn(payload)
   const isJwt = header !== undefined && iss !== undefined

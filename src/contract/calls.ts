@@ -1,6 +1,6 @@
 /** The calls that clauses make. Several clauses share some of them. */
 import { CHAT, HEALTH, INDEX, MODELS } from '../core/paths.js'
-import { type Call, forgedToken, forgedUserToken, UNKNOWN_MODEL, Unasked, unsignedToken } from './call.js'
+import { type Call, CallNotMade, forgedToken, forgedUserToken, UNKNOWN_MODEL, unsignedToken } from './call.js'
 import type { CallFor, DocumentedEndpoint } from './clause.js'
 import { jsonIn } from './looks.js'
 import type { Target } from './target.js'
@@ -13,7 +13,7 @@ export const apiKeyOf = ({ credentials: { apiKey } }: Target) => given(apiKey, '
 const anonKeyOf = ({ credentials: { anonKey } }: Target) => given(anonKey, 'anon key')
 
 function given(credential: string | undefined, name: string): string {
-  if (!credential) throw new Unasked(`no ${name} is given`)
+  if (!credential) throw new CallNotMade(`no ${name} is given`)
   return credential
 }
 
@@ -53,7 +53,7 @@ export const withKeyOfItsOwn =
   (callFor: CallFor): CallFor =>
   target => {
     const { apiKey, anonKey } = target.credentials
-    if (apiKey !== undefined && apiKey === anonKey) throw new Unasked('the API key and the anon key are the same')
+    if (apiKey !== undefined && apiKey === anonKey) throw new CallNotMade('the API key and the anon key are the same')
     return callFor(target)
   }
 
@@ -78,7 +78,7 @@ const chatAs =
 
 /** Without a known model, the request can still be refused because of its credential. */
 function bodyForStrangers(error: unknown) {
-  if (!(error instanceof Unasked)) throw error
+  if (!(error instanceof CallNotMade)) throw error
   return { model: UNKNOWN_MODEL, messages: [{ role: 'user', content: 'Say hi.' }], stream: false }
 }
 
@@ -110,7 +110,7 @@ export async function listedModels(target: Target): Promise<readonly string[]> {
 
 async function modelOf(target: Target): Promise<string> {
   const model = target.model || (await listedModels(target))[0]
-  if (!model) throw new Unasked('no model is known: the listing names none, and none is given')
+  if (!model) throw new CallNotMade('no model is known: the listing names none, and none is given')
   return model
 }
 
@@ -190,7 +190,7 @@ export const preflight: CallFor = () => ({
 /** The only call to the auth backend. */
 export const signIn: CallFor = target => {
   const { email, password } = target.credentials
-  if (!email || !password) throw new Unasked('no email and password are given')
+  if (!email || !password) throw new CallNotMade('no email and password are given')
   const anonKey = anonKeyOf(target)
   return {
     ...{ to: 'auth', method: 'POST', path: '/auth/v1/token?grant_type=password', isPrivate: true },
@@ -202,7 +202,7 @@ export const signIn: CallFor = target => {
 async function userTokenOf(target: Target): Promise<string> {
   const heard = await target.ask(await signIn(target))
   const session = ((heard.kind === 'answered' && jsonIn(heard.text).value) || {}) as { readonly access_token?: unknown }
-  if (typeof session.access_token !== 'string') throw new Unasked('the sign-in gave no access token')
+  if (typeof session.access_token !== 'string') throw new CallNotMade('the sign-in gave no access token')
   return session.access_token
 }
 
@@ -222,7 +222,7 @@ export const intruders = {
 
 /** One byte over 4 MB of spaces, which have no meaning in JSON. */
 export const tooLarge = rawChat(async target => {
-  if (!target.isNear) throw new Unasked('it sends 4 MB, and does so on this machine only')
+  if (!target.isNear) throw new CallNotMade('it sends 4 MB, and does so on this machine only')
   return JSON.stringify(await chatBodyOf(target)).padEnd(4_194_305)
 })
 

@@ -1,6 +1,6 @@
 /** A clause of the contract: one rule, where it comes from, how it is checked, and the verdict. */
 import { glob } from '../core/paths.js'
-import { type Answered, type Call, type CallResult, type ShownCall, Unasked } from './call.js'
+import { type Call, CallNotMade, type CallResult, type ReceivedAnswer, type ShownCall } from './call.js'
 import type { Target } from './target.js'
 
 /** The headings of the platform's document, and a section for what it does not mention. */
@@ -37,21 +37,25 @@ export interface Clause extends ClauseForm {
   readonly source: 'documented' | 'decided'
 }
 
-/** May reject with an Unasked. */
+/** May reject with an CallNotMade. */
 export type Check = (target: Target) => Promise<ClauseVerdict>
 
 export type CallFor = (target: Target) => Call | Promise<Call>
 
 /** What to check in an answer. */
-export interface Look {
+export interface AnswerCheck {
   readonly expected: string
   /** Returns what was found instead; `undefined` if the answer is as expected. */
-  readonly differs: (answered: Answered, target: Target, call: Call) => string | undefined | Promise<string | undefined>
+  readonly differs: (
+    answered: ReceivedAnswer,
+    target: Target,
+    call: Call,
+  ) => string | undefined | Promise<string | undefined>
 }
 
 /** Makes one call and checks its answer until something is wrong. Skipped after a 429. */
 export const asking =
-  (callFor: CallFor, ...looks: readonly Look[]): Check =>
+  (callFor: CallFor, ...looks: readonly AnswerCheck[]): Check =>
   async target => {
     const call = await callFor(target)
     const heard = await target.ask(call)
@@ -74,7 +78,7 @@ export interface DocumentedEndpoint {
  * broken. If the credential for that one is missing, the first clause that calls without a credential reports it.
  */
 export const askingAt =
-  ({ clause, rightly, bare }: DocumentedEndpoint, callFor: CallFor, ...looks: readonly Look[]): Check =>
+  ({ clause, rightly, bare }: DocumentedEndpoint, callFor: CallFor, ...looks: readonly AnswerCheck[]): Check =>
   async target => {
     const call = await callFor(target)
     if (isMissing(await target.ask(call))) {
@@ -92,7 +96,7 @@ const LIMITED = 'the target limits the rate of calls, and answered with status 4
 /** A 429 says nothing about the call itself. */
 const isLimited = (heard: CallResult) => heard.kind === 'answered' && heard.status === 429
 
-async function looked(target: Target, call: Call, looks: readonly Look[]): Promise<ClauseVerdict> {
+async function looked(target: Target, call: Call, looks: readonly AnswerCheck[]): Promise<ClauseVerdict> {
   const heard = await target.ask(call)
   for (const { expected, differs } of looks) {
     const came = heard.kind === 'unanswered' ? `no answer: ${heard.why}` : await differs(heard, target, call)
@@ -106,9 +110,9 @@ async function looked(target: Target, call: Call, looks: readonly Look[]): Promi
 export const askingEach =
   (
     callsFor: readonly CallFor[],
-    fits: (answered: Answered) => boolean,
+    fits: (answered: ReceivedAnswer) => boolean,
     why: string,
-    ...looks: readonly Look[]
+    ...looks: readonly AnswerCheck[]
   ): Check =>
   async target => {
     let verdict: ClauseVerdict = skipped(why)
@@ -128,12 +132,12 @@ async function possible(target: Target, callFor: CallFor): Promise<Call | undefi
   try {
     return await callFor(target)
   } catch (error) {
-    if (error instanceof Unasked) return undefined
+    if (error instanceof CallNotMade) return undefined
     throw error
   }
 }
 
-export interface Broken {
+export interface BrokenVerdict {
   readonly kind: 'broken'
   readonly expected: string
   readonly came: string
@@ -141,16 +145,16 @@ export interface Broken {
 }
 
 /** The verdict if nothing could be found out, with the reason. */
-export interface Skipped {
+export interface SkippedVerdict {
   readonly kind: 'skipped'
   readonly why: string
 }
 
-export type ClauseVerdict = { readonly kind: 'held' } | Broken | Skipped
+export type ClauseVerdict = { readonly kind: 'held' } | BrokenVerdict | SkippedVerdict
 
 export const held: ClauseVerdict = { kind: 'held' }
 
-export const skipped = (why: string): Skipped => ({ kind: 'skipped', why })
+export const skipped = (why: string): SkippedVerdict => ({ kind: 'skipped', why })
 
 /** The result for one clause. */
 export interface ClauseResult {
@@ -174,7 +178,7 @@ export function createJudge(target: Target, table: readonly Clause[]): Judge {
       if (verdict?.kind === 'skipped') return skipped(verdict.why)
     }
     return check(target).catch(error => {
-      if (error instanceof Unasked) return skipped(error.message)
+      if (error instanceof CallNotMade) return skipped(error.message)
       throw error
     })
   }

@@ -4,25 +4,25 @@ import { check, type Path } from '../check/check.js'
 import { chunkAnswer } from '../completions/completion.js'
 import { dataIn } from '../completions/events.js'
 import { isJsonType, isObject } from '../core/json.js'
-import { type Answered, Unasked } from './call.js'
-import type { Look } from './clause.js'
+import { CallNotMade, type ReceivedAnswer } from './call.js'
+import type { AnswerCheck } from './clause.js'
 
 /** A schema of contract/answers.ts. */
 type Schema = Parameters<typeof check>[0]
 
-export const status = (wanted: number): Look => ({
+export const status = (wanted: number): AnswerCheck => ({
   expected: `status ${wanted}`,
   differs: ({ status }) => (status === wanted ? undefined : `status ${status}`),
 })
 
 /** Any refusal except one about credentials. */
-export const refused: Look = {
+export const refused: AnswerCheck = {
   expected: 'a status from 400 to 499 other than 401',
   differs: ({ status }) => (status >= 400 && status < 500 && status !== 401 ? undefined : `status ${status}`),
 }
 
 /** A JSON object with the content type of JSON. */
-export const jsonObject: Look = {
+export const jsonObject: AnswerCheck = {
   expected: 'one JSON object, with Content-Type: application/json',
   differs({ headers, text }) {
     const type = headers.get('content-type') ?? 'none'
@@ -34,7 +34,7 @@ export const jsonObject: Look = {
 }
 
 /** A list of any form that contains some text. Its fields are not documented. */
-export const someName: Look = {
+export const someName: AnswerCheck = {
   expected: 'a list that names at least one model',
   differs: ({ text }) => (hasListedText(jsonIn(text).value, false) ? undefined : 'no name in any list of it'),
 }
@@ -46,29 +46,30 @@ function hasListedText(value: unknown, isListed: boolean): boolean {
 }
 
 /** The whole body fits a schema of contract/answers.ts. */
-export const fitting = (schema: Schema, expected: string): Look => ({
+export const fitting = (schema: Schema, expected: string): AnswerCheck => ({
   expected,
   differs: ({ text }) => mistakesIn(schema, text),
 })
 
 /** One field of the body fits the schema. */
-export const field = (name: string, schema: Schema, expected: string): Look => ({
+export const field = (name: string, schema: Schema, expected: string): AnswerCheck => ({
   expected,
   differs: ({ text }) => mistakesIn(schema, text, path => path.length === 0 || path[0] === name),
 })
 
 /** The error mentions this word. Errors in another form are not checked, since ERR-5 is about the form. */
-export const naming = (word: string): Look => ({
+export const naming = (word: string): AnswerCheck => ({
   expected: `an error that names ${word}`,
   differs(answered) {
     const error = errorIn(answered)
-    if (error === undefined) throw new Unasked('the status holds, and the body is not in the form of an error (ERR-5)')
+    if (error === undefined)
+      throw new CallNotMade('the status holds, and the body is not in the form of an error (ERR-5)')
     return error.includes(word) ? undefined : `the error ${JSON.stringify(error)}`
   },
 })
 
 /** The body has exactly these fields. */
-export const onlyFields = (...names: readonly string[]): Look => ({
+export const onlyFields = (...names: readonly string[]): AnswerCheck => ({
   expected: `a body with ${names.join(' and ')}, and nothing else`,
   differs({ text }) {
     const { value } = jsonIn(text)
@@ -77,7 +78,7 @@ export const onlyFields = (...names: readonly string[]): Look => ({
   },
 })
 
-const errorIn = ({ text }: Answered): string | undefined => {
+const errorIn = ({ text }: ReceivedAnswer): string | undefined => {
   const { error } = (jsonIn(text).value ?? {}) as { readonly error?: unknown }
   return typeof error === 'string' ? error : undefined
 }
@@ -105,7 +106,7 @@ export function jsonIn(text: string): { readonly value?: unknown; readonly why?:
 
 const DONE = '[DONE]'
 
-export const eventStream: Look = {
+export const eventStream: AnswerCheck = {
   expected: 'Content-Type: text/event-stream',
   differs({ headers }) {
     const type = headers.get('content-type') ?? 'none'
@@ -113,7 +114,7 @@ export const eventStream: Look = {
   },
 }
 
-export const chunks: Look = {
+export const chunks: AnswerCheck = {
   expected: 'events that are each a chat.completion.chunk',
   differs: ({ text }) => chunkMistake(text),
 }
@@ -130,7 +131,7 @@ function chunkMistake(text: string): string | undefined {
   return undefined
 }
 
-export const endsDone: Look = {
+export const endsDone: AnswerCheck = {
   expected: `data: ${DONE} as the last event`,
   differs({ text }) {
     const last = dataIn(Buffer.from(text)).at(-1)

@@ -2,7 +2,7 @@
 import { dataIn } from '../completions/events.js'
 import type { RpcErrorBody } from '../rpc/frames.js'
 import { sessionVersions, statelessVersions } from '../rpc/versions.js'
-import { type Call, type CallResult, Unasked } from './call.js'
+import { type Call, CallNotMade, type CallResult } from './call.js'
 import { apiKeyOf, bearer, get, index } from './calls.js'
 import type { CallFor } from './clause.js'
 import { jsonIn } from './looks.js'
@@ -54,7 +54,7 @@ interface Listed {
 
 async function pathOf(target: Target): Promise<string> {
   const path = target.mcpPath ?? (await listedServers(target))[0]?.path
-  if (path === undefined) throw new Unasked('the API index lists no MCP server, and none is given')
+  if (path === undefined) throw new CallNotMade('the API index lists no MCP server, and none is given')
   return path
 }
 
@@ -91,7 +91,7 @@ export const opening: CallFor = async target => {
 
 /** Skipped at a server without sessions. */
 export const initializeWithSessions: CallFor = async target => {
-  if (await isStateless(target)) throw new Unasked('the server has no versions with sessions')
+  if (await isStateless(target)) throw new CallNotMade('the server has no versions with sessions')
   return initialize(target)
 }
 
@@ -102,7 +102,7 @@ export const discoverWithoutSessions: CallFor = async target => {
   const call = await discover(target)
   const heard = await target.ask(call)
   const isRefused = heard.kind === 'answered' && heard.status >= 400 && heard.status < 500
-  if (isRefused || mcpAnswerIn(heard).error) throw new Unasked('the server has no version without sessions')
+  if (isRefused || mcpAnswerIn(heard).error) throw new CallNotMade('the server has no version without sessions')
   return call
 }
 
@@ -130,7 +130,7 @@ const calling =
 /** Skipped at a server that does not say that it has tools. */
 export const listTools: CallFor = async target => {
   const { result } = mcpAnswerIn(await target.ask(await opening(target)))
-  if (!isObject(result?.capabilities) || !result.capabilities.tools) throw new Unasked('the server has no tools')
+  if (!isObject(result?.capabilities) || !result.capabilities.tools) throw new CallNotMade('the server has no tools')
   return calling('tools/list')(target)
 }
 
@@ -144,7 +144,7 @@ export const withoutCredential: CallFor = async target => {
   const call = await post(target, message('initialize', initialization), {})
   const [listed] = await listedServers(target)
   if (Array.isArray(listed?.credential) && listed.credential.length === 0)
-    throw new Unasked('the server needs no credential')
+    throw new CallNotMade('the server needs no credential')
   return call
 }
 
@@ -158,8 +158,8 @@ export const fromForeignPage: CallFor = async target => {
 export const metadataDocument: CallFor = async target => {
   const heard = await target.ask(await withoutCredential(target))
   const address = heard.kind === 'answered' ? metadataAddress(heard.headers) : undefined
-  if (address === undefined) throw new Unasked('no 401 names the document')
-  if (!address.startsWith(`${target.url}/`)) throw new Unasked('the document is at another address than the target')
+  if (address === undefined) throw new CallNotMade('no 401 names the document')
+  if (!address.startsWith(`${target.url}/`)) throw new CallNotMade('the document is at another address than the target')
   return get(address.slice(target.url.length))
 }
 

@@ -1,12 +1,12 @@
 /** The operation that lists contract violations in answers of the live platform and of recordings. */
 import { operation } from '../api/operation.js'
 import { listOf, object } from '../api/shapes.js'
-import { type Violating, type ViolationCounts, violating, violationCounts } from '../check/finding.js'
+import { type EndpointViolations, type ViolationCounts, violating, violationCounts } from '../check/finding.js'
 
 interface Parts {
   readonly violations: {
     counts(): ViolationCounts
-    list(): readonly Violating[]
+    list(): readonly EndpointViolations[]
     /** Resolves when all answers so far have been checked. */
     settle(): Promise<void>
   }

@@ -3,7 +3,15 @@
 import { once } from 'node:events'
 import http, { type RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Broken, type Clause, type ClauseVerdict, createJudge, type Judge, sections, wantedOf } from './clause.js'
+import {
+  type BrokenVerdict,
+  type Clause,
+  type ClauseVerdict,
+  createJudge,
+  type Judge,
+  sections,
+  wantedOf,
+} from './clause.js'
 import { clauses } from './clauses/index.js'
 import { createTarget, type TargetOptions } from './target.js'
 
@@ -39,7 +47,7 @@ export class ContractError extends Error {
   readonly expected: string
   readonly actual: string
 
-  constructor({ id, what, quotes }: Clause, { expected, came, shown }: Broken) {
+  constructor({ id, what, quotes }: Clause, { expected, came, shown }: BrokenVerdict) {
     super(
       [
         `${id} ${what}`,

@@ -4,16 +4,16 @@ import { fetchFrom } from '../core/http.js'
 import { isLoopback } from '../core/origins.js'
 import { createRedact } from '../redact/index.js'
 import {
-  type Answered,
   type Call,
+  CallNotMade,
   type CallResult,
   forgedToken,
   forgedUserToken,
+  type ReceivedAnswer,
   type Send,
   type ShownCall,
   type TargetCredentials,
   UNKNOWN_MODEL,
-  Unasked,
   unsignedToken,
 } from './call.js'
 
@@ -49,7 +49,7 @@ export interface Target {
   calls(): number
   /** Why it cannot be reached, if it has not answered a single call. */
   unreachable(): string | undefined
-  /** Makes a call once and caches the result. Rejects with an Unasked when the budget is used up. */
+  /** Makes a call once and caches the result. Rejects with an CallNotMade when the budget is used up. */
   ask(call: Call): Promise<CallResult>
   shown(call: Call, heard: CallResult): ShownCall
   /**
@@ -122,9 +122,9 @@ function createSending({
   let lastWhy: string | undefined
 
   async function once(call: Call): Promise<CallResult> {
-    if (signal?.aborted) throw new Unasked('it was stopped')
-    if (answered === 0 && calls >= MOST_UNANSWERED) throw new Unasked(`it does not answer (${lastWhy})`)
-    if (calls >= maxCalls) throw new Unasked(`the budget of ${maxCalls} calls is used up`)
+    if (signal?.aborted) throw new CallNotMade('it was stopped')
+    if (answered === 0 && calls >= MOST_UNANSWERED) throw new CallNotMade(`it does not answer (${lastWhy})`)
+    if (calls >= maxCalls) throw new CallNotMade(`the budget of ${maxCalls} calls is used up`)
     calls++
     const patience = AbortSignal.timeout(timeoutMs)
     try {
@@ -132,7 +132,7 @@ function createSending({
       answered++
       return heard
     } catch (error) {
-      if (signal?.aborted) throw new Unasked('it was stopped')
+      if (signal?.aborted) throw new CallNotMade('it was stopped')
       lastWhy = patience.aborted ? `none within ${timeoutMs / 1000} s` : (error as Error).message
       return { kind: 'unanswered', why: lastWhy }
     }
@@ -153,7 +153,7 @@ function createSending({
 }
 
 /** Returns the seconds that a 429 asks to wait; `undefined` if it names none, or too many. */
-function waitWanted({ status, headers }: Answered): number | undefined {
+function waitWanted({ status, headers }: ReceivedAnswer): number | undefined {
   const written = headers.get('retry-after') ?? ''
   if (status !== 429 || !/^\d+$/.test(written) || Number(written) > LONGEST_WAIT_S) return undefined
   return Number(written)
@@ -188,7 +188,7 @@ export function sendOverHttp({ url, authUrl, insecure }: SendOptions): Send {
   }
 }
 
-async function textOf({ body }: Response): Promise<Answered['text']> {
+async function textOf({ body }: Response): Promise<ReceivedAnswer['text']> {
   const decoder = new TextDecoder()
   let text = ''
   let bytes = 0

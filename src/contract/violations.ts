@@ -1,5 +1,5 @@
 /** Checks live and recorded answers after they were sent. Nothing is loaded before the first one. */
-import type { Violating, ViolationCounts } from '../check/finding.js'
+import type { EndpointViolations, ViolationCounts } from '../check/finding.js'
 import type { Exchange } from '../core/exchange.js'
 import { inSlices, onceLoaded, othersTurn } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
@@ -10,10 +10,10 @@ export interface Violations {
   /** The counts so far in this process. */
   counts(): ViolationCounts
   /** The latest exchanges with violations, newest first. */
-  list(): readonly Violating[]
+  list(): readonly EndpointViolations[]
   /** Headers for an answer that is about to be sent, as node's flat array. */
   headers(): readonly string[]
-  onViolating(listener: (violating: Violating) => void): void
+  onViolating(listener: (violating: EndpointViolations) => void): void
   forget(): void
   /** Resolves when everything that was taken has been checked. */
   settle(): Promise<void>
@@ -30,8 +30,8 @@ const noViolations: ViolationCounts = { documented: 0, decided: 0, unjudged: 0 }
 
 /** `redact` removes secrets, since field names and paths on the live platform may be anything. */
 export function createViolations(report: (error: unknown) => void, redact: () => Redact): Violations {
-  const listeners: ((violating: Violating) => void)[] = []
-  let listed: Violating[] = []
+  const listeners: ((violating: EndpointViolations) => void)[] = []
+  let listed: EndpointViolations[] = []
   const counts = { ...noViolations }
   let waiting = 0
   let judging: Promise<void> = Promise.resolve()
@@ -76,7 +76,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
 const load = onceLoaded(async () => ({ ...(await import('./judge.js')), ...(await import('../redact/index.js')) }))
 
 /** The violations of an answer, without secrets; `undefined` if it has none. */
-async function judged(exchange: Exchange, id: string, redact: () => Redact): Promise<Violating | undefined> {
+async function judged(exchange: Exchange, id: string, redact: () => Redact): Promise<EndpointViolations | undefined> {
   const { judgedAnswer, judge, credentialsOf } = await load()
   // One per turn, so that requests are answered in between.
   await othersTurn()

@@ -16,7 +16,7 @@ export type Caller =
   /** A caller whose credential only the live platform can check. */
   | { readonly kind: 'stranger'; readonly id: string }
   /** A caller whose credential was refused. Without any credential, a caller is anonymous. */
-  | { readonly kind: 'refused'; readonly tried: Tried }
+  | { readonly kind: 'refused'; readonly tried: TriedCredential }
 
 /** All kinds of caller, in the order in which they are listed. */
 export const callerKinds = [
@@ -47,7 +47,7 @@ export const headerFaults = ['empty', 'scheme', 'malformed', 'doubled'] as const
 
 export type KeyFault = (typeof keyFaults)[number]
 
-export type Tried =
+export type TriedCredential =
   /** `start` contains the first characters that were sent, `name` is the name of a known key. */
   | { readonly kind: 'apiKey'; readonly reason: KeyFault; readonly start: string; readonly name?: string }
   /** `email` is only present if the signature is valid. */
@@ -97,7 +97,7 @@ export function callerInWords(caller: Caller): string {
 }
 
 /** For example `revoked key my laptop (sk-local-TXEo…)` or `expired token (ada@example.com)`. */
-function triedInWords(tried: Tried): string {
+function triedInWords(tried: TriedCredential): string {
   switch (tried.kind) {
     case 'apiKey': {
       const { reason, start, name } = tried

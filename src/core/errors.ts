@@ -2,7 +2,7 @@
  * All errors of requests, as a table: status, code, message, and advice for the log. Defined only here, except for the
  * auth backend's errors in supabase/errors.ts.
  */
-import type { CredentialKind, Tried } from './caller.js'
+import type { CredentialKind, TriedCredential } from './caller.js'
 
 /** An error to send to the client. `code` identifies it in the log and in code; the client gets `message`. */
 export class PlatformError extends Error {
@@ -22,7 +22,7 @@ export class PlatformError extends Error {
       /** The body that the caller's protocol has instead, sent with a 200. */
       readonly frame?: object
       /** The credential that was refused. */
-      readonly tried?: Tried | undefined
+      readonly tried?: TriedCredential | undefined
     } = {},
   ) {
     super(message)
@@ -65,7 +65,7 @@ const challenge = ['www-authenticate', 'Bearer']
 /** Defines a row for a refused credential. Returns a function that takes the credential and a hint. */
 function unauthorized(code: string, message: string, { hint, advice }: Omit<Row<[]>, 'headers'> = {}) {
   if (advice !== undefined) advices.set(code, advice)
-  return (tried?: Tried, ownHint = hint) =>
+  return (tried?: TriedCredential, ownHint = hint) =>
     new PlatformError(401, code, message, challenge, { ...(ownHint !== undefined && { hint: ownHint }), tried })
 }
 
@@ -85,7 +85,7 @@ export const notFoundByRule = (nearest: string) =>
   new PlatformError(404, 'not_found', notFound().message, [], { hint: nearest })
 
 /** For a path that perhaps the live platform knows; to the client the same. The argument is the refusal of the credential. */
-export const notFoundUnasked = ({ message, more: { tried } }: PlatformError) =>
+export const notFoundWithoutCredential = ({ message, more: { tried } }: PlatformError) =>
   new PlatformError(404, 'not_found', notFound().message, [], {
     hint: `The request was not sent to the live platform: ${message}`,
     tried,
@@ -496,13 +496,13 @@ export const foreignHost = failure(
 export const foreignOrigin = failure(403, 'foreign_origin', 'Pages of another origin may not read this.')
 
 /** What shows that a request comes from a foreign place: the page's origin, or the host name that was used. */
-export interface Stranger {
+export interface ForeignSource {
   readonly kind: 'origin' | 'host'
   readonly name: string
 }
 
 /** Only for the log: a page must not learn how to get access. */
-function howToLetIn({ kind, name }: Stranger): string {
+function howToLetIn({ kind, name }: ForeignSource): string {
   const shown = JSON.stringify(kind === 'host' ? `http://${name.slice(0, 100)}` : name.slice(0, 100))
   if (name === 'null')
     return 'Sandboxed frames, local files and links without a referrer have no origin. Only cors.origins: ["*"] allows them, along with every other page.'
@@ -511,7 +511,7 @@ function howToLetIn({ kind, name }: Stranger): string {
     : `If that is a name of this machine, add ${shown} to the option cors.origins, or set the option host to it.`
 }
 
-export const foreignToLive = (stranger: Stranger) =>
+export const foreignToLive = (stranger: ForeignSource) =>
   new PlatformError(
     403,
     stranger.kind === 'origin' ? 'foreign_origin' : 'foreign_host',
@@ -531,12 +531,12 @@ export const insufficientScope = failure(
   { headers: () => ['www-authenticate', 'Bearer error="insufficient_scope", scope="mcp:tools"'] },
 )
 
-export const foreignToTools = (stranger: Stranger) =>
+export const foreignToTools = (stranger: ForeignSource) =>
   new PlatformError(403, 'foreign_origin', 'Pages of this origin may not call MCP servers here.', [], {
     hint: howToLetIn(stranger),
   })
 
-export const foreignAdmin = (stranger: Stranger) =>
+export const foreignAdmin = (stranger: ForeignSource) =>
   new PlatformError(
     403,
     stranger.kind === 'origin' ? 'foreign_origin' : 'foreign_host',

@@ -154,7 +154,7 @@ export interface EventDescription {
 }
 
 /** Where platform-api.md specifies it. Without one, it is our decision. */
-interface Cited {
+interface Citation {
   /** The title of the section. */
   readonly section?: string
   /** The fields that the section names. `messages[].role` is a field of each element. */
@@ -162,7 +162,7 @@ interface Cited {
 }
 
 /** The description of one answer. */
-export interface AnswerDescription extends Cited {
+export interface AnswerDescription extends Citation {
   readonly what: string
   /** The schema of a JSON body. Without one there is no body, or one of another `type`. */
   readonly schema?: JsonSchema | DocumentedSchema
@@ -175,7 +175,7 @@ export interface AnswerDescription extends Cited {
 }
 
 /** The description of one method on one path. */
-export interface EndpointDescription extends Cited {
+export interface EndpointDescription extends Citation {
   /** The operation id, for generated clients. */
   readonly id: string
   readonly does: string
@@ -323,7 +323,7 @@ export type AnsweredBy =
   | { readonly kind: 'live'; readonly baseUrl?: string; readonly recordedAs?: string }
 
 /** A fault that was applied to an answer. */
-export interface FaultDone {
+export interface AppliedFault {
   readonly fault: Fault
   /** What caused it: a header, a call, an option, or a rule whose answer it replaced. */
   readonly by: string | AnsweredBy | undefined
@@ -350,7 +350,7 @@ export interface Outcome {
   readonly status: number
   readonly answeredBy: AnsweredBy | undefined
   /** The fault that was applied. */
-  readonly fault?: FaultDone
+  readonly fault?: AppliedFault
   /** The error message that the client got. */
   readonly error: string | undefined
   /** The code of that error, such as `no_rule_matches`. */
@@ -402,7 +402,7 @@ export function inWords(by: AnsweredBy): string {
 }
 
 /** Describes a fault and its cause. */
-export function faultDoneInWords({ fault, by, happened }: FaultDone): string {
+export function faultDoneInWords({ fault, by, happened }: AppliedFault): string {
   const cause = typeof by === 'object' ? inWords(by) : by
   const words = `fault ${faultInWords(fault)}${cause === undefined ? '' : ` (${cause})`}`
   return happened ? words : `${words}, which did not come about`

@@ -2,7 +2,7 @@
  * Decides which hosts are this machine, and which web pages belong to the user. Only those may use a live or admin key.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { foreignAdmin, foreignToLive, foreignToTools, type Stranger } from './errors.js'
+import { type ForeignSource, foreignAdmin, foreignToLive, foreignToTools } from './errors.js'
 
 /**
  * The option cors.origins. `auto` allows any page for emulated answers, and only the user's own pages for the live
@@ -51,7 +51,7 @@ export function createOrigins({ host, origins }: { host: string; origins: Origin
     isLoopback(name) || ownNames.has(name) || (wildcards.has(host) && address.test(name))
   const isOwnPage = (origin: string) => listed.has(origin) || isLoopback(nameOf(hostOf(origin) ?? ''))
 
-  function strangerIn(headers: IncomingHttpHeaders, mayBeLinked: boolean): Stranger | undefined {
+  function strangerIn(headers: IncomingHttpHeaders, mayBeLinked: boolean): ForeignSource | undefined {
     if (open) return undefined
     // Only clients that are not browsers send no Host.
     const isOwnHost = headers.host === undefined || isOwnName(nameOf(headers.host))

@@ -1,7 +1,7 @@
 /** Which fault hits a request: the only entry point of this part. */
 import { settingsIn } from '../check/check.js'
 import { faultsByHeaderOff, invalidRequest } from '../core/errors.js'
-import type { AnsweredBy, Exchange, FaultDone } from '../core/exchange.js'
+import type { AnsweredBy, AppliedFault, Exchange } from '../core/exchange.js'
 import { type Fault, faultSchema, type RandomFault } from '../core/fault.js'
 import { glob } from '../core/paths.js'
 import type { Chances, FaultCalls } from './calls.js'
@@ -19,7 +19,7 @@ export {
 export interface ChosenFault {
   readonly fault: Fault
   /** Where it comes from, for the log; nothing if the log says so already. */
-  readonly by?: FaultDone['by']
+  readonly by?: AppliedFault['by']
 }
 
 /** From the strongest to the weakest: the request's own header, a call, the rule that gave the answer, chance. */

@@ -3,7 +3,7 @@ import { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { bodyTooLarge, notJsonContent, type PlatformError } from '../core/errors.js'
 import { isReadAsJson, requireUnencoded } from '../core/json.js'
-import { type Adopted, BODY } from './foreign.js'
+import { type AdoptedRequest, BODY } from './foreign.js'
 
 /** Whether the Content-Type allows the body to be JSON. A missing one is read as JSON. */
 export const isJson = ({ headers: { 'content-type': type } }: IncomingMessage): boolean =>
@@ -132,7 +132,7 @@ export function readBody(
   limitBytes: number,
   done: (body: Buffer | PlatformError | undefined) => void,
 ): void {
-  const before = (request as Adopted)[BODY]
+  const before = (request as AdoptedRequest)[BODY]
   if (before) return done(before instanceof Buffer && before.length > limitBytes ? bodyTooLarge(limitBytes) : before)
   const announced = Number(request.headers['content-length'])
   if (announced > limitBytes) return done(bodyTooLarge(limitBytes))

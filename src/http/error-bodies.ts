@@ -4,17 +4,17 @@ import { type Exchange, jsonReply, type TextReply } from '../core/exchange.js'
 import { isAuth } from '../core/paths.js'
 import { authErrorReply } from '../supabase/error-reply.js'
 
-interface Asked extends Pick<Exchange, 'path' | 'headers'> {
+interface ErrorContext extends Pick<Exchange, 'path' | 'headers'> {
   readonly endpoint?: Exchange['endpoint']
 }
 
 /** The reply to a request that failed before it reached the line. */
-export function errorReply(error: PlatformError, asked: Asked): TextReply {
+export function errorReply(error: PlatformError, asked: ErrorContext): TextReply {
   return isAuth(asked.path) ? authErrorReply(error, asked) : platformErrorReply(error, asked)
 }
 
 /** The reply in the platform's format. */
-export function platformErrorReply(error: PlatformError, asked: Asked): TextReply {
+export function platformErrorReply(error: PlatformError, asked: ErrorContext): TextReply {
   const { path, endpoint } = asked
   const { status, code, message, more } = error
   const challenge = status === 401 ? endpoint?.challenge?.(asked) : undefined

@@ -4,7 +4,7 @@ import { faultError, type PlatformError } from '../core/errors.js'
 import { type Exchange, faultDoneInWords } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import type { ChosenFault } from '../faults/index.js'
-import { reset, type Spoilt, spoil } from './spoil.js'
+import { reset, type SpoiledResponse, spoil } from './spoil.js'
 
 interface Course {
   /** The error code for a fault with this status. */
@@ -19,7 +19,7 @@ interface Course {
 
 /** Applies the fault to a response that has sent nothing yet and has not been destroyed. */
 export function strike(response: ServerResponse, exchange: Exchange, { fault, by }: ChosenFault, course: Course): void {
-  let spoilt: Spoilt | undefined
+  let spoilt: SpoiledResponse | undefined
   let complete = false
   response.once('finish', () => {
     complete = true

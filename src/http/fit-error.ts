@@ -20,13 +20,13 @@ interface ErrorAnswer {
 }
 
 /** What is sent instead. */
-interface Fitted {
+interface FittedError {
   /** Node's flat array. */
   readonly headers: readonly string[]
   readonly body: Buffer
 }
 
-type Asked = Pick<Exchange, 'method' | 'path'>
+type MethodAndUrlPath = Pick<Exchange, 'method' | 'path'>
 
 /** Larger errors are not held in memory to be inspected. */
 export const MOST_ERROR_BYTES = 262_144
@@ -36,7 +36,10 @@ const MOST_PLAIN_BYTES = 1_048_576
 const MOST_LETTERS = 500
 
 /** Returns `undefined` for an answer that is as documented. It is then passed on unchanged. */
-export function fitted({ status, headers, body, isWhole }: ErrorAnswer, { method, path }: Asked): Fitted | undefined {
+export function fitted(
+  { status, headers, body, isWhole }: ErrorAnswer,
+  { method, path }: MethodAndUrlPath,
+): FittedError | undefined {
   const type = headerIn(headers, 'content-type') ?? ''
   // The response to HEAD has no body: it is judged by its type, and the length of ours is unknown.
   if (method === 'HEAD') return isJsonType(type) ? undefined : { headers: ofJson(headers), body: Buffer.alloc(0) }
@@ -59,14 +62,14 @@ export function fitted({ status, headers, body, isWhole }: ErrorAnswer, { method
  * The reply to send for a recording, with errors made to fit the document. Throws a 502 where the proxy would have
  * answered with one.
  */
-export function deliverable(reply: Reply, asked: Asked, errors: 'documented' | 'untouched'): Reply {
+export function deliverable(reply: Reply, asked: MethodAndUrlPath, errors: 'documented' | 'untouched'): Reply {
   if (!isStatus(reply.status)) throw upstreamUnreadable(`status ${reply.status}`)
   if (errors !== 'documented' || reply.status < 400) return reply
   const delivered = fittedReply(reply, asked)
   return { ...delivered, remark: () => messageIn(replyBytes(delivered)) }
 }
 
-function fittedReply(reply: Reply, asked: Asked): Reply {
+function fittedReply(reply: Reply, asked: MethodAndUrlPath): Reply {
   const { status, contentType, headers: more = [], fault } = reply
   // As the proxy does.
   if (fault) throw upstreamUnreachable('its answer broke off')

@@ -7,7 +7,7 @@ const FOREIGN = Symbol('foreign')
  * The key under which the body is kept that another middleware has already read, or the reason why it is unavailable.
  */
 export const BODY = Symbol('body')
-export type Adopted = IncomingMessage & { readonly [BODY]?: Buffer | PlatformError }
+export type AdoptedRequest = IncomingMessage & { readonly [BODY]?: Buffer | PlatformError }
 
 /** Marks a request whose body was already read, and a response whose methods may have been replaced by middleware. */
 export function adopt(request: IncomingMessage, response: ServerResponse): void {

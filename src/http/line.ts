@@ -26,11 +26,11 @@ import { authorize } from '../keys/identify.js'
 import type { Limits, Quota } from '../limits/index.js'
 import { isJson, isUnread, isUpgraded, readBeginning, readBody, requireJson } from './body.js'
 import { isPreflight } from './cors.js'
-import { type Adopted, BODY } from './foreign.js'
+import { type AdoptedRequest, BODY } from './foreign.js'
 import type { Pacer } from './pacer.js'
 import type { Journey } from './proxy/passage.js'
 import { sendOpen, sendPaced, sendWhole } from './send.js'
-import type { Ends, Options, Stage, Step, Surface, Visit } from './stage.js'
+import type { Options, Outlets, Stage, Step, Surface, Visit } from './stage.js'
 import { type HeavyPrompt, limitChat, limitRequests, ownPagesOnly, strikeAfter, strikeBefore } from './stages.js'
 
 /** The parts from which the line is built. A feature that is switched off has no stage on the line. */
@@ -193,13 +193,13 @@ const answering =
   }
 
 /** The ways in which a visit can end. Its functions are passed around on their own, so each is bound to its `this`. */
-class Ending implements Ends {
+class Ending implements Outlets {
   constructor(
     private readonly fixed: Fixed,
     private readonly contractHeaders: () => readonly string[] = () => nothing,
   ) {}
 
-  readonly when: Ends['when'] = (visit, value, then) => {
+  readonly when: Outlets['when'] = (visit, value, then) => {
     if (value instanceof Promise) value.then(then).catch(error => this.fail(visit, error))
     else then(value)
   }
@@ -240,7 +240,7 @@ class Ending implements Ends {
       return this.end(visit)
     }
     if (exchange.body !== undefined) return this.refuse(visit, error)
-    const before = (request as Adopted)[BODY]
+    const before = (request as AdoptedRequest)[BODY]
     if (before instanceof Buffer) exchange.body = before
     if (before || !isUnread(request)) return this.refuse(visit, error)
     readBeginning(request, (beginning, cutFromBytes) => {

@@ -16,7 +16,7 @@ export interface Listener {
   stop(graceMs: number): Promise<void>
 }
 
-interface Where {
+interface ListenAddress {
   readonly host: string
   /** 0 means any free port. */
   readonly port: number
@@ -25,7 +25,10 @@ interface Where {
 }
 
 /** Listens on `host` and `port`. Rejects with a StartError if that fails. */
-export async function listen({ classes, answer }: Entrance, { host, port, warn = () => {} }: Where): Promise<Listener> {
+export async function listen(
+  { classes, answer }: Entrance,
+  { host, port, warn = () => {} }: ListenAddress,
+): Promise<Listener> {
   const note = createNotes(warn)
   const server = createServer(
     {

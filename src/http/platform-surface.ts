@@ -1,5 +1,5 @@
 /** The platform's own paths: the endpoint, the caller, and where the answer comes from: made here, live, or a recording. */
-import { noRecording, notFound, notFoundUnasked, PlatformError } from '../core/errors.js'
+import { noRecording, notFound, notFoundWithoutCredential, PlatformError } from '../core/errors.js'
 import {
   type Answer,
   anonymous,
@@ -32,7 +32,7 @@ interface Local {
 }
 
 /** What the platform needs if not everything is emulated. */
-interface Mixed {
+interface LiveOptions {
   readonly modeOf: ModeOf
   readonly faultByRule?: FaultByRule | undefined
   /** The recordings to replay and to write. Only called in modes that use them. */
@@ -65,7 +65,7 @@ export const untilPathsAreKnown = (surface: Surface, { has }: Routes, later: () 
 })
 
 /** `mixed` is there where an answer may come from somewhere else than from here. */
-export function platformSurface(local: Local, mixed?: Mixed): Surface {
+export function platformSurface(local: Local, mixed?: LiveOptions): Surface {
   const { bodyLimitBytes, cors } = local
   const common = {
     ...{ bodyLimitBytes, cors, errorReply: platformErrorReply },
@@ -98,7 +98,7 @@ function made(exchange: Exchange): Reply | Promise<Reply> {
 }
 
 /** Some answers come from the live platform or from recordings. */
-function mixedSurface(local: Local, mixed: Mixed): Own & Pick<Surface, 'modeOf' | 'live'> {
+function mixedSurface(local: Local, mixed: LiveOptions): Own & Pick<Surface, 'modeOf' | 'live'> {
   const { routes } = local
   const { modeOf } = mixed
   const own = emulated(local)
@@ -141,11 +141,11 @@ async function enterElsewhere({ identify }: Local, exchange: Exchange): Promise<
     exchange.endpoint = endpoint
     return caller
   } catch (error) {
-    throw error instanceof PlatformError && error.status === 401 ? notFoundUnasked(error) : error
+    throw error instanceof PlatformError && error.status === 401 ? notFoundWithoutCredential(error) : error
   }
 }
 
-const liveSide = ({ has }: Routes, { modeOf, onMiss, origins, proxy, liveCors }: Mixed): Surface['live'] => ({
+const liveSide = ({ has }: Routes, { modeOf, onMiss, origins, proxy, liveCors }: LiveOptions): Surface['live'] => ({
   ...{ cors: liveCors, origins, proxy },
   mayBeLinked: () => false,
   carriesWebSocket: request => asksLive(modeOf(request)) && !has(request.path),
@@ -156,20 +156,20 @@ const liveSide = ({ has }: Routes, { modeOf, onMiss, origins, proxy, liveCors }:
   },
 })
 
-function carryOver({ faultByRule, passed }: Mixed, exchange: Exchange): Forward | Promise<Forward> {
+function carryOver({ faultByRule, passed }: LiveOptions, exchange: Exchange): Forward | Promise<Forward> {
   passed()
   const fault = faultByRule?.(exchange)
   return fault ? fault.then(fault => ({ kind: 'forward', fault })) : { kind: 'forward' }
 }
 
-async function record(mixed: Mixed, exchange: Exchange): Promise<Forward> {
+async function record(mixed: LiveOptions, exchange: Exchange): Promise<Forward> {
   const recordings = await mixed.recordings()
   await recordings.ready()
   const witness = recordings.witness(exchange)
   return { ...(await carryOver(mixed, exchange)), witness, recordedAs: witness?.file }
 }
 
-async function replay(mixed: Mixed, exchange: Exchange): Promise<Answer> {
+async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {
   const isMcp = mixed.isMcp?.(exchange.path) ?? false
   if (isMcp) mixed.origins.requireOwnPage(exchange.headers)
   const recordings = await mixed.recordings()

@@ -5,7 +5,7 @@ import type { Fault } from '../core/fault.js'
 import { headerIn } from '../core/http.js'
 import { type BodyFacts, halfOf, type Treatment, type TreatmentStep, treatmentOf } from './treatment.js'
 
-export interface Spoilt {
+export interface SpoiledResponse {
   /** Whether the fault took effect. An answer may be too short for it. */
   happened(): boolean
 }
@@ -27,7 +27,7 @@ const READING_MS = 50
  * or the head is flushed. Node then does the framing: code that frames chunks itself sees from `chunkedEncoding` that
  * it must not.
  */
-export function spoil(response: ServerResponse, fault: Fault): Spoilt {
+export function spoil(response: ServerResponse, fault: Fault): SpoiledResponse {
   const body = new SpoiltBody(response, fault)
   response.once('close', () => body.close())
   Object.defineProperty(response, 'writableNeedDrain', { get: () => body.isFull() })

@@ -29,7 +29,7 @@ export interface Visit {
 export type Step = (visit: Visit) => void
 
 /** What a stage may do with a visit instead of passing it on. */
-export interface Ends {
+export interface Outlets {
   /** Continues with a value, at once if it is not a promise, since awaiting one costs a turn. */
   when<T>(visit: Visit, value: T | Promise<T>, then: (value: T) => void): void
   fail(visit: Visit, cause: unknown): void
@@ -42,7 +42,7 @@ export interface Ends {
 }
 
 /** One part of the line: creates a step that passes visits on to the next one. */
-export type Stage = (next: Step, ends: Ends) => Step
+export type Stage = (next: Step, ends: Outlets) => Step
 
 /** Serves the paths below a prefix: who may call what, and the form of the answers. */
 export interface Surface {

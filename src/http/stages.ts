@@ -5,7 +5,7 @@ import type { Exchange } from '../core/exchange.js'
 import type { ChosenFault, Faults } from '../faults/index.js'
 import type { Limits } from '../limits/index.js'
 import { strike } from './faults.js'
-import type { Ends, Stage, Step, Visit } from './stage.js'
+import type { Outlets, Stage, Step, Visit } from './stage.js'
 
 /** Refuses requests from foreign pages that may reach something live. */
 export const ownPagesOnly: Stage = next => visit => {
@@ -75,7 +75,7 @@ export const strikeAfter =
   }
 
 /** Continues, applying the fault if there is one. The fault then makes sure that the exchange is journaled. */
-function suffer(visit: Visit, chosen: ChosenFault | undefined, next: Step, { fail, end, journal }: Ends): void {
+function suffer(visit: Visit, chosen: ChosenFault | undefined, next: Step, { fail, end, journal }: Outlets): void {
   const { exchange, response, surface } = visit
   if (!chosen) return next(visit)
   if (response.destroyed) return end(visit)

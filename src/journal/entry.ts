@@ -132,7 +132,7 @@ function readable(text: string, redaction: ReturnType<Redact>, contentType: stri
   return redaction.text(isForm(contentType) ? redaction.query(text) : text)
 }
 
-interface Said {
+interface AnswerBytes {
   readonly headers: readonly string[]
   readonly beginning: Buffer
   readonly bytes: number
@@ -140,7 +140,7 @@ interface Said {
 
 const nothing = Buffer.alloc(0)
 
-function saidIn({ said, requestId }: Partial<Outcome> = {}): Said {
+function saidIn({ said, requestId }: Partial<Outcome> = {}): AnswerBytes {
   if (!said) return { headers: [], beginning: nothing, bytes: 0 }
   if (said.kind === 'heard') {
     return { headers: said.headers, beginning: Buffer.concat(said.beginning), bytes: said.bytes }

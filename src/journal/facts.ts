@@ -33,7 +33,7 @@ export function factsOf(exchange: Exchange): Facts {
 }
 
 /** The content of a request. */
-interface Asked {
+interface RequestContent {
   readonly model: string | null
   /** The beginning of the user's last message. */
   readonly prompt: string | null
@@ -44,11 +44,11 @@ interface Asked {
 
 /** Longer bodies are not parsed for this. */
 const READ_BYTES = 262_144
-const nothing: Asked = { model: null, prompt: null, call: null, stream: null }
-const known = new WeakMap<Buffer, Asked>()
+const nothing: RequestContent = { model: null, prompt: null, call: null, stream: null }
+const known = new WeakMap<Buffer, RequestContent>()
 
 /** Also works for requests that were refused or forwarded. */
-export function askedOf({ chat, body }: Exchange): Asked {
+export function askedOf({ chat, body }: Exchange): RequestContent {
   if (!body) return chat ? askedIn(chat) : nothing
   const before = known.get(body)
   if (before) return before
@@ -73,7 +73,7 @@ function jsonIn(body: Buffer): unknown {
   }
 }
 
-function askedIn(value: unknown): Asked {
+function askedIn(value: unknown): RequestContent {
   const { model, messages, stream, jsonrpc, method, params } = (value ?? {}) as Record<string, unknown>
   const isChat = Array.isArray(messages)
   const isCall = jsonrpc === '2.0' && typeof method === 'string'

@@ -5,7 +5,7 @@ import { DASHBOARD_HEADER } from '../core/paths.js'
 import type { Redact } from '../redact/index.js'
 import type { Reading } from './reading.js'
 import { Ring } from './ring.js'
-import { createSeconds, type Second } from './tally.js'
+import { createSeconds, type SecondTotals } from './tally.js'
 
 type Listener = (exchange: Exchange, id: number) => void
 
@@ -24,7 +24,7 @@ interface Keeping {
   /** The number of exchanges that were not kept because there were too many at once. */
   passedOver(): number
   /** Counts for the last two minutes, second by second, from the first second with a request. */
-  seconds(): readonly Second[]
+  seconds(): readonly SecondTotals[]
 }
 
 export interface Journal extends Keeping, Reading {}

@@ -3,7 +3,7 @@ import { passedMs } from '../core/clock.js'
 import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 
 /** The counts since the last `take`. */
-interface Tallied {
+interface TrafficTotals {
   readonly requests: number
   /** Refused, failed or incomplete. */
   readonly errors: number
@@ -16,9 +16,9 @@ interface Tallied {
 interface Tally {
   add(exchange: Exchange, durationMs: number): void
   /** The counts so far. */
-  peek(): Tallied
+  peek(): TrafficTotals
   /** Returns the counts and starts again from zero. */
-  take(): Tallied
+  take(): TrafficTotals
 }
 
 /** Each step is a tenth longer than the one before it. 200 steps reach from a twentieth of a millisecond to hours. */
@@ -55,7 +55,7 @@ export function createTally(): Tally {
 }
 
 /** The counts of one second. */
-export interface Second extends Tallied {
+export interface SecondTotals extends TrafficTotals {
   /** The end of the second, in milliseconds since 1970. */
   readonly endMs: number
 }
@@ -63,7 +63,7 @@ export interface Second extends Tallied {
 export interface Seconds {
   add(exchange: Exchange, durationMs: number, nowMs: number): void
   /** At most the last two minutes: from the first second with a request to the current one. */
-  last(nowMs?: number): readonly Second[]
+  last(nowMs?: number): readonly SecondTotals[]
 }
 
 const SECOND_MS = 1000
@@ -73,7 +73,7 @@ export const MOST_SECONDS = 120
 /** Counts second by second. There is no timer: a second is closed by the first request after it, or by reading. */
 export function createSeconds(): Seconds {
   const tally = createTally()
-  const over = new Map<number, Tallied>()
+  const over = new Map<number, TrafficTotals>()
   let current = 0
 
   function closeSecond(now: number): void {
@@ -105,7 +105,7 @@ export function createSeconds(): Seconds {
   }
 }
 
-const nothingCounted: Tallied = { requests: 0, errors: 0, p50Ms: null, p95Ms: null }
+const nothingCounted: TrafficTotals = { requests: 0, errors: 0, p50Ms: null, p95Ms: null }
 
 const hasFailed = ({ outcome }: Exchange) => !outcome?.complete || outcome.status === 0 || outcome.status >= 400
 

@@ -27,7 +27,7 @@ const REMEMBERED = 10_000
 export type Identify = (authorization: string | undefined) => Caller | Promise<Caller>
 
 /** A valid credential. */
-export interface Known {
+export interface ValidCredential {
   readonly caller: Caller
   /** When it expires, in milliseconds since 1970. */
   readonly expiresAtMs: number
@@ -35,7 +35,7 @@ export interface Known {
   readonly isLive?: boolean
 }
 
-interface Remembered extends Known {
+interface Remembered extends ValidCredential {
   readonly lookedUpAtMs: number
 }
 
@@ -45,7 +45,7 @@ export interface TokenHolders {
    * Rejects with a 401 that says what is wrong with the token. Anything that is no JWT is passed to `asKey`, along with
    * that 401, because an API key may have two dots as well.
    */
-  find(token: string, asKey: (otherwise: PlatformError) => Promise<Known>): Promise<Known>
+  find(token: string, asKey: (otherwise: PlatformError) => Promise<ValidCredential>): Promise<ValidCredential>
 }
 
 interface Parts {
@@ -55,14 +55,14 @@ interface Parts {
 }
 
 /** What must be called when a credential may have become invalid. */
-export interface Doorkeeper {
+export interface Authenticator {
   readonly identify: Identify
   /** Empties the cache, because something was revoked. */
   forget(): void
 }
 
 /** Accepts both kinds of credential: JWTs, recognized by their two dots, and API keys. */
-export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Doorkeeper {
+export function createAuthenticator({ tokens, apiKeys, now = Date.now }: Parts): Authenticator {
   // Verifying a signature costs more than the rest of a request, and the result is valid until the token expires or is
   // revoked. Keyed by the whole header: extracting and hashing the token would take longer than all of this. Written by
   // hand, since every request uses it, and a cache that tracks the order of use would write on each read.
@@ -72,7 +72,9 @@ export function createDoorkeeper({ tokens, apiKeys, now = Date.now }: Parts): Do
   async function lookUp(secret: string, header: string): Promise<Caller> {
     const before = revocations
     const beganMs = now()
-    const known: Known = isJwt(secret) ? await tokens.find(secret, keyOr(apiKeys, secret)) : await apiKeys.find(secret)
+    const known: ValidCredential = isJwt(secret)
+      ? await tokens.find(secret, keyOr(apiKeys, secret))
+      : await apiKeys.find(secret)
     // A credential that was revoked during the lookup must not be cached.
     if (before === revocations) {
       if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value as string)

@@ -8,14 +8,14 @@ export interface LimitWindow {
 }
 
 /** What a credential has used, and when its limit is fully available again. */
-export interface Used {
+export interface QuotaUse {
   readonly requests: number
   readonly tokens: number
   readonly resetMs: number
 }
 
 /** What one credential has used, for display. */
-export interface LimitUsage extends Used {
+export interface LimitUsage extends QuotaUse {
   readonly key: string
   /** The number of its open streams. */
   readonly streams: number
@@ -27,7 +27,7 @@ export interface Counters {
   /** The window of a credential: the open one, or a new one that begins now. */
   windowOf(key: string): LimitWindow
   /** What a credential has used of its window. Does not open one. */
-  usedBy(key: string): Used
+  usedBy(key: string): QuotaUse
   /** Counts a request over the limit. */
   refuse(key: string): void
   /** The number of open streams of a credential. */
@@ -48,7 +48,7 @@ export function createCounters(nowMs: () => number): Counters {
 
   const streamsOf = (key: string) => streams.get(key) ?? 0
 
-  function usedBy(key: string): Used {
+  function usedBy(key: string): QuotaUse {
     const window = windows.find(key)
     if (!window) return nothing
     const { requests, tokens, endsMs } = window
@@ -75,7 +75,7 @@ export function createCounters(nowMs: () => number): Counters {
   }
 }
 
-const nothing: Used = { requests: 0, tokens: 0, resetMs: 0 }
+const nothing: QuotaUse = { requests: 0, tokens: 0, resetMs: 0 }
 
 /** Counts a stream. Returns a function that removes it from the count once. */
 function openStream(streams: Map<string, number>, key: string): () => void {

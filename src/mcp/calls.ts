@@ -1,6 +1,6 @@
 /** Answers calls of tools, resources, prompts and completions: by a rule, else from the configuration, else made up. */
 import { stringifyExact } from '../core/json.js'
-import type { McpCall, McpGeneration, McpRound, McpTaken } from '../replies/index.js'
+import type { McpCall, McpGeneration, McpRound, McpRuleAnswer } from '../replies/index.js'
 import { notificationFrame, RpcError, type RpcNotification, type RpcRequest, rpcCodes } from '../rpc/frames.js'
 import { logLevels } from '../rpc/log-levels.js'
 import { type CheckedCall, checkedCall } from './called.js'
@@ -24,14 +24,14 @@ export interface AnsweredCall {
 export interface Asking {
   readonly kind: 'asking'
   readonly round: McpRound
-  readonly taken: McpTaken
+  readonly taken: McpRuleAnswer
   readonly answers: Readonly<Record<string, unknown>>
 }
 
 /** Where to continue a call that has asked the client before. */
 export interface Earlier {
   readonly answers: Readonly<Record<string, unknown>>
-  readonly taken?: Pick<McpTaken, 'place' | 'count'> | undefined
+  readonly taken?: Pick<McpRuleAnswer, 'place' | 'count'> | undefined
 }
 
 const first: Earlier = { answers: {} }

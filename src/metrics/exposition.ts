@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { bucketsSeconds, type DurationCounts, type Meter, type Series } from './meter.js'
 
 /** Facts besides the exchanges, read at each scrape. */
-export interface Gauged {
+export interface Gauges {
   readonly version: string
   readonly mode: string
   /** The size of the journal, and the number of exchanges that it did not keep. */
@@ -29,7 +29,7 @@ type Place = 'method' | 'path' | 'mode'
 const places = ['method', 'path', 'mode'] as const
 
 /** Also starts measuring the process: memory, event loop, garbage collection. */
-export function createExposition(meter: Meter, gauged: () => Gauged): Exposition {
+export function createExposition(meter: Meter, gauged: () => Gauges): Exposition {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const metric of [...ofExchanges(meter), ...ofPlatform(gauged)]) {
@@ -88,7 +88,7 @@ const ofExchanges = (meter: Meter) => [
   ),
 ]
 
-const ofPlatform = (gauged: () => Gauged) => [
+const ofPlatform = (gauged: () => Gauges) => [
   counter(
     'standin_recordings_total',
     'Requests answered from recordings (served) or without a recording (missed), exchanges saved to disk (recorded), requests forwarded to the live platform (passed).',
@@ -130,24 +130,24 @@ const outcomes = ['served', 'missed', 'recorded', 'passed'] as const
 
 const placeOf = ({ method, path, mode }: Pick<Series, Place>) => ({ method, path, mode })
 
-interface Placed {
+interface PlacedSeries {
   readonly labels: ReturnType<typeof placeOf>
   readonly times: DurationCounts
 }
 
-const placed = (meter: Meter, timesOf: (series: Series) => DurationCounts): readonly Placed[] =>
+const placed = (meter: Meter, timesOf: (series: Series) => DurationCounts): readonly PlacedSeries[] =>
   [...meter.series()].map(series => ({ labels: placeOf(series), times: timesOf(series) }))
 
 /**
  * A histogram whose times are already sorted into buckets. The library's own would have to observe each one. A registry
  * writes what `get` returns.
  */
-const timed = (name: string, help: string, all: () => readonly Placed[]) => ({
+const timed = (name: string, help: string, all: () => readonly PlacedSeries[]) => ({
   name,
   get: async () => ({ name, help, type: 'histogram', values: all().flatMap(placed => linesOf(name, placed)) }),
 })
 
-function linesOf(name: string, { labels, times: { counts, sumSeconds } }: Placed) {
+function linesOf(name: string, { labels, times: { counts, sumSeconds } }: PlacedSeries) {
   let total = 0
   const buckets = counts.map((count, i) => {
     total += count

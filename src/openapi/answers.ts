@@ -132,7 +132,7 @@ function exampleIn(document: OpenApiDocument, value: unknown): unknown {
   return value.$ref.startsWith('#/components/examples/') && isMap(found) && 'value' in found ? found.value : found
 }
 
-interface Chance {
+interface GenerationInput {
   readonly seed: number
   readonly title: string
   readonly prefers: Preferences
@@ -141,15 +141,15 @@ interface Chance {
   readonly values: Node
 }
 
-interface MadeBody {
+interface GeneratedBody {
   readonly contentType: string
   readonly body: string | Buffer
   readonly example?: string
 }
 
-const nothing: MadeBody = { contentType: '', body: '' }
+const nothing: GeneratedBody = { contentType: '', body: '' }
 
-async function bodyOf({ media }: DescribedResponse, chance: Chance, status: number): Promise<MadeBody> {
+async function bodyOf({ media }: DescribedResponse, chance: GenerationInput, status: number): Promise<GeneratedBody> {
   const types = [...media.keys()]
   // RFC 9110 §15.3.5 and §15.4.5.
   if (types.length === 0 || status === 204 || status === 304) return nothing
@@ -161,15 +161,15 @@ async function bodyOf({ media }: DescribedResponse, chance: Chance, status: numb
   return { contentType, body: writtenAs(contentType, value, chosen.name), ...(example !== undefined && { example }) }
 }
 
-interface MadeValue {
+interface GeneratedValue {
   readonly value: unknown
   readonly example?: string
 }
 
 async function valueFrom(
   { examples, schema, name, validator }: DescribedMedia,
-  { seed, title, prefers, values }: Chance,
-): Promise<MadeValue> {
+  { seed, title, prefers, values }: GenerationInput,
+): Promise<GeneratedValue> {
   if (prefers.example !== undefined) {
     if (examples.has(prefers.example)) return { value: examples.get(prefers.example), example: prefers.example }
     throw notInDocument(`the example ${JSON.stringify(prefers.example)}`, title, [...examples.keys()].filter(Boolean))
@@ -180,7 +180,10 @@ async function valueFrom(
   return { value: withValues(await sample(schema(), { seed, title, name }), values, validator) }
 }
 
-async function sample(schema: JsonSchema, { seed, title, name }: Pick<Chance, 'seed' | 'title'> & { name: string }) {
+async function sample(
+  schema: JsonSchema,
+  { seed, title, name }: Pick<GenerationInput, 'seed' | 'title'> & { name: string },
+) {
   try {
     return (await sampled({ schema, seeds: [seed], name }))[0]
   } catch (error) {
@@ -194,7 +197,7 @@ const ownHeaders = /^(content-(type|length|encoding)|transfer-encoding|connectio
 /** What may stand in the value of a header (RFC 9110 §5.5). */
 const ofHeader = /^[\t\x20-\x7e\x80-\xff]*$/
 
-async function headersOf({ headers }: DescribedResponse, chance: Chance): Promise<readonly string[]> {
+async function headersOf({ headers }: DescribedResponse, chance: GenerationInput): Promise<readonly string[]> {
   const made: string[] = []
   for (const [name, media] of headers) {
     if (ownHeaders.test(name)) continue

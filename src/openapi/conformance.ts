@@ -57,7 +57,7 @@ function exampleOf(parameter: unknown, schema: unknown): unknown {
   return undefined
 }
 
-interface HeardAnswer {
+interface ReceivedAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -67,7 +67,10 @@ interface HeardAnswer {
 const LONGEST_MS = 5000
 
 /** What an answer has that the document does not describe. */
-export function findingsIn(operation: DocumentedOperation, { status, headers, text }: HeardAnswer): readonly Finding[] {
+export function findingsIn(
+  operation: DocumentedOperation,
+  { status, headers, text }: ReceivedAnswer,
+): readonly Finding[] {
   const { document } = operation.from
   const critical = (path: string, sentence: string): Finding => ({ severity: 'critical', path, sentence })
   const response = responseFor(operation, status)

@@ -49,7 +49,7 @@ export function operationsOf(from: ConfiguredDocument, describe?: Describe): rea
   })
 }
 
-interface Found {
+interface OperationParts {
   readonly pathItem: Node
   readonly written: Node
   readonly describe: Describe | undefined
@@ -59,7 +59,7 @@ function operationOf(
   from: ConfiguredDocument,
   method: (typeof methods)[number],
   template: string,
-  { pathItem, written, describe }: Found,
+  { pathItem, written, describe }: OperationParts,
 ): DocumentedOperation {
   const { document, prefix } = from
   const servers = [written.servers, pathItem.servers, document.root.servers].find(Array.isArray)

@@ -88,13 +88,13 @@ export function readAs(document: OpenApiDocument, schema: unknown, text: unknown
   return text
 }
 
-type Asked = Pick<Exchange, 'query' | 'headers'>
+type RequestParts = Pick<Exchange, 'query' | 'headers'>
 
 /** All parameters of a request by their place and name. */
 export function valuesOf(
   document: OpenApiDocument,
   parameters: readonly DescribedParameter[],
-  { query, headers }: Asked,
+  { query, headers }: RequestParts,
   params: Readonly<Record<string, string>>,
 ): Readonly<Record<ParameterPlace, Readonly<Record<string, unknown>>>> {
   const asked = new URLSearchParams(query)

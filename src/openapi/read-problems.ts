@@ -3,13 +3,13 @@ import type { lintDocument } from '@redocly/openapi-core'
 import { type Path, spoken } from '../check/check.js'
 import { stepsOf } from './document.js'
 
-type Found = Awaited<ReturnType<typeof lintDocument>>[number]
+type LintProblem = Awaited<ReturnType<typeof lintDocument>>[number]
 
 /**
  * Whether a document can be used in spite of this mistake. Published documents have many in their schemas, such as
  * keywords of another version of OpenAPI, and in what is only for people.
  */
-export function isHarmless({ ruleId, message, location: [location] }: Found, file: string): boolean {
+export function isHarmless({ ruleId, message, location: [location] }: LintProblem, file: string): boolean {
   if (ruleId !== 'struct') return false
   const { pointer = '', source } = location ?? {}
   if (/^(The field `(description|info)` |Must contain at least one )/.test(message)) return true
@@ -25,7 +25,7 @@ const forPeople =
 export const isSchemaName = (pointer = ''): boolean => pointer.includes('/discriminator/mapping/')
 
 /** What is wrong, as a whole sentence. `parsed` is the file in which it is. */
-export function sentenceOf({ ruleId, message, suggest }: Found, pointer: string, parsed: unknown): string {
+export function sentenceOf({ ruleId, message, suggest }: LintProblem, pointer: string, parsed: unknown): string {
   const path = pathIn(parsed, pointer)
   const field = (...more: readonly string[]) => spoken([...path, ...more]) || 'the document'
   if (ruleId === 'no-unresolved-refs') {

@@ -57,7 +57,7 @@ async function readWith(resolver: LocalFiles, file: string, nameOf: (file: strin
   const all = await lintDocument({ document, config, externalRefResolver: resolver })
   const found = all.filter(({ location: [at] }) => !isSchemaName(at?.pointer))
   const fatal = found.filter(problem => !isHarmless(problem, file))
-  const told = (some: readonly Found[], most: number) =>
+  const told = (some: readonly LintProblem[], most: number) =>
     Promise.all(some.slice(0, most).map(one => problemAt(one, resolver, nameOf)))
   if (fatal.length > 0) return { problems: shortened(await told(fatal, MOST_PROBLEMS), fatal.length) }
   const types = getTypes(detectSpec(document.parsed))
@@ -66,9 +66,13 @@ async function readWith(resolver: LocalFiles, file: string, nameOf: (file: strin
 }
 
 type ReadonlyDocument = Readonly<Record<string, unknown>>
-type Found = Awaited<ReturnType<typeof lintDocument>>[number]
+type LintProblem = Awaited<ReturnType<typeof lintDocument>>[number]
 
-async function problemAt(problem: Found, resolver: LocalFiles, nameOf: (file: string) => string): Promise<Problem> {
+async function problemAt(
+  problem: LintProblem,
+  resolver: LocalFiles,
+  nameOf: (file: string) => string,
+): Promise<Problem> {
   const [location] = problem.location
   if (!location) return { origin: '', sentence: problem.message }
   const { source, start } = getLineColLocation(location)

@@ -19,7 +19,7 @@ const LONGEST_MS = 3000
 /** Throws, or rejects with, a 400 that names the fields that are wrong, or a 415 for a body of another type. */
 type RequestCheck = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<void>
 
-interface Validated {
+interface CompiledSchema {
   readonly schema: JsonSchema
   readonly validate: () => (value: unknown) => readonly Mistake[]
 }
@@ -33,10 +33,10 @@ export function createRequestCheck({
   const parameters = all.map(parameterOf).filter((one): one is DescribedParameter => one !== undefined)
   const body = document.resolved(written.requestBody)
   const content = isMap(body) && isMap(body.content) ? body.content : {}
-  const byType = new Map<string, Validated>()
+  const byType = new Map<string, CompiledSchema>()
 
   /** What is checked for bodies of this type; without one, the parameters alone. */
-  function validated(type = ''): Validated {
+  function validated(type = ''): CompiledSchema {
     const before = byType.get(type)
     if (before) return before
     const media = document.resolved(content[type])
@@ -112,7 +112,7 @@ function jsonIn(body: Buffer): unknown {
   return jsonBody(body)
 }
 
-async function mistakesOf({ schema, validate }: Validated, values: unknown): Promise<readonly Mistake[]> {
+async function mistakesOf({ schema, validate }: CompiledSchema, values: unknown): Promise<readonly Mistake[]> {
   try {
     return bounded(() => validate()(values), HERE_MS)
   } catch (error) {

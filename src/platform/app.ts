@@ -11,14 +11,14 @@ import { ruleOfPasswords } from '../supabase/passwords.js'
 import { version } from '../version.js'
 import type { Assembly } from './assembly.js'
 import type { ForTests } from './for-tests.js'
-import type { Lasting } from './lasting.js'
 import type { Parts, PlatformSources } from './part.js'
 import { usableKey } from './platform.js'
 import { createDrafts, createRuleEditing } from './rule-editing.js'
+import type { Runtime } from './runtime.js'
 
-interface Surroundings {
+interface Dependencies {
   readonly sources: PlatformSources
-  readonly lasting: Lasting
+  readonly runtime: Runtime
   readonly current: () => Assembly
   readonly forTests: ForTests
   readonly reset: Parts['reset']
@@ -29,18 +29,18 @@ interface Surroundings {
   readonly stopping: AbortSignal
 }
 
-export async function loadApp(prototypes: Prototypes, surroundings: Surroundings): Promise<App> {
-  const { current, lasting } = surroundings
+export async function loadApp(prototypes: Prototypes, surroundings: Dependencies): Promise<App> {
+  const { current, runtime } = surroundings
   // One after another: under jest 29, modules that share others cannot be linked at the same time.
   const { createApp } = await import('../http/app.js')
   const { createControl } = await import('../http/control.js')
   const { createDashboard } = await import('../dashboard/index.js')
   const { createReader } = await loadReader()
   const people = await import('../supabase/people.js')
-  const { apiKeys, clock, journal, modes, state, url, report } = lasting
+  const { apiKeys, clock, journal, modes, state, url, report } = runtime
   const { host } = current().loaded.config
   const keys = {
-    identify: (authorization => current().doorkeeper.identify(authorization)) satisfies Identify,
+    identify: (authorization => current().authenticator.identify(authorization)) satisfies Identify,
     token: surroundings.controlToken,
     isServicePublic: () => isPublicSecret(current().loaded.config.auth.jwtSecret),
   }
@@ -63,13 +63,13 @@ export async function loadApp(prototypes: Prototypes, surroundings: Surroundings
 }
 
 /** What the control API can do that needs nothing more loaded. Long because it only joins, an ability a line. */
-function abilities({ current, lasting, sources, forTests, reset, reload }: Surroundings) {
-  const { apiKeys, clock, recordings, violations, settings, modes, url, state, rules, faults, journal, meter } = lasting
+function abilities({ current, runtime, sources, forTests, reset, reload }: Dependencies) {
+  const { apiKeys, clock, recordings, violations, settings, modes, url, state, rules, faults, journal, meter } = runtime
   const drafts = createDrafts({ current, sources, reload })
   return {
     ...{ apiKeys, clock, journal, violations, drafts, reset },
-    ...{ misses: recordings.misses, receipt: recordings.receipt, resources: lasting.resources },
-    mcp: lasting.mcp.lists,
+    ...{ misses: recordings.misses, receipt: recordings.receipt, resources: runtime.resources },
+    mcp: runtime.mcp.lists,
     ...{ exportState: state.export, importState: state.import },
     ...{ mintToken: forTests.mintToken, accounts: forTests, steering: settings },
     rules: createRuleEditing({ current, sources, drafts, reload }, rules),
@@ -91,7 +91,7 @@ function abilities({ current, lasting, sources, forTests, reset, reload }: Surro
         receipt: recordings.receipt(),
       }))
     },
-    document: () => documentOf({ current, lasting }, url()),
+    document: () => documentOf({ current, runtime }, url()),
     async credentials() {
       const { loaded, tokens } = current()
       const { anonKey, serviceKey } = await tokens()
@@ -102,9 +102,9 @@ function abilities({ current, lasting, sources, forTests, reset, reload }: Surro
 }
 
 /** The OpenAPI document of everything that is answered now, as served at this URL. */
-export async function documentOf({ current, lasting }: Pick<Surroundings, 'current' | 'lasting'>, url: string) {
+export async function documentOf({ current, runtime }: Pick<Dependencies, 'current' | 'runtime'>, url: string) {
   const { openApiOf } = await import('./openapi/document.js')
-  return openApiOf(lasting.modes.loaded().config, { url, ownPaths: await current().ownPaths() })
+  return openApiOf(runtime.modes.loaded().config, { url, ownPaths: await current().ownPaths() })
 }
 
 /** What the dashboard's page gets to know of the platform. */

@@ -19,7 +19,7 @@ import { liveAuthSurface, localAuthSurface } from '../http/auth-surface.js'
 import { createAuthCors, createCors } from '../http/cors.js'
 import type { LineParts } from '../http/line.js'
 import { platformSurface, untilPathsAreKnown } from '../http/platform-surface.js'
-import { createDoorkeeper, type Doorkeeper, identifyPassed } from '../keys/identify.js'
+import { type Authenticator, createAuthenticator, identifyPassed } from '../keys/identify.js'
 import { createLimits } from '../limits/index.js'
 import { heavyPromptTokens, isHeavyPrompt } from '../platform-api/chat/heavy.js'
 import { createEndpoints, createRoutes } from '../platform-api/index.js'
@@ -31,14 +31,14 @@ import type { Backend } from '../supabase/backend.js'
 import { createGateway } from '../supabase/gateway.js'
 import { createTokenHolders } from '../supabase/token-holders.js'
 import type { Tokens } from '../supabase/tokens.js'
-import type { Lasting } from './lasting.js'
 import { mcpOpeners } from './mcp.js'
-import { type Chosen, modesIn } from './modes.js'
+import { type ModeSettings, modesIn } from './modes.js'
 import { type OwnPaths, openApiOpener, openOwnPaths } from './own-paths.js'
 import type { Part, PlatformSources } from './part.js'
 import { loadRedact } from './recordings.js'
 import { resourcesOpener } from './resources.js'
 import { readReplies, whenLoaded } from './rules.js'
+import type { Runtime } from './runtime.js'
 import { type Changes, inForce } from './settings.js'
 import { mcpPathsOf, openAuthProxy, openProxy } from './upstream.js'
 
@@ -48,7 +48,7 @@ export interface Assembly {
   /** What the line is put together from at this moment. */
   line(): LineParts
   readonly endpoints: readonly Endpoint[]
-  readonly doorkeeper: Doorkeeper
+  readonly authenticator: Authenticator
   readonly tokens: () => Promise<Tokens>
   readonly replies: () => Promise<Replies>
   /** Everything that the user configured beside the documented endpoints. */
@@ -59,10 +59,10 @@ export interface Assembly {
   /** The recordings, for reading only. */
   readonly library: () => Promise<Library>
   /** Loads what requests would otherwise have to wait for, and gives back what is known then: the keys, and the files that rules say. */
-  complete(chosen: Chosen): Promise<Completed>
+  complete(chosen: ModeSettings): Promise<LoadedAssembly>
 }
 
-interface Completed {
+interface LoadedAssembly {
   readonly tokens: Tokens
   readonly files: readonly string[]
   /** Takes secrets out of what is shown. */
@@ -73,12 +73,12 @@ interface Completed {
 export interface Assemblies extends Part {
   current(): Assembly
   /** What is known once everything is loaded. */
-  completed(): Completed
+  completed(): LoadedAssembly
 }
 
-export function createAssemblies(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasting): Assemblies {
-  let current = assemble(loaded, sources, lasting)
-  let completed: Completed | undefined
+export function createAssemblies(loaded: LoadedConfig, sources: PlatformSources, runtime: Runtime): Assemblies {
+  let current = assemble(loaded, sources, runtime)
+  let completed: LoadedAssembly | undefined
   return {
     current: () => current,
     completed() {
@@ -86,15 +86,15 @@ export function createAssemblies(loaded: LoadedConfig, sources: PlatformSources,
       return completed
     },
     async open() {
-      completed = await current.complete(lasting.modes.current())
+      completed = await current.complete(runtime.modes.current())
       // What waits for rules need not wait any longer.
-      lasting.renew()
+      runtime.renew()
     },
     async prepare(next) {
-      const assembly = assemble(next, sources, lasting)
-      const made = await assembly.complete(lasting.modes.after(next))
+      const assembly = assemble(next, sources, runtime)
+      const made = await assembly.complete(runtime.modes.after(next))
       return () => {
-        assembly.steer(lasting.settings.changes())
+        assembly.steer(runtime.settings.changes())
         current = assembly
         completed = made
       }
@@ -102,25 +102,25 @@ export function createAssemblies(loaded: LoadedConfig, sources: PlatformSources,
   }
 }
 
-function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasting): Assembly {
+function assemble(loaded: LoadedConfig, sources: PlatformSources, runtime: Runtime): Assembly {
   const { config } = loaded
   const origins = createOrigins({ host: config.host, origins: config.cors.origins })
-  const own = assembleAuth(loaded, lasting, origins)
-  const chat = assembleChat(loaded, sources, lasting)
+  const own = assembleAuth(loaded, runtime, origins)
+  const chat = assembleChat(loaded, sources, runtime)
   const replies = async () => (await chat.replies()).replies
   let changed = chat.changeable({})
-  const tools = { replies, origins, part: lasting.mcp, pace: () => changed.pace, now: lasting.clock.now }
+  const tools = { replies, origins, part: runtime.mcp, pace: () => changed.pace, now: runtime.clock.now }
   const ownPaths = openOwnPaths({
     ...{ read: chat.read, replies },
     openers: [
       ...mcpOpeners(loaded, tools),
-      ...resourcesOpener(loaded, lasting),
-      ...openApiOpener(loaded, lasting.warn),
+      ...resourcesOpener(loaded, runtime),
+      ...openApiOpener(loaded, runtime.warn),
     ],
   })
-  const platform = assemblePlatform(loaded, lasting, { origins, own, chat, ownPaths })
+  const platform = assemblePlatform(loaded, runtime, { origins, own, chat, ownPaths })
 
-  async function complete(chosen: Chosen): Promise<Completed> {
+  async function complete(chosen: ModeSettings): Promise<LoadedAssembly> {
     const loading = [
       own.tokens(),
       chat.replies(),
@@ -135,13 +135,13 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, lasting: Lasti
   }
 
   return {
-    ...{ loaded, doorkeeper: own.doorkeeper, tokens: own.tokens, backend: own.backend, complete },
+    ...{ loaded, authenticator: own.authenticator, tokens: own.tokens, backend: own.backend, complete },
     ...{ endpoints: changed.endpoints, replies, library: platform.library },
     ownPaths: async () => pathsOf(await ownPaths.loaded(changed.pace)),
     line: () => ({
-      ...{ platform: platform.surface(changed), auth: own.surface, scopes: lasting.scopes },
+      ...{ platform: platform.surface(changed), auth: own.surface, scopes: runtime.scopes },
       ...{ limits: changed.limits, faults: changed.faults, heavyPrompt: chat.heavyPrompt },
-      contractHeaders: config.contract.check ? lasting.violations.headers : undefined,
+      contractHeaders: config.contract.check ? runtime.violations.headers : undefined,
     }),
     steer(changes) {
       changed = chat.changeable(changes)
@@ -157,17 +157,17 @@ interface Around {
 }
 
 /** The platform's paths, with the live platform and the recordings behind them. */
-function assemblePlatform(loaded: LoadedConfig, lasting: Lasting, { origins, own, chat, ownPaths }: Around) {
+function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own, chat, ownPaths }: Around) {
   const { config } = loaded
   const cors = createCors(origins.local)
   const liveCors = createCors(origins.live)
-  const { play: recordings, look } = lasting.recordings.of(loaded)
-  const proxy = onceLoaded(() => openProxy(config, liveCors.headersFor, lasting.warn))
+  const { play: recordings, look } = runtime.recordings.of(loaded)
+  const proxy = onceLoaded(() => openProxy(config, liveCors.headersFor, runtime.warn))
   type Changed = ReturnType<typeof chat.changeable>
 
   function surfaceWith(changed: Changed, sources: readonly PathSource[] = []) {
-    const chosen = lasting.modes.current()
-    const { identify } = own.doorkeeper
+    const chosen = runtime.modes.current()
+    const { identify } = own.authenticator
     // Without paths of the user's, the routes stay as they are.
     const routes = sources.length > 0 ? withOwnPaths(changed.routes, sources, config.index.list) : changed.routes
     const all = { ...changed, routes, cors }
@@ -180,7 +180,7 @@ function assemblePlatform(loaded: LoadedConfig, lasting: Lasting, { origins, own
       onMiss: config.recordings.onMiss,
       errors: config.upstream.errors,
       isMcp: mcpPathsOf(config),
-      passed: lasting.recordings.passed,
+      passed: runtime.recordings.passed,
       faultByRule: exchange => chat.answers.faultFor(exchange),
       ...{ recordings, origins, liveCors, proxy },
     })
@@ -196,7 +196,7 @@ function assemblePlatform(loaded: LoadedConfig, lasting: Lasting, { origins, own
       return untilPathsAreKnown(surfaceWith(changed), changed.routes, later)
     },
     /** Opens what these modes need. */
-    needed: (chosen: Chosen) => [
+    needed: (chosen: ModeSettings) => [
       askingLive({ ...config, ...chosen }).length > 0 && proxy(),
       modesIn(chosen).some(usesRecordings) && recordings().then(({ ready }) => ready()),
     ],
@@ -204,7 +204,7 @@ function assemblePlatform(loaded: LoadedConfig, lasting: Lasting, { origins, own
 }
 
 /** Which callers may ask, and the auth backend: our own, or the way to the live one. */
-function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announce }: Lasting, origins: Origins) {
+function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announce }: Runtime, origins: Origins) {
   const { auth, upstream } = loaded.config
   const { now } = clock
   const tokens = onceLoaded(async () => {
@@ -219,13 +219,15 @@ function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announ
   })
   const isLive = auth.mode === 'proxy'
   const live = isLive ? upstream : undefined
-  const doorkeeper = createDoorkeeper({
+  const authenticator = createAuthenticator({
     tokens: createTokenHolders({ tokens, state: state.get, live, now }),
     apiKeys,
     now,
   })
   const liveCors = createAuthCors(origins.live)
-  const proxy = onceLoaded(() => openAuthProxy(loaded.config, tokens, liveCors.headersFor, () => doorkeeper.forget()))
+  const proxy = onceLoaded(() =>
+    openAuthProxy(loaded.config, tokens, liveCors.headersFor, () => authenticator.forget()),
+  )
   const surface = isLive
     ? liveAuthSurface({ cors: liveCors, origins, proxy })
     : localAuthSurface({
@@ -233,15 +235,15 @@ function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announ
         gateway: createGateway({ ...auth, kind: auth.gateway, tokens }),
         cors: createAuthCors(origins.local),
       })
-  return { tokens, backend, routes, doorkeeper, proxy, surface }
+  return { tokens, backend, routes, authenticator, proxy, surface }
 }
 
 /** What the model says, and the endpoints that give it out. */
-function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, counters, faults }: Lasting) {
+function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, counters, faults }: Runtime) {
   const { config } = loaded
   let known: Replies | undefined
   const replies = onceLoaded(async () => {
-    const read = await readReplies(loaded, sources, rules.lasting)
+    const read = await readReplies(loaded, sources, rules.persistent)
     known = read.replies
     return read
   })

@@ -21,7 +21,7 @@ export interface Delivery extends Part {
   renew(): void
 }
 
-interface Surroundings {
+interface Dependencies {
   readonly line: () => LineParts
   readonly journal: Journal
   /** Makes what answers beside the line, with the first request for it. */
@@ -33,7 +33,7 @@ interface Surroundings {
 /** Where no port is opened. */
 const nowhere: Listener = { port: 0, stop: async () => {} }
 
-export function createDelivery({ line: parts, journal, loadApp, warn, report }: Surroundings): Delivery {
+export function createDelivery({ line: parts, journal, loadApp, warn, report }: Dependencies): Delivery {
   const traffic = createTraffic()
   const line = createLine(parts, {
     add: journal.add,

@@ -6,19 +6,19 @@ import type { NewApiKey } from '../keys/operations.js'
 import type { Backend } from '../supabase/backend.js'
 import type {
   Accounts,
-  KeyWanted,
   Messages,
   MintedToken,
+  NewKeyInput,
   SessionJson,
-  SignInWanted,
+  SignInInput,
   TokenRequest,
 } from '../supabase/operations.js'
 import type { Assembly } from './assembly.js'
-import type { Lasting } from './lasting.js'
+import type { Runtime } from './runtime.js'
 import { configuredUser } from './state.js'
 
 /** Which key is wanted. */
-interface KeyWish extends KeyWanted {
+interface KeyWish extends NewKeyInput {
   /** The key itself, where it is known already. */
   readonly key?: string | undefined
 }
@@ -29,15 +29,15 @@ export interface ForTests extends Messages, Accounts {
   mintToken(request: TokenRequest): Promise<MintedToken>
 }
 
-export function createForTests(lasting: Lasting, current: () => Assembly): ForTests {
-  const { apiKeys, scopes, usersAreElsewhere, state } = lasting
+export function createForTests(runtime: Runtime, current: () => Assembly): ForTests {
+  const { apiKeys, scopes, usersAreElsewhere, state } = runtime
   const ofScopes = new Map<string, KeyWish>()
   state.onRestored(async () => void (await Promise.all([...ofScopes.values()].map(make))))
   const outbox = onceLoaded(async () => (await import('../supabase/people.js')).createOutbox(state.get))
   const backend = () => current().backend
   const seedOf = (email: string) => configuredUser(current().loaded, email)
 
-  async function signIn(wanted: SignInWanted): Promise<SessionJson> {
+  async function signIn(wanted: SignInInput): Promise<SessionJson> {
     if (usersAreElsewhere()) throw usersAreLive()
     if (wanted.user_id !== undefined) return signInById(backend(), wanted.user_id)
     return signInByEmail(backend(), wanted, seedOf)
@@ -72,7 +72,7 @@ export function createForTests(lasting: Lasting, current: () => Assembly): ForTe
 
 async function signInByEmail(
   backend: Backend,
-  { email = developmentUser.email, password }: SignInWanted,
+  { email = developmentUser.email, password }: SignInInput,
   seedOf: (email: string) => ReturnType<typeof configuredUser>,
 ): Promise<SessionJson> {
   const [{ validEmail }, { signIn }, { tokenResponse }] = await Promise.all([

@@ -5,7 +5,7 @@ import { type McpServer, mcpServerAt, mcpServers } from '../config/mcp-options.j
 import type { joined, LoadedRules, RuleInput, rulesAsGiven } from '../replies/index.js'
 
 /** A reply, what it answers, and where it stands. */
-interface Beside {
+interface ReplyPlace {
   readonly on: string
   readonly reply: object
   readonly at: readonly (string | number)[]
@@ -38,7 +38,7 @@ export async function repliesBeside(
 
 function besideIn(path: string, server: McpServer, at: readonly string[]) {
   const { tools, resources, resourceTemplates, prompts } = server
-  const found: (Beside & { readonly server: string })[] = []
+  const found: (ReplyPlace & { readonly server: string })[] = []
   function add(list: string, items: readonly { readonly reply?: object | undefined }[], on: (i: number) => string) {
     for (const [i, { reply }] of items.entries())
       if (reply) found.push({ on: on(i), reply, at: [...at, list, i, 'reply'], server: path })

@@ -17,7 +17,7 @@ import type { Part } from './part.js'
 type McpFolder = typeof import('../mcp/index.js')
 
 /** Sessions, changes to what servers offer, and the keys that sign what clients carry between calls. */
-interface LastingMcp {
+interface OpenMcp {
   readonly folder: McpFolder
   readonly sessions: ReturnType<McpFolder['createMcpSessions']>
   readonly offers: ReturnType<McpFolder['createMcpOffers']>
@@ -25,14 +25,14 @@ interface LastingMcp {
 }
 
 interface McpPart extends Part {
-  readonly opened: () => Promise<LastingMcp>
+  readonly opened: () => Promise<OpenMcp>
   /** What servers offer, for the control API and tests. */
   readonly lists: () => Promise<McpLists>
 }
 
 /** `loaded` is the configuration in force. */
 export function createMcpPart(now: () => number, loaded: () => LoadedConfig): McpPart {
-  let known: LastingMcp | undefined
+  let known: OpenMcp | undefined
   const opened = onceLoaded(async () => {
     const folder = await import('../mcp/index.js')
     const { createMcpOffers, createMcpSessions, createRequestStates } = folder

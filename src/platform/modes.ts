@@ -10,7 +10,7 @@ import { isOwnAddress } from '../http/address.js'
 import { type ModeOf, type ModesByEndpoint, modesFrom } from '../http/modes.js'
 import type { Part } from './part.js'
 
-export interface Chosen {
+export interface ModeSettings {
   readonly mode: Mode
   readonly modes: ModesByEndpoint
   readonly of: ModeOf
@@ -19,24 +19,24 @@ export interface Chosen {
 const modesOf = ({ config: { mode, modes } }: Pick<LoadedConfig, 'config'>) => ({ mode, modes })
 
 /** The configuration as if these were its modes. */
-const withModes = (loaded: LoadedConfig, { mode, modes }: Pick<Chosen, 'mode' | 'modes'>): LoadedConfig => ({
+const withModes = (loaded: LoadedConfig, { mode, modes }: Pick<ModeSettings, 'mode' | 'modes'>): LoadedConfig => ({
   ...loaded,
   config: { ...loaded.config, mode, modes },
 })
 
 /** Modes from code are as unchecked as those that come over the wire. Throws a ProblemsError for unknown ones. */
-function requireModes(asked: Pick<Chosen, 'mode' | 'modes'>): void {
+function requireModes(asked: Pick<ModeSettings, 'mode' | 'modes'>): void {
   const checked = check(modeSwitch, asked)
   if ('value' in checked) return
   throw new ProblemsError(checked.mistakes.map(({ sentence }) => ({ origin: 'mode', sentence })))
 }
 
-function chosenIn(loaded: Pick<LoadedConfig, 'config'>): Chosen {
+function chosenIn(loaded: Pick<LoadedConfig, 'config'>): ModeSettings {
   const { mode, modes } = modesOf(loaded)
   return { mode, modes, of: modesFrom(mode, modes) }
 }
 
-export const modesIn = ({ mode, modes }: Chosen) => [mode, ...Object.values(modes)]
+export const modesIn = ({ mode, modes }: ModeSettings) => [mode, ...Object.values(modes)]
 
 /** Whether two readings of the configuration say the same of modes. */
 const sameModes = (one: LoadedConfig, other: LoadedConfig) => isDeepStrictEqual(modesOf(one), modesOf(other))
@@ -80,20 +80,20 @@ function impossible(switched: LoadedConfig, port: number): readonly string[] | u
 
 /** The modes in force. */
 interface RunningModes extends Part {
-  current(): Chosen
+  current(): ModeSettings
   /** Throws a ProblemsError for modes that cannot work. */
   switch(mode: Mode, modes?: ModesByEndpoint): void
   /** Why a mode for all endpoints cannot work; nothing when it can. */
   impossible(mode: Mode): readonly string[] | undefined
   /** What will be in force with the next configuration: a switch outlasts a reload that says the same of modes as before. */
-  after(next: LoadedConfig): Chosen
+  after(next: LoadedConfig): ModeSettings
   /** The configuration with the modes in force. */
   loaded(): LoadedConfig
   /** Calls `listener` whenever modes change. */
   follow(listener: () => void): void
 }
 
-interface Surroundings {
+interface Dependencies {
   /** The configuration in force. */
   readonly loaded: () => LoadedConfig
   readonly warn: (sentence: string) => void
@@ -101,12 +101,12 @@ interface Surroundings {
   readonly port: () => number
 }
 
-export function createModes(first: LoadedConfig, { loaded, warn, port }: Surroundings): RunningModes {
+export function createModes(first: LoadedConfig, { loaded, warn, port }: Dependencies): RunningModes {
   const listeners: (() => void)[] = []
   let chosen = chosenIn(first)
   const openNow = () => openToAll(withModes(loaded(), chosen))
   const after = (next: LoadedConfig) => (sameModes(next, loaded()) ? chosen : chosenIn(next))
-  const change = (next: Chosen) => {
+  const change = (next: ModeSettings) => {
     chosen = next
     for (const listener of listeners) listener()
   }

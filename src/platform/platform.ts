@@ -99,7 +99,7 @@ interface NewerKeys {
   readonly secretKey: string
 }
 
-interface Shown {
+interface ConnectionDetails {
   readonly url: string
   readonly authUrl: string
   readonly anonKey: string
@@ -116,7 +116,7 @@ export function usableKey({ apiKeys }: Pick<Config, 'apiKeys'>, nowMs: number): 
 }
 
 /** A platform's addresses and keys under the names by which clients look for them. */
-export function environmentOf({ url, authUrl, anonKey, serviceKey, apiKey, loaded }: Shown) {
+export function environmentOf({ url, authUrl, anonKey, serviceKey, apiKey, loaded }: ConnectionDetails) {
   const { publishableKey, secretKey } = loaded.config.auth
   return [
     ['PLATFORM_BASE_URL', url],

@@ -28,7 +28,7 @@ export async function loadRedact(config: Config): Promise<Redact> {
   return createRedact(redactionRules(config))
 }
 
-interface Told {
+interface Reporters {
   /** A sentence about what is not quite right. */
   readonly warn: (sentence: string) => void
   /** An error that is ours. */
@@ -36,7 +36,7 @@ interface Told {
   readonly violations: () => ViolationCounts
 }
 
-export function createRecordingsPart({ warn, report, violations }: Told): RecordingsPart {
+export function createRecordingsPart({ warn, report, violations }: Reporters): RecordingsPart {
   const listeners: ((miss: Miss) => void)[] = []
   const all: Recordings[] = []
   const inUse: Recordings[] = []
@@ -78,7 +78,10 @@ export function createRecordingsPart({ warn, report, violations }: Told): Record
 }
 
 /** The recordings of the folder that the configuration names. */
-async function openedFor({ config, dir }: LoadedConfig, told: Pick<Told, 'warn' | 'report'> & { readonly run: Run }) {
+async function openedFor(
+  { config, dir }: LoadedConfig,
+  told: Pick<Reporters, 'warn' | 'report'> & { readonly run: Run },
+) {
   const [{ openRecordings }, redact] = await Promise.all([import('../recordings/index.js'), loadRedact(config)])
   const { recordings: options } = config
   return openRecordings({

@@ -11,12 +11,12 @@ import { createTurns } from '../core/work.js'
 import type {
   Explanation,
   Generation,
-  InForce,
   Replies,
   RuleChange,
   RuleDraft,
   RuleEdit,
   RuleInput,
+  RuleSet,
 } from '../replies/index.js'
 import type { Attempt, Drafts, Explained, RunningRules } from '../replies/operations.js'
 import type { Assembly } from './assembly.js'
@@ -32,19 +32,19 @@ function filesOf(loaded: LoadedConfig, { file }: PlatformSources) {
 }
 
 /** Turns drafts into rules: writes, checks and saves them. */
-export function createDrafts({ current, sources, reload }: Omit<Surroundings, 'drafts'>): Drafts {
+export function createDrafts({ current, sources, reload }: Omit<Dependencies, 'drafts'>): Drafts {
   return {
     draft: async (told, open) => (await loadReplies()).draftOf(told, open),
     read: async yaml => (await loadReplies()).rulesSent({ yaml }),
     async keep(yaml, name) {
       const file = await (await loadReplies()).keepRules(yaml, name, filesOf(current().loaded, sources))
-      await putInForce(reload)
+      await applyChanges(reload)
       return file
     },
   }
 }
 
-interface Surroundings {
+interface Dependencies {
   readonly current: Current
   readonly sources: PlatformSources
   readonly drafts: Drafts
@@ -52,54 +52,54 @@ interface Surroundings {
   readonly reload: () => Promise<void>
 }
 
-export const createRuleEditing = (surroundings: Surroundings, part: RulesPart): RunningRules => ({
+export const createRuleEditing = (dependencies: Dependencies, part: RulesPart): RunningRules => ({
   ...part.rules,
-  ...createEdits(surroundings, part),
-  ...createTrials(surroundings),
+  ...createEdits(dependencies, part),
+  ...createTrials(dependencies),
 })
 
-const inForceNow = async ({ current, sources }: Surroundings): Promise<InForce> => ({
+const currentRules = async ({ current, sources }: Dependencies): Promise<RuleSet> => ({
   files: filesOf(current().loaded, sources),
-  rules: (await current().replies()).inForce(),
+  rules: (await current().replies()).activeRules(),
 })
 
-const makingWith = ({ current, drafts }: Surroundings): Making => ({
+const makingWith = ({ current, drafts }: Dependencies): Making => ({
   goodRules: async yaml => (await loadReplies()).goodRules(drafts, yaml),
   seed: current().loaded.config.seed,
 })
 
 /** Reads and changes rules, in their files or among the added ones. */
-function createEdits(surroundings: Surroundings, part: RulesPart) {
-  const { rules, lasting } = part
-  const { current, sources, reload } = surroundings
-  const inForce = () => inForceNow(surroundings)
+function createEdits(dependencies: Dependencies, part: RulesPart) {
+  const { rules, persistent } = part
+  const { current, sources, reload } = dependencies
+  const ruleSet = () => currentRules(dependencies)
   // Edits wait for one another, so that none is based on a text that is being written.
   const inTurn = createTurns()
 
   async function changeInFile(id: string, change: RuleChange): Promise<string> {
-    const changed = await (await loadReplies()).changeRule(id, change, await inForce())
-    await putInForce(reload)
+    const changed = await (await loadReplies()).changeRule(id, change, await ruleSet())
+    await applyChanges(reload)
     return changed
   }
 
   return {
     async read(id: string) {
       const { fileOf, isInFile, readRule } = await loadReplies()
-      if (isInFile(id)) return readRule(id, await inForce())
-      const there = (await lasting()).atRunTime.all().find(one => one.id === id)
+      if (isInFile(id)) return readRule(id, await ruleSet())
+      const there = (await persistent()).atRunTime.all().find(one => one.id === id)
       if (!there) throw noSuchRule(id)
       return fileOf({ rule: there.rule.written })
     },
     files: async () => (await loadReplies()).ruleFiles(filesOf(current().loaded, sources)),
     addToFile: (file: string, yaml: string) =>
       inTurn(async () => {
-        await (await loadReplies()).addToFile(file, yaml, await inForce())
-        await putInForce(reload)
+        await (await loadReplies()).addToFile(file, yaml, await ruleSet())
+        await applyChanges(reload)
       }),
     change: (id: string, change: RuleEdit) =>
       inTurn(async () => {
         if ((await loadReplies()).isInFile(id)) return changeInFile(id, change)
-        return changeAtRunTime(id, change, part, makingWith(surroundings))
+        return changeAtRunTime(id, change, part, makingWith(dependencies))
       }),
     async remove(which: Parameters<RunningRules['remove']>[0]) {
       const { id } = which
@@ -111,17 +111,17 @@ function createEdits(surroundings: Surroundings, part: RulesPart) {
 }
 
 /** Says what is wrong with rules, and what they would answer. */
-const createTrials = (surroundings: Surroundings) => ({
+const createTrials = (dependencies: Dependencies) => ({
   async problems(yaml: string, id?: string) {
     const { isInFile, problemsOf } = await loadReplies()
     return id !== undefined && isInFile(id)
-      ? problemsOf(id, yaml, await inForceNow(surroundings))
-      : (await surroundings.drafts.read(yaml)).problems
+      ? problemsOf(id, yaml, await currentRules(dependencies))
+      : (await dependencies.drafts.read(yaml)).problems
   },
   async explain({ draft, ...attempt }: Attempt) {
-    const { loaded, replies } = surroundings.current()
+    const { loaded, replies } = dependencies.current()
     const servers = [...mcpServers(loaded.config.mcp).keys()]
-    const drafted = draft && (await draftedRules(draft, await inForceNow(surroundings), makingWith(surroundings)))
+    const drafted = draft && (await draftedRules(draft, await currentRules(dependencies), makingWith(dependencies)))
     return explained(attempt, { drafted, replies: await replies(), models: loaded.config.models, servers })
   },
 })
@@ -135,10 +135,10 @@ interface Making {
 async function changeAtRunTime(
   id: string,
   change: RuleEdit,
-  { rules, lasting }: RulesPart,
+  { rules, persistent }: RulesPart,
   { goodRules, seed }: Making,
 ): Promise<string> {
-  const { atRunTime } = await lasting()
+  const { atRunTime } = await persistent()
   const there = atRunTime.all().find(one => one.id === id)
   if (!there) throw noSuchRule(id)
   if (change.kind === 'before') {
@@ -158,12 +158,12 @@ async function changeAtRunTime(
 
 async function draftedRules(
   { yaml, instead: id }: NonNullable<Attempt['draft']>,
-  inForce: InForce,
+  ruleSet: RuleSet,
   { goodRules, seed }: Making,
 ): Promise<RuleDraft> {
   const { draftInFile, isInFile, rulesAsGiven } = await loadReplies()
-  const instead = inForce.rules.find(rule => rule.id !== undefined && rule.id === id)
-  if (id !== undefined && isInFile(id)) return { rules: await draftInFile(id, yaml, inForce, seed), instead }
+  const instead = ruleSet.rules.find(rule => rule.id !== undefined && rule.id === id)
+  if (id !== undefined && isInFile(id)) return { rules: await draftInFile(id, yaml, ruleSet, seed), instead }
   const place = instead?.place ?? 'the rule that you are writing'
   const standing = () => ({ place, title: place === instead?.place ? instead.title : place, isByChance: true })
   return { rules: await rulesAsGiven(await goodRules(yaml), { dir: undefined, seed, standing }), instead }
@@ -186,7 +186,7 @@ async function explained(
 ): Promise<Explained> {
   const { linesOf, sentCall, verdictOf, writtenCall } = await loadReplies()
   const messages = [{ role: 'user', content: prompt }]
-  const total = replies.inForce().length
+  const total = replies.activeRules().length
   const isServer = request && servers.includes(request.path)
   const call = request ? isServer && sentCall(request.body) : writtenCall(prompt)
   if (call) {
@@ -235,4 +235,4 @@ async function told<T extends { readonly answeredBy: AnsweredBy }>(
 }
 
 /** The file that was written is valid. If another one is not, the platform keeps its last valid configuration. */
-const putInForce = (reload: () => Promise<void>) => reload().catch(() => {})
+const applyChanges = (reload: () => Promise<void>) => reload().catch(() => {})

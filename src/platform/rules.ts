@@ -6,12 +6,12 @@ import type { ListedRule, LoadedRules, Memory, Replies, RuleInput, RulesAtRunTim
 import type { Part, PlatformSources } from './part.js'
 
 /** What a reload keeps. */
-interface LastingRules {
+interface PersistentRules {
   readonly memory: Memory
   readonly atRunTime: RulesAtRunTime
 }
 
-async function openLastingRules(onPaths: () => void): Promise<LastingRules> {
+async function openPersistentRules(onPaths: () => void): Promise<PersistentRules> {
   const { createMemory, createRulesAtRunTime } = await import('../replies/index.js')
   const memory = createMemory()
   return { memory, atRunTime: createRulesAtRunTime(memory, { onPaths }) }
@@ -50,41 +50,41 @@ interface Current {
 
 export interface RulesPart extends Part {
   readonly rules: Rules
-  readonly lasting: () => Promise<LastingRules>
+  readonly persistent: () => Promise<PersistentRules>
 }
 
 /** `onPaths` is called when the first rule for a path is added, and when the last one is removed. */
 export function createRulesPart(current: () => Current, onPaths: () => void): RulesPart {
-  const lasting = onceLoaded(() => openLastingRules(onPaths))
+  const persistent = onceLoaded(() => openPersistentRules(onPaths))
   let memory: Memory | undefined
   return {
-    rules: createRules(lasting, current),
-    lasting,
+    rules: createRules(persistent, current),
+    persistent,
     async open() {
-      memory = (await lasting()).memory
+      memory = (await persistent()).memory
     },
     prepare: async () => () => memory?.restartScenarios(),
     async reset({ scope }) {
-      const { memory, atRunTime } = await lasting()
+      const { memory, atRunTime } = await persistent()
       atRunTime.remove({ scope })
       memory.forget(scope)
     },
   }
 }
 
-function createRules(lasting: () => Promise<LastingRules>, current: () => Current): Rules {
+function createRules(persistent: () => Promise<PersistentRules>, current: () => Current): Rules {
   const seed = () => current().loaded.config.seed
   return {
     async add(rule, { scope } = {}) {
-      const { atRunTime, memory } = await lasting()
+      const { atRunTime, memory } = await persistent()
       const [added] = await atRunTime.add(rule, { scope, dir: current().loaded.dir, seed: seed() })
       const { id } = added as { readonly id: string }
       const { rule: ready } = atRunTime.all(scope).find(one => one.id === id) ?? {}
       return { id, answered: () => (ready ? memory.answered(ready) : 0) }
     },
-    addSent: async (sent, scope) => (await lasting()).atRunTime.add(sent, { scope, dir: undefined, seed: seed() }),
+    addSent: async (sent, scope) => (await persistent()).atRunTime.add(sent, { scope, dir: undefined, seed: seed() }),
     list: async scope => (await current().replies()).list(scope),
-    remove: async which => (await lasting()).atRunTime.remove(which),
+    remove: async which => (await persistent()).atRunTime.remove(which),
   }
 }
 
@@ -101,14 +101,14 @@ async function repliesOf(loaded: LoadedConfig) {
 export async function readReplies(
   loaded: LoadedConfig,
   { rules: inCode = [], file: wanted, warn = console.error }: PlatformSources,
-  lasting: () => Promise<LastingRules>,
+  persistent: () => Promise<PersistentRules>,
 ) {
   const { createReplies, joined, loadRules, rulesFromCode } = await loadReplies()
   const { seed, strict, magic } = loaded.config
   const files = replyFilesOf(loaded)
   // Without a configuration file, nothing is read from the disk.
-  const unasked = wanted === false && loaded.originOf(['replies']) === 'default'
-  const patterns = unasked ? [] : files.patterns
+  const isDefault = wanted === false && loaded.originOf(['replies']) === 'default'
+  const patterns = isDefault ? [] : files.patterns
   const read = await Promise.all([
     rulesFromCode(inCode, loaded.dir, seed),
     loadRules({ ...files, patterns }, seed),
@@ -116,7 +116,7 @@ export async function readReplies(
   ])
   const { rules, files: said } = joined(read)
   await warnOfCalls(loaded, rules, warn)
-  return { replies: createReplies({ rules, seed, strict, magic, ...(await lasting()) }), files: said }
+  return { replies: createReplies({ rules, seed, strict, magic, ...(await persistent()) }), files: said }
 }
 
 /** Rules that call tools which the configured MCP servers do not have. */

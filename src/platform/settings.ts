@@ -61,7 +61,7 @@ interface RunningSettings extends Part {
   usage(): Promise<readonly NamedUsage[]>
 }
 
-interface Surroundings {
+interface Dependencies {
   readonly loaded: () => LoadedConfig
   readonly counters: Counters
   readonly state: () => Promise<State>
@@ -69,7 +69,7 @@ interface Surroundings {
   readonly apply: (changes: Changes) => void
 }
 
-export function createSettings({ loaded, counters, state, apply }: Surroundings): RunningSettings {
+export function createSettings({ loaded, counters, state, apply }: Dependencies): RunningSettings {
   let changes: Changes = {}
 
   function change(next: Changes): void {

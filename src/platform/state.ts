@@ -33,7 +33,7 @@ interface StateOrigin {
   readonly replaced: number
 }
 
-interface Surroundings {
+interface Dependencies {
   readonly loaded: LoadedConfig
   readonly clock: Clock
   /** Uses of keys are gathered, and still belong to the state of before. */
@@ -44,7 +44,7 @@ interface Surroundings {
   readonly onRevoked: () => void
 }
 
-export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoked }: Surroundings): StatePart {
+export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoked }: Dependencies): StatePart {
   /** The configuration that is in force, and when its users and keys were put into the state. */
   let planted: Planted = { loaded, atMs: 0 }
   const beginning = createBeginning(loaded.dir)

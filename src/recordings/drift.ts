@@ -23,7 +23,7 @@ export interface DriftParts {
   readonly folder: Folder
   /** The recordings to check. */
   readonly kept: readonly RecordingFile[]
-  readonly ask: AskLive
+  readonly ask: SendToLive
   /** The option that holds the credential for a path, such as `upstream.apiKey`; `undefined` if it needs none. */
   readonly credentialFor: (path: string) => string | undefined
   /** How many requests are sent at the same time. */
@@ -70,7 +70,7 @@ const GIVE_UP_AFTER = 5
 type Refused = Extract<DriftResult, { kind: 'refused' }>
 
 /** The results of all requests with one credential. */
-interface Standing {
+interface CredentialResults {
   accepted: number
   refused: number
   /** The status of the last refusal. */
@@ -81,7 +81,7 @@ interface Standing {
 export async function findDrift(parts: DriftParts): Promise<readonly DriftResult[]> {
   const { kept, signal } = parts
   const ask = unlessDown(parts.ask)
-  const asks = { ask, askPatiently: patientAsk(ask), standings: new Map<string, Standing>() }
+  const asks = { ask, askPatiently: patientAsk(ask), standings: new Map<string, CredentialResults>() }
   const found: (DriftResult | undefined)[] = kept.map(() => undefined)
   const refusals: { readonly at: number; readonly refused: Refused }[] = []
   const queue = kept.entries()
@@ -106,7 +106,7 @@ export async function findDrift(parts: DriftParts): Promise<readonly DriftResult
 }
 
 /** Stops sending requests to a platform that is down. */
-function unlessDown(ask: AskLive): AskLive {
+function unlessDown(ask: SendToLive): SendToLive {
   let answers = 0
   let failures = 0
   let last: unknown
@@ -126,9 +126,9 @@ function unlessDown(ask: AskLive): AskLive {
 
 /** The state of a running check. */
 interface Looking extends DriftParts {
-  readonly askPatiently: AskLive
+  readonly askPatiently: SendToLive
   /** By credential. */
-  readonly standings: Map<string, Standing>
+  readonly standings: Map<string, CredentialResults>
 }
 
 interface Looked {
@@ -167,7 +167,7 @@ async function look({ file, key }: RecordingFile, parts: Looking): Promise<Looke
 
 const isRefusal = (status: number) => status === 401 || status === 403
 
-function standingOf(credential: string, standings: Map<string, Standing>): Standing {
+function standingOf(credential: string, standings: Map<string, CredentialResults>): CredentialResults {
   const standing = standings.get(credential) ?? { accepted: 0, refused: 0, status: 0 }
   standings.set(credential, standing)
   return standing
@@ -216,7 +216,7 @@ const isSameClass = (recorded: RecordedResponse, live: RecordedResponse) =>
   Math.floor(recorded.status / 100) === Math.floor(live.status / 100)
 
 /** Sends a request to the live platform. Rejects with an Error that says why no answer came. `signal` aborts it. */
-export type AskLive = (request: RecordedRequest, signal: AbortSignal) => Promise<Capture>
+export type SendToLive = (request: RecordedRequest, signal: AbortSignal) => Promise<Capture>
 
 /** The maximum number of attempts for one request. */
 const MOST_TRIES = 3
@@ -229,7 +229,7 @@ const USUAL_WAIT_MS = 1000
  * Sends requests through `ask`. After a 429 all requests wait for as long as it asks. A request that still gets a 429
  * at the end returns that.
  */
-function patientAsk(ask: AskLive): AskLive {
+function patientAsk(ask: SendToLive): SendToLive {
   let notBeforeMs = 0
 
   return async (request, signal) => {

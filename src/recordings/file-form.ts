@@ -75,7 +75,7 @@ const status = v.pipe(v.number(aStatus), v.integer(aStatus), v.minValue(100, aSt
 const aMoment = 'a time such as 2030-01-31T12:00:00Z'
 
 /** An object that has exactly one of the keys. */
-const sayingOne = <const S extends v.GenericSchema>(schema: S, keys: readonly string[]): S => {
+const withOneOf = <const S extends v.GenericSchema>(schema: S, keys: readonly string[]): S => {
   const told = `has none or several of ${keys.join(', ')}. Use exactly one.`
   const saysOne = v.check<unknown, string>(
     object => keys.filter(key => Object.hasOwn(object as object, key)).length === 1,
@@ -92,14 +92,14 @@ const request = closed({
   method: v.pipe(text, v.nonEmpty('a method such as GET')),
   path: v.pipe(text, v.startsWith('/', 'a path that begins with /')),
   query: v.optional(text),
-  body: v.optional(sayingOne(closed(body), contents)),
+  body: v.optional(withOneOf(closed(body), contents)),
 })
 export type RequestForm = v.InferOutput<typeof request>
 
 /** Numbers may be written without quotes. */
 const headerValue = v.union([text, v.number(), v.array(text)], 'text or a list of texts')
 
-const chunk = sayingOne(closed({ atMs: milliseconds, text: body.text, base64: body.base64 }), ['text', 'base64'])
+const chunk = withOneOf(closed({ atMs: milliseconds, text: body.text, base64: body.base64 }), ['text', 'base64'])
 export type ChunkForm = v.InferOutput<typeof chunk>
 
 const response = v.pipe(
@@ -108,7 +108,7 @@ const response = v.pipe(
     headMs: milliseconds,
     headers: v.optional(map(text, headerValue, 'a map of names and values'), {}),
     body: v.optional(
-      sayingOne(
+      withOneOf(
         closed({ ...body, written: v.optional(v.picklist(jsonStyles, 'a style such as compact or indented')) }),
         contents,
       ),

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { SPILL } from './folder.js'
 
-export type Gathered = ReturnType<typeof gather>
+export type ResponseBuffer = ReturnType<typeof createResponseBuffer>
 
 /** The part of a running answer that is held in memory. */
 const MEMORY_BYTES = 1_048_576
 /** The end of a stream is about ten bytes long; this allows for a few events after it. */
 const TAIL_BYTES = 1024
 
-export function gather(mostBytes: number) {
+export function createResponseBuffer(mostBytes: number) {
   const pieces: { readonly atMs: number; readonly length: number }[] = []
   const held = createHeld()
   let allBytes = 0

@@ -17,16 +17,16 @@ export interface Ignore {
 }
 
 /** An ignored part: all of a value, or the matches of `pattern`. */
-interface Left {
+interface IgnoredPart {
   readonly pattern: RegExp | undefined
 }
 
-interface LeftParameter extends Left {
+interface LeftParameter extends IgnoredPart {
   readonly name: string
 }
 
 /** `steps` is the path to it: names, numbers, `*` for any one step, `**` for any number of steps. */
-interface LeftField extends Left {
+interface LeftField extends IgnoredPart {
   readonly steps: readonly string[]
 }
 

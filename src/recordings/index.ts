@@ -6,25 +6,25 @@ import { type IgnoreOption, ignoreFrom } from './ignore.js'
 import { createIdentify } from './key.js'
 import { createLibrary } from './library.js'
 import type { Library, RunReceipt } from './operations.js'
-import { createRecorder, type Named } from './recorder.js'
-import { createFind, type Found } from './replayer.js'
+import { createRecorder, type NamedObserver } from './recorder.js'
+import { createFind, type ReplayResult } from './replayer.js'
 import type { Run } from './run.js'
 import { createShelf } from './shelf.js'
 
 export { assembledText } from './convert.js'
-export type { AskLive } from './drift.js'
+export type { SendToLive } from './drift.js'
 export { type DriftParts, type DriftResult, findDrift } from './drift.js'
 export { type Folder, leftoversIn, openFolder } from './folder.js'
-export type { Imported } from './har/import.js'
+export type { ImportResult } from './har/import.js'
 export { type Ignore, ignoreFrom } from './ignore.js'
 export { messagesOf } from './json-rpc.js'
 export { keyOf } from './key.js'
 export { fileOf, type RecordingFile } from './names.js'
 export type { Library, ListedRecording, Miss, Receipt, RunReceipt } from './operations.js'
 export { type Overview, overviewIn } from './overview.js'
-export type { Past } from './past.js'
-export type { Played } from './play.js'
-export type { Named } from './recorder.js'
+export type { PastExchange } from './past.js'
+export type { DelayedReply } from './play.js'
+export type { NamedObserver } from './recorder.js'
 export type { Capture } from './recording.js'
 export {
   bodyOf,
@@ -35,7 +35,7 @@ export {
   type Recording,
   type RequestBody,
 } from './recording.js'
-export type { Found } from './replayer.js'
+export type { ReplayResult } from './replayer.js'
 export { createRun, type Run } from './run.js'
 
 /** Reads and writes HAR files: for two commands alone. */
@@ -71,9 +71,9 @@ export interface Recordings {
    * Returns the observer that records an exchange with the live platform, or `undefined` if it is not recorded. Call
    * `ready` first.
    */
-  witness(exchange: Exchange): Named | undefined
+  witness(exchange: Exchange): NamedObserver | undefined
   /** Finds the recorded answer. Rejects only if the folder cannot be listed. */
-  find(exchange: Exchange): Promise<Found>
+  find(exchange: Exchange): Promise<ReplayResult>
   /** Resolves when everything that has ended so far is on disk. */
   flush(): Promise<void>
   receipt(): RunReceipt

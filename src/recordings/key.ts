@@ -11,7 +11,7 @@ import { withoutIds } from './json-rpc.js'
 import type { RecordedRequest, RequestBody } from './recording.js'
 
 /** A request as it was received. */
-export interface CameRequest {
+export interface ReceivedRequest {
   readonly method: string
   /** The path, undecoded. */
   readonly path: string
@@ -22,7 +22,7 @@ export interface CameRequest {
 }
 
 /** Converts a request to the form in which it is compared and stored. */
-export function requestOf(came: CameRequest, redaction: Redaction): RecordedRequest {
+export function requestOf(came: ReceivedRequest, redaction: Redaction): RecordedRequest {
   return {
     method: came.method.toUpperCase(),
     path: redaction.text(came.path),
@@ -33,7 +33,7 @@ export function requestOf(came: CameRequest, redaction: Redaction): RecordedRequ
   }
 }
 
-function bodyIn({ contentType = '', body }: CameRequest, redaction: Redaction): RequestBody {
+function bodyIn({ contentType = '', body }: ReceivedRequest, redaction: Redaction): RequestBody {
   if (!body || body.length === 0) return { kind: 'none' }
   if (!isUtf8(body)) {
     // One character per byte, so that a secret is found inside binary data as well.
@@ -101,7 +101,7 @@ function textOf(body: RequestBody): string {
   }
 }
 
-export interface Identified {
+export interface RequestIdentity {
   readonly request: RecordedRequest
   readonly key: string
   /**
@@ -123,14 +123,14 @@ const REMEMBERED = 512
 const REMEMBERED_BYTES = 2_097_152
 
 /** Caches the result by the request's bytes, since apps send the same requests again and again. */
-export function createIdentify(redact: Redact, ignore: Ignore): (exchange: Exchange) => Identified {
-  const remembered = new LRUCache<string, Identified>({
+export function createIdentify(redact: Redact, ignore: Ignore): (exchange: Exchange) => RequestIdentity {
+  const remembered = new LRUCache<string, RequestIdentity>({
     max: REMEMBERED,
     maxSize: REMEMBERED_BYTES,
     sizeCalculation: (_found, bytes) => bytes.length,
   })
 
-  function identify(exchange: Exchange, own: readonly string[]): Identified {
+  function identify(exchange: Exchange, own: readonly string[]): RequestIdentity {
     const redaction = redact(own)
     const request = requestOf(askedIn(exchange), redaction)
     return { request, key: keyOf(request, ignore), redaction }

@@ -10,9 +10,9 @@ import { type Folder, shown } from './folder.js'
 import type { Ignore } from './ignore.js'
 import { keyOf } from './key.js'
 import { fileOf, type RecordingFile } from './names.js'
-import type { Existing, Library, ListedRecording } from './operations.js'
-import { type Listed, listedIn } from './overview.js'
-import { type Past, recordingOfPast } from './past.js'
+import type { ExistingPolicy, Library, ListedRecording } from './operations.js'
+import { listedIn, type RecordingSummary } from './overview.js'
+import { type PastExchange, recordingOfPast } from './past.js'
 import type { Run } from './run.js'
 import { createFileCache, type Shelf } from './shelf.js'
 
@@ -79,12 +79,12 @@ async function find(folder: Folder, file: string): Promise<RecordingFile | undef
   return inside ? kept : undefined
 }
 
-async function look(folder: Folder, file: string): Promise<Listed> {
+async function look(folder: Folder, file: string): Promise<RecordingSummary> {
   if (!(await isInside(folder, file))) throw new ProblemsError([{ origin: file, sentence: 'leads out of the folder.' }])
   return listedIn(await folder.text(file), file)
 }
 
-type Look = (file: string) => Promise<Listed>
+type Look = (file: string) => Promise<RecordingSummary>
 
 async function line(file: string, look: Look, { run, maxAgeMs }: Parts): Promise<ListedRecording> {
   try {
@@ -103,7 +103,7 @@ async function isInside({ dir }: Folder, file: string): Promise<boolean> {
   return place.startsWith(root + path.sep)
 }
 
-async function put(past: Past, existing: Existing, parts: Parts): Promise<{ readonly file: string }> {
+async function put(past: PastExchange, existing: ExistingPolicy, parts: Parts): Promise<{ readonly file: string }> {
   const { folder, shelf, run, ignore, written } = parts
   const recording = await recordingOfPast(past, parts)
   const key = keyOf(recording.request, ignore)

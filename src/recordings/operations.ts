@@ -20,7 +20,7 @@ import {
 import { closestRecording, violationCounts } from '../check/finding.js'
 import { ProblemsError, wordProblem } from '../check/problem.js'
 import { noSuchExchange, noSuchRecording, recordingsUnreadable } from '../core/errors.js'
-import type { Past } from './past.js'
+import type { PastExchange } from './past.js'
 
 const readRecording = object({
   file: text,
@@ -46,7 +46,7 @@ export type ListedRecording = Of<typeof listedRecording>
 
 const existings = ['refuse', 'replace', 'append'] as const
 /** What happens to existing recordings of the same request. */
-export type Existing = (typeof existings)[number]
+export type ExistingPolicy = (typeof existings)[number]
 
 const id = 'the id of an exchange in the journal, such as 17'
 const recordingWanted = object({
@@ -71,12 +71,12 @@ export interface Library {
    * Records an exchange from the journal and returns the file. Rejects with a PlatformError that says why it cannot be
    * recorded.
    */
-  keep(past: Past, existing: Existing): Promise<{ readonly file: string }>
+  keep(past: PastExchange, existing: ExistingPolicy): Promise<{ readonly file: string }>
 }
 
 interface LibraryParts {
   readonly library: () => Promise<Library>
-  readonly journal: { kept(id: string): Past | undefined }
+  readonly journal: { kept(id: string): PastExchange | undefined }
 }
 
 const unreadableFiles = { 409: 'The files cannot be read, or have mistakes.' }

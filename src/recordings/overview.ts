@@ -51,7 +51,7 @@ function modelIn(text: string): string | undefined {
   return written?.startsWith('"') ? String(JSON.parse(written)) : written
 }
 
-export interface Listed {
+export interface RecordingSummary {
   readonly recordedAt: string
   readonly method: string
   readonly path: string
@@ -66,7 +66,7 @@ export interface Listed {
 }
 
 /** Throws a ProblemsError. */
-export function listedIn(text: string, file: string): Listed {
+export function listedIn(text: string, file: string): RecordingSummary {
   const { recordedAt, method, path, model, status, form, complete } = overviewIn(text, file)
   return {
     ...{ recordedAt, method, path, status, complete },

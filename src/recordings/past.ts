@@ -12,7 +12,7 @@ import { type Capture, type RecordedChunk, type Recording, responseOf } from './
 import { redactResponse } from './redacted.js'
 
 /** An exchange that has ended. */
-export interface Past {
+export interface PastExchange {
   readonly exchange: Exchange
   /** When it ended, in milliseconds since 1970. */
   readonly atMs: number
@@ -26,7 +26,7 @@ interface Making {
 }
 
 /** Rejects with a PlatformError that says why the exchange cannot be recorded. */
-export async function recordingOfPast(past: Past, { redact, maxBytes }: Making): Promise<Recording> {
+export async function recordingOfPast(past: PastExchange, { redact, maxBytes }: Making): Promise<Recording> {
   const { exchange, atMs, durationMs } = past
   const redaction = redact(credentialsOf(exchange, redact))
   const capture = captureOf(past, redaction)
@@ -44,7 +44,7 @@ export async function recordingOfPast(past: Past, { redact, maxBytes }: Making):
 
 const bytesIn = ({ chunks }: Capture) => chunks.reduce((sum, { bytes }) => sum + bytes.length, 0)
 
-function captureOf({ exchange, durationMs }: Past, redaction: Redaction): Capture {
+function captureOf({ exchange, durationMs }: PastExchange, redaction: Redaction): Capture {
   const { outcome, method, startedMs } = exchange
   const why = objectionTo(exchange, redaction)
   if (why !== undefined || !outcome?.said) throw cannotBeRecorded(why ?? 'no answer was sent')

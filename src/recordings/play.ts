@@ -7,7 +7,7 @@ import { underIdsOf } from './json-rpc-answer.js'
 import { bodyOf, isStream, type RecordedRequest, type RecordedResponse, type Recording } from './recording.js'
 
 /** A reply, and how long to wait before it begins. */
-export interface Played {
+export interface DelayedReply {
   readonly reply: Reply
   readonly afterMs: number
 }
@@ -16,7 +16,7 @@ export interface Played {
  * `speed` 1 is the recorded speed, 2 is twice as fast, and 0 means no pauses. An answer that broke off breaks off
  * again.
  */
-export function played(response: RecordedResponse, speed: number, file: string): Played {
+export function played(response: RecordedResponse, speed: number, file: string): DelayedReply {
   const slowed = (ms: number) => (speed === 0 ? 0 : ms / speed)
   const { status, headMs, endMs, complete } = response
   const contentType = headersOf(response, name => name === 'content-type')[1] ?? ''

@@ -2,9 +2,9 @@
 import type { Exchange, ResponseObserver } from '../core/exchange.js'
 import { inSlices, othersTurn } from '../core/work.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
-import { type Gathered, gather } from './gathered.js'
+import { createResponseBuffer, type ResponseBuffer } from './gathered.js'
 import { isEndless, opensServerStream, replyWithoutRecording } from './json-rpc.js'
-import { askedIn, type Identified, requestOf } from './key.js'
+import { askedIn, type RequestIdentity, requestOf } from './key.js'
 import { fileOf, type RecordingFile } from './names.js'
 import { type Capture, hasSaidDone, type RecordedRequest, type Recording, responseOf } from './recording.js'
 import { redactResponse } from './redacted.js'
@@ -15,7 +15,7 @@ interface RecorderParts {
   readonly shelf: Shelf
   readonly run: Run
   readonly redact: Redact
-  readonly identify: (exchange: Exchange) => Identified
+  readonly identify: (exchange: Exchange) => RequestIdentity
   readonly save: 'all' | 'onlyNew'
   /** The limit for one body. */
   readonly maxBytes: number
@@ -24,7 +24,7 @@ interface RecorderParts {
 }
 
 /** An observer that knows from the beginning which file it will write. */
-export interface Named extends ResponseObserver {
+export interface NamedObserver extends ResponseObserver {
   readonly file: string
 }
 
@@ -32,7 +32,7 @@ export interface Named extends ResponseObserver {
 const MOST_OF_ONE_REQUEST = 100
 
 /** An exchange that is being recorded. */
-interface Begun {
+interface OpenRecording {
   readonly exchange: Exchange
   readonly kept: RecordingFile
   /** The recordings of the same request from earlier runs. */
@@ -44,13 +44,13 @@ interface Begun {
 }
 
 /** What was seen of its answer. */
-interface Seen extends Begun {
+interface ObservedAnswer extends OpenRecording {
   readonly recordedAt: string
   readonly status: number
   readonly headers: readonly string[]
   readonly headMs: number
   readonly endMs: number
-  readonly gathered: Gathered
+  readonly gathered: ResponseBuffer
   readonly isComplete: boolean
 }
 
@@ -59,7 +59,7 @@ export function createRecorder(parts: RecorderParts) {
   const { write, flush } = createWriter(parts)
   return {
     /** Observes an exchange from its beginning; `undefined` if it is not recorded. The folder must have been listed. */
-    witness(exchange: Exchange): Named | undefined {
+    witness(exchange: Exchange): NamedObserver | undefined {
       const begun = begin(exchange, parts)
       return (
         begun && watching(begun, maxBytes, seen => (typeof seen === 'string' ? run.notRecorded(seen) : write(seen)))
@@ -71,7 +71,7 @@ export function createRecorder(parts: RecorderParts) {
 }
 
 /** Decides which file an exchange is recorded in; `undefined` if it is not recorded. */
-function begin(exchange: Exchange, { shelf, run, identify, save }: RecorderParts): Begun | undefined {
+function begin(exchange: Exchange, { shelf, run, identify, save }: RecorderParts): OpenRecording | undefined {
   const { request, key, redaction } = identify(exchange)
   if (replyWithoutRecording(exchange, request)) return undefined
   const there = shelf.of(key)
@@ -104,7 +104,7 @@ function createWriter(parts: RecorderParts) {
     else warn(sentence)
   }
 
-  async function keep(seen: Seen): Promise<void> {
+  async function keep(seen: ObservedAnswer): Promise<void> {
     const { kept, isComplete, gathered } = seen
     // An incomplete answer never replaces a complete one.
     if (!isComplete && shelf.of(kept.key).some(({ file }) => file === kept.file)) return gathered.drop()
@@ -120,7 +120,7 @@ function createWriter(parts: RecorderParts) {
   }
 
   return {
-    write(seen: Seen): void {
+    write(seen: ObservedAnswer): void {
       writing = writing.then(othersTurn).then(() =>
         keep(seen).catch(error => {
           seen.gathered.drop()
@@ -135,11 +135,15 @@ function createWriter(parts: RecorderParts) {
 /**
  * Collects the answer of an exchange. `over` is called with what was seen, or with the reason why it cannot be saved.
  */
-function watching(begun: Begun, maxBytes: number, over: (seen: Seen | string) => void): Named {
+function watching(
+  begun: OpenRecording,
+  maxBytes: number,
+  over: (seen: ObservedAnswer | string) => void,
+): NamedObserver {
   const { kept } = begun
   const recordedAt = new Date().toISOString()
   const startedMs = performance.now()
-  const gathered = gather(maxBytes)
+  const gathered = createResponseBuffer(maxBytes)
   let head: { readonly status: number; readonly headers: readonly string[]; readonly atMs: number } | undefined
   let isTooLarge = false
   return {
@@ -169,7 +173,7 @@ function watching(begun: Begun, maxBytes: number, over: (seen: Seen | string) =>
 const hasEvents = (tail: Buffer) => /(^|\n)data:/.test(tail.toString('latin1'))
 
 /** Returns the recording, or why there can be none. */
-async function recordingOf(seen: Seen, { redact, maxBytes }: RecorderParts): Promise<Recording | string> {
+async function recordingOf(seen: ObservedAnswer, { redact, maxBytes }: RecorderParts): Promise<Recording | string> {
   const { exchange, recordedAt, status, headers, headMs, endMs, isComplete, gathered } = seen
   const { request, redaction } = seen.redacted ?? redactedRequest(exchange, redact)
   const chunks = await gathered.take()

@@ -6,10 +6,10 @@ import { variantsOf } from './canonical.js'
 import type { Ignore } from './ignore.js'
 import { callOf, noServerStream, opensServerStream, replyWithoutRecording } from './json-rpc.js'
 import { inOwnSession } from './json-rpc-answer.js'
-import { type Identified, keyOf } from './key.js'
+import { keyOf, type RequestIdentity } from './key.js'
 import type { RecordingFile } from './names.js'
 import { type Nearest, nearest } from './nearest.js'
-import { inForm, keptOpen, type Played, played } from './play.js'
+import { type DelayedReply, inForm, keptOpen, played } from './play.js'
 import type { RecordedRequest, Recording } from './recording.js'
 import type { Run } from './run.js'
 import type { Shelf } from './shelf.js'
@@ -17,7 +17,7 @@ import type { Shelf } from './shelf.js'
 interface ReplayerParts {
   readonly shelf: Shelf
   readonly run: Run
-  readonly identify: (exchange: Exchange) => Identified
+  readonly identify: (exchange: Exchange) => RequestIdentity
   readonly ignore: Ignore
   /** What follows the last of several recordings. */
   readonly afterLast: 'repeat-last' | 'cycle' | 'miss'
@@ -33,8 +33,8 @@ interface ReplayerParts {
   readonly warn: (sentence: string) => void
 }
 
-export type Found =
-  | { readonly kind: 'found'; readonly played: Played }
+export type ReplayResult =
+  | { readonly kind: 'found'; readonly played: DelayedReply }
   /** `asked` is the request in words, `why` a sentence. `isKnownPath` says whether anything is recorded for the path. */
   | { readonly kind: 'miss'; readonly asked: string; readonly why: string; readonly isKnownPath: boolean }
 
@@ -53,7 +53,7 @@ interface Missed {
 }
 
 /** Creates the function that finds the answer to an exchange. It rejects only if the folder cannot be listed. */
-export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promise<Found> {
+export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promise<ReplayResult> {
   const { shelf, run, identify, ignore, written } = parts
   const choosing: Choosing = { ...parts, warned: new Set() }
   return async exchange => {
@@ -80,7 +80,7 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
 }
 
 /** Sessions belong to a client, not to a recording. A client would open the stream of its server again if it ended. */
-function forClient({ kind, played }: Extract<Found, { kind: 'found' }>, exchange: Exchange): Found {
+function forClient({ kind, played }: Extract<ReplayResult, { kind: 'found' }>, exchange: Exchange): ReplayResult {
   const reply = inOwnSession(played.reply, exchange)
   return { kind, played: { ...played, reply: opensServerStream(exchange) ? keptOpen(reply) : reply } }
 }
@@ -92,10 +92,10 @@ interface Choosing extends ReplayerParts {
 
 /** Finds the same request, or one whose answer can be converted to the requested format. */
 async function search(
-  { request, key }: Identified,
+  { request, key }: RequestIdentity,
   count: number,
   parts: Choosing,
-): Promise<Found | Unfit | undefined> {
+): Promise<ReplayResult | Unfit | undefined> {
   const { shelf, ignore } = parts
   const own = await choose(shelf.of(key), count, request, parts)
   if (own?.kind === 'found') return own
@@ -112,7 +112,7 @@ async function choose(
   count: number,
   request: RecordedRequest,
   parts: Choosing,
-): Promise<Extract<Found, { kind: 'found' }> | Unfit | undefined> {
+): Promise<Extract<ReplayResult, { kind: 'found' }> | Unfit | undefined> {
   if (same.length === 0) return undefined
   const looked = await Promise.all(same.map(kept => look(kept, parts)))
   const fit = looked.filter(one => one.kind === 'fit')
@@ -161,7 +161,7 @@ async function look({ file }: RecordingFile, { shelf, incomplete, maxAgeMs, stal
   return { kind: 'fit', file, recording } as const
 }
 
-function missed(request: RecordedRequest, { exchange, unfit, near }: Missed, run: Run): Found {
+function missed(request: RecordedRequest, { exchange, unfit, near }: Missed, run: Run): ReplayResult {
   const why = unfit ?? whyNot(near)
   const { method, path } = request
   const { scope, nearest } = exchange

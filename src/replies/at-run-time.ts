@@ -1,7 +1,7 @@
 /** Rules that are added while the platform runs. They come before all others, newest first. */
 import { tooManyRules } from '../core/errors.js'
 import { createByScope } from '../core/scope.js'
-import type { Dialect, MatchInput, ReadyRule, RuleLookup, Saying } from './dialect.js'
+import type { Dialect, MatchInput, ReadyReply, ReadyRule, RuleLookup } from './dialect.js'
 import { type AddedRules, createEngine, type Engine } from './engine.js'
 import { rulesAsGiven } from './load.js'
 import type { Memory } from './memory.js'
@@ -157,11 +157,11 @@ function createShelves(memory: Memory) {
       return removed
     },
     all: (scope?: string) => (scope === undefined ? every() : shelvesFor(scope)).flatMap(shelf => shelf.inOrder()),
-    engines: <I extends MatchInput, S extends Saying, X extends RuleLookup<I, S>>(
+    engines: <I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(
       dialect: Dialect<I, S, X>,
       scope?: string,
     ) => (scope === undefined ? every() : shelvesFor(scope)).map(shelf => shelf.engine(dialect)),
-    take<I extends MatchInput, S extends Saying>(dialect: Dialect<I, S>, input: I) {
+    take<I extends MatchInput, S extends ReadyReply>(dialect: Dialect<I, S>, input: I) {
       if (ofScopes.size === 0) return forEverybody.engine(dialect).take(input)
       for (const shelf of shelvesFor(input.scope)) {
         const taken = shelf.engine(dialect).take(input)
@@ -182,7 +182,9 @@ interface Shelf {
   size(): number
   /** In the order in which they are tried. */
   inOrder(): readonly Added[]
-  engine<I extends MatchInput, S extends Saying, X extends RuleLookup<I, S>>(dialect: Dialect<I, S, X>): Engine<I, S, X>
+  engine<I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(
+    dialect: Dialect<I, S, X>,
+  ): Engine<I, S, X>
 }
 
 function createShelf(scope: string, memory: Memory): Shelf {
@@ -218,7 +220,7 @@ function createShelf(scope: string, memory: Memory): Shelf {
     },
     size: () => added.length,
     inOrder,
-    engine<I extends MatchInput, S extends Saying, X extends RuleLookup<I, S>>(dialect: Dialect<I, S, X>) {
+    engine<I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(dialect: Dialect<I, S, X>) {
       const there = engines.get(dialect) as Engine<I, S, X> | undefined
       if (there) return there
       const rules = inOrder().map(({ rule }) => rule)

@@ -12,7 +12,7 @@ export interface CalledTool {
   readonly field: string
 }
 
-export interface Offered extends CalledTool {
+export interface OfferedTool extends CalledTool {
   readonly description: string
 }
 
@@ -25,15 +25,15 @@ export function calledTool(request: ChatRequest): CalledTool | undefined {
 }
 
 /** The tools that the model itself can call. */
-export function offeredTools({ tools }: ChatRequest): readonly Offered[] {
-  return (tools ?? []).flatMap(({ type, function: asFunction, custom }, i): Offered[] => {
+export function offeredTools({ tools }: ChatRequest): readonly OfferedTool[] {
+  return (tools ?? []).flatMap(({ type, function: asFunction, custom }, i): OfferedTool[] => {
     const field = `tools[${i}].function.parameters`
     if (type === 'function' && asFunction) return [{ ...offered(asFunction), field, kind: 'function' }]
     return type === 'custom' && custom ? [{ ...offered(custom), field, kind: 'custom' }] : []
   })
 }
 
-const offeredFunctions = ({ functions }: ChatRequest): readonly Offered[] =>
+const offeredFunctions = ({ functions }: ChatRequest): readonly OfferedTool[] =>
   (functions ?? []).map((one, i) => ({ ...offered(one), field: `functions[${i}].parameters`, kind: 'function' }))
 
 const offered = (one: { name: string; description?: string | null | undefined; parameters?: unknown }) => ({
@@ -43,12 +43,12 @@ const offered = (one: { name: string; description?: string | null | undefined; p
 })
 
 /** The tool that shares most words with the last user message; the first one of several. */
-function mostFitting(tools: readonly Offered[], { messages }: ChatRequest): Offered | undefined {
+function mostFitting(tools: readonly OfferedTool[], { messages }: ChatRequest): OfferedTool | undefined {
   const asked = messages.findLast(({ role }) => role === 'user')
   const words = new Set(wordsIn(asked ? textOf(asked) : ''))
-  const shared = ({ name, description }: Offered) =>
+  const shared = ({ name, description }: OfferedTool) =>
     new Set(wordsIn(`${name} ${description}`).filter(word => words.has(word))).size
-  return tools.reduce<Offered | undefined>(
+  return tools.reduce<OfferedTool | undefined>(
     (best, tool) => (best === undefined || shared(tool) > shared(best) ? tool : best),
     undefined,
   )

@@ -1,19 +1,19 @@
 /** The dialect of rules for chat completions: what the emulated model says, and when. */
 import { demandOf } from '../completions/tools.js'
 import { alternatives } from '../core/errors.js'
-import type { Asked } from './conditions/asked.js'
+import { chatReplyOf, type ReadyChatReply } from './chat-reply.js'
+import type { ChatInput } from './conditions/chat-input.js'
 import { compileWhen, userTextOf } from './conditions/compile.js'
 import type { Dialect } from './dialect.js'
 import { createRuleIndex, WORTH_INDEXING } from './rule-index.js'
 import type { ChatRule } from './rules.js'
-import { type ChatSaying, sayingOf } from './saying.js'
 import { hasTemplate } from './templates.js'
 
 const whenOf = (rule: object) => (rule as ChatRule).when ?? {}
 
-export const chat: Dialect<Asked, ChatSaying> = {
+export const chat: Dialect<ChatInput, ReadyChatReply> = {
   conditions: rule => compileWhen(whenOf(rule)),
-  saying: (form, path, owner, texts) => sayingOf(form as NonNullable<ChatRule['reply']>, path, owner, texts),
+  compileReply: (form, path, owner, texts) => chatReplyOf(form as NonNullable<ChatRule['reply']>, path, owner, texts),
   index(rules) {
     if (rules.length < WORTH_INDEXING) return { candidates: () => rules }
     const { candidates } = createRuleIndex(rules, ({ written }) => userTextOf(whenOf(written))?.needles ?? [])
@@ -24,7 +24,7 @@ export const chat: Dialect<Asked, ChatSaying> = {
 }
 
 /** A model never does what `tool_choice` rules out. Returns why a reply is skipped for that reason, or `undefined`. */
-function unsayable({ speaks, calls, isAlwaysSayable }: ChatSaying, { request }: Asked): string | undefined {
+function unsayable({ speaks, calls, isAlwaysSayable }: ReadyChatReply, { request }: ChatInput): string | undefined {
   if (isAlwaysSayable) return undefined
   const { calls: demand, names } = demandOf(request)
   // The result of a template is not known yet.

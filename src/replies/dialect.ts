@@ -28,14 +28,14 @@ export interface Condition<I extends MatchInput = MatchInput> {
 }
 
 /** One of a rule's replies. */
-export interface Saying<T = unknown> {
+export interface ReadyReply<T = unknown> {
   /** The reply, if it is the same for every request. */
   readonly always: T | undefined
   readonly fault: Fault | undefined
   /** Whether some requests cannot get it, for example because of their tool_choice. */
   readonly mayBePassedOver: boolean
   /** `count` is the number of times that the rule has answered, including this one. */
-  said(input: MatchInput, count: number): T | Promise<T>
+  generate(input: MatchInput, count: number): T | Promise<T>
 }
 
 /** What replies are compiled with. */
@@ -52,19 +52,19 @@ export interface Texts {
 }
 
 /** What a reply takes over from its rule. */
-export interface SayingOwner {
+export interface ReplyOwner {
   readonly answeredBy: AnsweredBy
   readonly rule: Rule
   /** The title of the rule. */
   readonly title: string
   /** Part of the seed, so that two rules generate different values for the same request. */
-  readonly drawnFrom: string
+  readonly seedText: string
   readonly pace?: PaceInput
   groups(input: MatchInput): RegExpExecArray | null
 }
 
 /** A compiled rule: its conditions, its replies, and whether it may answer. */
-export interface ReadyRule<S extends Saying = Saying> {
+export interface ReadyRule<S extends ReadyReply = ReadyReply> {
   readonly dialect: Dialect
   readonly written: Rule
   /** The id for changing the rule, if it is in a file. */
@@ -79,7 +79,7 @@ export interface ReadyRule<S extends Saying = Saying> {
   readonly scenario: Rule['scenario']
   /** Whether it counts separately for each caller or conversation. Otherwise it counts for the whole scope. */
   readonly per: Per | undefined
-  readonly sayings: readonly S[]
+  readonly replies: readonly S[]
   readonly then: Then
   /** Whether its reply depends on how often it has answered. */
   readonly counts: boolean
@@ -88,27 +88,27 @@ export interface ReadyRule<S extends Saying = Saying> {
   /** Its first reply, which is the only one if nothing changes. */
   readonly first: S
   /** The reply for the `count`th time, from 1. */
-  readonly sayingAt: (count: number) => S
+  readonly replyAt: (count: number) => S
 }
 
 /** Finds the few rules among many that can match a request. */
-export interface RuleLookup<I extends MatchInput = MatchInput, S extends Saying = Saying> {
+export interface RuleLookup<I extends MatchInput = MatchInput, S extends ReadyReply = ReadyReply> {
   /** The rules that may match, in the order in which they are tried. The others cannot match. */
   candidates(input: I): readonly ReadyRule<S>[]
 }
 
 export interface Dialect<
   I extends MatchInput = MatchInput,
-  S extends Saying = Saying,
+  S extends ReadyReply = ReadyReply,
   X extends RuleLookup<I, S> = RuleLookup<I, S>,
 > {
   conditions(rule: Rule): readonly Condition<I>[]
   /** Compiles a reply. `path` is its position in the rule. */
-  saying(form: NonNullable<Rule['reply']>, path: Path, owner: SayingOwner, texts: Texts): S
+  compileReply(form: NonNullable<Rule['reply']>, path: Path, owner: ReplyOwner, texts: Texts): S
   /** `rules` are in the order in which they are tried. */
   index(rules: readonly ReadyRule<S>[]): X
   /** Whether not every reply suits the request. */
   isDemanding(input: I): boolean
   /** Why a reply does not suit such a request; `undefined` if it does. */
-  objection(saying: S, input: I): string | undefined
+  objection(reply: S, input: I): string | undefined
 }

@@ -7,7 +7,7 @@ import { notForARule, PlatformError } from '../core/errors.js'
 import { stringifyExact } from '../core/json.js'
 import { CHAT } from '../core/paths.js'
 import { withLeaves } from '../redact/index.js'
-import { Asked } from './conditions/asked.js'
+import { ChatInput } from './conditions/chat-input.js'
 import { expressionIn } from './conditions/text.js'
 import { type DraftedReply, type DraftSource, replyOf } from './drafted-reply.js'
 import { draftOnPath } from './http/draft.js'
@@ -99,7 +99,7 @@ function draftedRule(told: DraftSource): DraftParts {
   const asked = requestIn(request.body)
   if (!asked) throw notForARule('it is not a chat completion request')
   const reply = replyOf(told, asked)
-  const user = new Asked(asked).user
+  const user = new ChatInput(asked).user
   const name = slugOf(user) || slugOf(asked.model) || 'rule'
   const { when, remark } = whenOf(asked, reply)
   const { says, pace, remarks } = reply
@@ -125,7 +125,7 @@ function requestIn(body: unknown): ChatRequest | undefined {
 
 /** Conditions that fit the request, and not the next one that an app sends once it has the answer. */
 function whenOf(request: ChatRequest, { calls }: DraftedReply) {
-  const asked = new Asked(request)
+  const asked = new ChatInput(request)
   const results = asked.toolResults
   const tools = results.map(({ tool }) => tool).filter(tool => tool !== '')
   const user = memorable(asked.user)

@@ -36,7 +36,7 @@ export interface DraftSource {
   readonly response: JournaledAnswer
 }
 
-interface Told {
+interface ResponseFacts {
   readonly status: number | null
   readonly complete: boolean
   readonly error: string | null
@@ -53,7 +53,7 @@ export interface DraftedReply {
 }
 
 /** Throws a PlatformError that says why no reply can be drafted. */
-export function replyOf(told: Told, request: ChatRequest): DraftedReply {
+export function replyOf(told: ResponseFacts, request: ChatRequest): DraftedReply {
   const { status, response } = told
   const broke = told.complete ? [] : ['The answer broke off; the draft has what was said until then.']
   if (status !== null && status >= 400) return { says: { fault: faultOf(told) }, calls: [], remarks: [] }
@@ -77,7 +77,7 @@ const whyNothing = ({ truncated }: JournaledAnswer) =>
 const remarksOn = ({ n }: ChatRequest) =>
   (n ?? 1) > 1 ? [`The request wanted ${n} choices; a request for fewer gets the first ones.`] : []
 
-function faultOf({ status, error, response }: Told): NonNullable<ReplyForm['fault']> {
+function faultOf({ status, error, response }: ResponseFacts): NonNullable<ReplyForm['fault']> {
   const wait = Number(response.headers['retry-after'] ?? Number.NaN)
   const message = error ?? messageIn(response.body)
   return {
@@ -146,7 +146,7 @@ export const plain = (text: string) => (hasTemplate(text) ? `{% raw %}${text}{% 
 const NO_TIME_MS = 20
 
 /** The pace of an answer with this many pieces; nothing if it came at once. */
-export function paceOf({ firstByteMs, response: { piecesAtMs } }: Told, events: number) {
+export function paceOf({ firstByteMs, response: { piecesAtMs } }: ResponseFacts, events: number) {
   const [first = 0] = piecesAtMs
   const spanMs = (piecesAtMs.at(-1) ?? 0) - first
   if (piecesAtMs.length < 2 || spanMs < NO_TIME_MS) return {}

@@ -1,18 +1,18 @@
 /** Chooses the rule that answers. */
-import type { Dialect, MatchInput, ReadyRule, RuleLookup, Saying } from './dialect.js'
+import type { Dialect, MatchInput, ReadyReply, ReadyRule, RuleLookup } from './dialect.js'
 import type { Memory } from './memory.js'
 import { isSpent } from './ready-rule.js'
 
 /** A reply, and how often its rule has answered, including this time. */
-export interface Taken<S extends Saying = Saying> {
-  readonly saying: S
+export interface ChosenReply<S extends ReadyReply = ReadyReply> {
+  readonly reply: S
   readonly count: number
 }
 
 /** Matches requests against the rules of one dialect. */
 export interface Engine<
   I extends MatchInput = MatchInput,
-  S extends Saying = Saying,
+  S extends ReadyReply = ReadyReply,
   X extends RuleLookup<I, S> = RuleLookup<I, S>,
 > {
   /** The rules in the order in which they are tried, including those that are switched off. */
@@ -21,13 +21,13 @@ export interface Engine<
   /** Whether one of their replies is a fault. */
   readonly fails: boolean
   /** The reply of the first rule that matches, which counts as an answer; `undefined` if none matches. */
-  take(input: I): Taken<S> | undefined
+  take(input: I): ChosenReply<S> | undefined
   /** The reasons why a rule does not answer, each without a full stop; empty if it would. */
   reasonsAgainst(rule: ReadyRule<S>, input: I): readonly string[]
 }
 
 /** Creates an engine for the rules among `written` that belong to this dialect. */
-export function createEngine<I extends MatchInput, S extends Saying, X extends RuleLookup<I, S>>(
+export function createEngine<I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(
   written: readonly ReadyRule[],
   memory: Memory,
   dialect: Dialect<I, S, X>,
@@ -48,7 +48,7 @@ export function createEngine<I extends MatchInput, S extends Saying, X extends R
         const mayObject = rule.counts || dialect.isDemanding(input)
         if (mayObject && objectionTo(rule, input, { dialect, memory }) !== undefined) continue
         const count = memory.note(rule, input)
-        return rule.counts ? { saying: rule.sayingAt(count), count } : { saying: rule.first, count: 1 }
+        return rule.counts ? { reply: rule.replyAt(count), count } : { reply: rule.first, count: 1 }
       }
       return undefined
     },
@@ -67,12 +67,12 @@ export interface AddedRules {
   /** Whether there are none, so that requests need not check. */
   readonly isEmpty: boolean
   /** The engines of a dialect, in the order in which they are asked: for a scope, or all if none is given. */
-  engines<I extends MatchInput, S extends Saying, X extends RuleLookup<I, S>>(
+  engines<I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(
     dialect: Dialect<I, S, X>,
     scope?: string,
   ): readonly Engine<I, S, X>[]
   /** The reply of the first rule that matches, which counts as an answer; `undefined` if none matches. */
-  take<I extends MatchInput, S extends Saying>(dialect: Dialect<I, S>, input: I): Taken<S> | undefined
+  take<I extends MatchInput, S extends ReadyReply>(dialect: Dialect<I, S>, input: I): ChosenReply<S> | undefined
 }
 
 export interface RuleSources {
@@ -84,7 +84,7 @@ export interface RuleSources {
 }
 
 /** All rules of one dialect, wherever they come from. */
-export function createEngines<I extends MatchInput, S extends Saying, X extends RuleLookup<I, S>>(
+export function createEngines<I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(
   dialect: Dialect<I, S, X>,
   { rules, atRunTime, memory }: RuleSources,
 ) {
@@ -105,13 +105,13 @@ function fits({ conditions }: ReadyRule, input: MatchInput): boolean {
   return true
 }
 
-interface Objecting<I extends MatchInput, S extends Saying> {
+interface Objecting<I extends MatchInput, S extends ReadyReply> {
   readonly dialect: Dialect<I, S>
   readonly memory: Memory
 }
 
 /** Why a rule does not answer although its conditions hold. */
-function objectionTo<I extends MatchInput, S extends Saying>(
+function objectionTo<I extends MatchInput, S extends ReadyReply>(
   rule: ReadyRule<S>,
   input: I,
   { dialect, memory }: Objecting<I, S>,
@@ -125,5 +125,5 @@ function objectionTo<I extends MatchInput, S extends Saying>(
   if (scenario?.state !== undefined && memory.stateFor(rule, input) !== scenario.state) {
     return `scenario "${scenario.name}" is in state "${memory.stateFor(rule, input)}"${here}, not "${scenario.state}"`
   }
-  return isDemanding ? dialect.objection(rule.sayingAt(answered + 1), input) : undefined
+  return isDemanding ? dialect.objection(rule.replyAt(answered + 1), input) : undefined
 }

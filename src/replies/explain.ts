@@ -1,9 +1,9 @@
 /** Explains which rule would answer a request, with what reply, and why others would not. */
 import { inlineYaml } from '../check/yaml.js'
-import type { MatchInput, ReadyRule, Saying } from './dialect.js'
+import type { MatchInput, ReadyReply, ReadyRule } from './dialect.js'
+import type { Choice, Generation } from './generation.js'
 import type { Memory } from './memory.js'
-import { nearestSentence, type TriedRules } from './nearest.js'
-import type { Choice, Generation } from './said.js'
+import { type CandidateRules, nearestSentence } from './nearest.js'
 
 export interface Explanation<T = Generation> {
   /** The rule that answers; `undefined` if none does. */
@@ -31,7 +31,7 @@ export interface RuleDraft {
 }
 
 /** Adds the rules of a draft, in the order in which they would be tried. */
-export function withDraft<S extends Saying>(
+export function withDraft<S extends ReadyReply>(
   rules: readonly ReadyRule<S>[],
   dialect: ReadyRule['dialect'],
   draft: RuleDraft | undefined,
@@ -42,7 +42,7 @@ export function withDraft<S extends Saying>(
   return at < 0 ? [...drafted, ...rules] : rules.toSpliced(at, 1, ...drafted)
 }
 
-interface Circumstances<I extends MatchInput, S extends Saying, T> extends TriedRules<I, S> {
+interface Circumstances<I extends MatchInput, S extends ReadyReply, T> extends CandidateRules<I, S> {
   /** Whether magic words answer before all rules. */
   readonly isMagic?: boolean
   readonly memory: Memory
@@ -52,7 +52,7 @@ interface Circumstances<I extends MatchInput, S extends Saying, T> extends Tried
   readonly letters?: number
 }
 
-export function explanationOf<I extends MatchInput, S extends Saying<T>, T>(
+export function explanationOf<I extends MatchInput, S extends ReadyReply<T>, T>(
   input: I,
   { isMagic, memory, otherwise, letters, ...tried }: Circumstances<I, S, T>,
 ): Explanation<T> {
@@ -70,7 +70,7 @@ export function explanationOf<I extends MatchInput, S extends Saying<T>, T>(
     async says() {
       if (!rule) return otherwise(nearest)
       const count = memory.answeredTo(rule, input) + 1
-      return rule.sayingAt(count).said(input, count)
+      return rule.replyAt(count).generate(input, count)
     },
   }
 }

@@ -8,12 +8,14 @@ import { CHAT } from '../core/paths.js'
 import { onceLoaded } from '../core/work.js'
 import { createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule } from './at-run-time.js'
 import { chat } from './chat.js'
-import { Asked } from './conditions/asked.js'
+import { ChatInput } from './conditions/chat-input.js'
 import { readable } from './conditions/on-exchanges.js'
+import { defaultReply } from './default-reply.js'
 import type { ReadyRule } from './dialect.js'
 import { createEngines, type RuleSources } from './engine.js'
 import { type Explanation, explanationOf, type RuleDraft, withDraft } from './explain.js'
 import { seedOf } from './fake.js'
+import type { Generation } from './generation.js'
 import type { HttpReplies } from './http/index.js'
 import { type LoadedRules, loadedHttp, loadMcp } from './load.js'
 import { callOf, hasMagic, MAGIC_PREFIX, magicOf, saysItself, withMagic } from './magic.js'
@@ -24,15 +26,15 @@ import { nearestSentence } from './nearest.js'
 import type { ListedRule } from './operations.js'
 import { areNeighbours, fileOfRule } from './rule-files.js'
 import { isHttpRule } from './rules.js'
-import type { Generation } from './said.js'
 import { sampled } from './structured/index.js'
-import { unasked } from './unasked.js'
 
 export { type Adding, createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule as AddedRule } from './at-run-time.js'
 export { conditionsOn } from './conditions/on-exchanges.js'
 export { type Draft, type DraftedRules, type DraftSource, draftOf, draftsOf } from './draft.js'
 export { type Explanation, linesOf, type RuleDraft, verdictOf } from './explain.js'
 export { seedOfTexts } from './fake.js'
+export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from './generation.js'
+export type { HttpGeneration } from './http/http-reply.js'
 export type { HttpReplies } from './http/index.js'
 export { bodyOf, fieldsIn } from './http/input.js'
 export {
@@ -45,7 +47,6 @@ export {
   type TriedRequest,
   troubleWithRoute,
 } from './http/route.js'
-export type { HttpGeneration } from './http/saying.js'
 export { createPathTree } from './http/tree.js'
 export { keepRules } from './keep.js'
 export { type LintFinding, lint } from './lint.js'
@@ -62,9 +63,9 @@ export {
   type SentRules,
 } from './load.js'
 export { magicWords } from './magic.js'
-export type { McpReplies, McpTaken } from './mcp/index.js'
+export type { McpReplies, McpRuleAnswer } from './mcp/index.js'
 export type { McpCall } from './mcp/input.js'
-export type { McpGeneration, McpQuestion, McpRound } from './mcp/saying.js'
+export type { McpGeneration, McpQuestion, McpRound } from './mcp/mcp-reply.js'
 export { sentCall, type TriedCall, writtenCall } from './mcp/tried.js'
 export { createMemory, type Memory } from './memory.js'
 export { fileOf, goodRules, type ListedRule } from './operations.js'
@@ -72,11 +73,11 @@ export {
   addToFile,
   changeRule,
   draftInFile,
-  type InForce,
   isInFile,
   problemsOf,
   type RuleChange,
   type RuleEdit,
+  type RuleSet,
   readRule,
   ruleFiles,
 } from './rule-files.js'
@@ -88,7 +89,6 @@ export {
   type RuleInput,
   rulesSchema,
 } from './rules.js'
-export type { Choice, FinishReason, Generation, ToolCall, UsageInput } from './said.js'
 export { sampled, sampleJob, UnfitSchema } from './structured/index.js'
 
 export { type CommonFacts, hasTemplate, loadTemplates, TemplateError, type Templates } from './templates.js'
@@ -96,7 +96,7 @@ export { readTextFile } from './text-file.js'
 export { wrongToolCalls } from './tool-calls.js'
 
 /** The caller, and other facts besides the request. */
-type Circumstances = ConstructorParameters<typeof Asked>[1]
+type Circumstances = ConstructorParameters<typeof ChatInput>[1]
 
 /** Generates replies. */
 export interface Replies {
@@ -115,10 +115,10 @@ export interface Replies {
   /** The rules in force, in the order in which they are tried: those for a scope, or all if none is given. */
   list(scope?: string): readonly ListedRule[]
   /** The compiled rules of all scopes. */
-  inForce(): readonly ReadyRule[]
+  activeRules(): readonly ReadyRule[]
 }
 
-interface Wanted {
+interface RepliesConfig {
   readonly rules: LoadedRules['rules']
   readonly seed: number
   /** Whether a request that no rule matches is an error. */
@@ -132,19 +132,26 @@ interface Wanted {
 }
 
 /** Answers with the first matching rule. If none matches, generates a reply from `seed` and the request. */
-export function createReplies({ rules, seed, strict, magic, memory = createMemory(), ...wanted }: Wanted): Replies {
+export function createReplies({
+  rules,
+  seed,
+  strict,
+  magic,
+  memory = createMemory(),
+  ...wanted
+}: RepliesConfig): Replies {
   const { atRunTime = createRulesAtRunTime(memory) } = wanted
   const ordered = rules.toSorted((a, b) => b.priority - a.priority)
   const { take, triedFor, mayFail } = createChatRules({ rules, memory, atRunTime })
   const paths = pathsOnDemand({ rules, memory, atRunTime })
 
   /** Throws a 424 that names the nearest rule if a rule is required. */
-  function generated({ request }: Asked, nearest: () => string): Promise<Generation> {
+  function generated({ request }: ChatInput, nearest: () => string): Promise<Generation> {
     if (strict) throw noRuleMatches(nearest())
-    return unasked(request, seed)
+    return defaultReply(request, seed)
   }
 
-  function withoutRule(asked: Asked): Promise<Generation> {
+  function withoutRule(asked: ChatInput): Promise<Generation> {
     const tried = triedFor(asked)
     const nearest = () => nearestSentence(tried(), asked, asked.user.length)
     const made = generated(asked, nearest)
@@ -153,17 +160,17 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
 
   return {
     answer(request, circumstances) {
-      const asked = new Asked(request, circumstances)
+      const asked = new ChatInput(request, circumstances)
       if (magic && asked.user.includes(MAGIC_PREFIX) && hasMagic(asked.user)) return withMagicWords(asked, seed)
       const taken = take(asked)
       if (!taken) return withoutRule(asked)
-      const said = taken.saying.always ?? taken.saying.said(asked, taken.count)
-      const isJudged = (request.response_format != null && asksForForm(request)) || taken.saying.calls.length > 0
+      const said = taken.reply.always ?? taken.reply.generate(asked, taken.count)
+      const isJudged = (request.response_format != null && asksForForm(request)) || taken.reply.calls.length > 0
       return isJudged && !canJudge() ? loadJudge().then(() => said) : said
     },
     misfit: misfitOf,
     explain(request, circumstances, draft) {
-      const asked = new Asked(request, circumstances)
+      const asked = new ChatInput(request, circumstances)
       const { rules, reasonsAgainst } = triedFor(asked)()
       const isMagic = magic && hasMagic(asked.user)
       const { says, ...explanation } = explanationOf(asked, {
@@ -177,7 +184,7 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
       if (exchange.path !== CHAT) return paths()?.faultFor(exchange)
       if (!mayFail(exchange.scope)) return undefined
       const request = readable(exchange)
-      return Promise.resolve(request && take(new Asked(request, exchange))?.saying.fault)
+      return Promise.resolve(request && take(new ChatInput(request, exchange))?.reply.fault)
     },
     get http() {
       return paths()
@@ -186,7 +193,7 @@ export function createReplies({ rules, seed, strict, magic, memory = createMemor
       (await loadMcp()).createMcpReplies({ strict, rules, memory, seed, sampled, atRunTime }),
     ),
     list: scope => listed([...atRunTime.all(scope), ...ordered.map(inFile)], rule => memory.answered(rule, scope)),
-    inForce: () => [...atRunTime.all().map(({ rule }) => rule), ...ordered],
+    activeRules: () => [...atRunTime.all().map(({ rule }) => rule), ...ordered],
   }
 }
 
@@ -200,7 +207,7 @@ function createChatRules(parts: RuleParts) {
   return {
     ...{ take, mayFail },
     /** The rules that are active now, combined on demand. */
-    triedFor({ scope }: Asked) {
+    triedFor({ scope }: ChatInput) {
       const lists = engines(scope).flatMap(({ rules }) => (rules.length > 0 ? [rules] : []))
       return () => ({ rules: lists.length === 1 ? (lists[0] ?? []) : lists.flat(), reasonsAgainst })
     },
@@ -218,23 +225,23 @@ function pathsOnDemand(parts: RuleParts): () => HttpReplies | undefined {
   }
 }
 
-async function withMagicWords({ request, user }: Asked, seed: number): Promise<Generation> {
+async function withMagicWords({ request, user }: ChatInput, seed: number): Promise<Generation> {
   const magic = magicOf(request, user)
-  if (!magic) return unasked(request, seed)
+  if (!magic) return defaultReply(request, seed)
   const sample = async (schema: unknown) => (await sampled({ schema, seeds: [seedOf(request, seed)] }))[0]
   const toolCalls = magic.calls && { toolCalls: [await callOf(magic.calls, sample)] }
   const asked = { ...magic, choice: { ...magic.choice, ...toolCalls } }
-  return withMagic(saysItself(asked) ? nothing : await unasked(request, seed), asked)
+  return withMagic(saysItself(asked) ? nothing : await defaultReply(request, seed), asked)
 }
 
 /** A placeholder for a reply that would not be used. */
 const nothing: Generation = { choices: [{ text: '' }], answeredBy: { kind: 'canned', form: 'reply' } }
 
-type InForce = Pick<RuntimeRule, 'scope' | 'rule'> & { readonly id: string | null }
+type RuleEntry = Pick<RuntimeRule, 'scope' | 'rule'> & { readonly id: string | null }
 
-const inFile = (rule: ReadyRule): InForce => ({ id: rule.id ?? null, scope: '', rule })
+const inFile = (rule: ReadyRule): RuleEntry => ({ id: rule.id ?? null, scope: '', rule })
 
-function listed(all: readonly InForce[], answered: (rule: ReadyRule) => number): readonly ListedRule[] {
+function listed(all: readonly RuleEntry[], answered: (rule: ReadyRule) => number): readonly ListedRule[] {
   const named = all.map(({ id, scope, rule }) => ({ id, scope: scope === '' ? null : scope, rule }))
   return named.map((one, i) => ({
     ...{ id: one.id, scope: one.scope, answered: answered(one.rule) },

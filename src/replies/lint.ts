@@ -25,7 +25,7 @@ export function lint(written: readonly ReadyRule[], models: readonly string[]): 
   const rules = active.toSorted((a, b) => b.priority - a.priority)
   const found = (rule: ReadyRule, sentence: string | undefined): LintFinding[] =>
     sentence === undefined ? [] : [{ place: rule.place, sentence: `${rule.title} ${sentence}` }]
-  const earlier: Earlier[] = []
+  const earlier: EarlierRule[] = []
   const routes = new Map<string, ReadyRule>()
   const findings: LintFinding[] = []
   for (const rule of rules) {
@@ -57,7 +57,7 @@ function ambiguousPath(rule: ReadyRule, before: Map<string, ReadyRule>): string 
 }
 
 /** A rule that never steps aside. Its conditions are listed once: each later rule is compared with them. */
-interface Earlier {
+interface EarlierRule {
   readonly rule: ReadyRule
   readonly conditions: Conditions
 }
@@ -65,7 +65,7 @@ interface Earlier {
 type Conditions = readonly (readonly [name: string, wanted: unknown])[]
 
 /** An earlier rule that answers whenever this one could. */
-function hiddenBy(rule: ReadyRule, earlier: readonly Earlier[]): string | undefined {
+function hiddenBy(rule: ReadyRule, earlier: readonly EarlierRule[]): string | undefined {
   const when = rule.written.when ?? {}
   const isAboutSame = (other: ReadyRule) => aboutOf(other) === aboutOf(rule)
   const hiding = earlier.find(({ rule, conditions }) => isAboutSame(rule) && covers(conditions, when))?.rule
@@ -80,11 +80,11 @@ const aboutOf = ({ written }: ReadyRule) =>
   isHttpRule(written) ? `${written.on} ${written.access ?? ''}` : isMcpRule(written) ? written.on : ''
 
 /** Whether a rule whose conditions hold never steps aside for the next one. */
-const answersAlways = ({ times, then, scenario, sayings }: ReadyRule) =>
+const answersAlways = ({ times, then, scenario, replies }: ReadyRule) =>
   times === undefined &&
   then !== 'miss' &&
   scenario?.state === undefined &&
-  sayings.every(({ mayBePassedOver }) => !mayBePassedOver)
+  replies.every(({ mayBePassedOver }) => !mayBePassedOver)
 
 /** Whether `narrow` holds only where `wide` does. Careful: it says so only of what can be read off. */
 function covers(wide: Conditions, narrow: object): boolean {

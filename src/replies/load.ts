@@ -10,7 +10,7 @@ import { MOST_VALUES_OF_RULES, requireModestJson, stringifyExact, withoutExpress
 import { inWorker, onceLoaded, TookTooLong } from '../core/work.js'
 import { chat } from './chat.js'
 import type { Dialect, ReadyRule } from './dialect.js'
-import { type RuleInForce, readyRule, standsAt } from './ready-rule.js'
+import { type RuleOrigin, readyRule, standsAt } from './ready-rule.js'
 import { isHttpRule, isMcpRule, type Rule, type RuleInput, ruleSchema, rulesSchema } from './rules.js'
 import { hasTemplate, loadTemplates, textsIn } from './templates.js'
 import { isTemplateFile, readSaidFile, readTextFile } from './text-file.js'
@@ -72,14 +72,17 @@ export async function rulesAsGiven(
   return (await checkedAndReady([written], { dir, seed, standing, whole: 'the rule', isOne: true })).rules
 }
 
-interface Given extends Omit<Making, 'complain'> {
+interface RuleInputs extends Omit<Making, 'complain'> {
   /** The name of the whole input. */
   readonly whole: string
   /** Whether it is a single rule, which has no number. */
   readonly isOne?: true
 }
 
-async function checkedAndReady(written: readonly unknown[], { whole, isOne, ...making }: Given): Promise<LoadedRules> {
+async function checkedAndReady(
+  written: readonly unknown[],
+  { whole, isOne, ...making }: RuleInputs,
+): Promise<LoadedRules> {
   const plain = withoutExpressions(written) as readonly unknown[]
   const checked = isOne ? checkOne(plain[0], whole) : check(rulesSchema, plain, { whole })
   const told = (sentence: string): Problem => ({ origin: whole, sentence })
@@ -137,7 +140,7 @@ async function readRules(file: string, name: string, seed: number): Promise<Read
   return rulesInText(text, { name, dir: path.dirname(file), seed })
 }
 
-interface Written {
+interface RuleText {
   /** The name of the text in problems and in the positions of rules. */
   readonly name: string
   /** The folder for files that rules use. Without it they may not use any. */
@@ -154,7 +157,7 @@ export const versionOf = (text: string) => hash('sha256', text, 'hex').slice(0, 
 export const idInFile = (file: string, i: number, version: string) => `${file}#${i + 1}@${version}`
 
 /** Parses and compiles the rules in a text. */
-export async function rulesInText(text: string, { name, dir, seed, alsoSays }: Written): Promise<ReadRules> {
+export async function rulesInText(text: string, { name, dir, seed, alsoSays }: RuleText): Promise<ReadRules> {
   const yaml = readYaml(text, name, { keepDigits: true })
   if (yaml.problems.length > 0) return unread(yaml.problems)
   // An empty file, or one that is commented out, has no rules, which is not a mistake.
@@ -230,7 +233,7 @@ interface Making {
   readonly seed: number
   /** Files outside of `dir` that the rules may use. By default all are allowed. */
   readonly alsoSays?: readonly string[] | undefined
-  readonly standing: (i: number) => RuleInForce
+  readonly standing: (i: number) => RuleOrigin
   complain(at: Path, sentence: string): void
 }
 

@@ -4,9 +4,9 @@ import { type ChatRequest, textOf } from '../completions/request.js'
 import { noToolOffered, toolNotOffered, unknownMagic } from '../core/errors.js'
 import type { Fault } from '../core/fault.js'
 import type { PaceInput } from '../core/pace.js'
-import { type Offered, offeredTools } from './called-tool.js'
+import { type OfferedTool, offeredTools } from './called-tool.js'
+import type { Choice, Generation, ToolCall } from './generation.js'
 import * as texts from './magic-texts.js'
-import type { Choice, Generation, ToolCall } from './said.js'
 
 /** The prefix of all magic words. */
 export const MAGIC_PREFIX = 'standin:'
@@ -16,7 +16,7 @@ const PREFIX = MAGIC_PREFIX
 interface Effect {
   readonly choice?: Partial<Choice>
   /** The tool to call. */
-  readonly calls?: Offered
+  readonly calls?: OfferedTool
   readonly fault?: Fault
   readonly pace?: PaceInput
 }
@@ -32,7 +32,7 @@ type Sample = (schema: unknown) => Promise<unknown>
 /** More than there are different words. Further words in a prompt are ignored. */
 export const MOST_WORDS = 50
 
-interface Asked {
+interface MagicUse {
   readonly request: ChatRequest
   /** The part that the `form` of the word has captured. */
   readonly detail: string | undefined
@@ -44,7 +44,7 @@ interface MagicWord {
   /** The pattern, if the word has parameters, and an example. */
   readonly form?: RegExp
   readonly example?: string
-  readonly effect: (asked: Asked) => Effect
+  readonly effect: (asked: MagicUse) => Effect
 }
 
 const says = (choice: Partial<Choice>) => () => ({ choice })
@@ -235,7 +235,7 @@ function effectOf(written: string, request: ChatRequest): Effect {
 }
 
 /** A consistent choice. */
-function settled(choice: Partial<Choice>, calls: Offered | undefined): Partial<Choice> {
+function settled(choice: Partial<Choice>, calls: OfferedTool | undefined): Partial<Choice> {
   const { text, refusal, finishReason } = choice
   if (text === undefined && (calls || refusal !== undefined)) return { ...choice, text: null }
   if (finishReason !== 'length') return choice
@@ -253,7 +253,7 @@ function statusFault(status: number): Fault {
   return status === 429 || status === 503 ? { status, message, retryAfter: 1 } : { status, message }
 }
 
-function toolCall({ request, detail }: Asked): Effect {
+function toolCall({ request, detail }: MagicUse): Effect {
   const last = request.messages.at(-1)
   // A request with a tool result repeats the same prompt, which would otherwise be answered with tool calls forever.
   if (last?.role === 'tool' || last?.role === 'function') return { choice: { text: `The tool says: ${textOf(last)}` } }
@@ -266,7 +266,7 @@ function toolCall({ request, detail }: Asked): Effect {
 }
 
 /** The call that magic words ask for, with valid arguments for the tool. */
-export async function callOf({ kind, name, parameters }: Offered, sample: Sample): Promise<ToolCall> {
+export async function callOf({ kind, name, parameters }: OfferedTool, sample: Sample): Promise<ToolCall> {
   if (kind === 'custom') return { kind, name, arguments: 'Some input.' }
   return { kind, name, arguments: JSON.stringify(await sample(parameters ?? { type: 'object' })) }
 }

@@ -3,7 +3,7 @@
 import type { ChatRequest } from '../completions/request.js'
 import { bounded } from '../core/work.js'
 import { offeredTools } from './called-tool.js'
-import type { Choice, Generation, ToolCall } from './said.js'
+import type { Choice, Generation, ToolCall } from './generation.js'
 
 /** Returns why a value does not fit a schema; `undefined` if it does. */
 type Objection = (schema: object, value: unknown) => string | undefined

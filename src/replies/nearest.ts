@@ -1,8 +1,8 @@
 /** Finds the rule that came nearest to answering, and what it failed on. */
-import type { MatchInput, ReadyRule, Saying } from './dialect.js'
+import type { MatchInput, ReadyReply, ReadyRule } from './dialect.js'
 
 /** The rules that a request was matched against, and why each did not answer. */
-export interface TriedRules<I extends MatchInput, S extends Saying = Saying> {
+export interface CandidateRules<I extends MatchInput, S extends ReadyReply = ReadyReply> {
   readonly rules: readonly ReadyRule<S>[]
   reasonsAgainst(rule: ReadyRule<S>, input: I): readonly string[]
 }
@@ -14,8 +14,8 @@ interface Nearest {
 }
 
 /** The rule with the fewest reasons against it; among equals the one of whose conditions the most hold, then the first. */
-function nearestRule<I extends MatchInput, S extends Saying>(
-  { rules, reasonsAgainst }: TriedRules<I, S>,
+function nearestRule<I extends MatchInput, S extends ReadyReply>(
+  { rules, reasonsAgainst }: CandidateRules<I, S>,
   input: I,
 ): Nearest | undefined {
   let best: (Nearest & { readonly holding: number }) | undefined
@@ -35,8 +35,8 @@ function nearestRule<I extends MatchInput, S extends Saying>(
 const MOST_LETTERS = 20_000_000
 
 /** `letters` of the request are compared with each rule. `The nearest is rule "weather" (replies/a.yaml:5): user does not contain "weather".` */
-export function nearestSentence<I extends MatchInput, S extends Saying>(
-  tried: TriedRules<I, S>,
+export function nearestSentence<I extends MatchInput, S extends ReadyReply>(
+  tried: CandidateRules<I, S>,
   input: I,
   letters = 0,
 ): string {

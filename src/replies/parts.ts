@@ -2,22 +2,22 @@
 import { hash } from 'node:crypto'
 import type { Path } from '../check/check.js'
 import { templateFailed } from '../core/errors.js'
-import type { MatchInput, SayingOwner, Texts } from './dialect.js'
+import type { MatchInput, ReplyOwner, Texts } from './dialect.js'
 import { withFaker } from './fake.js'
-import { type CommonFacts, type Compiled, hasTemplate, shownHeaders, TemplateError } from './templates.js'
+import { type CommonFacts, type CompiledTemplate, hasTemplate, shownHeaders, TemplateError } from './templates.js'
 import { isTemplateFile } from './text-file.js'
 
 /** A part of a reply that may depend on the request. */
-export type SayingPart<T> = { readonly fixed: T } | Made<T>
+export type ReplyPart<T> = { readonly fixed: T } | ComputedPart<T>
 
-interface Made<T> {
+interface ComputedPart<T> {
   readonly needsFaker: boolean
-  readonly made: (facts: CommonFacts) => T
+  readonly compute: (facts: CommonFacts) => T
 }
 
 /** What the templates of a dialect know about a request. */
-interface Asking {
-  readonly owner: SayingOwner
+interface TemplateContext {
+  readonly owner: ReplyOwner
   /** The values that templates can use. */
   facts(input: MatchInput, count: number): CommonFacts
   /** A number that is the same for the same request. */
@@ -33,7 +33,7 @@ export class RequestFacts<I extends MatchInput> implements CommonFacts {
   constructor(
     protected readonly input: I,
     readonly count: number,
-    private readonly owner: SayingOwner,
+    private readonly owner: ReplyOwner,
   ) {
     const now = new Date()
     this.now = now.toISOString()
@@ -51,24 +51,24 @@ export class RequestFacts<I extends MatchInput> implements CommonFacts {
 }
 
 /** Makes a reply out of a part. */
-export function saidBy<T>(part: SayingPart<T>, { owner, facts, seed }: Asking) {
-  if ('fixed' in part) return { always: part.fixed, said: () => part.fixed }
-  function made(facts: CommonFacts): T {
+export function generatedFrom<T>(part: ReplyPart<T>, { owner, facts, seed }: TemplateContext) {
+  if ('fixed' in part) return { always: part.fixed, generate: () => part.fixed }
+  function compute(facts: CommonFacts): T {
     try {
-      return (part as Made<T>).made(facts)
+      return (part as ComputedPart<T>).compute(facts)
     } catch (error) {
       throw error instanceof TemplateError ? templateFailed(owner.title, error.message) : error
     }
   }
   return {
     always: undefined,
-    said(input: MatchInput, count: number): T | Promise<T> {
+    generate(input: MatchInput, count: number): T | Promise<T> {
       const known = facts(input, count)
-      if (!part.needsFaker) return made(known)
+      if (!part.needsFaker) return compute(known)
       // The number of answers must not change the generated values.
-      return withFaker(seed(input) ^ numberOf(owner.drawnFrom), faker => {
+      return withFaker(seed(input) ^ numberOf(owner.seedText), faker => {
         known.faker = faker
-        return made(known)
+        return compute(known)
       })
     },
   }
@@ -77,7 +77,7 @@ export function saidBy<T>(part: SayingPart<T>, { owner, facts, seed }: Asking) {
 const numberOf = (text: string) => Number.parseInt(hash('sha256', text, 'hex').slice(0, 7), 16)
 
 /** The content of a file, which is a template if its name ends in .liquid. */
-export function filePart(file: string, path: Path, texts: Texts): SayingPart<string | Buffer | undefined> {
+export function filePart(file: string, path: Path, texts: Texts): ReplyPart<string | Buffer | undefined> {
   const text = texts.file(file)
   if (typeof text !== 'string' || !isTemplateFile(file)) return { fixed: text }
   const complain: Texts['complain'] = (at, sentence) => texts.complain(at, `${file}: ${sentence}`)
@@ -85,11 +85,11 @@ export function filePart(file: string, path: Path, texts: Texts): SayingPart<str
 }
 
 /** A text. Its template always gives text. */
-export const textPart = (text: string, path: Path, texts: Texts): SayingPart<string> =>
+export const textPart = (text: string, path: Path, texts: Texts): ReplyPart<string> =>
   compiled(text, path, texts, ({ renderText }, facts) => renderText(facts))
 
 /** A value. A text that consists of a single expression has the type of its result. */
-export const valuePart = (value: unknown, path: Path, texts: Texts): SayingPart<unknown> =>
+export const valuePart = (value: unknown, path: Path, texts: Texts): ReplyPart<unknown> =>
   compiled(value, path, texts, ({ renderValue }, facts) => renderValue(facts))
 
 /** Compiles the templates in a value. Returns the value itself if there are none. */
@@ -97,12 +97,12 @@ function compiled<T>(
   value: T,
   path: Path,
   { templates, names, complain }: Texts,
-  render: (compiled: Compiled, facts: CommonFacts) => T,
-): SayingPart<T> {
+  render: (compiled: CompiledTemplate, facts: CommonFacts) => T,
+): ReplyPart<T> {
   if (!templates || !hasTemplate(value)) return { fixed: value }
   try {
     const ready = templates.compile(value, names)
-    return { needsFaker: ready.needsFaker, made: facts => render(ready, facts) }
+    return { needsFaker: ready.needsFaker, compute: facts => render(ready, facts) }
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error
     // In a text with several lines, the position of its beginning is not enough.
@@ -112,17 +112,17 @@ function compiled<T>(
   }
 }
 
-export function mapped<A, B>(part: SayingPart<A>, change: (value: A) => B): SayingPart<B> {
+export function mapped<A, B>(part: ReplyPart<A>, change: (value: A) => B): ReplyPart<B> {
   if ('fixed' in part) return { fixed: change(part.fixed) }
-  const { needsFaker, made } = part
-  return { needsFaker, made: facts => change(made(facts)) }
+  const { needsFaker, compute } = part
+  return { needsFaker, compute: facts => change(compute(facts)) }
 }
 
 /** Joins several parts into one. */
-export function joined<T>(parts: readonly SayingPart<T>[]): SayingPart<readonly T[]> {
+export function joined<T>(parts: readonly ReplyPart<T>[]): ReplyPart<readonly T[]> {
   if (parts.every(part => 'fixed' in part)) return { fixed: parts.map(({ fixed }) => fixed) }
   return {
     needsFaker: parts.some(part => 'needsFaker' in part && part.needsFaker),
-    made: facts => parts.map(part => ('fixed' in part ? part.fixed : part.made(facts))),
+    compute: facts => parts.map(part => ('fixed' in part ? part.fixed : part.compute(facts))),
   }
 }

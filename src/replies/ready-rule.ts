@@ -2,12 +2,12 @@
 import { stringifyExact } from '../core/json.js'
 import type { PaceInput } from '../core/pace.js'
 import { firstGroups } from './conditions/shared.js'
-import type { Dialect, MatchInput, ReadyRule, Saying, Texts } from './dialect.js'
+import type { Dialect, MatchInput, ReadyReply, ReadyRule, Texts } from './dialect.js'
 import type { Then } from './rule-form.js'
 import type { Rule } from './rules.js'
 
 /** The position of a rule, and its title if it has no name. */
-export interface RuleInForce {
+export interface RuleOrigin {
   readonly place: string
   readonly title: string
   /** The id for changing the rule. */
@@ -17,12 +17,12 @@ export interface RuleInForce {
 }
 
 /** A rule without a name is named after its position. */
-export const standsAt = (place: string): RuleInForce => ({ place, title: `rule "${place}"` })
+export const standsAt = (place: string): RuleOrigin => ({ place, title: `rule "${place}"` })
 
 /** Compiles a rule. `texts` are the files that it uses and its template language. */
 export function readyRule(
   rule: Rule,
-  { place, title: unnamed, id, isByChance }: RuleInForce,
+  { place, title: unnamed, id, isByChance }: RuleOrigin,
   texts: Texts,
   dialect: Dialect,
 ): ReadyRule {
@@ -30,12 +30,12 @@ export function readyRule(
   const conditions = dialect.conditions(rule)
   const title = name === undefined ? unnamed : `rule "${name}"`
   const forms = replies ?? (reply ? [reply] : [])
-  const drawnFrom = name === undefined && isByChance ? stringifyExact(rule) : title
-  const own = { rule, title, drawnFrom, groups: (input: MatchInput) => firstGroups(conditions, input), ...paced(pace) }
-  const sayings = forms.map((form, i) => {
+  const seedText = name === undefined && isByChance ? stringifyExact(rule) : title
+  const own = { rule, title, seedText, groups: (input: MatchInput) => firstGroups(conditions, input), ...paced(pace) }
+  const ready = forms.map((form, i) => {
     const turn = forms.length > 1 ? { reply: i + 1, replies: forms.length } : {}
     const answeredBy = { kind: 'rule', title, place, ...turn } as const
-    return dialect.saying(form, replies ? ['replies', i] : ['reply'], { ...own, answeredBy }, texts)
+    return dialect.compileReply(form, replies ? ['replies', i] : ['reply'], { ...own, answeredBy }, texts)
   })
   const then = rule.then ?? 'repeat-last'
   return {
@@ -49,22 +49,22 @@ export function readyRule(
     times,
     scenario,
     per,
-    sayings,
+    replies: ready,
     then,
-    counts: isCounted({ times, then, scenario, sayings }),
+    counts: isCounted({ times, then, scenario, replies: ready }),
     fails: forms.some(({ fault }) => fault !== undefined),
-    first: sayings[0] as Saying,
-    sayingAt: count => sayings[turnOf(count, sayings.length, then)] as Saying,
+    first: ready[0] as ReadyReply,
+    replyAt: count => ready[turnOf(count, ready.length, then)] as ReadyReply,
   }
 }
 
 /** Whether something depends on how often the rule has answered. */
-const isCounted = ({ times, then, scenario, sayings }: Pick<ReadyRule, 'times' | 'then' | 'scenario' | 'sayings'>) =>
+const isCounted = ({ times, then, scenario, replies }: Pick<ReadyRule, 'times' | 'then' | 'scenario' | 'replies'>) =>
   times !== undefined ||
   then === 'miss' ||
-  sayings.length > 1 ||
+  replies.length > 1 ||
   scenario !== undefined ||
-  sayings.some(({ always }) => always === undefined)
+  replies.some(({ always }) => always === undefined)
 
 const paced = (pace: PaceInput | null | undefined) => (pace ? { pace } : {})
 
@@ -73,5 +73,5 @@ const turnOf = (count: number, length: number, then: Then): number =>
   then === 'cycle' ? (count - 1) % length : Math.min(count, length) - 1
 
 /** Whether a rule that has answered `answered` times has no reply left. */
-export const isSpent = ({ times, then, sayings }: ReadyRule, answered: number): boolean =>
-  answered >= (times ?? Number.POSITIVE_INFINITY) || (then === 'miss' && answered >= sayings.length)
+export const isSpent = ({ times, then, replies }: ReadyRule, answered: number): boolean =>
+  answered >= (times ?? Number.POSITIVE_INFINITY) || (then === 'miss' && answered >= replies.length)

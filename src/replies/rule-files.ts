@@ -23,7 +23,7 @@ import type { ReadyRule } from './dialect.js'
 import { findReplyFiles, fullNamesSaid, idInFile, type ReplyFiles, rulesInText, rulesSent, versionOf } from './load.js'
 
 /** What an edit is based on. */
-export interface InForce {
+export interface RuleSet {
   readonly files: ReplyFiles
   /** In the order in which they are tried. */
   readonly rules: readonly ReadyRule[]
@@ -45,17 +45,17 @@ interface OpenedRule extends OpenedFile {
 }
 
 /** The text of a rule in its file, with comments. Rejects if the file has changed since. */
-export async function readRule(id: string, { files }: InForce): Promise<string> {
+export async function readRule(id: string, { files }: RuleSet): Promise<string> {
   const { text, item } = await opened(id, files)
   return itemText(text, item)
 }
 
 /** The mistakes that the file would have if the rule had this text. Positions refer to `yaml`. */
-export async function problemsOf(id: string, yaml: string, inForce: InForce): Promise<readonly Problem[]> {
-  const rule = await opened(id, inForce.files)
+export async function problemsOf(id: string, yaml: string, ruleSet: RuleSet): Promise<readonly Problem[]> {
+  const rule = await opened(id, ruleSet.files)
   const { text, item, items, file } = rule
   const changed = withItem(text, item, yaml)
-  const problems = await problemsIn(changed, rule, inForce)
+  const problems = await problemsIn(changed, rule, ruleSet)
   if (problems.length === 0 && (listItems(changed) ?? []).length < items.length) {
     return [{ origin: file, line: 1, column: 1, sentence: 'There is no rule here.' }]
   }
@@ -73,12 +73,12 @@ export async function problemsOf(id: string, yaml: string, inForce: InForce): Pr
 export async function draftInFile(
   id: string,
   yaml: string,
-  inForce: InForce,
+  ruleSet: RuleSet,
   seed: number,
 ): Promise<readonly ReadyRule[]> {
-  const { full, file: name, text, item, items, index } = await opened(id, inForce.files)
+  const { full, file: name, text, item, items, index } = await opened(id, ruleSet.files)
   const dir = path.dirname(full)
-  const changed = { name, dir, seed, alsoSays: saidIn(name, dir, inForce) }
+  const changed = { name, dir, seed, alsoSays: saidIn(name, dir, ruleSet) }
   const { problems, rules } = await rulesInText(withItem(text, item, yaml), changed)
   const [problem] = problems
   if (problem) throw invalidRequest(wordProblem(problem))
@@ -96,10 +96,10 @@ export type RuleEdit =
 export type RuleChange = RuleEdit | { readonly kind: 'remove' }
 
 /** Changes the file of a rule. Returns the new id of the rule or its replacement. */
-export async function changeRule(id: string, change: RuleChange, inForce: InForce): Promise<string> {
-  const rule = await opened(id, inForce.files)
-  const { text, index } = change.kind === 'move' ? moved(id, rule, change.to, inForce.rules) : edited(rule, change)
-  const [problem] = await problemsIn(text, rule, inForce)
+export async function changeRule(id: string, change: RuleChange, ruleSet: RuleSet): Promise<string> {
+  const rule = await opened(id, ruleSet.files)
+  const { text, index } = change.kind === 'move' ? moved(id, rule, change.to, ruleSet.rules) : edited(rule, change)
+  const [problem] = await problemsIn(text, rule, ruleSet)
   if (problem) throw invalidRequest(wordProblem(problem))
   const least = rule.items.length + ({ before: 1, remove: -1 }[change.kind as string] ?? 0)
   if ((listItems(text) ?? []).length < least) throw invalidRequest('There is no rule here.')
@@ -113,13 +113,13 @@ export const ruleFiles = async ({ patterns, dir }: ReplyFiles): Promise<readonly
 ]
 
 /** Adds rules before all others in a file. */
-export async function addToFile(name: string, yaml: string, inForce: InForce): Promise<void> {
-  const full = await ownFile(name, inForce.files)
+export async function addToFile(name: string, yaml: string, ruleSet: RuleSet): Promise<void> {
+  const full = await ownFile(name, ruleSet.files)
   if (!full) throw noSuchRuleFile(name)
   const file = await openedFile(name, full)
   const { text, items } = file
   const changed = items.length > 0 ? withItemBefore(text, items, 0, yaml) : withItemAtEnd(text, yaml)
-  const [problem] = await problemsIn(changed, file, inForce)
+  const [problem] = await problemsIn(changed, file, ruleSet)
   if (problem) throw invalidRequest(wordProblem(problem))
   if ((listItems(changed) ?? []).length <= items.length) throw invalidRequest('There is no rule here.')
   await write(file, changed)
@@ -158,13 +158,13 @@ function moved(id: string, { text, items, item, file }: OpenedRule, to: 'up' | '
 }
 
 /** Whether two rules can swap places: both must be in the same file or scope, and of the same priority. */
-export function areNeighbours(one: Listed, other: Listed | undefined): boolean {
+export function areNeighbours(one: RulePosition, other: RulePosition | undefined): boolean {
   if (!other || one.rule.priority !== other.rule.priority || one.scope !== other.scope) return false
   const [file, otherFile] = [one, other].map(({ rule }) => placeOf(rule.id ?? '')?.file)
   return file === otherFile && (file !== undefined || (one.id !== null && other.id !== null))
 }
 
-interface Listed {
+interface RulePosition {
   readonly id: string | null
   readonly scope: string | null
   readonly rule: Pick<ReadyRule, 'id' | 'priority'>
@@ -224,13 +224,13 @@ async function ownFile(file: string, { patterns, dir }: ReplyFiles): Promise<str
   return undefined
 }
 
-async function problemsIn(text: string, { file, full }: OpenedFile, inForce: InForce): Promise<readonly Problem[]> {
+async function problemsIn(text: string, { file, full }: OpenedFile, ruleSet: RuleSet): Promise<readonly Problem[]> {
   const dir = path.dirname(full)
-  return (await rulesSent({ yaml: text, name: file, dir, alsoSays: saidIn(file, dir, inForce) })).problems
+  return (await rulesSent({ yaml: text, name: file, dir, alsoSays: saidIn(file, dir, ruleSet) })).problems
 }
 
 /** The files that the rules of a file already use. */
-function saidIn(file: string, dir: string, { rules }: InForce): readonly string[] {
+function saidIn(file: string, dir: string, { rules }: RuleSet): readonly string[] {
   const there = rules.filter(({ id }) => placeOf(id ?? '')?.file === file)
   return fullNamesSaid(
     there.map(({ written }) => written),

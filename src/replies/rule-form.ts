@@ -55,7 +55,7 @@ export const ruleFields = <const W extends v.GenericSchema, const R extends v.Ge
   ),
 })
 
-interface Written {
+interface ReplyFields {
   readonly reply?: unknown
   readonly replies?: unknown
   readonly then?: unknown
@@ -63,10 +63,10 @@ interface Written {
 
 /** Checks that fit several fields together, for `v.check`. */
 export const oneReply = {
-  holds: ({ reply, replies }: Written) => (reply === undefined) !== (replies === undefined),
+  holds: ({ reply, replies }: ReplyFields) => (reply === undefined) !== (replies === undefined),
   sentence: 'has to have either reply or replies.',
 }
 export const thenWithReplies = {
-  holds: ({ then, replies }: Written) => then === undefined || replies !== undefined,
+  holds: ({ then, replies }: ReplyFields) => then === undefined || replies !== undefined,
   sentence: 'has then, which goes with replies only.',
 }

@@ -3,7 +3,7 @@ import { withFaker } from './fake.js'
 import type { Templates } from './templates/compile.js'
 import { textsIn } from './templates/has-template.js'
 
-export type { Compiled, Templates } from './templates/compile.js'
+export type { CompiledTemplate, Templates } from './templates/compile.js'
 export {
   type CommonFacts,
   commonNames,

@@ -1,11 +1,11 @@
 /** Finds calls in chat rules that no MCP server could answer: of unknown tools, or with arguments that do not fit. */
 import { didYouMean } from '../check/suggest.js'
 import { bounded } from '../core/work.js'
+import type { ReadyChatReply } from './chat-reply.js'
 import type { ReadyRule } from './dialect.js'
+import type { ToolCall } from './generation.js'
 import type { LintFinding } from './lint.js'
 import { isHttpRule, isMcpRule } from './rules.js'
-import type { ToolCall } from './said.js'
-import type { ChatSaying } from './saying.js'
 import { hasTemplate } from './templates.js'
 
 interface KnownTool {
@@ -29,9 +29,9 @@ export async function wrongToolCalls(
     }
   }
   return rules.filter(isActiveChat).flatMap(rule => {
-    const sayings = rule.sayings as readonly ChatSaying[]
-    const unknown = sayings.flatMap(({ calls }) => calls.flatMap(name => unknownTool(name, tools)))
-    const wrong = sayings.flatMap(callsOf).flatMap(({ name, arguments: given }) => {
+    const replies = rule.replies as readonly ReadyChatReply[]
+    const unknown = replies.flatMap(({ calls }) => calls.flatMap(name => unknownTool(name, tools)))
+    const wrong = replies.flatMap(callsOf).flatMap(({ name, arguments: given }) => {
       const tool = tools.find(tool => isOf(name, tool))
       const mistake = tool && mistakeIn(tool, given)
       return mistake === undefined ? [] : `calls ${name} with arguments that do not fit its inputSchema: ${mistake}`
@@ -46,7 +46,7 @@ const isActiveChat = ({ written }: ReadyRule) =>
   written.enabled !== false && !isHttpRule(written) && !isMcpRule(written)
 
 /** Known if the reply is the same for every request. */
-const callsOf = ({ always }: ChatSaying): readonly ToolCall[] =>
+const callsOf = ({ always }: ReadyChatReply): readonly ToolCall[] =>
   (always?.choices ?? []).flatMap(({ toolCalls = [] }) => toolCalls.filter(({ kind }) => kind === 'function'))
 
 /** Clients may put the name of a server before that of its tool: `mcp__weather__get_weather`. */

@@ -3,7 +3,7 @@ import { didYouMean } from '../check/suggest.js'
 import { noSuchResource } from '../core/errors.js'
 import type { ResourceRow, State, Tables } from '../core/state.js'
 import { requireShallow } from './body.js'
-import type { ResourceAddress, ResourceRows, ResourceSummary, RowsWanted, RowView } from './operations.js'
+import type { ResourceAddress, ResourceRows, ResourceSummary, RowsQuery, RowView } from './operations.js'
 import { type ListQuery, MOST_ROWS } from './query.js'
 import { type ReadyResource, valueIn } from './resource.js'
 import { changeRow, everything, insertRow, listRows, type RowSet, removeRow } from './rows.js'
@@ -67,7 +67,7 @@ async function summaryOf(tables: Tables, resource: ReadyResource, scope: string)
   return { path, access, only, id: { field: id.field.join('.'), as: id.as }, owner: owner ?? null, rows: count }
 }
 
-function queryOf({ search = '', limit = MOST_ROWS, offset = 0 }: RowsWanted): ListQuery {
+function queryOf({ search = '', limit = MOST_ROWS, offset = 0 }: RowsQuery): ListQuery {
   return { filters: [], search: search.toLowerCase(), order: [], page: 1, offset, limit, isPaged: true }
 }
 

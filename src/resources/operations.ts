@@ -61,7 +61,7 @@ export interface ResourceAddress {
   readonly scope: string
 }
 
-export interface RowsWanted {
+export interface RowsQuery {
   readonly search?: string | undefined
   readonly limit?: number | undefined
   readonly offset?: number | undefined
@@ -73,7 +73,7 @@ export interface ResourceRows {
   /** One page, in the order of the rows, and the total count. */
   rows(
     address: ResourceAddress,
-    wanted?: RowsWanted,
+    wanted?: RowsQuery,
   ): Promise<{ readonly data: readonly RowView[]; readonly total: number }>
   insert(address: ResourceAddress, row: Json): Promise<Json>
   /** Changes the fields that are given, or replaces the row. */
@@ -89,13 +89,13 @@ interface Parts {
   readonly resources: () => Promise<ResourceRows>
 }
 
-interface Asked {
+interface AddressParams {
   /** The path of the resource, as configured. */
   readonly resource: string
   readonly scope: string | undefined
 }
 
-const addressIn = ({ resource, scope = '' }: Asked): ResourceAddress => ({ path: resource, scope })
+const addressIn = ({ resource, scope = '' }: AddressParams): ResourceAddress => ({ path: resource, scope })
 
 const notThere = 'There is no such resource, or no such row.'
 

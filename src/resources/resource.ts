@@ -4,7 +4,7 @@ import type { ResourceAction } from '../config/resource-options.js'
 import type { Access } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import type { Json } from '../core/state.js'
-import type { Wraps } from './wrap.js'
+import type { WrapTemplates } from './wrap.js'
 
 export interface ReadyResource {
   /** As configured: `/builder/projects/:projectId/files`. */
@@ -23,7 +23,7 @@ export interface ReadyResource {
   readonly numeric: ReadonlySet<string>
   /** The first mistake of a row according to its schema. */
   readonly mistakeOf: ((row: Json) => string | undefined) | undefined
-  readonly wraps: Wraps
+  readonly wraps: WrapTemplates
 }
 
 export interface RowId {

@@ -56,7 +56,7 @@ function spotOf(resource: ReadyResource, action: ResourceAction) {
 }
 
 /** A request, as the actions see it. */
-interface Asked {
+interface ResourceRequest {
   readonly exchange: Exchange
   readonly params: Readonly<Record<string, string>>
   /** The last step of the path. */
@@ -76,7 +76,7 @@ async function answerOf({ resource, action }: Spot, exchange: Exchange, parts: P
 async function readReply(
   resource: ReadyResource,
   action: 'list' | 'get',
-  asked: Asked,
+  asked: ResourceRequest,
   { state, now }: Parts,
 ): Promise<Reply> {
   const { exchange, id } = asked
@@ -103,7 +103,7 @@ async function readReply(
 async function rowSetOf(
   tables: Tables,
   resource: ReadyResource,
-  { exchange, params }: Asked,
+  { exchange, params }: ResourceRequest,
   head: RowSet['head'] | undefined,
 ): Promise<RowSet | undefined> {
   return head && { resource, head, params, viewer: await viewerOf(tables, exchange.caller) }
@@ -112,7 +112,7 @@ async function rowSetOf(
 async function writeReply(
   resource: ReadyResource,
   action: Exclude<ResourceAction, 'list' | 'get'>,
-  asked: Asked,
+  asked: ResourceRequest,
   { state, now }: Parts,
 ): Promise<Reply> {
   const { exchange, id } = asked
@@ -135,18 +135,18 @@ async function writeReply(
   })
 }
 
-function rowReply({ exchange, params }: Asked, { resource }: RowSet, row: Json): Reply {
+function rowReply({ exchange, params }: ResourceRequest, { resource }: RowSet, row: Json): Reply {
   const body = resource.wraps.one({ row, params, caller: exchange.caller })
   return { ...jsonReply(body), headers: ['etag', etagOf(row)] }
 }
 
-function created(asked: Asked, set: RowSet, row: Json): Reply {
+function created(asked: ResourceRequest, set: RowSet, row: Json): Reply {
   const reply = rowReply(asked, set, row)
   const id = encodeURIComponent(String(valueIn(row, set.resource.id.field)))
   return { ...reply, status: 201, headers: [...(reply.headers ?? []), 'location', `${asked.exchange.path}/${id}`] }
 }
 
-function listReply(asked: Asked, set: RowSet, query: ListQuery, found: RowPage): Reply {
+function listReply(asked: ResourceRequest, set: RowSet, query: ListQuery, found: RowPage): Reply {
   const { exchange, params } = asked
   const rows = found.rows.map(({ row }) => row)
   const { total } = found

@@ -20,7 +20,7 @@ interface RowFacts extends Pick<ListFacts, 'params' | 'caller'> {
   readonly row: Json
 }
 
-export interface Wraps {
+export interface WrapTemplates {
   list(facts: ListFacts): unknown
   one(facts: RowFacts): unknown
 }
@@ -29,17 +29,17 @@ const common = { params: undefined, caller: ['kind', 'name', 'email', 'id'] }
 const listNames = { ...common, rows: undefined, total: undefined, page: undefined, pages: undefined, limit: undefined }
 const rowNames = { ...common, row: undefined }
 
-interface Written {
+interface WrapOptions {
   readonly list?: unknown
   readonly one?: unknown
 }
 
 /** Without templates, rows are the whole answer. `complain` is called with the path and a sentence for each mistake. */
 export async function wrapsOf(
-  { list, one }: Written,
+  { list, one }: WrapOptions,
   path: string,
   complain: (at: readonly string[], sentence: string) => void,
-): Promise<Wraps> {
+): Promise<WrapTemplates> {
   const [forList, forOne] = [
     await compiled(list, listNames, sentence => complain(['list'], sentence)),
     await compiled(one, rowNames, sentence => complain(['one'], sentence)),

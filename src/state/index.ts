@@ -16,7 +16,7 @@ export function stateKindOf(where: string): StateKind | undefined {
   return undefined
 }
 
-export interface Surroundings {
+export interface StateDependencies {
   /** The folder for relative paths. */
   readonly dir: string
   /**
@@ -26,7 +26,7 @@ export interface Surroundings {
 }
 
 /** Opens `memory`, `file:PATH` or `postgres://…`. If that fails, rejects with a StartError that says what to do. */
-export async function openState(where: string, { dir, warn = () => {} }: Surroundings): Promise<State> {
+export async function openState(where: string, { dir, warn = () => {} }: StateDependencies): Promise<State> {
   return createState(await openStore(where, dir, warn), warn)
 }
 

@@ -4,13 +4,13 @@ import type { PlatformError } from '../core/errors.js'
 import type { Exchange, TextReply } from '../core/exchange.js'
 import { GATEWAY } from './errors.js'
 
-type Asked = Pick<Exchange, 'headers'>
+type WithHeaders = Pick<Exchange, 'headers'>
 
 /** From this version on, a request states which error format it understands (supabase-auth.md, §2.1). */
 const VERSION = '2024-01-01'
 
 /** Returns the error in the auth backend's format. */
-export function authErrorReply(error: PlatformError, asked: Asked): TextReply {
+export function authErrorReply(error: PlatformError, asked: WithHeaders): TextReply {
   const { status, headers } = error
   const plain = (contentType: string, body: string): TextReply => ({
     kind: 'reply',
@@ -45,7 +45,7 @@ const named: Readonly<Record<string, { readonly code: string; readonly message?:
   },
 }
 
-function toldByCode(error: PlatformError, asked: Asked): TextReply {
+function toldByCode(error: PlatformError, asked: WithHeaders): TextReply {
   const { status, headers, more } = error
   const { code, message = error.message } = named[error.code] ?? error
   const version = asked.headers['x-supabase-api-version']

@@ -11,7 +11,7 @@ export interface Return {
 }
 
 /** The changed user, and the messages added to the outbox. */
-export interface Sent {
+export interface UserWithMessages {
   readonly user: UserRow
   readonly messages: readonly MessageRow[]
 }
@@ -25,7 +25,7 @@ interface Letter {
   readonly back?: Return
 }
 
-async function send(backend: Backend, tables: Tables, user: UserRow, letter: Letter): Promise<Sent> {
+async function send(backend: Backend, tables: Tables, user: UserRow, letter: Letter): Promise<UserWithMessages> {
   const { kind, token, recipient, back, changes } = letter
   const code = newCode(backend)
   const hash = `${back?.challenge ? PKCE : ''}${hashOfCode(recipient, code)}`
@@ -43,7 +43,12 @@ async function sendWithFlow(backend: Backend, tables: Tables, user: UserRow, met
   return send(backend, tables, user, letter)
 }
 
-export const sendConfirmation = (backend: Backend, tables: Tables, user: UserRow, back: Return): Promise<Sent> =>
+export const sendConfirmation = (
+  backend: Backend,
+  tables: Tables,
+  user: UserRow,
+  back: Return,
+): Promise<UserWithMessages> =>
   sendWithFlow(backend, tables, user, 'email/signup', {
     kind: 'signup',
     token: 'confirmation_token',
@@ -59,7 +64,7 @@ export const sendSignIn = (
   user: UserRow,
   kind: 'recovery' | 'magiclink',
   back: Return,
-): Promise<Sent> =>
+): Promise<UserWithMessages> =>
   sendWithFlow(backend, tables, user, kind, {
     kind,
     token: 'recovery_token',
@@ -68,7 +73,12 @@ export const sendSignIn = (
     changes: { recovery_sent_at: momentOf(backend) },
   })
 
-export function sendInvite(backend: Backend, tables: Tables, user: UserRow, redirect: string): Promise<Sent> {
+export function sendInvite(
+  backend: Backend,
+  tables: Tables,
+  user: UserRow,
+  redirect: string,
+): Promise<UserWithMessages> {
   const at = momentOf(backend)
   return send(backend, tables, user, {
     kind: 'invite',
@@ -86,7 +96,7 @@ export async function sendEmailChange(
   user: UserRow,
   newEmail: string,
   back: Return,
-): Promise<Sent> {
+): Promise<UserWithMessages> {
   const changes = {
     new_email: newEmail,
     email_change_sent_at: momentOf(backend),
@@ -116,7 +126,7 @@ export function sendPhoneCode(
   tables: Tables,
   user: UserRow,
   { kind, phone }: { kind: 'sms' | 'phone_change'; phone: string },
-): Promise<Sent> {
+): Promise<UserWithMessages> {
   const at = momentOf(backend)
   return send(backend, tables, user, {
     kind,
@@ -127,7 +137,7 @@ export function sendPhoneCode(
 }
 
 /** Sends a signed-in user the code that they need to change their password. */
-export const sendReauthentication = (backend: Backend, tables: Tables, user: UserRow): Promise<Sent> =>
+export const sendReauthentication = (backend: Backend, tables: Tables, user: UserRow): Promise<UserWithMessages> =>
   send(backend, tables, user, {
     kind: 'reauthentication',
     token: 'reauthentication_token',

@@ -4,7 +4,7 @@
  */
 import { statSync } from 'node:fs'
 import { fetchFrom } from '../core/http.js'
-import { type KeptSession, keepSession, keptSession } from './session-file.js'
+import { keepSession, keptSession, type StoredSession } from './session-file.js'
 
 export interface LiveSession {
   /**
@@ -52,11 +52,11 @@ export function createLiveSession(parts: LiveSessionParts): LiveSession {
   let askAgainMs = 0
   let refreshing: Promise<string | undefined> | undefined
 
-  const lifeMs = ({ expiresAt }: KeptSession) => Date.parse(expiresAt) - now()
-  const usable = (session: KeptSession | undefined) =>
+  const lifeMs = ({ expiresAt }: StoredSession) => Date.parse(expiresAt) - now()
+  const usable = (session: StoredSession | undefined) =>
     session && lifeMs(session) > 0 ? session.accessToken : undefined
 
-  async function renewed(old: KeptSession): Promise<string | undefined> {
+  async function renewed(old: StoredSession): Promise<string | undefined> {
     const answer = await refresh(old.refreshToken)
     // Another process may have renewed or ended the session in the meantime.
     const current = kept.look()
@@ -96,10 +96,10 @@ export function createLiveSession(parts: LiveSessionParts): LiveSession {
 /** The session in a file, which other processes may change. */
 function createKeptSession(file: string, authUrl: string, report: (sentence: string) => void) {
   let trace: string | undefined
-  let session: KeptSession | undefined
+  let session: StoredSession | undefined
   return {
     /** Reads the file. Returns `undefined` if it cannot be used. */
-    look(): KeptSession | undefined {
+    look(): StoredSession | undefined {
       try {
         const seen = traceOf(file)
         if (seen === trace) return session
@@ -111,7 +111,7 @@ function createKeptSession(file: string, authUrl: string, report: (sentence: str
       }
       return session
     },
-    keep(renewed: KeptSession): void {
+    keep(renewed: StoredSession): void {
       try {
         keepSession(file, authUrl, renewed)
         trace = traceOf(file)
@@ -129,7 +129,7 @@ function traceOf(file: string): string {
   return stats ? `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}` : 'none'
 }
 
-export type Refreshed =
+export type LiveRefreshResult =
   | { readonly kind: 'renewed'; readonly accessToken: string; readonly refreshToken: string; readonly lifeMs: number }
   /** The backend refuses the token. Asking again would not help. */
   | { readonly kind: 'refused'; readonly why: string }
@@ -137,7 +137,7 @@ export type Refreshed =
   | { readonly kind: 'unanswered'; readonly why: string }
 
 /** Exchanges a refresh token. Never rejects. */
-export type Refresh = (refreshToken: string) => Promise<Refreshed>
+export type Refresh = (refreshToken: string) => Promise<LiveRefreshResult>
 
 /** Asks a live auth backend for new tokens. */
 export const refreshAt =
@@ -162,7 +162,7 @@ export const refreshAt =
   }
 
 /** The backend's response (`AccessTokenResponse` and `HTTPError` of supabase/auth). */
-interface Said {
+interface TokenResponse {
   readonly access_token?: unknown
   readonly refresh_token?: unknown
   readonly expires_in?: unknown
@@ -170,8 +170,10 @@ interface Said {
   readonly error_description?: unknown
 }
 
-function readAnswer(status: number, said: unknown): Refreshed {
-  const { access_token, refresh_token, expires_in, msg, error_description }: Said = { ...(said as Said | null) }
+function readAnswer(status: number, said: unknown): LiveRefreshResult {
+  const { access_token, refresh_token, expires_in, msg, error_description }: TokenResponse = {
+    ...(said as TokenResponse | null),
+  }
   const isWhole = typeof access_token === 'string' && typeof refresh_token === 'string' && Number(expires_in) > 0
   if (status === 200 && isWhole) {
     // The lifetime and not `expires_at`, since the backend's clock may differ from ours.

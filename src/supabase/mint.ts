@@ -65,7 +65,7 @@ const minted = (token: string, expiresAtSeconds: number): MintedToken => ({
 })
 
 /** The user to sign in. */
-export interface Newcomer {
+export interface UserToSignIn {
   /** In lower case. */
   readonly email: string
   /** Without it, no password is checked. */
@@ -75,7 +75,7 @@ export interface Newcomer {
 }
 
 /** Rejects with Supabase's error if the password is wrong for an existing user. */
-export async function signIn(backend: Backend, { email, password, seed }: Newcomer): Promise<Grant> {
+export async function signIn(backend: Backend, { email, password, seed }: UserToSignIn): Promise<Grant> {
   const state = await backend.state()
   // Nothing else of the configuration is added: the state may belong to a platform that was started with another one.
   if (seed) await plantUser(state, seed, backend.now)

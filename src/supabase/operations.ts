@@ -69,7 +69,7 @@ const signInWanted = v.pipe(
   ),
 )
 /** Which user to sign in. */
-export type SignInWanted = Of<typeof signInWanted>
+export type SignInInput = Of<typeof signInWanted>
 
 const grantedSession = object({
   access_token: text,
@@ -99,13 +99,13 @@ const keyWanted = object({
   scope: optional(text, 'The scope of requests that use this key and name no scope.'),
 })
 /** Which key to create. */
-export type KeyWanted = Of<typeof keyWanted>
+export type NewKeyInput = Of<typeof keyWanted>
 
 /** What tests can do without a password. */
 export interface Accounts {
   /** Returns a session as if the user had just signed in. */
-  signIn(wanted: SignInWanted): Promise<SessionJson>
-  createKey(wanted: KeyWanted): Promise<{ readonly key: string }>
+  signIn(wanted: SignInInput): Promise<SessionJson>
+  createKey(wanted: NewKeyInput): Promise<{ readonly key: string }>
 }
 
 /** What a test needs for a start: someone who is signed in, and a key. */

@@ -7,7 +7,7 @@ import { StartError } from '../check/problem.js'
 import { jsonOf } from '../core/json.js'
 
 /** A user who is signed in to a live auth backend. */
-export interface KeptSession {
+export interface StoredSession {
   readonly email: string
   readonly accessToken: string
   readonly refreshToken: string
@@ -32,14 +32,14 @@ const nameOf = (authUrl: string) => authUrl.replace(/\/+$/, '')
  * Returns the session at a live auth backend, if there is one. Throws a StartError if the file cannot be used or others
  * can read it.
  */
-export function keptSession(file: string, authUrl: string): KeptSession | undefined {
+export function keptSession(file: string, authUrl: string): StoredSession | undefined {
   const session = sessionsIn(file)[nameOf(authUrl)]
   if (session === undefined || isSession(session)) return session
   throw unusable(file)
 }
 
 /** Replaces the session at a backend, or removes it. Throws a StartError as reading does. */
-export function keepSession(file: string, authUrl: string, session: KeptSession | undefined): void {
+export function keepSession(file: string, authUrl: string, session: StoredSession | undefined): void {
   const sessions = { ...sessionsIn(file), [nameOf(authUrl)]: session }
   const folder = path.dirname(file)
   const next = `${file}.${randomUUID()}`
@@ -82,8 +82,8 @@ function sessionsIn(file: string): Sessions {
 const unusable = (file: string) =>
   new StartError(`${file} is not a session file of standin login. Delete it and sign in again.`)
 
-function isSession(value: unknown): value is KeptSession {
-  const { email, accessToken, refreshToken, expiresAt } = { ...(value as Partial<KeptSession> | null) }
+function isSession(value: unknown): value is StoredSession {
+  const { email, accessToken, refreshToken, expiresAt } = { ...(value as Partial<StoredSession> | null) }
   const areTexts = [email, accessToken, refreshToken].every(text => typeof text === 'string')
   return areTexts && !Number.isNaN(Date.parse(String(expiresAt)))
 }

@@ -77,14 +77,14 @@ const lettersFrom = (bytes: Buffer) =>
 const tokenAfter = (parent: string, salt: string) => lettersFrom(createHmac('sha256', salt).update(parent).digest())
 
 /** The result of a refresh: the next grant, or an error that is thrown after the changes are committed. */
-type Refreshed = { readonly grant: Grant } | { readonly refusal: Error }
+type RefreshResult = { readonly grant: Grant } | { readonly refusal: Error }
 
 /**
  * Exchanges a refresh token for the next one. If the token was used before: it gets the active token if that is its
  * direct successor, a further one within the reuse interval, and otherwise the whole family ends (supabase-auth.md,
  * §3.5).
  */
-export async function refreshSession(backend: Backend, tables: Tables, token: string): Promise<Refreshed> {
+export async function refreshSession(backend: Backend, tables: Tables, token: string): Promise<RefreshResult> {
   const { refresh_tokens, sessions, users } = tables
   const { securityRefreshTokenReuseInterval: reuseSeconds, securityRefreshTokenRotationEnabled: rotates } =
     backend.settings

@@ -1,5 +1,5 @@
 /** Finds the holder of a token: by its signature, session and user here, or by asking the live backend. */
-import type { Tried } from '../core/caller.js'
+import type { TriedCredential } from '../core/caller.js'
 import {
   barredUser,
   endedSession,
@@ -20,7 +20,7 @@ import {
 import { type Caller, userCaller } from '../core/exchange.js'
 import { fetchFrom } from '../core/http.js'
 import { mayAct, type State } from '../core/state.js'
-import { isOfSpentKey, type Known, type TokenHolders } from '../keys/identify.js'
+import { isOfSpentKey, type TokenHolders, type ValidCredential } from '../keys/identify.js'
 import type { LiveBackend } from './live-session.js'
 import { type TokenFault, TokenRefusal, triedToken } from './token-refusal.js'
 import type { Claims, Tokens } from './tokens.js'
@@ -87,7 +87,7 @@ function callerOf(claims: Claims): Caller {
   return userCaller(sub, email)
 }
 
-const wordFault: Record<TokenFault, (tried: Tried) => PlatformError> = {
+const wordFault: Record<TokenFault, (tried: TriedCredential) => PlatformError> = {
   malformed: malformedToken,
   unreadable: malformedToken,
   algorithm: unsignedToken,
@@ -106,7 +106,7 @@ const BELIEVED_MS = 5000
  * Returns the user of a live token. Rejects with a 401 if there is none, and with a 502 or 504 if the backend gives no
  * clear answer.
  */
-async function askLive(live: LiveBackend, token: string, nowMs: number): Promise<Known> {
+async function askLive(live: LiveBackend, token: string, nowMs: number): Promise<ValidCredential> {
   const expiresAtMs = nowMs + BELIEVED_MS
   // The live anon key identifies no user, so there is no need to ask.
   if (live.anonKey !== '' && token === live.anonKey) return { caller: { kind: 'anon' }, expiresAtMs }

@@ -1,8 +1,11 @@
 /** The reasons why a token is refused. Separate from signing, so that describing a refusal does not load it. */
-import type { Tried } from '../core/caller.js'
+import type { TriedCredential } from '../core/caller.js'
 
 /** What is wrong with the token itself, apart from its session and its user. */
-export type TokenFault = Exclude<(Tried & { readonly kind: 'token' })['reason'], 'role' | 'session' | 'user' | 'live'>
+export type TokenFault = Exclude<
+  (TriedCredential & { readonly kind: 'token' })['reason'],
+  'role' | 'session' | 'user' | 'live'
+>
 
 /** Each layer turns it into its own message. */
 export class TokenRefusal extends Error {
@@ -22,7 +25,7 @@ export class TokenRefusal extends Error {
     super(`The token is refused: ${fault}.`)
   }
 
-  get tried(): Tried {
+  get tried(): TriedCredential {
     return triedToken(this.fault, this.more.claims ?? {})
   }
 
@@ -35,9 +38,9 @@ export class TokenRefusal extends Error {
 const LONGEST_EMAIL = 254
 
 export const triedToken = (
-  reason: (Tried & { readonly kind: 'token' })['reason'],
+  reason: (TriedCredential & { readonly kind: 'token' })['reason'],
   { email }: { readonly email?: unknown },
-): Tried => ({
+): TriedCredential => ({
   ...{ kind: 'token', reason },
   ...(typeof email === 'string' && email !== '' && { email: email.slice(0, LONGEST_EMAIL) }),
 })

@@ -26,7 +26,7 @@ export interface Claim {
 }
 
 /** The user after the proof; `half` if another address has to confirm the change as well. */
-type Proven = { readonly kind: 'whole'; readonly user: UserRow } | { readonly kind: 'half' }
+type ProofResult = { readonly kind: 'whole'; readonly user: UserRow } | { readonly kind: 'half' }
 
 const linkTokens: Readonly<Record<string, readonly OneTimeTokenType[]>> = {
   email: ['confirmation_token', 'recovery_token'],
@@ -44,7 +44,7 @@ const codeTokens: Readonly<Record<string, readonly OneTimeTokenType[]>> = {
 }
 
 /** Uses up the code or link. Throws a 403 if it is wrong, used or expired. */
-export async function proveAddress(backend: Backend, tables: Tables, claim: Claim): Promise<Proven> {
+export async function proveAddress(backend: Backend, tables: Tables, claim: Claim): Promise<ProofResult> {
   const { user, token } =
     claim.hash === '' ? await byCode(backend, tables, claim) : await byLink(backend, tables, claim)
   if (isHalf(backend, user, token)) {
@@ -59,12 +59,12 @@ export async function proveAddress(backend: Backend, tables: Tables, claim: Clai
   return { kind: 'whole', user: { ...user, ...changes, app_metadata } }
 }
 
-interface Found {
+interface UserWithToken {
   readonly user: UserRow
   readonly token: OneTimeTokenRow
 }
 
-async function byLink(backend: Backend, tables: Tables, { type, hash }: Claim): Promise<Found> {
+async function byLink(backend: Backend, tables: Tables, { type, hash }: Claim): Promise<UserWithToken> {
   const types = Object.hasOwn(linkTokens, type) ? linkTokens[type] : undefined
   if (!types) throw validationFailed('Invalid email verification type')
   const expired = () => otpExpired('Email link is invalid or has expired')
@@ -75,7 +75,7 @@ async function byLink(backend: Backend, tables: Tables, { type, hash }: Claim): 
   return found
 }
 
-async function byCode(backend: Backend, tables: Tables, { type, address, code }: Claim): Promise<Found> {
+async function byCode(backend: Backend, tables: Tables, { type, address, code }: Claim): Promise<UserWithToken> {
   const hash = hashOfCode(address, code)
   const types = Object.hasOwn(codeTokens, type) ? (codeTokens[type] ?? []) : []
   const found = type === 'email_change' ? await changerOf(backend, tables, hash) : undefined
@@ -90,7 +90,7 @@ async function byCode(backend: Backend, tables: Tables, { type, address, code }:
 }
 
 /** The owner of a token of this kind. It can be found for as long as its user exists. */
-async function holderOf({ users }: Tables, token: OneTimeTokenRow | undefined): Promise<Found | undefined> {
+async function holderOf({ users }: Tables, token: OneTimeTokenRow | undefined): Promise<UserWithToken | undefined> {
   const user = token && (await users.get(token.user_id))
   return user && user.deleted_at === null ? { user, token } : undefined
 }
@@ -99,7 +99,7 @@ async function holderOf({ users }: Tables, token: OneTimeTokenRow | undefined): 
  * The user who wants to change their address. Several users may want the same new one, so only the code shows which
  * user it is.
  */
-async function changerOf({ settings }: Backend, tables: Tables, hash: string): Promise<Found | undefined> {
+async function changerOf({ settings }: Backend, tables: Tables, hash: string): Promise<UserWithToken | undefined> {
   const types: OneTimeTokenType[] = ['email_change_token_new']
   if (settings.mailerSecureEmailChangeEnabled) types.unshift('email_change_token_current')
   return holderOf(tables, await findToken(tables, [hash, `${PKCE}${hash}`], types))

@@ -14,7 +14,7 @@ import { type JournalNow, journalNow, type SharedJournal, waiting } from './jour
 import { outboxOf } from './outbox.js'
 import type { SharedClock, SharedPlatform, TestEnvironment } from './platform.js'
 import type { RemoteReceiver } from './received.js'
-import { type FailNext, type ReplyWith, ruleFrom, type SharedGiven } from './reply.js'
+import { type FailNext, type ReplyWith, ruleFrom, type SharedAddedReply } from './reply.js'
 import { resetOptions } from './reset.js'
 import { resourceOf } from './resource.js'
 import { type SharedScope, scopeName } from './scope.js'
@@ -152,7 +152,7 @@ interface Own {
 }
 
 const replying =
-  (control: Control, own: Own): ReplyWith<SharedGiven> =>
+  (control: Control, own: Own): ReplyWith<SharedAddedReply> =>
   async (said, options) => {
     const rule = withoutExpressions(ruleFrom(said, options)) as object
     const { data } = await control('POST /replies', { query: own, body: rule as never })
@@ -180,10 +180,10 @@ const MOST_REMEMBERED = 50
 
 function journalOf(control: Control, own: Own): ConnectedJournal {
   const all = remembering<JournalEntry>(control, own, entry => entry)
-  const ofParts = new Map<string, () => Promise<readonly Known[]>>()
+  const ofParts = new Map<string, () => Promise<readonly KnownExchange[]>>()
 
   /** The exchanges that match a part of a query that only the platform can evaluate. */
-  function matching(part: object): Promise<readonly Known[]> {
+  function matching(part: object): Promise<readonly KnownExchange[]> {
     const name = JSON.stringify(part)
     const ask = ofParts.get(name) ?? remembering(control, { ...own, ...part }, known)
     if (ofParts.size >= MOST_REMEMBERED) ofParts.clear()
@@ -219,17 +219,18 @@ function journalOf(control: Control, own: Own): ConnectedJournal {
 }
 
 /** Enough of an exchange to tell it from one that has its id since a reset. */
-type Known = Pick<JournalEntry, 'id' | 'at' | 'durationMs'>
+type KnownExchange = Pick<JournalEntry, 'id' | 'at' | 'durationMs'>
 
-const known = ({ id, at, durationMs }: JournalEntry): Known => ({ id, at, durationMs })
+const known = ({ id, at, durationMs }: JournalEntry): KnownExchange => ({ id, at, durationMs })
 
-const isSame = (a: Known, b: Known | undefined) => a.id === b?.id && a.at === b.at && a.durationMs === b.durationMs
+const isSame = (a: KnownExchange, b: KnownExchange | undefined) =>
+  a.id === b?.id && a.at === b.at && a.durationMs === b.durationMs
 
 /**
  * Fetches what matches, the oldest first. It is remembered, so that only the last one and what came after it are fetched the next time.
  * If the last one is not there any more, the journal was reset, and all of it is fetched again.
  */
-function remembering<E extends Known>(control: Control, filter: object, kept: (entry: JournalEntry) => E) {
+function remembering<E extends KnownExchange>(control: Control, filter: object, kept: (entry: JournalEntry) => E) {
   let found: readonly E[] = []
   let latest: Promise<readonly E[]> = Promise.resolve(found)
 

@@ -43,7 +43,7 @@ export interface ExchangeFilter
 export type ExchangeQuery = string | RegExp | ExchangeFilter | ((exchange: JournalEntry) => boolean)
 
 /** A query, split into what the journal evaluates and what is compared here. */
-export interface Wanted {
+export interface SplitQuery {
   readonly filter: JournalFilter
   /** Patterns for parts of an exchange, by their name in the filter. */
   readonly parts: Readonly<Record<string, unknown>>
@@ -63,7 +63,7 @@ const filterOf = checking(
 )
 
 /** Throws a ProblemsError for a query that can only be a mistake, as it would match nothing or everything. */
-export function wantedBy(query: ExchangeQuery): Wanted {
+export function wantedBy(query: ExchangeQuery): SplitQuery {
   if (typeof query === 'function') return { filter: {}, parts: {}, where: decided(query) }
   const given = asFilter(query)
   const wanted = (isPart: (name: string, value: unknown) => boolean) =>
@@ -144,7 +144,7 @@ export function entryParts(entry: JournalEntry): Readonly<Record<string, unknown
 }
 
 /** Only the parts that the query names. */
-export function shownParts({ filter, parts }: Wanted, entry: JournalEntry): Readonly<Record<string, unknown>> {
+export function shownParts({ filter, parts }: SplitQuery, entry: JournalEntry): Readonly<Record<string, unknown>> {
   const all: Readonly<Record<string, unknown>> = { ...entryParts(entry), text: entry.request.body }
   return Object.fromEntries(Object.keys({ ...filter, ...parts }).map(name => [name, all[name]]))
 }

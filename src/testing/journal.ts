@@ -4,7 +4,7 @@ import { closed, optional } from '../check/check.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Journal, JournalEntry, JournalFilter } from '../journal/index.js'
 import { checking, milliseconds } from './checked.js'
-import { type ExchangeQuery, partsOf, shownParts, type Wanted, wantedBy } from './exchange-filter.js'
+import { type ExchangeQuery, partsOf, type SplitQuery, shownParts, wantedBy } from './exchange-filter.js'
 import { inWords, whatCame } from './in-words.js'
 import { eventually, PATIENCE_MS } from './patience.js'
 import { fits, likeness, shownBeside } from './pattern.js'
@@ -71,13 +71,13 @@ const optionsOf = checking(
 /** Where exchanges come from: the journal of this process, or a fetched copy of another one's. */
 interface ExchangeSource {
   /** Matching exchanges, the oldest first. */
-  fitting(filter: JournalFilter): readonly Seen[]
+  fitting(filter: JournalFilter): readonly MatchableExchange[]
   /** One exchange as the journal shows it. With `isWhole` its bodies are not cut. */
   get(id: string, isWhole?: boolean): JournalEntry | undefined
   underWay(): number
 }
 
-interface Seen {
+interface MatchableExchange {
   readonly id: string
   /** The values that patterns are compared with. */
   parts(): Readonly<Record<string, unknown>>
@@ -148,7 +148,7 @@ export function journalNow(source: ExchangeSource): JournalNow {
   }
 }
 
-function isAsWanted(source: ExchangeSource, { parts, where }: Wanted, seen: Seen): boolean {
+function isAsWanted(source: ExchangeSource, { parts, where }: SplitQuery, seen: MatchableExchange): boolean {
   const own = seen.parts()
   if (!Object.entries(parts).every(([name, pattern]) => fits(pattern, own[name]))) return false
   if (!where) return true
@@ -157,7 +157,7 @@ function isAsWanted(source: ExchangeSource, { parts, where }: Wanted, seen: Seen
 }
 
 /** Parts that only the journal can evaluate, such as a path with `*`, are shown as the query has them if they match. */
-function beside(source: ExchangeSource, { filter, parts: patterns }: Wanted, id: string, parts: object): unknown {
+function beside(source: ExchangeSource, { filter, parts: patterns }: SplitQuery, id: string, parts: object): unknown {
   const holds = (name: string) =>
     source.fitting({ [name]: filter[name as keyof typeof filter] }).some(seen => seen.id === id)
   const judged = Object.entries(filter).map(([name, wanted]) => [

@@ -1,5 +1,5 @@
 /** A running platform, as tests and scripts use it. */
-import type { Violating } from '../check/finding.js'
+import type { EndpointViolations } from '../check/finding.js'
 import type { Clock } from '../core/clock.js'
 import type { Mode } from '../core/exchange.js'
 import type { Handler } from '../http/mount.js'
@@ -10,7 +10,7 @@ import type { KeyOptions, SignInOptions, TestSession } from './credentials.js'
 import type { IdleOptions } from './idle.js'
 import type { Awaitable, SharedJournal, TestJournal } from './journal.js'
 import type { Outbox } from './outbox.js'
-import type { FailNext, ReplyWith, SharedGiven } from './reply.js'
+import type { FailNext, ReplyWith, SharedAddedReply } from './reply.js'
 import type { TestReset } from './reset.js'
 import type { TestResource } from './resource.js'
 import type { Scope, SharedScope } from './scope.js'
@@ -30,7 +30,7 @@ export interface SharedPlatform
   /** Where answers come from at the moment. */
   readonly mode: Awaitable<Mode>
   /** Adds a reply for the model. It takes precedence over all earlier ones. */
-  readonly reply: ReplyWith<SharedGiven>
+  readonly reply: ReplyWith<SharedAddedReply>
   /** Makes the next requests fail. */
   readonly failNext: FailNext<Awaitable<void>>
   /** The requests since the last reset, and their answers. */
@@ -64,7 +64,7 @@ export interface SharedPlatform
   /** How recordings were used so far; undefined if no mode uses them. */
   receipt(): Awaitable<Receipt | undefined>
   /** The latest exchanges whose answers broke the contract, the newest first. */
-  violations(): Promise<readonly Violating[]>
+  violations(): Promise<readonly EndpointViolations[]>
   /** Changes where answers come from, for all endpoints or for single ones. */
   switchMode(mode: Mode, modes?: Readonly<Record<string, Mode>>): Awaitable<void>
 }
@@ -171,7 +171,7 @@ export interface Platform extends SharedPlatform {
    * The latest exchanges whose answers, from the live platform or a recording, broke the contract, the newest first. Resolves
    * when all answers so far have been checked.
    */
-  violations(): Promise<readonly Violating[]>
+  violations(): Promise<readonly EndpointViolations[]>
   /** Changes where answers come from, for all endpoints or for single ones. Throws a `ProblemsError` for a mode that cannot work. */
   switchMode(mode: Mode, modes?: Readonly<Record<string, Mode>>): void
   /** Closes the port. Open streams are cut after `graceMs` (default 0). Recordings are on disk afterwards. A second call does nothing. */

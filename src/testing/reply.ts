@@ -40,7 +40,7 @@ export const failing =
     platform.failNext({ ...(scope !== undefined && { scope }), ...options, ...(when && { when: { ...when } }), fault })
 
 /** A reply that was added. */
-export interface SharedGiven {
+export interface SharedAddedReply {
   readonly id: string
   /** How often it was used. */
   readonly count: Awaitable<number>
@@ -49,12 +49,15 @@ export interface SharedGiven {
 }
 
 /** The same for a platform in this process. */
-export interface Given extends SharedGiven {
+export interface AddedReply extends SharedAddedReply {
   readonly count: number
 }
 
 /** Adds a reply for the model. */
-export type ReplyWith<G extends SharedGiven = Given> = (said: ReplyInput, options?: ReplyOptions) => Promise<G>
+export type ReplyWith<G extends SharedAddedReply = AddedReply> = (
+  said: ReplyInput,
+  options?: ReplyOptions,
+) => Promise<G>
 
 /** Later requests wait until the rule is in place, even if the caller does not await it. */
 export function giving({ rules, forTests }: Pick<Platform, 'rules' | 'forTests'>, scope?: string): ReplyWith {

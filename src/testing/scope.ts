@@ -7,7 +7,7 @@ import type { Miss } from '../recordings/index.js'
 import { checking } from './checked.js'
 import type { KeyOptions, TestKeys } from './credentials.js'
 import { type Awaitable, createTestJournal, type SharedJournal, type TestJournal } from './journal.js'
-import { type FailNext, failing, giving, type ReplyWith, type SharedGiven } from './reply.js'
+import { type FailNext, failing, giving, type ReplyWith, type SharedAddedReply } from './reply.js'
 import { type TestResource, testResource } from './resource.js'
 import { createTools, type TestTools, testLists } from './tools.js'
 import type { Unanswered } from './unanswered.js'
@@ -20,7 +20,7 @@ export interface SharedScope {
   /** An API key whose requests belong to the scope, for apps that cannot send extra headers. */
   readonly apiKey: string
   /** As on the platform. */
-  readonly reply: ReplyWith<SharedGiven>
+  readonly reply: ReplyWith<SharedAddedReply>
   /** As on the platform. */
   readonly failNext: FailNext<Awaitable<void>>
   readonly journal: SharedJournal

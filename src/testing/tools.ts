@@ -7,7 +7,7 @@ import type { McpRuleInput } from '../replies/index.js'
 import { checking } from './checked.js'
 import type { ExchangeFilter } from './exchange-filter.js'
 import type { SharedJournal } from './journal.js'
-import type { ReplyWith, SharedGiven } from './reply.js'
+import type { ReplyWith, SharedAddedReply } from './reply.js'
 
 /** What a tool answers, as in a rule. */
 type ToolReply = NonNullable<McpRuleInput['reply']>
@@ -21,14 +21,14 @@ interface ToolCalled {
   readonly entry: JournalEntry
 }
 
-interface TestTool<G extends SharedGiven = SharedGiven> {
+interface TestTool<G extends SharedAddedReply = SharedAddedReply> {
   /** Adds an answer, which takes precedence over all earlier ones: a text, the form of a rule's `reply`, or a list of these for successive calls. */
   reply(said: string | ToolReply | readonly (string | ToolReply)[], options?: ToolReplyOptions): Promise<G>
   /** Its calls since the last reset, the oldest first. */
   calls(): Promise<readonly ToolCalled[]>
 }
 
-export interface TestTools<G extends SharedGiven = SharedGiven> {
+export interface TestTools<G extends SharedAddedReply = SharedAddedReply> {
   tool(name: string): TestTool<G>
   /** What a server offers at the moment. Without a path: the only server. */
   server(path?: string): Promise<OfferedServer>
@@ -48,13 +48,13 @@ export interface ListSource {
   change(path: string, changes: McpChangesInput): Promise<OfferedServer>
 }
 
-interface Sources<G extends SharedGiven> {
+interface Sources<G extends SharedAddedReply> {
   readonly reply: ReplyWith<G>
   readonly journal: Pick<SharedJournal, 'find'>
   readonly lists: ListSource
 }
 
-export function createTools<G extends SharedGiven>({ reply, journal, lists }: Sources<G>): TestTools<G> {
+export function createTools<G extends SharedAddedReply>({ reply, journal, lists }: Sources<G>): TestTools<G> {
   const pathOf = (path: string | undefined) => path ?? onlyPath(lists)
   return {
     async server(path) {

@@ -18,12 +18,12 @@ export interface Unanswered {
   forget(scope?: string): void
 }
 
-type Opened = Pick<Platform, 'journal' | 'loaded'> & { misses(): readonly Miss[] }
+type OpenedPlatform = Pick<Platform, 'journal' | 'loaded'> & { misses(): readonly Miss[] }
 
 /** At most this many are kept. */
 const MOST = 100
 
-export function createUnanswered(platform: Opened): Unanswered {
+export function createUnanswered(platform: OpenedPlatform): Unanswered {
   let unmatched: readonly Unmatched[] = []
   platform.journal.followErrors(exchange => {
     const { outcome, method, path, scope } = exchange

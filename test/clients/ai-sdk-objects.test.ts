@@ -17,7 +17,7 @@ import { z } from 'zod/v4'
 import type { RuleInput } from '../../src/index.js'
 import { modelOf } from './clients.js'
 
-const modelSaying = (reply: RuleInput['reply']) => modelOf({ rules: [{ reply }] })
+const modelReplying = (reply: RuleInput['reply']) => modelOf({ rules: [{ reply }] })
 
 const schema = z.object({
   recipe: z.object({
@@ -101,7 +101,7 @@ test.each([
   ['content-filter', { text: 'one', finishReason: 'content_filter' as const }, {}],
   ['stop', { text: 'one' }, {}],
 ])('the AI SDK ends with the reason %s, whole and streamed', async (finishReason, reply, more) => {
-  const request = { ...(await modelSaying(reply)), ...more, prompt: 'count' }
+  const request = { ...(await modelReplying(reply)), ...more, prompt: 'count' }
   expect((await generateText(request)).finishReason).toBe(finishReason)
   expect(await streamText(request).finishReason).toBe(finishReason)
 })
@@ -111,14 +111,14 @@ const busy = { fault: { status: 503, message: 'busy', retryAfter: 0 } }
 test('the AI SDK tries again for as often as it was told, and then says why', async () => {
   const patient = await modelOf({ rules: [{ replies: [busy, { text: 'At last.' }] }] })
   expect((await generateText({ ...patient, maxRetries: 1, prompt: 'hi' })).text).toBe('At last.')
-  const never = await modelSaying(busy)
+  const never = await modelReplying(busy)
   const error = await generateText({ ...never, maxRetries: 1, prompt: 'hi' }).catch(error => error)
   expect(RetryError.isInstance(error)).toBe(true)
   expect(error.lastError).toMatchObject({ statusCode: 503, isRetryable: true })
 })
 
 test('an error in the midst of a stream arrives as one', async () => {
-  const model = await modelSaying({
+  const model = await modelReplying({
     text: 'one two three',
     fault: { errorAfterChunks: 3, message: 'The model is gone.' },
   })
@@ -131,7 +131,7 @@ test('an error in the midst of a stream arrives as one', async () => {
 })
 
 test('a request that is refused is told with its status and its sentence', async () => {
-  const model = await modelSaying({ fault: { status: 400, message: 'Too odd.' } })
+  const model = await modelReplying({ fault: { status: 400, message: 'Too odd.' } })
   const error = await generateText({ ...model, prompt: 'hi' }).catch(error => error)
   expect(APICallError.isInstance(error)).toBe(true)
   expect(error).toMatchObject({ statusCode: 400, isRetryable: false, responseBody: '{"error":"Too odd."}' })

@@ -8,7 +8,7 @@ import OpenAI5 from 'openai-v5'
 import { expect, test } from 'vitest'
 import { unpaced } from '../../src/core/pace.js'
 import type { Generation } from '../../src/replies/index.js'
-import { serverSaying } from '../platform-api/chat/saying.js'
+import { serverReplying } from '../platform-api/chat/replying.js'
 import { hello } from '../scene.js'
 
 const request = { ...hello, messages: [{ role: 'user' as const, content: 'hello' }] }
@@ -39,7 +39,7 @@ const callsIn = ({ choices: [choice] }: ChatCompletion) =>
   )
 
 test.each(majors)('the stream helper of %s puts the calls of tools together', async (_major, streamsOf) => {
-  const stream = streamsOf(await serverSaying(calls)).stream({ ...request, tools })
+  const stream = streamsOf(await serverReplying(calls)).stream({ ...request, tools })
   const done: unknown[] = []
   stream.on('tool_calls.function.arguments.done', ({ name, arguments: said }) => done.push([name, said]))
   const completion = await stream.finalChatCompletion()
@@ -56,7 +56,7 @@ test.each(majors)('the stream helper of %s puts the calls of tools together', as
 
 test.each(majors)('the stream helper of %s puts choices and their logprobs together', async (_major, streamsOf) => {
   const said = { choices: [{ text: 'One and two.' }, { text: 'Three.' }] }
-  const stream = streamsOf(await serverSaying(said)).stream({ ...request, n: 2, logprobs: true, top_logprobs: 2 })
+  const stream = streamsOf(await serverReplying(said)).stream({ ...request, n: 2, logprobs: true, top_logprobs: 2 })
   const { choices } = await stream.finalChatCompletion()
   expect(choices.map(({ message, finish_reason }) => [message.content, finish_reason])).toEqual([
     ['One and two.', 'stop'],
@@ -69,7 +69,7 @@ test.each(majors)('the stream helper of %s puts choices and their logprobs toget
 
 test.each(majors)('the stream helper of %s puts a refusal together', async (_major, streamsOf) => {
   const said = { choices: [{ text: null, refusal: 'I will not say that.' }] }
-  const stream = streamsOf(await serverSaying(said)).stream(request)
+  const stream = streamsOf(await serverReplying(said)).stream(request)
   expect((await stream.finalChatCompletion()).choices[0]?.message).toMatchObject({
     content: null,
     refusal: 'I will not say that.',
@@ -77,7 +77,7 @@ test.each(majors)('the stream helper of %s puts a refusal together', async (_maj
 })
 
 test.each(majors)('the stream helper of %s puts a function call together', async (_major, streamsOf) => {
-  const stream = streamsOf(await serverSaying(calls)).stream({ ...request, functions: [{ name: 'weather' }] })
+  const stream = streamsOf(await serverReplying(calls)).stream({ ...request, functions: [{ name: 'weather' }] })
   expect((await stream.finalChatCompletion()).choices[0]).toMatchObject({
     message: { function_call: { name: 'weather', arguments: '{"city": "Paris", "unit": "celsius"}' } },
     finish_reason: 'function_call',
@@ -87,7 +87,7 @@ test.each(majors)('the stream helper of %s puts a function call together', async
 test('calls and choices that come in a rhythm arrive as well, whatever is in them', async () => {
   const toolCalls = [{ kind: 'function', name: 'post', arguments: '{"text": "他们 👍🏽 é"}' }] as const
   const pace = { ...unpaced, firstTokenMs: 1, tokensPerSecond: 10_000 }
-  const baseURL = await serverSaying({ choices: [{ text: 'Ja, natürlich 👍', toolCalls }], pace })
+  const baseURL = await serverReplying({ choices: [{ text: 'Ja, natürlich 👍', toolCalls }], pace })
   const stream = new OpenAI({ baseURL, apiKey: 'x' }).chat.completions.stream({ ...request, tools, n: 2 })
   const completion = await stream.finalChatCompletion()
   expect(completion.choices.map(({ message }) => message.content)).toEqual(['Ja, natürlich 👍', 'Ja, natürlich 👍'])
@@ -95,7 +95,7 @@ test('calls and choices that come in a rhythm arrive as well, whatever is in the
 })
 
 test('openai runs tools, and their results go back to the model', async () => {
-  const client = new OpenAI({ baseURL: await serverSaying(calls), apiKey: 'x' })
+  const client = new OpenAI({ baseURL: await serverReplying(calls), apiKey: 'x' })
   const asked: unknown[] = []
   const noting = (name: string): RunnableToolFunctionWithoutParse => {
     const note = (said: string) => `${asked.push([name, said])} asked`
@@ -116,7 +116,7 @@ test('openai runs tools, and their results go back to the model', async () => {
 
 /** The model of the AI SDK that says this. */
 async function aiModel(said: Partial<Generation>) {
-  const provider = createOpenAICompatible({ name: 'standin', baseURL: await serverSaying(said), includeUsage: true })
+  const provider = createOpenAICompatible({ name: 'standin', baseURL: await serverReplying(said), includeUsage: true })
   return { model: provider(hello.model), prompt: 'hello', maxRetries: 0 }
 }
 

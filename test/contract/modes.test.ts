@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Answered, clauses, contractSuite, createTarget, judgeAll } from '../../src/contract/index.js'
+import { clauses, contractSuite, createTarget, judgeAll, type ReceivedAnswer } from '../../src/contract/index.js'
 import { developmentUser } from '../../src/core/secrets.js'
 import { type Platform, type PlatformOptions, startPlatform } from '../../src/index.js'
 import { otherProcess } from './other-process.js'
@@ -64,7 +64,7 @@ describe('played from recordings', () => {
   contractSuite({ target, strict: true, test, describe })
 })
 
-const bytesOf = (heard: ReadonlyMap<string, Answered>) =>
+const bytesOf = (heard: ReadonlyMap<string, ReceivedAnswer>) =>
   [...heard]
     .map(([call, { status, headers, text }]) => [call, status, headers.get('content-type'), text] as const)
     .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -78,7 +78,7 @@ test('what is played is what was recorded, byte for byte', async () => {
 
 test('through the proxy all is as the other process says it itself, but for the ids and times of completions', async () => {
   const [direct, proxied] = [await judged(live), await judged(await inMode('proxy'))]
-  const timeless = (heard: ReadonlyMap<string, Answered>) =>
+  const timeless = (heard: ReadonlyMap<string, ReceivedAnswer>) =>
     bytesOf(heard).map(([call, status, type, text]) => [
       call,
       status,

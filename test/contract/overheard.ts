@@ -1,6 +1,6 @@
 /** Ways of asking a target: with supertest, or so that every answer is remembered. */
 import request from 'supertest'
-import type { Answered, Call, Send } from '../../src/contract/index.js'
+import type { Call, ReceivedAnswer, Send } from '../../src/contract/index.js'
 import { sendOverHttp } from '../../src/contract/target.js'
 
 /** Asks with supertest, as the other tests of this repository do. */
@@ -25,7 +25,7 @@ export const overSupertest =
 /** What was said to each call, without what is private. */
 export function overhearing(url: string) {
   const send = sendOverHttp({ url, authUrl: url, insecure: false })
-  const heard = new Map<string, Answered>()
+  const heard = new Map<string, ReceivedAnswer>()
   const listening: Send = async (call, signal) => {
     const answered = await send(call, signal)
     if (!call.isPrivate) heard.set(nameOf(call), answered)

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest'
 import { developmentSecret } from '../../src/core/secrets.js'
 import type { State, Tables, UserRow } from '../../src/core/state.js'
 import { createApiKeys } from '../../src/keys/api-keys.js'
-import { createDoorkeeper } from '../../src/keys/identify.js'
+import { createAuthenticator } from '../../src/keys/identify.js'
 import { openState } from '../../src/state/index.js'
 import { createTokenHolders } from '../../src/supabase/token-holders.js'
 import { createTokens } from '../../src/supabase/tokens.js'
@@ -70,8 +70,8 @@ export async function doorAt(startMs = noon) {
   const apiKeys = createApiKeys({ state: async () => state, now, report: error => reports.push(error) })
   const tokens = await createTokens({ jwtSecret: developmentSecret, now })
   const holders = createTokenHolders({ tokens: async () => tokens, state: async () => state, now })
-  const doorkeeper = createDoorkeeper({ tokens: holders, apiKeys, now })
-  kept.onRevoked(() => doorkeeper.forget())
+  const authenticator = createAuthenticator({ tokens: holders, apiKeys, now })
+  kept.onRevoked(() => authenticator.forget())
 
   return {
     apiKeys,
@@ -87,7 +87,7 @@ export async function doorAt(startMs = noon) {
     /** The kind of caller, or the sentence of the refusal. */
     async answerTo(credential: string): Promise<string> {
       try {
-        return (await doorkeeper.identify(`Bearer ${credential}`)).kind
+        return (await authenticator.identify(`Bearer ${credential}`)).kind
       } catch (error) {
         return (error as Error).message
       }

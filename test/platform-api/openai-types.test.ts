@@ -5,7 +5,7 @@ import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Generation, ToolCall } from '../../src/replies/index.js'
 import { eventsOf, hello, platformWith } from '../scene.js'
-import { modelSaying } from './chat/saying.js'
+import { modelReplying } from './chat/replying.js'
 
 const root = path.join(import.meta.dirname, '../..')
 
@@ -80,7 +80,7 @@ const variants: readonly (readonly [name: string, said: Partial<Generation>, req
 
 test('every form of an answer compiles as what OpenAI says it is', async () => {
   const bodies: Typed[] = variants.flatMap(([, said, request]): Typed[] => {
-    const { whole, chunks } = modelSaying(said)
+    const { whole, chunks } = modelReplying(said)
     const body = whole(request)
     const thinks = said.choices?.[0]?.reasoning !== undefined
     const streams = [chunks(request), chunks({ ...request, stream_options: { include_usage: true } })]
@@ -101,7 +101,7 @@ test('every form of an answer compiles as what OpenAI says it is', async () => {
 })
 
 test('a body that is no answer of OpenAI does not compile', () => {
-  const { whole, chunks } = modelSaying({})
+  const { whole, chunks } = modelReplying({})
   const right = whole()
   const [choice] = right.choices
   const [chunk] = chunks()

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest'
 import { variantsOf } from '../../src/recordings/canonical.js'
 import { recordingIn, textOf } from '../../src/recordings/file-text.js'
 import { ignoreFrom } from '../../src/recordings/ignore.js'
-import { type CameRequest, keyOf } from '../../src/recordings/key.js'
+import { keyOf, type ReceivedRequest } from '../../src/recordings/key.js'
 import type { RecordedRequest } from '../../src/recordings/recording.js'
 import { createRedact, credentialsOf } from '../../src/redact/index.js'
 import { key as aKey, jwt, noRules, prose } from '../redact/secrets.js'
 import { asking, plantedRedaction, question, recorded } from './scene.js'
 
 const key = (request: RecordedRequest) => keyOf(request, ignoreFrom([]))
-const keyAsking = (body: unknown, came: Partial<CameRequest> = {}) => key(asking(body, came, plantedRedaction()))
+const keyAsking = (body: unknown, came: Partial<ReceivedRequest> = {}) => key(asking(body, came, plantedRedaction()))
 
 const tool = { type: 'function', function: { name: 'find', parameters: { type: 'object' } } }
 const history = [
@@ -126,7 +126,7 @@ test('whatever changes the answer changes the key', () => {
     Buffer.from([0xfe]),
   ]
   const keys = different.map(body => keyAsking(body))
-  const elsewhere: readonly Partial<CameRequest>[] = [
+  const elsewhere: readonly Partial<ReceivedRequest>[] = [
     { path: '/v1/embeddings' },
     { method: 'PUT' },
     { query: 'a=1' },

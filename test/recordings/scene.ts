@@ -1,5 +1,5 @@
 /** Recordings to test with: a question, an answer, whole or streamed. */
-import { type CameRequest, requestOf } from '../../src/recordings/key.js'
+import { type ReceivedRequest, requestOf } from '../../src/recordings/key.js'
 import type { RecordedChunk, RecordedResponse, Recording } from '../../src/recordings/recording.js'
 import type { Redaction } from '../../src/redact/index.js'
 
@@ -44,7 +44,7 @@ export const noRedaction: Redaction = {
 }
 
 /** A question to the chat endpoint, unless told otherwise. */
-export const asking = (body: unknown, came: Partial<CameRequest> = {}, redaction = noRedaction) =>
+export const asking = (body: unknown, came: Partial<ReceivedRequest> = {}, redaction = noRedaction) =>
   requestOf(
     {
       method: 'POST',

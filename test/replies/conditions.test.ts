@@ -3,7 +3,7 @@ import type { ChatRequest } from '../../src/completions/request.js'
 import type { Caller } from '../../src/core/exchange.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { isUnknown } from '../sentences.js'
-import { repliesOf } from './said.js'
+import { repliesOf } from './replies.js'
 
 type When = RuleInput['when']
 

@@ -5,7 +5,7 @@ import { requiredLiterals } from '../../src/replies/conditions/literals.js'
 import { textTest } from '../../src/replies/conditions/text.js'
 import { createRuleIndex } from '../../src/replies/rule-index.js'
 import { runs } from '../runs.js'
-import { repliesOf, textOf } from './said.js'
+import { repliesOf, textOf } from './replies.js'
 
 // As a text, since what compiles this does not know the flag v.
 const nested = '[[a-z]--[b]]x'

@@ -8,11 +8,11 @@ import { readYaml } from '../../src/check/yaml.js'
 import { repliesJsonSchema } from '../../src/cli/replies.js'
 import type { ChatRequest } from '../../src/completions/request.js'
 import { inWords } from '../../src/core/exchange.js'
-import { Asked } from '../../src/replies/conditions/asked.js'
+import { ChatInput } from '../../src/replies/conditions/chat-input.js'
 import { createReplies, type Generation, type LoadedRules, loadRules } from '../../src/replies/index.js'
 import { type Files, folderWith } from '../command.js'
 import { isUnknown } from '../sentences.js'
-import { textOf } from './said.js'
+import { textOf } from './replies.js'
 
 const root = new URL('../../', import.meta.url)
 
@@ -26,7 +26,7 @@ const textsOf = async (files: Files, patterns?: readonly string[]) =>
 
 /** What the rules say, one by one. */
 const saidBy = ({ rules }: LoadedRules) =>
-  Promise.all(rules.map(rule => rule.sayingAt(1).said(new Asked(hello), 1) as Promise<Generation>))
+  Promise.all(rules.map(rule => rule.replyAt(1).generate(new ChatInput(hello), 1) as Promise<Generation>))
 const hello: ChatRequest = { model: 'm', messages: [{ role: 'user', content: 'hello' }] }
 
 /** What is wrong, as it would be printed. */

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../src/completions/request.js'
 import { PlatformError } from '../../src/core/errors.js'
 import { faultSchema } from '../../src/core/fault.js'
+import type { Generation } from '../../src/replies/generation.js'
 import { callOf, type Magic, magicOf, magicWords, withMagic } from '../../src/replies/magic.js'
-import type { Generation } from '../../src/replies/said.js'
 
 const weather = { type: 'function', function: { name: 'get_weather', parameters: { of: 'weather' } } }
 const clock = { type: 'function', function: { name: 'get_time' } }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Caller } from '../../src/core/exchange.js'
 import { createMemory, createReplies, lint, type RuleInput, rulesFromCode } from '../../src/replies/index.js'
-import { textOf } from './said.js'
+import { textOf } from './replies.js'
 
 const ada: Caller = { kind: 'user', id: '1' }
 const bob: Caller = { kind: 'user', id: '2' }

@@ -7,7 +7,7 @@ import {
   type RuleInput,
   rulesFromCode,
 } from '../../src/replies/index.js'
-import { textOf } from './said.js'
+import { textOf } from './replies.js'
 
 export const asking = (content: string, more: object = {}): ChatRequest => ({
   model: 'm',

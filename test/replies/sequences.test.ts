@@ -5,7 +5,7 @@ import type { ChatRequest } from '../../src/completions/request.js'
 import { inWords } from '../../src/core/exchange.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import { isUnknown } from '../sentences.js'
-import { repliesOf, textOf } from './said.js'
+import { repliesOf, textOf } from './replies.js'
 
 const asking = (content: string, more: object = {}): ChatRequest => ({
   model: 'm',

@@ -2,8 +2,13 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createLiveSession, type LiveSessionParts, type Refreshed, refreshAt } from '../../src/supabase/live-session.js'
-import { type KeptSession, keepSession, keptSession, sessionsFile } from '../../src/supabase/session-file.js'
+import {
+  createLiveSession,
+  type LiveRefreshResult,
+  type LiveSessionParts,
+  refreshAt,
+} from '../../src/supabase/live-session.js'
+import { keepSession, keptSession, type StoredSession, sessionsFile } from '../../src/supabase/session-file.js'
 import { folderWith } from '../command.js'
 import { signUp, userOf } from '../keys/people.js'
 import { platformWith } from '../scene.js'
@@ -19,7 +24,7 @@ async function signedIn(parts: Partial<LiveSessionParts> = {}) {
   const clock = { aheadMs: 0 }
   const reports: string[] = []
   const backend = { authUrl, anonKey, firstByteTimeoutMs: 5000, insecure: false }
-  const original: KeptSession = {
+  const original: StoredSession = {
     email: person.email,
     accessToken: person.token,
     refreshToken: person.refreshToken,
@@ -41,20 +46,20 @@ const ALMOST_MS = HOUR_MS - 30_000
 /** A refresh that answers when it is told to, once it has been asked. */
 function held() {
   let asked = () => {}
-  let answer: (refreshed: Refreshed) => void = () => {}
+  let answer: (refreshed: LiveRefreshResult) => void = () => {}
   const isAsked = new Promise<void>(resolve => {
     asked = resolve
   })
   const refresh = () => {
     asked()
-    return new Promise<Refreshed>(resolve => {
+    return new Promise<LiveRefreshResult>(resolve => {
       answer = resolve
     })
   }
-  return { refresh, isAsked, answer: (refreshed: Refreshed) => answer(refreshed) }
+  return { refresh, isAsked, answer: (refreshed: LiveRefreshResult) => answer(refreshed) }
 }
 
-const refused: Refreshed = { kind: 'refused', why: 'Invalid Refresh Token: Already Used' }
+const refused: LiveRefreshResult = { kind: 'refused', why: 'Invalid Refresh Token: Already Used' }
 
 test('the token of a signed-in user is there at once', async () => {
   const { open, person, reports } = await signedIn()

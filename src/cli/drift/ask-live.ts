@@ -4,7 +4,7 @@ import https from 'node:https'
 import type { Config } from '../../config/schema.js'
 import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../../core/errors.js'
 import { isStatus } from '../../http/fit-error.js'
-import { type AskLive, type Capture, messagesOf, type RecordedRequest } from '../../recordings/index.js'
+import { type Capture, messagesOf, type RecordedRequest, type SendToLive } from '../../recordings/index.js'
 import type { LiveSession } from '../../supabase/live-session.js'
 import { type Ask, askServer, type OpeningAt } from './ask-server.js'
 
@@ -20,7 +20,7 @@ interface AskLiveOptions {
 }
 
 /** Asks only `upstream.baseUrl` and does not follow redirects. Errors carry a sentence for the user. */
-export function askLive(options: AskLiveOptions): AskLive {
+export function askLive(options: AskLiveOptions): SendToLive {
   const { upstream, userToken, isMcp, openingAt } = options
   const ask: Ask = async (recorded, signal, headers = {}) => {
     const apiKey = upstream.apiKey || (await userToken?.()) || ''
@@ -109,14 +109,14 @@ function textOf({ body }: RecordedRequest): string | undefined {
   return body.kind === 'text' ? body.text : undefined
 }
 
-interface Hearing {
+interface ReadLimits {
   readonly startedMs: number
   readonly idleMs: number
   readonly maxBytes: number
 }
 
 /** Resolves when the answer has ended, completely or not. */
-function hear(answer: IncomingMessage, { startedMs, idleMs, maxBytes }: Hearing): Promise<Capture> {
+function hear(answer: IncomingMessage, { startedMs, idleMs, maxBytes }: ReadLimits): Promise<Capture> {
   const headAtMs = performance.now()
   const chunks: { readonly atMs: number; readonly bytes: Buffer }[] = []
   let length = 0

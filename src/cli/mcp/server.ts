@@ -4,7 +4,7 @@ import { jsonOf } from '../../core/json.js'
 import { isRequest, type RpcFrame } from '../../rpc/frames.js'
 import { statelessHeaders, versionIn } from './headers.js'
 
-interface Sent {
+interface SendOptions {
   readonly frame?: RpcFrame
   readonly lastId?: string | undefined
   readonly signal?: AbortSignal
@@ -46,7 +46,7 @@ export class LiveServer {
   }
 
   /** Asks the server in the session, if there is one and the message belongs to it. */
-  ask(method: string, { frame, lastId, signal }: Sent = {}): Promise<Response> {
+  ask(method: string, { frame, lastId, signal }: SendOptions = {}): Promise<Response> {
     const inSession = frame === undefined || versionIn(frame) === undefined
     return fetch(this.address.url, {
       ...{ method, redirect: 'error' },

@@ -11,7 +11,7 @@ import { load } from '../load.js'
 import { harmless, near } from '../output.js'
 import type { Progress } from '../progress.js'
 
-export interface Opened {
+export interface OpenFolder {
   readonly config: Config
   readonly folder: Folder
   readonly ignore: Ignore
@@ -19,7 +19,7 @@ export interface Opened {
 }
 
 /** Throws a ProblemsError for an invalid configuration. */
-export function openRecordings(line: Parameters<typeof load>[0]): Opened {
+export function openRecordings(line: Parameters<typeof load>[0]): OpenFolder {
   const { config, dir } = load(line)
   return {
     config,
@@ -30,7 +30,7 @@ export function openRecordings(line: Parameters<typeof load>[0]): Opened {
 }
 
 /** A recording that was read, or the reason why it could not be. */
-export type Read<T> =
+export type ReadResult<T> =
   | { readonly kind: 'read'; readonly kept: RecordingFile; readonly value: T }
   | { readonly kind: 'broken'; readonly kept: RecordingFile; readonly problems: readonly Problem[] }
 
@@ -39,10 +39,10 @@ export const readEach = <T>(
   kept: readonly RecordingFile[],
   read: (file: string) => Promise<T>,
   progress: Progress,
-): Promise<readonly Read<T>[]> =>
+): Promise<readonly ReadResult<T>[]> =>
   eachWithProgress(
     kept,
-    async (kept): Promise<Read<T>> => {
+    async (kept): Promise<ReadResult<T>> => {
       progress.at(harmless(kept.file))
       try {
         return { kind: 'read', kept, value: await read(kept.file) }
@@ -67,7 +67,7 @@ export const eachWithProgress = <T, R>(
   }).finally(progress.end)
 
 /** Reports broken recordings on standard error and sets the exit code to 1. */
-export function tellBroken(read: readonly Read<unknown>[]): void {
+export function tellBroken(read: readonly ReadResult<unknown>[]): void {
   for (const one of read) {
     if (one.kind === 'read') continue
     process.exitCode = 1

@@ -6,7 +6,7 @@ import { command } from '../command.js'
 import { counted, inAge, inBytes, table } from '../format.js'
 import { harmless, near } from '../output.js'
 import { fileProgress } from '../progress.js'
-import { groupedBy, openRecordings, type Read, readEach, tellBroken } from './folder.js'
+import { groupedBy, openRecordings, type ReadResult, readEach, tellBroken } from './folder.js'
 
 /** One line of the list. */
 interface Row extends Overview {
@@ -42,9 +42,9 @@ async function overviewOf({ dir, text }: Folder, file: string) {
   return { ...overviewIn(written, near(path.join(dir, file))), bytes: Buffer.byteLength(written) }
 }
 
-type Found = Awaited<ReturnType<typeof overviewOf>>
+type FolderOverview = Awaited<ReturnType<typeof overviewOf>>
 
-function rowsOf(read: readonly Read<Found>[], maxAgeMs: number): readonly Row[] {
+function rowsOf(read: readonly ReadResult<FolderOverview>[], maxAgeMs: number): readonly Row[] {
   const now = Date.now()
   return read.flatMap(one => {
     if (one.kind === 'broken') return []
@@ -53,7 +53,7 @@ function rowsOf(read: readonly Read<Found>[], maxAgeMs: number): readonly Row[] 
   })
 }
 
-const brokenIn = (read: readonly Read<Found>[]) =>
+const brokenIn = (read: readonly ReadResult<FolderOverview>[]) =>
   read.flatMap(one => (one.kind === 'broken' ? [{ file: one.kept.file, problems: one.problems }] : []))
 
 function groupText([folder, rows]: readonly [string, readonly Row[]]): string {

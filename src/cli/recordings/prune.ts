@@ -5,7 +5,7 @@ import { type Folder, leftoversIn, overviewIn } from '../../recordings/index.js'
 import { type CommandLine, command, text, yes } from '../command.js'
 import { counted } from '../format.js'
 import { fileProgress } from '../progress.js'
-import { groupedBy, openRecordings, type Read, readEach, removeEmptyFolders } from './folder.js'
+import { groupedBy, openRecordings, type ReadResult, readEach, removeEmptyFolders } from './folder.js'
 
 /** A file that can be removed, and why. */
 interface Prunable {
@@ -83,7 +83,7 @@ async function fateOf(folder: Folder, file: string, isBrief: boolean): Promise<F
 
 const leftover = (file: string): Prunable => ({ file, why: 'leftover' })
 
-function prunable(one: Read<Fate>, maxAgeMs: number): readonly Prunable[] {
+function prunable(one: ReadResult<Fate>, maxAgeMs: number): readonly Prunable[] {
   const { file } = one.kept
   if (one.kind === 'broken') return [{ file, why: 'broken' }]
   const { recordedAt, complete } = one.value

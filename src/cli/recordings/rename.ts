@@ -6,7 +6,15 @@ import { type Folder, fileOf, keyOf } from '../../recordings/index.js'
 import { command, yes } from '../command.js'
 import { counted } from '../format.js'
 import { fileProgress, type Printing } from '../progress.js'
-import { findOne, groupedBy, type Opened, openRecordings, readEach, removeEmptyFolders, tellBroken } from './folder.js'
+import {
+  findOne,
+  groupedBy,
+  type OpenFolder,
+  openRecordings,
+  readEach,
+  removeEmptyFolders,
+  tellBroken,
+} from './folder.js'
 
 interface Move {
   readonly from: string
@@ -57,7 +65,7 @@ async function moveOf(folder: Folder, old: string, slug: string): Promise<readon
 }
 
 /** Unreadable recordings keep their names and are reported. */
-async function movesToday({ folder, ignore }: Pick<Opened, 'folder' | 'ignore'>, flags: Printing) {
+async function movesToday({ folder, ignore }: Pick<OpenFolder, 'folder' | 'ignore'>, flags: Printing) {
   const kept = await folder.list()
   const read = await readEach(kept, folder.read, fileProgress(kept.length, flags))
   tellBroken(read)

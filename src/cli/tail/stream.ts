@@ -21,7 +21,7 @@ interface TailOptions {
 }
 
 /** An event of the stream. */
-export type News =
+export type TailEvent =
   | { readonly kind: 'exchange'; readonly entry: JournalEntry }
   /** The number of requests left out because there were too many at once. */
   | { readonly kind: 'skipped'; readonly count: number }
@@ -36,7 +36,11 @@ const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5000
 
 /** Ends with `signal`. Rejects with a StartError if there is no journal to follow, and with a UsageError for an invalid filter. */
-export async function* newsOf(place: ControlAddress, wish: TailOptions, signal: AbortSignal): AsyncGenerator<News> {
+export async function* newsOf(
+  place: ControlAddress,
+  wish: TailOptions,
+  signal: AbortSignal,
+): AsyncGenerator<TailEvent> {
   let seen: JournalEntry | undefined
   let isFirst = true
   let pauseMs = FIRST_PAUSE_MS
@@ -84,7 +88,7 @@ async function open(
   { filter, last }: TailOptions,
   { isFirst, restarted, seen }: From,
   signal: AbortSignal,
-): Promise<AsyncGenerator<News>> {
+): Promise<AsyncGenerator<TailEvent>> {
   const query = new URLSearchParams({ ...filter, follow: 'true' })
   if (isFirst && last > 0) query.set('limit', String(last))
   if (restarted) query.set('after', '0')
@@ -95,7 +99,7 @@ async function open(
   return eventsIn(response.body, alive)
 }
 
-async function* eventsIn(body: AsyncIterable<Uint8Array>, alive: Patience): AsyncGenerator<News> {
+async function* eventsIn(body: AsyncIterable<Uint8Array>, alive: Patience): AsyncGenerator<TailEvent> {
   const splitter = createEventSplitter()
   try {
     for await (const bytes of body) {
@@ -109,7 +113,7 @@ async function* eventsIn(body: AsyncIterable<Uint8Array>, alive: Patience): Asyn
   }
 }
 
-function newsIn(event: Buffer): readonly News[] {
+function newsIn(event: Buffer): readonly TailEvent[] {
   const [, name = ''] = /^event: ?(\w+)/m.exec(event.toString('latin1')) ?? []
   const data = dataOf(event)
   if (data === undefined) return []

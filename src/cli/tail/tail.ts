@@ -9,7 +9,7 @@ import { counted } from '../format.js'
 import { load } from '../load.js'
 import { colorsFor } from '../output.js'
 import { stopOnSignals } from '../stop-signals.js'
-import { type ControlAddress, type News, newsOf } from './stream.js'
+import { type ControlAddress, newsOf, type TailEvent } from './stream.js'
 
 export const tailFlags = {
   mode: text('MODE', 'Only requests that were answered in this mode'),
@@ -66,7 +66,7 @@ function tell(sentence: string, log: EventLog): void {
   console.error(colorsFor(process.stderr).dim(sentence))
 }
 
-function inWords(news: Exclude<News, { kind: 'exchange' }>, { url }: ControlAddress): string {
+function inWords(news: Exclude<TailEvent, { kind: 'exchange' }>, { url }: ControlAddress): string {
   switch (news.kind) {
     case 'skipped':
       return `${counted(news.count, 'request')} not shown, because there were too many at once.`

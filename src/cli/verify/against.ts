@@ -35,10 +35,16 @@ export interface LiveComparison extends Comparison {
 }
 
 /** The live platform, or its baseline. */
-export type Other = { readonly kind: 'live'; readonly target: TargetOptions } | ({ readonly kind: 'kept' } & Baseline)
+export type ComparisonTarget =
+  | { readonly kind: 'live'; readonly target: TargetOptions }
+  | ({ readonly kind: 'kept' } & Baseline)
 
 /** Rejects with a UsageError if there is neither. A pull request without live credentials uses the baseline. */
-export async function openOther(line: VerifyLine, options: VerifyOptions, env: VerifyEnvironment): Promise<Other> {
+export async function openOther(
+  line: VerifyLine,
+  options: VerifyOptions,
+  env: VerifyEnvironment,
+): Promise<ComparisonTarget> {
   const { against, 'update-baseline': updatesBaseline } = line.flags
   const named = against === 'live' ? nameOfLive(line, env) : against
   const target = named === undefined ? undefined : await targetAt(named, line, env, '--against')
@@ -65,7 +71,7 @@ export function requireReached(target: Target, { aborted }: AbortSignal): void {
   throw new ProblemsError([{ origin: target.url, sentence: `cannot be reached (${why}).` }])
 }
 
-interface Asking extends VerifyOptions {
+interface ComparisonRun extends VerifyOptions {
   readonly line: VerifyLine
   readonly progress: Progress
   readonly signal: AbortSignal
@@ -74,8 +80,8 @@ interface Asking extends VerifyOptions {
 /** Checks the live platform, if it is to be asked, and compares its answers with those of `own`. */
 export async function against(
   own: Target,
-  other: Other,
-  { line, wanted, maxCalls, baseline, progress, signal }: Asking,
+  other: ComparisonTarget,
+  { line, wanted, maxCalls, baseline, progress, signal }: ComparisonRun,
 ): Promise<LiveComparison> {
   const ours = await answersOf(own)
   const { 'fail-on': failOn = 'critical', 'update-baseline': updatesBaseline } = line.flags

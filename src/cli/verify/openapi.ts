@@ -99,14 +99,14 @@ async function checkOne(
 
 const isFatal = ({ severity }: Finding) => isAtLeast('critical', severity)
 
-interface Asked {
+interface OperationRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly access: Access
 }
 
 /** The call with a credential that opens the operation, or why there is none. */
-function callFor({ path, headers, access }: Asked, { credentials }: Target): Call | string {
+function callFor({ path, headers, access }: OperationRequest, { credentials }: Target): Call | string {
   const call = { to: 'platform', method: 'GET', path } as const
   if (access === 'anyone') return { ...call, headers }
   const usesAnonKey = !access.includes('apiKey') && access.includes('anon')

@@ -1,7 +1,7 @@
 /** The results of `standin verify` as a report. */
 import { fromWorst, isAtLeast } from '../../check/finding.js'
 import type { AnswerDifference } from '../../contract/baseline.js'
-import { type Broken, type Clause, type ClauseResult, sections } from '../../contract/clause.js'
+import { type BrokenVerdict, type Clause, type ClauseResult, sections } from '../../contract/clause.js'
 import { silent } from '../../contract/clauses/index.js'
 import { counted, inAge } from '../format.js'
 import { markdownTable } from '../report/markdown.js'
@@ -115,7 +115,10 @@ function clauseItem(result: ClauseResult, isStrict: boolean): ReportItem {
 }
 
 /** The facts of a broken clause, with their names. */
-const factsOf = ({ quotes, source }: Clause, { expected, came, shown }: Broken): NonNullable<ReportItem['facts']> => [
+const factsOf = (
+  { quotes, source }: Clause,
+  { expected, came, shown }: BrokenVerdict,
+): NonNullable<ReportItem['facts']> => [
   ['expected', expected],
   ['came', came],
   ['asked', shown.asked],

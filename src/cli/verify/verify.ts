@@ -6,7 +6,7 @@ import { command } from '../command.js'
 import { createProgress, noProgress } from '../progress.js'
 import { createReporter } from '../report/reporter.js'
 import { EXIT_STOPPED, stopOnSignals } from '../stop-signals.js'
-import { against, type Other, openOther, requireReached } from './against.js'
+import { against, type ComparisonTarget, openOther, requireReached } from './against.js'
 import { countOf, hasFailed, reportOf, type VerifyRun } from './report.js'
 import { openTarget, optionsIn, ownTarget, type VerifyLine, type VerifyOptions, verifyFlags } from './target.js'
 
@@ -49,7 +49,7 @@ async function verify(line: VerifyLine): Promise<undefined> {
 
 interface Judging extends VerifyOptions, Omit<Awaited<ReturnType<typeof openTarget>>, 'close'> {
   readonly line: VerifyLine
-  readonly other: Other | undefined
+  readonly other: ComparisonTarget | undefined
   readonly signal: AbortSignal
   readonly isSilent: boolean
 }

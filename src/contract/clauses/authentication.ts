@@ -9,7 +9,14 @@ import {
   withKeyOfItsOwn,
   withUserToken,
 } from '../calls.js'
-import { asking, askingAt, type CallFor, type ClauseForm, type DocumentedEndpoint, type Look } from '../clause.js'
+import {
+  type AnswerCheck,
+  asking,
+  askingAt,
+  type CallFor,
+  type ClauseForm,
+  type DocumentedEndpoint,
+} from '../clause.js'
 import { jsonIn, jsonObject, status } from '../looks.js'
 
 const { index: INDEX, models: MODELS, chat: CHAT } = documentedEndpoints
@@ -35,7 +42,7 @@ const refused = refusing(missingOrInvalid, row)
 const missing = ({ path }: DocumentedEndpoint) => strange(path, true)
 const invalid = ({ path }: DocumentedEndpoint) => strange(path, false)
 
-const jwt: Look = {
+const jwt: AnswerCheck = {
   expected: 'an access_token that is a JWT',
   differs({ text }) {
     const { access_token } = jsonIn(text).value as { readonly access_token?: unknown }
@@ -113,12 +120,12 @@ export const authenticationClauses: readonly ClauseForm[] = [
 const signingIn = 'Sign-in endpoint paths, token lifetime, refresh, and scopes of API keys: not shown.'
 const kinds = 'Which credential type is accepted on which endpoint beyond the rules above: not shown.'
 
-const signInPath: Look = {
+const signInPath: AnswerCheck = {
   expected: 'a sign-in at /auth/v1/token',
   differs: ({ status }) => (status === 404 || status === 405 ? `status ${status}` : undefined),
 }
 
-const session: Look = {
+const session: AnswerCheck = {
   expected: 'token_type "bearer", expires_in 3600 and a refresh_token',
   differs({ text }) {
     const { token_type, expires_in, refresh_token } = jsonIn(text).value as Readonly<Record<string, unknown>>

@@ -13,7 +13,7 @@ import {
   unknownModel,
   wrongChat,
 } from '../calls.js'
-import { asking, type CallFor, type ClauseForm, type Look } from '../clause.js'
+import { type AnswerCheck, asking, type CallFor, type ClauseForm } from '../clause.js'
 import { chunks, endsDone, eventStream, fitting, jsonIn, jsonObject, naming, refused, status } from '../looks.js'
 
 const messages = [
@@ -156,7 +156,7 @@ const invalid = (id: string, what: string, named: string, call: CallFor, quotes 
   check: asking(call, status(400), naming(named)),
 })
 
-const listsModels: Look = {
+const listsModels: AnswerCheck = {
   expected: 'an error that lists the models',
   async differs({ text }, target) {
     const { error } = jsonIn(text).value as { readonly error: string }

@@ -1,7 +1,7 @@
 /** Clauses about GET /health, GET /api/v1 and GET /v1/models. */
 import { healthAnswer, indexAnswer, listedEndpoint, modelsAnswer } from '../answers.js'
 import { get, health, index, listedModels, models, withApiKey } from '../calls.js'
-import { asking, type ClauseForm, type Look } from '../clause.js'
+import { type AnswerCheck, asking, type ClauseForm } from '../clause.js'
 import { field, fitting, jsonIn, jsonObject, mistakesOf, someName, status } from '../looks.js'
 
 export const healthClauses: readonly ClauseForm[] = [
@@ -56,7 +56,7 @@ export const healthClauses: readonly ClauseForm[] = [
 
 const endpointsIn = (text: string) => (jsonIn(text).value as { readonly endpoints: readonly unknown[] }).endpoints
 
-const elements: Look = {
+const elements: AnswerCheck = {
   expected: 'elements with method, path and credential',
   differs({ text }) {
     for (const [i, element] of endpointsIn(text).entries()) {
@@ -69,7 +69,7 @@ const elements: Look = {
 
 const documented = ['GET /health', 'GET /api/v1', 'POST /v1/chat/completions', 'GET /v1/models']
 
-const whole: Look = {
+const whole: AnswerCheck = {
   expected: `the endpoints ${documented.join(', ')}`,
   differs({ text }) {
     const listed = (endpointsIn(text) as readonly { readonly method: string; readonly path: string }[]).map(
@@ -138,7 +138,7 @@ export const indexClauses: readonly ClauseForm[] = [
   },
 ]
 
-const sameList: Look = {
+const sameList: AnswerCheck = {
   expected: 'the whole list, whatever stands in the query',
   async differs({ text }, target) {
     const { data } = jsonIn(text).value as { readonly data?: readonly unknown[] }

@@ -1,6 +1,6 @@
 /** Clauses about errors, limits and calls from web pages. */
 import { errorAnswer, notFoundAnswer } from '../answers.js'
-import type { Answered } from '../call.js'
+import type { ReceivedAnswer } from '../call.js'
 import {
   intruders,
   localPage,
@@ -12,7 +12,7 @@ import {
   unknownPathWithoutCredential,
   wrongMethod,
 } from '../calls.js'
-import { asking, askingEach, type CallFor, type ClauseForm, type Look } from '../clause.js'
+import { type AnswerCheck, asking, askingEach, type CallFor, type ClauseForm } from '../clause.js'
 import { field, jsonIn, jsonObject, mistakesOf, onlyFields, status } from '../looks.js'
 import { withoutCredential } from '../mcp-calls.js'
 
@@ -31,7 +31,7 @@ const strangers = [
   withoutCredential,
 ]
 
-const hasError: Look = {
+const hasError: AnswerCheck = {
   expected: 'a field error with a short message',
   differs({ text }) {
     const mistake = mistakesOf(errorAnswer, jsonIn(text).value)
@@ -40,7 +40,7 @@ const hasError: Look = {
   },
 }
 
-const isNotFound = ({ status }: Answered) => status === 404
+const isNotFound = ({ status }: ReceivedAnswer) => status === 404
 
 const unknown = (id: string, what: string, call: CallFor): ClauseForm => ({
   ...{ id, section: 'Errors', quotes: [notFoundRow], what },
@@ -48,7 +48,7 @@ const unknown = (id: string, what: string, call: CallFor): ClauseForm => ({
 })
 
 /** If the base URL has a path of its own, both readings of "request path" are accepted. */
-const asRequested: Look = {
+const asRequested: AnswerCheck = {
   expected: 'the path as it was requested',
   differs({ text }, { url }, call) {
     const { path } = JSON.parse(text) as { readonly path: string }
@@ -59,7 +59,7 @@ const asRequested: Look = {
   },
 }
 
-const withoutQuery: Look = {
+const withoutQuery: AnswerCheck = {
   expected: 'the path without the query',
   differs({ text }) {
     const { path } = JSON.parse(text) as { readonly path: string }
@@ -67,7 +67,7 @@ const withoutQuery: Look = {
   },
 }
 
-const allowsPost: Look = {
+const allowsPost: AnswerCheck = {
   expected: 'a header Allow that names POST',
   differs({ headers }) {
     const allow = headers.get('allow')
@@ -168,7 +168,7 @@ export const errorClauses: readonly ClauseForm[] = [
   },
 ]
 
-const localOrigin: Look = {
+const localOrigin: AnswerCheck = {
   expected: 'Access-Control-Allow-Origin for a page of this machine',
   differs({ headers }) {
     const origin = headers.get('access-control-allow-origin')

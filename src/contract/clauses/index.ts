@@ -20,7 +20,7 @@ export const clauses: readonly Clause[] = [
   ...mcpClauses,
 ].map(clause => ({ ...clause, source: /-D\d/.test(clause.id) ? 'decided' : 'documented' }))
 
-export interface Silent {
+export interface UncheckedStatement {
   /** Verbatim. */
   readonly quote: string
   readonly why: string
@@ -32,7 +32,7 @@ const opened = 'it opens a list; its points have clauses of their own'
 const open = 'it is left open, and Standin has nothing there'
 
 /** What the platform's document says that cannot be checked from outside, and why not. */
-export const silent: readonly Silent[] = [
+export const silent: readonly UncheckedStatement[] = [
   { quote: '# AI Platform API Specification', why: title },
   {
     quote:

@@ -2,7 +2,7 @@
 
 import { rpcCodes } from '../../rpc/frames.js'
 import { sessionVersions, statelessVersions } from '../../rpc/versions.js'
-import { asking, type CallFor, type ClauseForm, type Look } from '../clause.js'
+import { type AnswerCheck, asking, type CallFor, type ClauseForm } from '../clause.js'
 import { jsonIn, jsonObject, status } from '../looks.js'
 import {
   brokenMessage,
@@ -22,7 +22,7 @@ import {
 type Result = Readonly<Record<string, unknown>>
 
 /** A result, of which `differs` says what is wrong. */
-const result = (expected: string, differs: (result: Result) => string | undefined = () => undefined): Look => ({
+const result = (expected: string, differs: (result: Result) => string | undefined = () => undefined): AnswerCheck => ({
   expected,
   differs(answered) {
     const { result, error } = mcpAnswerIn(answered)
@@ -31,7 +31,7 @@ const result = (expected: string, differs: (result: Result) => string | undefine
   },
 })
 
-const errorCode = (wanted: number): Look => ({
+const errorCode = (wanted: number): AnswerCheck => ({
   expected: `the JSON-RPC error ${wanted}`,
   differs(answered) {
     const { result, error } = mcpAnswerIn(answered)
@@ -65,7 +65,7 @@ const toolList = result('tools with different names, each with an inputSchema of
   return odd < 0 ? undefined : `the tool ${JSON.stringify(names[odd])} without an inputSchema of type object`
 })
 
-const namesMetadata: Look = {
+const namesMetadata: AnswerCheck = {
   expected: 'WWW-Authenticate: Bearer resource_metadata="…"',
   differs: ({ headers }) =>
     metadataAddress(headers) === undefined
@@ -73,7 +73,7 @@ const namesMetadata: Look = {
       : undefined,
 }
 
-const namesAuthServer: Look = {
+const namesAuthServer: AnswerCheck = {
   expected: 'authorization_servers with at least one address',
   differs({ text }) {
     const { authorization_servers: servers } = jsonIn(text).value as Result
@@ -87,7 +87,7 @@ const decided = (
   what: string,
   needs: readonly string[],
   callFor: CallFor,
-  ...looks: readonly Look[]
+  ...looks: readonly AnswerCheck[]
 ): ClauseForm => ({
   ...{ id, section: 'Beyond the document', what, needs },
   quotes: [

@@ -1,5 +1,5 @@
 /** The limits per credential, and what each credential has used. */
-import { type LimitsInForce, limitsChange } from '../../config/limit-options.js'
+import { type CurrentLimits, limitsChange } from '../../config/limit-options.js'
 import { useControl } from '../api.js'
 import { Notice } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
@@ -9,7 +9,7 @@ import { type ControlProps, type Controls, Section } from './section.jsx'
 export function LimitsSection({ controls, reload }: ControlProps) {
   const { inForce, configured, used } = controls.limits
   const control = useControl()
-  const send = (body: LimitsInForce) => control('PUT /limits', { body })
+  const send = (body: CurrentLimits) => control('PUT /limits', { body })
   const { shown, failure, apply } = useApplied({ inForce, send, reload })
   return (
     <Section
@@ -35,7 +35,7 @@ type Usage = Controls['limits']['used'][number]
 
 interface Props {
   readonly used: readonly Usage[]
-  readonly limits: LimitsInForce
+  readonly limits: CurrentLimits
 }
 
 const kinds: Readonly<Record<string, string>> = {

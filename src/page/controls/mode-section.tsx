@@ -1,6 +1,6 @@
 /** Where answers come from, for all endpoints or for single ones. */
 import { useState } from 'preact/hooks'
-import type { ModesInForce } from '../../config/operations.js'
+import type { CurrentModes } from '../../config/operations.js'
 import { useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { announce } from '../widgets/announcer.jsx'
@@ -11,7 +11,7 @@ import { useWorking } from '../widgets/form.jsx'
 import { Notice } from '../widgets/states.jsx'
 import { type ControlProps, Section } from './section.jsx'
 
-type Mode = ModesInForce['mode']
+type Mode = CurrentModes['mode']
 
 /** In the order in which they are offered: local ones first. */
 const modes: Readonly<Record<Mode, { readonly name: string; readonly does: string; readonly warns?: string }>> = {
@@ -33,7 +33,7 @@ const modeOrder = Object.keys(modes) as Mode[]
 
 /** A chosen mode that waits for confirmation. */
 interface Asked {
-  readonly to: ModesInForce
+  readonly to: CurrentModes
   readonly mode: Mode
 }
 
@@ -44,7 +44,7 @@ export function ModeSection({ controls, reload }: ControlProps) {
   const { failure, run } = useWorking()
   const reasonOf = (mode: Mode) => choices.data.find(choice => choice.mode === mode)?.reason
 
-  async function change(to: ModesInForce): Promise<void> {
+  async function change(to: CurrentModes): Promise<void> {
     try {
       await control('PUT /mode', { body: to })
       announce('The mode is changed.')
@@ -54,7 +54,7 @@ export function ModeSection({ controls, reload }: ControlProps) {
   }
 
   /** Modes that use the live platform may cost money, so they need confirmation. */
-  function choose(to: ModesInForce, mode: Mode): void {
+  function choose(to: CurrentModes, mode: Mode): void {
     if (modes[mode].warns === undefined) void run(() => change(to))
     else setAsked({ to, mode })
   }
@@ -94,9 +94,9 @@ export function ModeSection({ controls, reload }: ControlProps) {
 }
 
 interface Props {
-  readonly current: ModesInForce
+  readonly current: CurrentModes
   readonly reasonOf: (mode: Mode) => string | undefined
-  readonly onChoose: (to: ModesInForce, mode: Mode) => void
+  readonly onChoose: (to: CurrentModes, mode: Mode) => void
 }
 
 /** Single endpoints with their own modes. */

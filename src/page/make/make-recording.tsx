@@ -1,7 +1,7 @@
 /** “Make a recording”: saves the answer to a request on disk. */
 import { useState } from 'preact/hooks'
 import { recordingAt } from '../../dashboard/routes.js'
-import type { Existing } from '../../recordings/operations.js'
+import type { ExistingPolicy } from '../../recordings/operations.js'
 import { useControl } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Dialog, Done } from '../widgets/dialog.jsx'
@@ -24,7 +24,7 @@ interface Props {
 
 export function MakeRecordingDialog({ id, onClosed }: Props) {
   const control = useControl()
-  const [existing, setExisting] = useState<Existing>('refuse')
+  const [existing, setExisting] = useState<ExistingPolicy>('refuse')
   const [file, setFile] = useState<string>()
   return (
     <Dialog title="Create recording from this request" onClosed={onClosed}>

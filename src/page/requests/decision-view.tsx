@@ -1,6 +1,6 @@
 /** Why an exchange ended as it did: its endpoint, mode, rule or recording, and the closest matches. */
 import type { ClosestRecording, Difference, Violation } from '../../check/finding.js'
-import { type FaultDone, faultDoneInWords, inWords } from '../../core/exchange.js'
+import { type AppliedFault, faultDoneInWords, inWords } from '../../core/exchange.js'
 import { recordingAt, resourceAt, ruleAt } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import { Link } from '../widgets/link.jsx'
@@ -26,7 +26,7 @@ export function DecisionView({ entry }: { readonly entry: JournalEntry }) {
           ['Endpoint', endpoint ?? 'None at this path with this method.'],
           ['Mode', mode],
           ['Answered by', (entry.answeredBy || !fault?.happened) && <Origin key="origin" entry={entry} />],
-          ['Fault', fault?.happened ? faultDoneInWords(fault as FaultDone) : null],
+          ['Fault', fault?.happened ? faultDoneInWords(fault as AppliedFault) : null],
           [(status ?? 0) >= 400 ? 'Message' : 'Nearest rule', remark],
         ]}
       />

@@ -15,7 +15,7 @@ import type { Backend } from '../../supabase/backend.js'
 import { authEndpoints } from '../../supabase/endpoints/index.js'
 import { isOpenAtGateway } from '../../supabase/gateway.js'
 import { createForms, writeOperation } from './operation.js'
-import { type Placed, securitySchemes, tags } from './surface.js'
+import { type PlacedOperation, securitySchemes, tags } from './surface.js'
 
 interface Running {
   readonly url: string
@@ -68,12 +68,12 @@ const description = [
 ].join('\n\n')
 
 /** Made for what they say of themselves alone. */
-async function platformOperations(config: Config): Promise<readonly Placed[]> {
+async function platformOperations(config: Config): Promise<readonly PlacedOperation[]> {
   const endpoints = createEndpoints({ ...config, replies: { answer: nobodyAsks }, tokenizer: estimated })
-  return saidBy(endpoints, config, access => access.map(kind => ({ [kind]: [] })))
+  return describedBy(endpoints, config, access => access.map(kind => ({ [kind]: [] })))
 }
 
-const own = async ({ method, path, access, says }: OwnPath): Promise<Placed> => ({
+const own = async ({ method, path, access, says }: OwnPath): Promise<PlacedOperation> => ({
   ...{ part: 'platform', method: method.toLowerCase(), path },
   security: access === 'anyone' ? [] : access.map(kind => ({ [kind]: [] })),
   operation: says ? await says() : byRule(method, path),
@@ -85,12 +85,12 @@ const byRule = (method: string, path: string): EndpointDescription => ({
   answers: { 200: { what: 'What the first rule that matches says.', type: '*/*' } },
 })
 
-async function authOperations(config: Config): Promise<readonly Placed[]> {
+async function authOperations(config: Config): Promise<readonly PlacedOperation[]> {
   const backend: Backend = {
     ...{ state: nobodyAsks, tokens: nobodyAsks, url: nobodyAsks },
     ...{ settings: config.auth, now: Date.now, announce: () => {}, origins: { requireOwnAdmin: nobodyAsks } },
   }
-  return saidBy(authEndpoints(backend), config, (access, path) => {
+  return describedBy(authEndpoints(backend), config, (access, path) => {
     const key = config.auth.gateway === 'kong' && !isOpenAtGateway(path) ? { gatewayKey: [] } : {}
     if (access.length > 0) return access.map(kind => ({ ...key, [kind]: [] }))
     return 'gatewayKey' in key ? [key] : []
@@ -101,13 +101,13 @@ function nobodyAsks(): never {
   throw new Error('The document is made without asking.')
 }
 
-type Opens = (access: readonly string[], path: string) => Placed['security']
+type Opens = (access: readonly string[], path: string) => PlacedOperation['security']
 
-async function saidBy(
+async function describedBy(
   endpoints: readonly Endpoint[],
   { mode, modes }: Config,
   opens: Opens,
-): Promise<readonly Placed[]> {
+): Promise<readonly PlacedOperation[]> {
   const modeOf = modesFrom(mode, modes)
   const placed = endpoints.map(async ({ method, path, access, says }) => {
     if (!says) return []
@@ -123,11 +123,11 @@ async function saidBy(
 const nothing = {} as ControlParts & DashboardApiParts
 
 function placedIn(
-  part: Placed['part'],
+  part: PlacedOperation['part'],
   prefix: string,
   operations: Operations,
-  opens: (access: Audience) => Placed['security'],
-): readonly Placed[] {
+  opens: (access: Audience) => PlacedOperation['security'],
+): readonly PlacedOperation[] {
   return Object.entries(operations).map(([id, one]) => {
     const [method = '', path = ''] = one.at.split(' ')
     const security = opens(one.access ?? 'developer')
@@ -147,8 +147,8 @@ function descriptionOf(
 }
 
 /** Where only this machine can reach the address, no credential is needed. */
-const whoControls = ({ host }: Config): Placed['security'] =>
+const whoControls = ({ host }: Config): PlacedOperation['security'] =>
   isLoopback(host) ? developer : [{ controlToken: [] }, { service: [] }]
 
 /** On this machine no credential is needed. */
-const developer: Placed['security'] = [{}, { controlToken: [] }, { service: [] }]
+const developer: PlacedOperation['security'] = [{}, { controlToken: [] }, { service: [] }]

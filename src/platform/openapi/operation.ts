@@ -8,9 +8,9 @@ import type {
   JsonSchema,
   NamedForm,
 } from '../../core/exchange.js'
-import { errorForm, errorsOf, type Placed, sourced } from './surface.js'
+import { errorForm, errorsOf, type PlacedOperation, sourced } from './surface.js'
 
-export async function writeOperation(placed: Placed, forms: Forms): Promise<object> {
+export async function writeOperation(placed: PlacedOperation, forms: Forms): Promise<object> {
   const { part, operation, security } = placed
   const { id, does, more, section } = operation
   const parameters = await parametersOf(placed, forms)
@@ -29,7 +29,7 @@ export async function writeOperation(placed: Placed, forms: Forms): Promise<obje
 }
 
 async function parametersOf(
-  { path, operation: { query, headers = {} } }: Placed,
+  { path, operation: { query, headers = {} } }: PlacedOperation,
   forms: Forms,
 ): Promise<readonly object[]> {
   return [
@@ -110,7 +110,7 @@ function dataOf(data: EventDescription['data'], forms: Forms): Promise<JsonSchem
   return '~run' in data ? forms.of(data) : forms.named(data)
 }
 
-function errorAnswers(placed: Placed): object {
+function errorAnswers(placed: PlacedOperation): object {
   const told = Object.entries(errorsOf(placed)).map(([status, { what, section }]) => {
     const schema = { $ref: `#/components/schemas/${errorForm(placed.part, status)}` }
     return [status, { description: what, ...sourced(section), content: { 'application/json': { schema } } }] as const
@@ -120,7 +120,7 @@ function errorAnswers(placed: Placed): object {
 
 interface Forms {
   /** A reference to a form, which is among the schemas from now on. */
-  named(form: NamedForm, cited?: Cited): Promise<JsonSchema>
+  named(form: NamedForm, cited?: DocumentedFields): Promise<JsonSchema>
   /** A form where it stands; those inside it that have a name of their own are referred to. */
   of(form: DocumentedSchema | JsonSchema): Promise<JsonSchema>
   /** Schemas that have their names already. */
@@ -129,7 +129,7 @@ interface Forms {
 }
 
 /** Which fields the document names, and where. */
-export interface Cited {
+export interface DocumentedFields {
   readonly section?: string | undefined
   readonly fields?: readonly string[] | undefined
 }

@@ -5,7 +5,7 @@ import type { EndpointDescription, JsonSchema } from '../../core/exchange.js'
 type DocumentPart = 'platform' | 'auth' | 'dashboard' | 'control'
 
 /** An operation where it stands. */
-export interface Placed {
+export interface PlacedOperation {
   readonly part: DocumentPart
   readonly method: string
   /** The whole path. */
@@ -28,29 +28,34 @@ export const tags: readonly { readonly name: DocumentPart; readonly description:
 ]
 
 /** One error: what it means, and where platform-api.md says so. */
-interface SaidError {
+interface DocumentedError {
   readonly what: string
   readonly section?: string
 }
 
-const unreadable: SaidError = { what: 'The request cannot be read, or asks for something that is not possible.' }
-const internal: SaidError = { what: 'Something went wrong inside Standin.' }
+const unreadable: DocumentedError = { what: 'The request cannot be read, or asks for something that is not possible.' }
+const internal: DocumentedError = { what: 'Something went wrong inside Standin.' }
 const ofBodies = {
   413: { what: 'The body is too large.' },
   415: { what: 'The body is not JSON by its headers.' },
 }
 
 /** The statuses of errors that an operation may answer with. */
-export function errorsOf({ part, path, operation, security }: Placed): Readonly<Record<string, SaidError>> {
+export function errorsOf({
+  part,
+  path,
+  operation,
+  security,
+}: PlacedOperation): Readonly<Record<string, DocumentedError>> {
   const own = Object.entries(operation.errors ?? {}).map(([status, what]) => [status, { what }] as const)
   return { ...usual[part]({ path, hasBody: operation.body !== undefined, security }), ...Object.fromEntries(own) }
 }
 
-interface Facts extends Pick<Placed, 'path' | 'security'> {
+interface Facts extends Pick<PlacedOperation, 'path' | 'security'> {
   readonly hasBody: boolean
 }
 
-const usual: Readonly<Record<DocumentPart, (facts: Facts) => Readonly<Record<string, SaidError>>>> = {
+const usual: Readonly<Record<DocumentPart, (facts: Facts) => Readonly<Record<string, DocumentedError>>>> = {
   platform: ({ hasBody, security }) => ({
     400: unreadable,
     ...(security.length > 0 && { 401: { what: 'The credential is missing or invalid.', section: 'Authentication' } }),

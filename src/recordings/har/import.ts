@@ -26,7 +26,7 @@ interface HarOptions {
   readonly ignore: Ignore
 }
 
-export interface Imported {
+export interface ImportResult {
   /** The recordings of each request by key, in order. */
   readonly byKey: ReadonlyMap<string, readonly Recording[]>
   /** How many entries were skipped, by reason. */
@@ -38,7 +38,7 @@ export interface Imported {
 }
 
 /** Throws a ProblemsError for a file that is no HAR or has no valid entry. `origin` is the name of the file. */
-export function importHar(written: string, origin: string, options: HarOptions): Imported {
+export function importHar(written: string, origin: string, options: HarOptions): ImportResult {
   const found = new Map<string, { readonly recording: Recording; readonly nth: number }[]>()
   const passedOver = new Map<Reason, number>()
   const remarks: string[] = []
@@ -263,10 +263,10 @@ function responseHeaders({ headers, content }: Entry['response']): RecordedRespo
   return isTyped ? found : [...found, ['content-type', content.mimeType]]
 }
 
-type Written = Entry['response']['content']['_chunks']
+type HarChunks = Entry['response']['content']['_chunks']
 
 /** Our own chunks, if their sizes fit the body. */
-function ownPieces(body: Buffer, written: Written): readonly RecordedChunk[] | undefined {
+function ownPieces(body: Buffer, written: HarChunks): readonly RecordedChunk[] | undefined {
   if (!written || written.reduce((sum, { bytes }) => sum + bytes, 0) !== body.length) return undefined
   let start = 0
   return written.map(({ atMs, bytes }) => {

@@ -1,6 +1,6 @@
 /** Makes the conditions of a rule on chat completions ready to be tested on requests. */
 import type { Condition } from '../dialect.js'
-import type { Asked } from './asked.js'
+import type { ChatInput } from './chat-input.js'
 import { fieldAt, fieldPath } from './field-path.js'
 import type { When } from './form.js'
 import { compileWith, onText, optional, simple } from './shared.js'
@@ -8,13 +8,14 @@ import { type TextCondition, type TextTest, textTest } from './text.js'
 import { nameTest, rangeTest, type ValueCondition, type ValueTest, valueTest } from './whole.js'
 
 /** The conditions of a rule on chat completions made ready. Throws nothing for what has passed the check of its form. */
-export const compileWhen = (when: When): readonly Condition<Asked>[] => compileWith<Asked, When>(when, chatConditions)
+export const compileWhen = (when: When): readonly Condition<ChatInput>[] =>
+  compileWith<ChatInput, When>(when, chatConditions)
 
-function chatConditions(when: When): readonly Condition<Asked>[] {
+function chatConditions(when: When): readonly Condition<ChatInput>[] {
   const { user, system, assistant, any, model, turn, stream, temperature, tools } = when
   const { toolResult, responseFormat, request } = when
-  const about = (name: string, test: ValueTest, looksAt: (asked: Asked) => unknown) => simple(name, test, looksAt)
-  const inText = (name: string, wanted: TextCondition, looksAt: (asked: Asked) => string) =>
+  const about = (name: string, test: ValueTest, looksAt: (asked: ChatInput) => unknown) => simple(name, test, looksAt)
+  const inText = (name: string, wanted: TextCondition, looksAt: (asked: ChatInput) => string) =>
     onText(name, textTest(wanted), looksAt)
   return [
     // The cheapest and most selective first.
@@ -36,7 +37,7 @@ function chatConditions(when: When): readonly Condition<Asked>[] {
 /** The condition on the last user message, by which rules are indexed. */
 export const userTextOf = ({ user }: When): TextTest | undefined => (user === undefined ? undefined : textTest(user))
 
-function onAnyText(wanted: TextCondition): Condition<Asked> {
+function onAnyText(wanted: TextCondition): Condition<ChatInput> {
   const test = textTest(wanted)
   return {
     holds: ({ texts }) => texts.some(text => test.holds(text)),
@@ -48,7 +49,7 @@ function onAnyText(wanted: TextCondition): Condition<Asked> {
   }
 }
 
-const namesOfTools = ({ request: { tools, functions } }: Asked): readonly unknown[] => [
+const namesOfTools = ({ request: { tools, functions } }: ChatInput): readonly unknown[] => [
   ...(tools ?? []).map(tool => {
     const { function: fn, custom } = tool as { readonly [kind: string]: { readonly name?: unknown } | undefined }
     return fn?.name ?? custom?.name
@@ -56,7 +57,7 @@ const namesOfTools = ({ request: { tools, functions } }: Asked): readonly unknow
   ...(Array.isArray(functions) ? functions.map(fn => fn?.name) : []),
 ]
 
-function onTools(wanted: boolean | string | readonly string[]): Condition<Asked> {
+function onTools(wanted: boolean | string | readonly string[]): Condition<ChatInput> {
   if (typeof wanted === 'boolean') {
     return {
       holds: asked => namesOfTools(asked).length > 0 === wanted,
@@ -64,7 +65,7 @@ function onTools(wanted: boolean | string | readonly string[]): Condition<Asked>
     }
   }
   const names = typeof wanted === 'string' ? [wanted] : wanted
-  const missing = (asked: Asked) => {
+  const missing = (asked: ChatInput) => {
     const offered = namesOfTools(asked)
     return names.filter(name => !offered.includes(name))
   }
@@ -74,7 +75,7 @@ function onTools(wanted: boolean | string | readonly string[]): Condition<Asked>
   }
 }
 
-function onToolResult(wanted: NonNullable<When['toolResult']>): Condition<Asked> {
+function onToolResult(wanted: NonNullable<When['toolResult']>): Condition<ChatInput> {
   if (typeof wanted === 'boolean') {
     return {
       holds: ({ toolResults }) => toolResults.length > 0 === wanted,
@@ -99,12 +100,12 @@ function onToolResult(wanted: NonNullable<When['toolResult']>): Condition<Asked>
   }
 }
 
-function onResponseFormat(wanted: NonNullable<When['responseFormat']>): Condition<Asked> {
+function onResponseFormat(wanted: NonNullable<When['responseFormat']>): Condition<ChatInput> {
   const { type, name } = typeof wanted === 'string' ? { type: wanted, name: undefined } : wanted
   const named = name === undefined ? undefined : nameTest(name)
-  const formatOf = ({ request: { response_format: format } }: Asked) =>
+  const formatOf = ({ request: { response_format: format } }: ChatInput) =>
     (format ?? { type: 'text' }) as { readonly type: string; readonly json_schema?: { readonly name?: unknown } }
-  const isType = (asked: Asked) => type === undefined || formatOf(asked).type === type
+  const isType = (asked: ChatInput) => type === undefined || formatOf(asked).type === type
   return {
     holds: asked => isType(asked) && (!named || named.holds(formatOf(asked).json_schema?.name)),
     differs: asked =>
@@ -112,7 +113,7 @@ function onResponseFormat(wanted: NonNullable<When['responseFormat']>): Conditio
   }
 }
 
-function onField(written: string, wanted: ValueCondition): Condition<Asked> {
+function onField(written: string, wanted: ValueCondition): Condition<ChatInput> {
   const path = fieldPath(written) ?? []
   // Only long numbers need all of their digits.
   const isExact = [wanted].flat().some(value => typeof value === 'bigint')

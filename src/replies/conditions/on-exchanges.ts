@@ -6,7 +6,7 @@ import { type ChatRequest, chatIn } from '../../completions/request.js'
 import type { Exchange } from '../../core/exchange.js'
 import { withoutExpressions } from '../../core/json.js'
 import { CHAT } from '../../core/paths.js'
-import { Asked } from './asked.js'
+import { ChatInput } from './chat-input.js'
 import { compileWhen } from './compile.js'
 import { type When, whenSchema } from './form.js'
 
@@ -32,7 +32,7 @@ export function conditionsOn(when: unknown): OnExchanges {
       if (exchange.path !== CHAT) return false
       const request = readable(exchange)
       if (!request) return false
-      const asked = new Asked(request, exchange)
+      const asked = new ChatInput(request, exchange)
       return conditions.every(condition => condition.holds(asked))
     },
   }

@@ -3,28 +3,28 @@ import { methodNotAllowed, notFound, notFoundByRule, type PlatformError } from '
 import { anonymous, type Caller, eitherAccess, type OwnPath } from '../../core/exchange.js'
 import type { Fault } from '../../core/fault.js'
 import { isJson, stringifyExact } from '../../core/json.js'
-import type { Dialect, ReadyRule, RuleLookup, Saying } from '../dialect.js'
+import type { Dialect, ReadyReply, ReadyRule, RuleLookup } from '../dialect.js'
 import { createEngines, type RuleSources } from '../engine.js'
 import { type Explanation, explanationOf, type RuleDraft, withDraft } from '../explain.js'
 import { nearestSentence } from '../nearest.js'
 import { accessOf, conditionsOf } from './conditions.js'
 import type { HttpReplyForm, HttpRule } from './form.js'
+import { type HttpGeneration, httpReplyOf, linesOf } from './http-reply.js'
 import { bodyOf, HttpInput, type HttpRequest } from './input.js'
 import { pathOf, routeOf, stepsOf, type TriedRequest } from './route.js'
-import { type HttpGeneration, httpSaying, linesOf } from './saying.js'
 import { createPathTree } from './tree.js'
 
-type HttpSaying = Saying<HttpGeneration>
-type HttpReadyRule = ReadyRule<HttpSaying>
+type ReadyHttpReply = ReadyReply<HttpGeneration>
+type HttpReadyRule = ReadyRule<ReadyHttpReply>
 
-interface HttpIndex extends RuleLookup<HttpInput, HttpSaying> {
+interface HttpIndex extends RuleLookup<HttpInput, ReadyHttpReply> {
   /** The rules whose pattern matches, for any method: by priority first, then by how specific the pattern is. */
   at(steps: readonly string[]): readonly HttpReadyRule[]
 }
 
-export const http: Dialect<HttpInput, HttpSaying, HttpIndex> = {
+export const http: Dialect<HttpInput, ReadyHttpReply, HttpIndex> = {
   conditions: rule => conditionsOf(rule as HttpRule),
-  saying: (form, path, owner, texts) => httpSaying(form as HttpReplyForm, path, owner, texts),
+  compileReply: (form, path, owner, texts) => httpReplyOf(form as HttpReplyForm, path, owner, texts),
   index: createPathIndex,
   isDemanding: () => false,
   objection: () => undefined,
@@ -65,7 +65,7 @@ export function createHttpReplies(parts: RuleSources): HttpReplies {
   function answered(request: HttpRequest, body: unknown): ReturnType<HttpReplies['answer']> {
     const input = new HttpInput(request, body)
     const taken = take(input)
-    return taken && (taken.saying.always ?? taken.saying.said(input, taken.count))
+    return taken && (taken.reply.always ?? taken.reply.generate(input, taken.count))
   }
 
   return {
@@ -85,7 +85,7 @@ export function createHttpReplies(parts: RuleSources): HttpReplies {
     },
     async faultFor(request) {
       if (!mayFail(request.scope)) return undefined
-      return take(new HttpInput(request, await bodyOf(request)))?.saying.fault
+      return take(new HttpInput(request, await bodyOf(request)))?.reply.fault
     },
     linesOf,
     async explain(tried, draft) {

@@ -127,14 +127,14 @@ const mcpReplySchema = v.pipe(
   v.check(reply => Object.keys(reply).length > 0, 'says nothing. It must have a result, an error or a fault.'),
 )
 
-interface Written {
+interface ReplyFields {
   readonly on: string
   readonly reply?: object | undefined
   readonly replies?: readonly object[] | undefined
 }
 
 /** The first field that such a call cannot be answered with. */
-function strangeField({ on, reply, replies }: Written): string | undefined {
+function strangeField({ on, reply, replies }: ReplyFields): string | undefined {
   const known = fieldsOf(mcpTarget(on).method)
   return [reply ?? replies ?? []]
     .flat()
@@ -162,7 +162,7 @@ export const mcpRuleSchema = v.pipe(
   v.check(
     rule => strangeField(rule) === undefined,
     ({ input }) => {
-      const rule = input as unknown as Written
+      const rule = input as unknown as ReplyFields
       const known = fieldsOf(mcpTarget(rule.on).method)
       return `has ${strangeField(rule)}, with which ${mcpTarget(rule.on).method} cannot be answered. It can with ${known.join(', ')}.`
     },

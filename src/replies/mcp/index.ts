@@ -6,27 +6,27 @@ import { stringifyExact } from '../../core/json.js'
 import { fieldAt, fieldPath } from '../conditions/field-path.js'
 import { compileWith, optional, simple } from '../conditions/shared.js'
 import { type ValueCondition, valueTest } from '../conditions/whole.js'
-import type { Condition, Dialect, ReadyRule, RuleLookup, Saying } from '../dialect.js'
-import { createEngine, type Engine, type Taken } from '../engine.js'
+import type { Condition, Dialect, ReadyReply, ReadyRule, RuleLookup } from '../dialect.js'
+import { type ChosenReply, createEngine, type Engine } from '../engine.js'
 import { type Explanation, explanationOf, type RuleDraft, withDraft } from '../explain.js'
 import { seedOfTexts } from '../fake.js'
 import type { Memory } from '../memory.js'
 import { nearestSentence } from '../nearest.js'
 import type { McpReplyForm, McpRule, McpWhen } from './form.js'
 import { type McpCall, McpInput } from './input.js'
-import { linesOf, type McpGeneration, mcpSaying } from './saying.js'
+import { linesOf, type McpGeneration, mcpReplyOf } from './mcp-reply.js'
 import { fitsTarget, isPattern, mcpTarget } from './target.js'
 import { callFrom, type TriedCall } from './tried.js'
 
-type McpSaying = Saying<McpGeneration>
-type McpReadyRule = ReadyRule<McpSaying>
+type ReadyMcpReply = ReadyReply<McpGeneration>
+type McpReadyRule = ReadyRule<ReadyMcpReply>
 
-export const mcp: Dialect<McpInput, McpSaying> = {
+export const mcp: Dialect<McpInput, ReadyMcpReply> = {
   conditions: rule => {
     const { on, when } = rule as McpRule
     return [onTarget(on), ...compileWith<McpInput, McpWhen>(when ?? {}, ownConditions)]
   },
-  saying: (form, path, owner, texts) => mcpSaying(form as McpReplyForm, path, owner, texts),
+  compileReply: (form, path, owner, texts) => mcpReplyOf(form as McpReplyForm, path, owner, texts),
   index: createTargetIndex,
   isDemanding: () => false,
   objection: () => undefined,
@@ -67,7 +67,7 @@ function ownConditions({
 }
 
 /** However many rules there are, a call is looked up by what it names; those with a pattern are tried after it. */
-function createTargetIndex(rules: readonly McpReadyRule[]): RuleLookup<McpInput, McpSaying> {
+function createTargetIndex(rules: readonly McpReadyRule[]): RuleLookup<McpInput, ReadyMcpReply> {
   const exact = new Map<string, McpReadyRule[]>()
   const patterns = new Map<string, McpReadyRule[]>()
   for (const rule of rules) {
@@ -88,7 +88,7 @@ function createTargetIndex(rules: readonly McpReadyRule[]): RuleLookup<McpInput,
 }
 
 /** An answer of a rule. */
-export interface McpTaken {
+export interface McpRuleAnswer {
   readonly generation: McpGeneration
   /** Which rule it was, and how often it has answered, so that the call can go on where it was. */
   readonly place: string
@@ -101,9 +101,9 @@ const placeOf = ({ title, place }: ReadyRule) => `${title} ${place}`
 /** What the rules on calls answer. */
 export interface McpReplies {
   /** The answer of the first rule that matches; `undefined` where none does. */
-  take(call: McpCall): Promise<McpTaken | undefined>
+  take(call: McpCall): Promise<McpRuleAnswer | undefined>
   /** What a rule that has been taken says to the same call with more answers; `undefined` where it is gone. */
-  goOn(taken: Pick<McpTaken, 'place' | 'count'>, call: McpCall): Promise<McpTaken | undefined>
+  goOn(taken: Pick<McpRuleAnswer, 'place' | 'count'>, call: McpCall): Promise<McpRuleAnswer | undefined>
   /** A sentence about the rule that came nearest. */
   nearest(call: McpCall): string
   /** Says which rule would answer. It does not count as an answer. */
@@ -133,8 +133,8 @@ interface Parts {
     readonly seeds: readonly number[]
   }) => Promise<readonly unknown[]>
   readonly atRunTime: {
-    engines(dialect: typeof mcp, scope?: string): readonly Engine<McpInput, McpSaying>[]
-    take(dialect: typeof mcp, input: McpInput): Taken<McpSaying> | undefined
+    engines(dialect: typeof mcp, scope?: string): readonly Engine<McpInput, ReadyMcpReply>[]
+    take(dialect: typeof mcp, input: McpInput): ChosenReply<ReadyMcpReply> | undefined
   }
 }
 
@@ -145,8 +145,12 @@ export function createMcpReplies({ strict, rules, memory, seed, sampled, atRunTi
   const rulesOn = ({ method, scope }: McpCall) =>
     rulesFor(scope).filter(({ written }) => mcpTarget((written as McpRule).on).method === method)
 
-  async function taken(input: McpInput, place: string, { saying, count }: Taken<McpSaying>): Promise<McpTaken> {
-    return { generation: await (saying.always ?? saying.said(input, count)), place, count }
+  async function taken(
+    input: McpInput,
+    place: string,
+    { reply, count }: ChosenReply<ReadyMcpReply>,
+  ): Promise<McpRuleAnswer> {
+    return { generation: await (reply.always ?? reply.generate(input, count)), place, count }
   }
 
   return {
@@ -154,12 +158,12 @@ export function createMcpReplies({ strict, rules, memory, seed, sampled, atRunTi
       const input = new McpInput(call)
       const found = atRunTime.take(mcp, input) ?? written.take(input)
       if (!found) return undefined
-      const rule = rulesFor(call.scope).find(({ sayings }) => sayings.includes(found.saying))
+      const rule = rulesFor(call.scope).find(({ replies }) => replies.includes(found.reply))
       return taken(input, rule ? placeOf(rule) : '', found)
     },
     async goOn({ place, count }, call) {
       const rule = rulesFor(call.scope).find(rule => placeOf(rule) === place)
-      return rule && taken(new McpInput(call), place, { saying: rule.sayingAt(count), count })
+      return rule && taken(new McpInput(call), place, { reply: rule.replyAt(count), count })
     },
     nearest(call) {
       return nearestSentence({ rules: rulesOn(call), reasonsAgainst: written.reasonsAgainst }, new McpInput(call))

@@ -5,14 +5,14 @@ import { isObject } from '../../core/json.js'
 import { wholeNumbers } from './numbers.js'
 import {
   drawPerson,
+  type GeneratedValue,
   greatest,
   type Layers,
-  type Made,
   type SchemaPlace,
   singular,
   smallest,
   typesOf,
-  type Workshop,
+  type ValueMaker,
 } from './place.js'
 
 /** An array that has to have more items than this is not made. */
@@ -22,7 +22,12 @@ const MOST_ITEMS = 5000
 const UNIQUE_TRIES = 8
 
 /** An array of these layers, or nothing where none was found. */
-export function makeArray(layers: Layers, place: SchemaPlace, attempt: number, shop: Workshop): Made | undefined {
+export function makeArray(
+  layers: Layers,
+  place: SchemaPlace,
+  attempt: number,
+  shop: ValueMaker,
+): GeneratedValue | undefined {
   const demands = demandsOf(layers, attempt)
   const length = lengthFor(layers, demands.length, place, shop)
   if (length === undefined) return undefined
@@ -67,7 +72,7 @@ function lengthFor(
   layers: Layers,
   demanded: number,
   place: SchemaPlace,
-  { faker, document }: Workshop,
+  { faker, document }: ValueMaker,
 ): number | undefined {
   const least = Math.max(leastItems(layers), demanded)
   const most = smallest(layers, ({ maxItems }) => maxItems, Number.POSITIVE_INFINITY)
@@ -114,8 +119,8 @@ function unlike(
   taken: ReadonlySet<string>,
   schemas: readonly NormalizedSchema[],
   place: SchemaPlace,
-  shop: Workshop,
-): Made | undefined {
+  shop: ValueMaker,
+): GeneratedValue | undefined {
   for (let attempt = 0; attempt < UNIQUE_TRIES; attempt++) {
     const made = shop.make(schemas, place)
     if (!made) return undefined

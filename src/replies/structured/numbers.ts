@@ -1,6 +1,6 @@
 /** Generates numbers within their bounds and steps, of a size that suits their name. */
 import type { Faker } from '../fake.js'
-import { each, greatest, type Layers, type Made, smallest } from './place.js'
+import { each, type GeneratedValue, greatest, type Layers, smallest } from './place.js'
 
 interface Range {
   readonly least: number
@@ -8,7 +8,12 @@ interface Range {
 }
 
 /** Generates a number for these layers; `undefined` if none was found. */
-export function makeNumber(said: Layers, name: string, type: 'integer' | 'number', faker: Faker): Made | undefined {
+export function makeNumber(
+  said: Layers,
+  name: string,
+  type: 'integer' | 'number',
+  faker: Faker,
+): GeneratedValue | undefined {
   const format = each(said, layer => layer.format).find(format => /^u?int(8|16|32|64)$/.test(format))
   const whole = type === 'integer' || format !== undefined
   const layers = format === 'int32' ? [...said, { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }] : said
@@ -66,7 +71,12 @@ function nearest({ least, most }: Range, step: number): Range {
     : { least: Math.max(least, most - 10 * step), most }
 }
 
-function decimal(range: Range, { within, least, most }: Bounds, decimals: number, faker: Faker): Made | undefined {
+function decimal(
+  range: Range,
+  { within, least, most }: Bounds,
+  decimals: number,
+  faker: Faker,
+): GeneratedValue | undefined {
   const drawn = range.least + faker.number.float() * (range.most - range.least)
   // The fewest digits that stay within narrow bounds.
   const rounded = [decimals, 2, 3, 4, 6, 9, 12, 15].map(digits => Number(drawn.toFixed(digits)))
@@ -84,7 +94,7 @@ function multiple(
   { within }: Bounds,
   steps: readonly number[],
   faker: Faker,
-): Made | undefined {
+): GeneratedValue | undefined {
   const [first, last] = [Math.ceil(range.least / step), Math.floor(range.most / step)]
   if (!(first <= last)) return undefined
   const isMultiple = (value: number) =>

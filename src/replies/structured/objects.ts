@@ -4,15 +4,15 @@ import { type JsonValue, type NormalizedSchema, UnfitSchema } from '../../check/
 import {
   drawPerson,
   each,
+  type GeneratedValue,
   greatest,
   type Layers,
-  type Made,
   type MadeUpPerson,
   nullChance,
   type SchemaPlace,
   singular,
   smallest,
-  type Workshop,
+  type ValueMaker,
   wordsOf,
 } from './place.js'
 
@@ -23,7 +23,12 @@ const MOST_ENTRIES = 5000
 const PRESENT = [undefined, undefined, 0.5, 0, 1, 0.3] as const
 
 /** An object of these layers, or nothing where none was found. */
-export function makeObject(own: Layers, place: SchemaPlace, attempt: number, shop: Workshop): Made | undefined {
+export function makeObject(
+  own: Layers,
+  place: SchemaPlace,
+  attempt: number,
+  shop: ValueMaker,
+): GeneratedValue | undefined {
   const chosen = chooseKeys(own, place, attempt, shop)
   if (!chosen) return undefined
   const { layers, keys, required } = chosen
@@ -42,7 +47,7 @@ export function makeObject(own: Layers, place: SchemaPlace, attempt: number, sho
   return { value: Object.fromEntries(entries) }
 }
 
-interface Chosen {
+interface ObjectShape {
   readonly layers: Layers
   /** In the order in which they are declared. */
   readonly keys: ReadonlySet<string>
@@ -50,7 +55,7 @@ interface Chosen {
 }
 
 /** Which properties there will be. What is there can demand others, and further schemas of the whole. */
-function chooseKeys(own: Layers, place: SchemaPlace, attempt: number, shop: Workshop): Chosen | undefined {
+function chooseKeys(own: Layers, place: SchemaPlace, attempt: number, shop: ValueMaker): ObjectShape | undefined {
   const decided = new Map<string, boolean>()
   const applied = new Set<string>()
   let layers = own
@@ -86,7 +91,7 @@ function keysFor(
   decided: Map<string, boolean>,
   place: SchemaPlace,
   attempt: number,
-  shop: Workshop,
+  shop: ValueMaker,
 ): ReadonlySet<string> | undefined {
   const least = greatest(layers, ({ minProperties }) => minProperties, 0)
   const most = smallest(layers, ({ maxProperties }) => maxProperties, Number.POSITIVE_INFINITY)
@@ -115,7 +120,7 @@ function closed(optional: readonly string[], layers: Layers, required: ReadonlyS
 }
 
 /** Whether there can be a property of this name at all. */
-function isPossible(layers: Layers, key: string, { document }: Workshop): boolean {
+function isPossible(layers: Layers, key: string, { document }: ValueMaker): boolean {
   if (schemasOf(layers, key).some(schema => document.height(schema) === Number.POSITIVE_INFINITY)) return false
   if (each(layers, ({ not }) => not).some(not => forbids(not, key))) return false
   return document.fits(
@@ -143,7 +148,7 @@ function schemasOf(layers: Layers, key: string): readonly NormalizedSchema[] {
 }
 
 /** The places inside an object. */
-function insideOf(place: SchemaPlace, keys: readonly string[], { faker }: Workshop): (key: string) => SchemaPlace {
+function insideOf(place: SchemaPlace, keys: readonly string[], { faker }: ValueMaker): (key: string) => SchemaPlace {
   let known: MadeUpPerson | undefined
   const person = () => {
     known ??= drawPerson(faker)
@@ -153,7 +158,7 @@ function insideOf(place: SchemaPlace, keys: readonly string[], { faker }: Worksh
   return key => ({ ...place, name: wordsOf(key), around, person, depth: place.depth + 1 })
 }
 
-interface Wanted {
+interface EntryBounds {
   readonly layers: Layers
   readonly least: number
   readonly most: number
@@ -163,9 +168,9 @@ interface Wanted {
 
 function addEntries(
   entries: Map<string, JsonValue>,
-  { layers, least, most, isMap }: Wanted,
+  { layers, least, most, isMap }: EntryBounds,
   place: SchemaPlace,
-  shop: Workshop,
+  shop: ValueMaker,
 ) {
   const saysMore = layers.some(
     ({ additionalProperties, patternProperties }) =>
@@ -197,7 +202,7 @@ function listedNames(layers: Layers): readonly string[] | undefined {
 }
 
 /** A name for a further entry: as the schema of names demands, or a word. */
-function newKey(layers: Layers, attempt: number, place: SchemaPlace, { make, faker }: Workshop): string | undefined {
+function newKey(layers: Layers, attempt: number, place: SchemaPlace, { make, faker }: ValueMaker): string | undefined {
   const names = each(layers, ({ propertyNames }) => propertyNames)
   const patterns = each(layers, ({ patternProperties }) => patternProperties).flatMap(Object.keys)
   const onlyPatterns = layers.some(({ additionalProperties }) => additionalProperties === false)

@@ -35,16 +35,16 @@ export interface SchemaPlace {
 }
 
 /** A value that was made; without the box a missing one would look like null. */
-export interface Made {
+export interface GeneratedValue {
   readonly value: JsonValue
 }
 
 /** The tools for making values. One set for each candidate. */
-export interface Workshop {
+export interface ValueMaker {
   readonly faker: Faker
   readonly document: SchemaDocument
   /** Makes a value of all these schemas at once, or nothing where it finds none. */
-  make(schemas: readonly NormalizedSchema[], place: SchemaPlace): Made | undefined
+  make(schemas: readonly NormalizedSchema[], place: SchemaPlace): GeneratedValue | undefined
   /** Chooses among alternatives; nothing where the schemas exclude one another. */
   expand(schemas: readonly NormalizedSchema[], place: SchemaPlace, attempt: number): Layers | undefined
 }

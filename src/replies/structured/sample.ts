@@ -17,12 +17,12 @@ import {
   createExpand,
   drawPerson,
   each,
+  type GeneratedValue,
   type Layers,
-  type Made,
   nullChance,
   type SchemaPlace,
   typesOf,
-  type Workshop,
+  type ValueMaker,
   wordsOf,
 } from './place.js'
 import { makeText } from './texts.js'
@@ -141,14 +141,14 @@ interface Budget {
 }
 
 /** Creates the function that generates values. Each candidate has its own. */
-function createMake(document: SchemaDocument, faker: Faker, budget: Budget): Workshop['make'] {
+function createMake(document: SchemaDocument, faker: Faker, budget: Budget): ValueMaker['make'] {
   const expand = createExpand(faker, document)
   const nested = createNesting(budget)
   /** Schemas for which no value was found. */
   const hopeless = new Set<NormalizedSchema>()
-  const shop: Workshop = { faker, document, expand, make }
+  const shop: ValueMaker = { faker, document, expand, make }
 
-  function make(schemas: readonly NormalizedSchema[], place: SchemaPlace): Made | undefined {
+  function make(schemas: readonly NormalizedSchema[], place: SchemaPlace): GeneratedValue | undefined {
     const said = schemas.filter(schema => schema !== true)
     if (place.depth > DEEPEST || said.some(schema => hopeless.has(schema))) return undefined
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -164,7 +164,7 @@ function createMake(document: SchemaDocument, faker: Faker, budget: Budget): Wor
     return undefined
   }
 
-  function makeFrom(layers: Layers, place: SchemaPlace, attempt: number): Made | undefined {
+  function makeFrom(layers: Layers, place: SchemaPlace, attempt: number): GeneratedValue | undefined {
     const fixed = fixedValues(layers)
     if (fixed) return choose(fixed, layers, place, shop)
     const suggested = attempt < 2 ? suggestions(layers) : []
@@ -183,7 +183,11 @@ function createMake(document: SchemaDocument, faker: Faker, budget: Budget): Wor
 function createNesting(budget: Budget) {
   /** How often each schema surrounds the current place. */
   const around = new Map<SchemaObject, number>()
-  return (layers: Layers, place: SchemaPlace, work: (inside: SchemaPlace) => Made | undefined): Made | undefined => {
+  return (
+    layers: Layers,
+    place: SchemaPlace,
+    work: (inside: SchemaPlace) => GeneratedValue | undefined,
+  ): GeneratedValue | undefined => {
     const again = Math.max(0, ...layers.map(layer => around.get(layer) ?? 0))
     const shallow = place.shallow || again >= 2 || place.depth >= DEEP || budget.spent() > MANY_STEPS
     for (const layer of layers) around.set(layer, (around.get(layer) ?? 0) + 1)
@@ -198,8 +202,8 @@ function choose(
   values: readonly JsonValue[],
   layers: Layers,
   place: SchemaPlace,
-  { faker, document }: Workshop,
-): Made | undefined {
+  { faker, document }: ValueMaker,
+): GeneratedValue | undefined {
   const wantsNull = faker.datatype.boolean(place.shallow ? 1 : nullChance(place))
   const start = faker.number.int(Math.max(0, values.length - 1))
   const turned = [...values.slice(start), ...values.slice(0, start)]
@@ -228,8 +232,8 @@ function makePlain(
   type: Exclude<TypeName, 'array' | 'object'>,
   layers: Layers,
   place: SchemaPlace,
-  { faker, document }: Workshop,
-): Made | undefined {
+  { faker, document }: ValueMaker,
+): GeneratedValue | undefined {
   switch (type) {
     case 'null':
       return { value: null }

@@ -4,7 +4,7 @@ import { UnfitSchema } from '../../check/json-schema-form.js'
 import type { Faker } from '../fake.js'
 import { textNamed } from './field-names.js'
 import { lengthened, makersOf } from './formats.js'
-import { each, greatest, type Layers, type Made, type SchemaPlace, smallest } from './place.js'
+import { each, type GeneratedValue, greatest, type Layers, type SchemaPlace, smallest } from './place.js'
 
 /** Texts that must be longer than this are not generated. */
 const LONGEST = 100_000
@@ -18,7 +18,7 @@ export function makeText(
   place: SchemaPlace,
   faker: Faker,
   fits: (text: string) => boolean,
-): Made | undefined {
+): GeneratedValue | undefined {
   const lengths = {
     least: greatest(layers, ({ minLength }) => minLength, 0),
     most: smallest(layers, ({ maxLength }) => maxLength, Number.POSITIVE_INFINITY),

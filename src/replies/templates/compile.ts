@@ -21,11 +21,11 @@ import { namesIn, TemplateMistake, type TemplateValue, withWhat } from './names.
 
 export interface Templates {
   /** Compiles a text, or a JSON value with texts inside of it, which can name `names`. Throws a TemplateError. */
-  compile(value: unknown, names?: FactNames): Compiled
+  compile(value: unknown, names?: FactNames): CompiledTemplate
 }
 
 /** Both methods throw a TemplateError if a limit is exceeded. */
-export interface Compiled {
+export interface CompiledTemplate {
   /** Whether the facts must include a faker. */
   readonly needsFaker: boolean
   /** As a text, whatever it was made of. */
@@ -56,7 +56,7 @@ export function createTemplates(faker: Faker | undefined): Templates {
 
   return {
     compile(value, names = chatNames) {
-      const used: Used = { roots: new Set(), functions: [], names }
+      const used: UsedNames = { roots: new Set(), functions: [], names }
       const render = createCompiler(engines, used, faker).part(value, [], new Set())
       const renderValue = (facts: CommonFacts) => render({ scope: scopeOf(facts, used), items: { left: MOST_ITEMS } })
       return {
@@ -69,7 +69,7 @@ export function createTemplates(faker: Faker | undefined): Templates {
 }
 
 /** The names that a value uses in all of its texts. */
-interface Used {
+interface UsedNames {
   readonly roots: Set<string>
   /** What it can name. */
   readonly names: FactNames
@@ -88,7 +88,7 @@ interface Compiler {
 }
 
 /** Compiles the parts of one value: texts here, lists and maps in the functions below. */
-function createCompiler(engines: { text: Liquid; value: Liquid }, used: Used, faker: Faker | undefined): Compiler {
+function createCompiler(engines: { text: Liquid; value: Liquid }, used: UsedNames, faker: Faker | undefined): Compiler {
   const isFact = (name: string) => Object.hasOwn(used.names, name)
 
   function take(name: TemplateValue) {
@@ -206,7 +206,7 @@ const isForEach = (item: unknown): item is ForEach => {
 }
 
 /** The names that stand in the template, and nothing else. */
-function scopeOf(facts: CommonFacts, { roots, functions }: Used): Scope {
+function scopeOf(facts: CommonFacts, { roots, functions }: UsedNames): Scope {
   const scope: Record<string, unknown> = Object.create(null)
   for (const root of roots) {
     if (root !== 'faker' && root !== 'match') scope[root] = (facts as object as Scope)[root]

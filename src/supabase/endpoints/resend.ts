@@ -13,11 +13,11 @@ import {
 import { challengeIn } from '../flows.js'
 import {
   type Return,
-  type Sent,
   sendConfirmation,
   sendEmailChange,
   sendPhoneCode,
   sendReauthentication,
+  type UserWithMessages,
 } from '../letters.js'
 import { announce, forAnyone, forUser, redirectOf } from './frame.js'
 import { messageIdOf } from './otp.js'
@@ -74,7 +74,7 @@ function checked(settings: AuthSettings, params: ResendParams) {
   return { kind, where: { phone: validPhone(phone) } }
 }
 
-interface Wanted {
+interface ResendInput {
   readonly kind: Kind
   readonly back: Return
 }
@@ -84,8 +84,8 @@ async function sendAgain(
   backend: Backend,
   tables: Tables,
   user: UserRow,
-  { kind, back }: Wanted,
-): Promise<Sent | undefined> {
+  { kind, back }: ResendInput,
+): Promise<UserWithMessages | undefined> {
   switch (kind) {
     case 'signup':
       return user.email_confirmed_at === null ? sendConfirmation(backend, tables, user, back) : undefined

@@ -12,7 +12,7 @@ import {
   validationFailed,
 } from '../errors.js'
 import { type Challenge, challengeIn } from '../flows.js'
-import { type Sent, sendConfirmation, sendPhoneCode } from '../letters.js'
+import { sendConfirmation, sendPhoneCode, type UserWithMessages } from '../letters.js'
 import { hashOf, requireStrength } from '../passwords.js'
 import { type Grant, startSession } from '../sessions.js'
 import {
@@ -98,7 +98,7 @@ type Way = { readonly provider: 'email' | 'phone'; readonly given: string }
 const wayOf = ({ email, phone }: SignupParams): Way =>
   email !== '' ? { provider: 'email', given: email } : { provider: 'phone', given: phone }
 
-type Wanted = Way & {
+type SignupInput = Way & {
   readonly password: string
   readonly data: Json
   readonly challenge?: Challenge | undefined
@@ -110,11 +110,11 @@ type Wanted = Way & {
  */
 type Done =
   | { readonly kind: 'in'; readonly grant: Grant }
-  | ({ readonly kind: 'waiting' } & Sent)
+  | ({ readonly kind: 'waiting' } & UserWithMessages)
   | { readonly kind: 'taken'; readonly instead: UserRow }
 
 /** Signs a user up. Rejects like Supabase if that is not allowed. */
-export async function signUp(backend: Backend, wanted: Wanted, redirect: string): Promise<Done> {
+export async function signUp(backend: Backend, wanted: SignupInput, redirect: string): Promise<Done> {
   const { settings } = backend
   const { provider, given, data, challenge } = wanted
   if (settings.disableSignup) throw signupDisabled()

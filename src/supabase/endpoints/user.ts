@@ -119,7 +119,7 @@ async function useNonce(backend: Backend, user: UserRow, nonce: string): Promise
   })
 }
 
-interface Wanted {
+interface UserChange {
   readonly params: UserUpdate
   /** The hash of the new password. */
   readonly password: string | undefined
@@ -127,7 +127,7 @@ interface Wanted {
 }
 
 /** Returns the changed user, and the messages that ask to confirm a new address. */
-async function update(backend: Backend, tables: Tables, { user: { id }, session }: SignedIn, wanted: Wanted) {
+async function update(backend: Backend, tables: Tables, { user: { id }, session }: SignedIn, wanted: UserChange) {
   const { params, password, redirect } = wanted
   const { email, phone } = params
   const messages: MessageRow[] = []
@@ -158,7 +158,7 @@ async function changedAtOnce(
   backend: Backend,
   { users }: Tables,
   user: UserRow,
-  { params: { data, email, phone }, password }: Wanted,
+  { params: { data, email, phone }, password }: UserChange,
 ): Promise<UserRow> {
   const { mailerAutoconfirm, smsAutoconfirm } = backend.settings
   const at: Moment = momentOf(backend)

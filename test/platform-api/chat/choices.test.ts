@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { unpaced } from '../../../src/core/pace.js'
 import type { Choice } from '../../../src/replies/index.js'
 import { runs } from '../../runs.js'
-import { assembled, choicesOf, modelSaying } from './saying.js'
+import { assembled, choicesOf, modelReplying } from './replying.js'
 
 const texts = (choices: ReturnType<typeof assembled>) => choices.map(({ content }) => content)
 const one: Choice = { text: 'One.' }
@@ -17,13 +17,13 @@ test.each<[n: number | null | undefined, choices: Choice[], expected: string[]]>
   [4, [one, two], ['One.', 'Two and more.', 'Two and more.', 'Two and more.']],
   [3, [one], ['One.', 'One.', 'One.']],
 ])('n = %s of %j is %j', (n, choices, expected) => {
-  const { whole, chunks } = modelSaying({ choices })
+  const { whole, chunks } = modelReplying({ choices })
   expect(texts(choicesOf(whole({ n })))).toEqual(expected)
   expect(texts(assembled(chunks({ n })))).toEqual(expected)
 })
 
 test('the choices of a stream take turns, and each ends by itself', () => {
-  const steps = modelSaying({ choices: [one, two] })
+  const steps = modelReplying({ choices: [one, two] })
     .chunks({ n: 2 })
     .map(({ choices: [choice] }) => [choice?.index, choice?.delta.content, choice?.finish_reason])
   expect(steps).toEqual([
@@ -40,12 +40,12 @@ test('the choices of a stream take turns, and each ends by itself', () => {
 
 test('more choices come as fast as one', () => {
   const pace = { ...unpaced, firstTokenMs: 100, tokensPerSecond: 50 }
-  const { replyTo } = modelSaying({ choices: [one, two], pace })
+  const { replyTo } = modelReplying({ choices: [one, two], pace })
   expect(replyTo({ n: 2, stream: true }).body).toMatchObject({ pace: { firstTokenMs: 100, tokensPerSecond: 100 } })
 })
 
 test('a refusal stands in the place of words', () => {
-  const { whole, chunks } = modelSaying({ choices: [{ text: null, refusal: 'I will not.' }] })
+  const { whole, chunks } = modelReplying({ choices: [{ text: null, refusal: 'I will not.' }] })
   expect(whole().choices[0]).toEqual({
     index: 0,
     message: { role: 'assistant', content: null, refusal: 'I will not.' },
@@ -62,7 +62,7 @@ test('a refusal stands in the place of words', () => {
 })
 
 test('a model that reasons tells its thoughts before its words', () => {
-  const { whole, chunks } = modelSaying({ choices: [{ text: 'Four.', reasoning: 'Two and two.' }] })
+  const { whole, chunks } = modelReplying({ choices: [{ text: 'Four.', reasoning: 'Two and two.' }] })
   expect(whole().choices[0]?.message).toEqual({
     role: 'assistant',
     content: 'Four.',
@@ -80,7 +80,7 @@ test('a model that reasons tells its thoughts before its words', () => {
 })
 
 test.each(['content_filter', 'length', 'tool_calls'] as const)('a rule can say that it ends with %s', finishReason => {
-  const { whole, chunks } = modelSaying({ choices: [{ text: 'Well.', finishReason }] })
+  const { whole, chunks } = modelReplying({ choices: [{ text: 'Well.', finishReason }] })
   expect(whole().choices[0]?.finish_reason).toBe(finishReason)
   expect(chunks().at(-1)?.choices[0]?.finish_reason).toBe(finishReason)
 })
@@ -89,12 +89,12 @@ test('what goes wrong, and what is known, travels with the reply', () => {
   const fault = { cutAfterChunks: 2 }
   const remark = () => 'the second time'
   for (const request of [{}, { stream: true }, { n: 2 }, { n: 2, stream: true }]) {
-    expect(modelSaying({ fault, remark }).replyTo(request)).toMatchObject({
+    expect(modelReplying({ fault, remark }).replyTo(request)).toMatchObject({
       answeredBy: { kind: 'canned' },
       fault,
       remark,
     })
-    expect(modelSaying({}).replyTo(request).fault).toBeUndefined()
+    expect(modelReplying({}).replyTo(request).fault).toBeUndefined()
   }
 })
 
@@ -135,7 +135,7 @@ const anyRequest = fc.record(
 test('whatever is said and asked for, the pieces of a stream add up to the whole, at the same cost', () => {
   fc.assert(
     fc.property(fc.array(anyChoice, { minLength: 1, maxLength: 3 }), anyRequest, (choices, request) => {
-      const { whole, chunks, replyTo } = modelSaying({ choices })
+      const { whole, chunks, replyTo } = modelReplying({ choices })
       const answer = whole(request)
       const stream = chunks({ ...request, stream_options: { include_usage: true } })
       expect(assembled(stream)).toEqual(choicesOf(answer))
@@ -154,7 +154,7 @@ test('a plain text has the same form whether it is put together by hand or not',
   const byObjects = { max_tokens: 1_000_000 }
   fc.assert(
     fc.property(anyText, fc.boolean(), (text, include_usage) => {
-      const { whole, chunks } = modelSaying({ choices: [{ text }] })
+      const { whole, chunks } = modelReplying({ choices: [{ text }] })
       expect(rewound(whole(byObjects))).toEqual(rewound(whole()))
       const options = { stream_options: { include_usage } }
       expect(chunks({ ...options, ...byObjects }).map(rewound)).toEqual(chunks(options).map(rewound))

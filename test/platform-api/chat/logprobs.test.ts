@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from '../../runs.js'
-import { modelSaying } from './saying.js'
+import { modelReplying } from './replying.js'
 
-const { whole, chunks } = modelSaying({ choices: [{ text: 'Hi there, 他们!' }] })
+const { whole, chunks } = modelReplying({ choices: [{ text: 'Hi there, 他们!' }] })
 
 test('the tokens of the logprobs are those of the text', () => {
   const logprobs = whole({ logprobs: true }).choices[0]?.logprobs
@@ -23,7 +23,7 @@ test('an event of a stream has the logprobs of its piece', () => {
 })
 
 test('a refusal has logprobs of its own', () => {
-  const model = modelSaying({ choices: [{ text: null, refusal: 'No, never.' }] })
+  const model = modelReplying({ choices: [{ text: null, refusal: 'No, never.' }] })
   const { content, refusal } = model.whole({ logprobs: true }).choices[0]?.logprobs ?? {}
   expect(content).toBeNull()
   expect(refusal?.map(({ token }) => token)).toEqual(['No,', ' never.'])
@@ -32,7 +32,7 @@ test('a refusal has logprobs of its own', () => {
 
 test('calls of tools have none', () => {
   const toolCalls = [{ kind: 'function', name: 'now', arguments: '{}' }] as const
-  const model = modelSaying({ choices: [{ text: null, toolCalls }] })
+  const model = modelReplying({ choices: [{ text: null, toolCalls }] })
   expect(model.whole({ logprobs: true }).choices[0]?.logprobs).toBeNull()
   expect(model.chunks({ logprobs: true }).map(({ choices: [choice] }) => choice?.logprobs)).toEqual(
     Array.from({ length: 4 }, () => null),
@@ -50,7 +50,7 @@ test('whatever the text, its logprobs are likely ones, and the same each time', 
       fc.integer({ min: 0, max: 20 }),
       (text, top_logprobs) => {
         const request = { logprobs: true, top_logprobs }
-        const answer = () => modelSaying({ choices: [{ text }] }).whole(request).choices[0]?.logprobs?.content ?? []
+        const answer = () => modelReplying({ choices: [{ text }] }).whole(request).choices[0]?.logprobs?.content ?? []
         const tokens = answer()
         expect(answer()).toEqual(tokens)
         expect(tokens.map(({ token }) => token).join('')).toBe(text)
@@ -71,6 +71,6 @@ test('whatever the text, its logprobs are likely ones, and the same each time', 
 
 test('a model is not equally sure of everything', () => {
   const text = 'It was the best of times, it was the worst of times, it was the age of wisdom'
-  const tokens = modelSaying({ choices: [{ text }] }).whole({ logprobs: true }).choices[0]?.logprobs?.content ?? []
+  const tokens = modelReplying({ choices: [{ text }] }).whole({ logprobs: true }).choices[0]?.logprobs?.content ?? []
   expect(new Set(tokens.map(({ logprob }) => logprob)).size).toBe(tokens.length)
 })

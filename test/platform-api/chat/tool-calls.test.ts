@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import type { ToolCall } from '../../../src/replies/index.js'
-import { choicesOf, modelSaying } from './saying.js'
+import { choicesOf, modelReplying } from './replying.js'
 
 const weather: ToolCall = { kind: 'function', name: 'weather', arguments: '{"city": "Paris", "unit": "celsius"}' }
 const time: ToolCall = { kind: 'function', name: 'time', arguments: '{}', id: 'call_of_my_own' }
 const shell: ToolCall = { kind: 'custom', name: 'shell', arguments: 'ls -l\n' }
 
-const calling = (...toolCalls: readonly ToolCall[]) => modelSaying({ choices: [{ text: null, toolCalls }] })
+const calling = (...toolCalls: readonly ToolCall[]) => modelReplying({ choices: [{ text: null, toolCalls }] })
 
 const made = expect.stringMatching(/^call_[A-Za-z0-9]{24}$/)
 
@@ -48,7 +48,7 @@ test('a stream names each tool before its arguments come in pieces, one call aft
 })
 
 test('a model may say something before it calls', () => {
-  const { whole, chunks } = modelSaying({ choices: [{ text: 'Let me see.', toolCalls: [time] }] })
+  const { whole, chunks } = modelReplying({ choices: [{ text: 'Let me see.', toolCalls: [time] }] })
   expect(whole().choices[0]).toMatchObject({
     message: { content: 'Let me see.', tool_calls: [{ id: 'call_of_my_own' }] },
     finish_reason: 'tool_calls',

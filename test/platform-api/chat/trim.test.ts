@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { estimated } from '../../../src/completions/tokens/index.js'
 import type { Choice } from '../../../src/replies/index.js'
 import { runs } from '../../runs.js'
-import { choicesOf, modelSaying } from './saying.js'
+import { choicesOf, modelReplying } from './replying.js'
 
 /** What is left of a choice: its parts, why it ended, and what it cost. */
 function leftOf(choice: Choice, request: object) {
-  const answer = modelSaying({ choices: [choice] }).whole(request)
+  const answer = modelReplying({ choices: [choice] }).whole(request)
   return { ...choicesOf(answer)[0], cost: answer.usage?.completion_tokens }
 }
 

@@ -4,7 +4,7 @@ import { unpaced } from '../../../src/core/pace.js'
 import { createCompletions } from '../../../src/platform-api/chat/plain.js'
 import type { Generation } from '../../../src/replies/index.js'
 import { hello } from '../../scene.js'
-import { modelSaying } from './saying.js'
+import { modelReplying } from './replying.js'
 
 const request = { ...hello, messages: [{ role: 'user' as const, content: 'hello' }] }
 
@@ -21,23 +21,23 @@ const details = ({ cached = 0, reasoning = 0 } = {}) => ({
 const usageAsked = { stream_options: { include_usage: true } }
 
 test('the usage of a plain text has its details, whole and streamed', () => {
-  const { whole, chunks } = modelSaying({})
+  const { whole, chunks } = modelReplying({})
   const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12, ...details() }
   expect(whole().usage).toEqual(usage)
   expect(chunks(usageAsked).at(-1)?.usage).toEqual(usage)
 })
 
 test('all choices cost', () => {
-  expect(modelSaying({}).whole({ n: 3 }).usage).toMatchObject({ completion_tokens: 9, total_tokens: 18 })
+  expect(modelReplying({}).whole({ n: 3 }).usage).toMatchObject({ completion_tokens: 9, total_tokens: 18 })
 })
 
 test('the name and the arguments of a call cost', () => {
   const toolCalls = [{ kind: 'function', name: 'now', arguments: '{"in":"UTC"}' }] as const
-  expect(modelSaying({ choices: [{ text: null, toolCalls }] }).whole().usage).toMatchObject({ completion_tokens: 4 })
+  expect(modelReplying({ choices: [{ text: null, toolCalls }] }).whole().usage).toMatchObject({ completion_tokens: 4 })
 })
 
 test('thoughts cost, and are told apart', () => {
-  const { whole, chunks } = modelSaying({ choices: [{ text: 'Four.', reasoning: 'Two and two.' }] })
+  const { whole, chunks } = modelReplying({ choices: [{ text: 'Four.', reasoning: 'Two and two.' }] })
   const usage = {
     prompt_tokens: 9,
     completion_tokens: 5,
@@ -61,7 +61,7 @@ test.each([
     },
   ],
 ])('a rule that names %j overrides what is counted', (usage, expected) => {
-  const { whole, chunks, replyTo } = modelSaying({ usage })
+  const { whole, chunks, replyTo } = modelReplying({ usage })
   expect(whole().usage).toEqual(expected)
   expect(chunks(usageAsked).at(-1)?.usage).toEqual(expected)
   const { tokens } = replyTo({})
@@ -69,7 +69,7 @@ test.each([
 })
 
 test('thoughts of which only the number is named cost as well', () => {
-  expect(modelSaying({ usage: { reasoningTokens: 500 } }).whole().usage).toMatchObject({
+  expect(modelReplying({ usage: { reasoningTokens: 500 } }).whole().usage).toMatchObject({
     completion_tokens: 503,
     completion_tokens_details: { reasoning_tokens: 500 },
   })
@@ -114,15 +114,15 @@ test('no prompt is counted for a stream of calls that tells no usage', () => {
 
 test('a pace that reads the prompt is told how long it is', () => {
   const pace = { ...unpaced, promptTokensPerSecond: 100 }
-  expect(modelSaying({ pace }).replyTo({ stream: true }).body).toMatchObject({ pace, promptTokens: 9 })
-  expect(modelSaying({ pace }).replyTo({ stream: true, n: 2 }).body).toMatchObject({ promptTokens: 9 })
+  expect(modelReplying({ pace }).replyTo({ stream: true }).body).toMatchObject({ pace, promptTokens: 9 })
+  expect(modelReplying({ pace }).replyTo({ stream: true, n: 2 }).body).toMatchObject({ promptTokens: 9 })
   const usage = { promptTokens: 5000 }
-  expect(modelSaying({ pace, usage }).replyTo({ stream: true }).body).toMatchObject({ promptTokens: 5000 })
+  expect(modelReplying({ pace, usage }).replyTo({ stream: true }).body).toMatchObject({ promptTokens: 5000 })
 })
 
 test('a pace that varies does so from a number that is the same for the same question', () => {
   const pace = { ...unpaced, tokensPerSecond: 100, jitter: 0.5 }
-  const { replyTo } = modelSaying({ pace })
+  const { replyTo } = modelReplying({ pace })
   const seedOf = (fields: object) => (replyTo({ stream: true, ...fields }).body as { seed?: number }).seed
   expect(seedOf({})).toEqual(expect.any(Number))
   expect(seedOf({ temperature: 1 })).toBe(seedOf({}))
@@ -132,7 +132,7 @@ test('a pace that varies does so from a number that is the same for the same que
 
 test('a pace that neither reads nor varies is told nothing', () => {
   const pace = { ...unpaced, tokensPerSecond: 100 }
-  const body = modelSaying({ pace }).replyTo({ stream: true }).body
+  const body = modelReplying({ pace }).replyTo({ stream: true }).body
   expect(body).not.toHaveProperty('promptTokens')
   expect(body).not.toHaveProperty('seed')
 })

@@ -24,7 +24,7 @@ interface Circumstances {
  * A request as rules see it. A class, since each request has one, and an object literal with getters takes ten times as
  * long to create.
  */
-export class Asked {
+export class ChatInput {
   readonly request: ChatRequest
   readonly headers: IncomingHttpHeaders
   readonly caller: Caller

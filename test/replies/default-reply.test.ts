@@ -7,8 +7,8 @@ import { check } from '../../src/check/check.js'
 import { type ChatRequest, chatRequest } from '../../src/completions/request.js'
 import { PlatformError } from '../../src/core/errors.js'
 import { inWords } from '../../src/core/exchange.js'
+import { defaultReply } from '../../src/replies/default-reply.js'
 import { fakeReplies } from '../../src/replies/fake.js'
-import { unasked } from '../../src/replies/unasked.js'
 import { runs } from '../runs.js'
 import { hello, platformWith } from '../scene.js'
 
@@ -19,7 +19,7 @@ function requestOf(more: object, said = 'What is the weather in Berlin?'): ChatR
   throw new Error(checked.mistakes[0]?.sentence)
 }
 
-const said = (more: object, message?: string, seed = 0) => unasked(requestOf(more, message), seed)
+const said = (more: object, message?: string, seed = 0) => defaultReply(requestOf(more, message), seed)
 
 const location = { type: 'object', properties: { location: { type: 'string' } }, required: ['location'] }
 const weather = { type: 'function', function: { name: 'get_weather', description: 'Weather', parameters: location } }
@@ -48,7 +48,7 @@ async function callOf(more: object, message?: string, seed?: number) {
 describe('words', () => {
   test('without a wish the model says what it has always said', async () => {
     const request = requestOf({})
-    expect(await unasked(request, 7)).toEqual({
+    expect(await defaultReply(request, 7)).toEqual({
       choices: [{ text: (await fakeReplies(request, 7, 1))[0] ?? '' }],
       answeredBy: { kind: 'canned', form: 'reply' },
     })

@@ -1,33 +1,33 @@
 /** One of the things that the emulated model says: the same object each time where nothing in it is a template, else made from the request. */
 import type { Path } from '../check/check.js'
 import { stringifyExact } from '../core/json.js'
-import type { Asked } from './conditions/asked.js'
-import type { Saying, SayingOwner, Texts } from './dialect.js'
+import type { ChatInput } from './conditions/chat-input.js'
+import type { ReadyReply, ReplyOwner, Texts } from './dialect.js'
 import { seedOf } from './fake.js'
-import { filePart, joined, mapped, RequestFacts, type SayingPart, saidBy, textPart, valuePart } from './parts.js'
+import type { Choice, Generation, ToolCall } from './generation.js'
+import { filePart, generatedFrom, joined, mapped, type ReplyPart, RequestFacts, textPart, valuePart } from './parts.js'
 import type { ChoiceForm, ReplyForm } from './reply-form.js'
-import type { Choice, Generation, ToolCall } from './said.js'
 import { TemplateError, toolFact } from './templates.js'
 
-export interface ChatSaying extends Saying<Generation> {
+export interface ReadyChatReply extends ReadyReply<Generation> {
   /** Whether it says anything beside calls of tools. */
   readonly speaks: boolean
   /** The tools that it calls. */
   readonly calls: readonly string[]
   /** Whether it is something that a model may always do: refuse, or fail. */
   readonly isAlwaysSayable: boolean
-  said(asked: Asked, count: number): Generation | Promise<Generation>
+  generate(asked: ChatInput, count: number): Generation | Promise<Generation>
 }
 
-/** Makes a saying ready; `path` is where its form stands in the rule. */
-export function sayingOf(form: ReplyForm, path: Path, owner: SayingOwner, texts: Texts): ChatSaying {
+/** Compiles a reply. `path` is its position in the rule. */
+export function chatReplyOf(form: ReplyForm, path: Path, owner: ReplyOwner, texts: Texts): ReadyChatReply {
   const { choices: several, usage, fault, ...single } = form
   const parts = several
     ? several.map((choice, i) => choicePart(choice, [...path, 'choices', i], texts))
     : [choicePart(single, path, texts)]
   const { answeredBy, pace } = owner
   const more = { ...(usage && { usage }), ...(fault && { fault }), ...(pace && { pace }) }
-  const said = mapped(joined(parts), (choices): Generation => ({ choices, answeredBy, ...more }))
+  const content = mapped(joined(parts), (choices): Generation => ({ choices, answeredBy, ...more }))
   const forms: readonly ChoiceForm[] = several ?? [single]
   const speaks = forms.some(form => !('toolCalls' in form) || speech.some(key => key in form))
   const calls = forms.flatMap(({ toolCalls = [] }) => toolCalls.map(({ name }) => name))
@@ -35,26 +35,26 @@ export function sayingOf(form: ReplyForm, path: Path, owner: SayingOwner, texts:
     ...{ fault, speaks, calls, mayBePassedOver: !speaks || calls.length > 0 },
     isAlwaysSayable:
       Object.keys(form).every(key => key === 'fault') || forms.some(({ refusal }) => refusal !== undefined),
-    ...saidBy(said, {
+    ...generatedFrom(content, {
       owner,
-      facts: (asked: Asked, count) => new ChatFacts(asked, count, owner),
-      seed: (asked: Asked) => seedOf(asked.request, texts.seed),
+      facts: (asked: ChatInput, count) => new ChatFacts(asked, count, owner),
+      seed: (asked: ChatInput) => seedOf(asked.request, texts.seed),
     }),
   }
 }
 
 const speech = ['text', 'file', 'json', 'refusal']
 
-function choicePart(form: ChoiceForm, path: Path, texts: Texts): SayingPart<Choice> {
+function choicePart(form: ChoiceForm, path: Path, texts: Texts): ReplyPart<Choice> {
   const { file, json: value, toolCalls = [], finishReason } = form
-  const written = (key: 'text' | 'refusal' | 'reasoning'): SayingPart<string | undefined> =>
+  const written = (key: 'text' | 'refusal' | 'reasoning'): ReplyPart<string | undefined> =>
     form[key] === undefined ? { fixed: undefined } : textPart(form[key], [...path, key], texts)
-  const spoken: SayingPart<string | undefined> =
+  const spoken: ReplyPart<string | undefined> =
     'json' in form
       ? mapped(valuePart(value, [...path, 'json'], texts), json)
       : file === undefined
         ? written('text')
-        : (filePart(file, path, texts) as SayingPart<string | undefined>)
+        : (filePart(file, path, texts) as ReplyPart<string | undefined>)
   const all = joined<unknown>([spoken, written('refusal'), written('reasoning'), callsPart(toolCalls, path, texts)])
   return mapped(all, ([text, refusal, reasoning, toolCalls]) => {
     const silent = (toolCalls as readonly ToolCall[]).length > 0 || refusal !== undefined
@@ -71,7 +71,7 @@ function choicePart(form: ChoiceForm, path: Path, texts: Texts): SayingPart<Choi
 type CallForm = NonNullable<ChoiceForm['toolCalls']>[number]
 
 /** All calls as one value: a call with `forEach` stands for as many as its list has items. */
-function callsPart(calls: readonly CallForm[], path: Path, texts: Texts): SayingPart<readonly ToolCall[]> {
+function callsPart(calls: readonly CallForm[], path: Path, texts: Texts): ReplyPart<readonly ToolCall[]> {
   const items = calls.map(({ forEach, as, ...call }) =>
     forEach === undefined ? call : { forEach, ...(as !== undefined && { as }), item: call },
   )
@@ -96,7 +96,7 @@ function callOf({ id, name, type: kind = 'function', arguments: given }: Partial
 const json = (value: unknown) => stringifyExact(value ?? null)
 
 /** What the templates of a rule on chat completions can name, worked out when one does. */
-class ChatFacts extends RequestFacts<Asked> {
+class ChatFacts extends RequestFacts<ChatInput> {
   get model() {
     return this.input.request.model
   }

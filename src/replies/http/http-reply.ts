@@ -6,9 +6,9 @@ import type { AnsweredBy } from '../../core/exchange.js'
 import type { Fault } from '../../core/fault.js'
 import { stringifyExact } from '../../core/json.js'
 import type { PaceInput } from '../../core/pace.js'
-import type { Saying, SayingOwner, Texts } from '../dialect.js'
+import type { ReadyReply, ReplyOwner, Texts } from '../dialect.js'
 import { seedOfTexts } from '../fake.js'
-import { filePart, joined, mapped, RequestFacts, type SayingPart, saidBy, textPart, valuePart } from '../parts.js'
+import { filePart, generatedFrom, joined, mapped, type ReplyPart, RequestFacts, textPart, valuePart } from '../parts.js'
 import { commonNames, TemplateError } from '../templates.js'
 import { isTemplateFile } from '../text-file.js'
 import type { HttpReplyForm, HttpRule } from './form.js'
@@ -38,12 +38,17 @@ const names = {
 }
 
 /** Compiles a reply. `at` is its position in the rule. */
-export function httpSaying(form: HttpReplyForm, at: Path, owner: SayingOwner, texts: Texts): Saying<HttpGeneration> {
+export function httpReplyOf(
+  form: HttpReplyForm,
+  at: Path,
+  owner: ReplyOwner,
+  texts: Texts,
+): ReadyReply<HttpGeneration> {
   const { status = 200, fault, headers: written = {} } = form
   const { answeredBy, pace } = owner
   const own = { ...texts, names }
   const route = routeOf((owner.rule as HttpRule).on)
-  const said = mapped(
+  const content = mapped(
     joined<unknown>([valuePart(written, [...at, 'headers'], own), bodyPart(form, at, own)]),
     ([headers, body]): HttpGeneration => ({
       ...withHeaders(headers as Readonly<Record<string, unknown>>, body as Body),
@@ -53,7 +58,7 @@ export function httpSaying(form: HttpReplyForm, at: Path, owner: SayingOwner, te
   return {
     fault,
     mayBePassedOver: false,
-    ...saidBy(said, {
+    ...generatedFrom(content, {
       owner,
       facts: (input: HttpInput, count) => new HttpFacts(input, count, owner, route),
       seed: ({ request }: HttpInput) =>
@@ -76,7 +81,7 @@ export function linesOf({ status, contentType, headers, body, fault }: HttpGener
 
 type Body = Pick<HttpGeneration, 'contentType' | 'body'>
 
-function bodyPart(form: HttpReplyForm, at: Path, texts: Texts): SayingPart<Body> {
+function bodyPart(form: HttpReplyForm, at: Path, texts: Texts): ReplyPart<Body> {
   if ('json' in form) {
     const ofJson = (value: unknown) => ({ contentType: 'application/json', body: stringifyExact(value ?? null) })
     return mapped(valuePart(form.json, [...at, 'json'], texts), ofJson)
@@ -160,7 +165,7 @@ class HttpFacts extends RequestFacts<HttpInput> {
   constructor(
     input: HttpInput,
     count: number,
-    owner: SayingOwner,
+    owner: ReplyOwner,
     private readonly route: Route,
   ) {
     super(input, count, owner)

@@ -3,10 +3,10 @@ import { hash } from 'node:crypto'
 import type { ChatRequest } from '../completions/request.js'
 import { PlatformError, unfitSchema } from '../core/errors.js'
 import { type CalledTool, calledTool } from './called-tool.js'
-import { type ToolResult, toolResultsIn } from './conditions/asked.js'
+import { type ToolResult, toolResultsIn } from './conditions/chat-input.js'
 import { fakeReplies, seedOf, variant } from './fake.js'
+import type { Choice, Generation } from './generation.js'
 import { anyAnswer, promptedSchema } from './prompted-json.js'
-import type { Choice, Generation } from './said.js'
 import { sampled, UnfitSchema } from './structured/index.js'
 
 /** The maximum number of different texts, and of different values, for one request. OpenAI allows 128 choices. */
@@ -14,7 +14,7 @@ const MOST_TEXTS = 128
 const MOST_VALUES = 8
 
 /** The same for the same request and seed. Rejects with a 400 if no value fits a schema. */
-export async function unasked(request: ChatRequest, seed: number): Promise<Generation> {
+export async function defaultReply(request: ChatRequest, seed: number): Promise<Generation> {
   const tool = calledTool(request)
   if (tool) return { choices: await calls(tool, request, seed), answeredBy: { kind: 'canned', form: 'tool call' } }
   const { response_format: format } = request
@@ -79,12 +79,12 @@ async function objects(request: ChatRequest, seed: number): Promise<readonly Cho
   }
 }
 
-async function jsonTexts(asked: Asked, request: ChatRequest, seed: number): Promise<readonly Choice[]> {
+async function jsonTexts(asked: SchemaRequest, request: ChatRequest, seed: number): Promise<readonly Choice[]> {
   return (await values(asked, request, seed)).map(text => ({ text }))
 }
 
 /** The values to generate. */
-interface Asked {
+interface SchemaRequest {
   readonly name: string
   readonly schema: unknown
   /** The position of the schema in the request. */
@@ -92,7 +92,11 @@ interface Asked {
 }
 
 /** Generates values as JSON, one for each choice. */
-async function values({ name, schema, field }: Asked, request: ChatRequest, seed: number): Promise<readonly string[]> {
+async function values(
+  { name, schema, field }: SchemaRequest,
+  request: ChatRequest,
+  seed: number,
+): Promise<readonly string[]> {
   const own = Number.parseInt(hash('sha256', `${seedOf(request, seed)} ${name}`, 'hex').slice(0, 8), 16)
   try {
     const seeds = Array.from({ length: countOf(request, MOST_VALUES) }, (_, i) => variant(own, i))

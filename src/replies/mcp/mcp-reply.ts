@@ -6,9 +6,9 @@ import type { Fault } from '../../core/fault.js'
 import { stringifyExact } from '../../core/json.js'
 import type { PaceInput } from '../../core/pace.js'
 import type { RpcErrorBody } from '../../rpc/frames.js'
-import type { Saying, SayingOwner, Texts } from '../dialect.js'
+import type { ReadyReply, ReplyOwner, Texts } from '../dialect.js'
 import { seedOfTexts } from '../fake.js'
-import { filePart, joined, mapped, RequestFacts, saidBy, valuePart } from '../parts.js'
+import { filePart, generatedFrom, joined, mapped, RequestFacts, valuePart } from '../parts.js'
 import { commonNames } from '../templates.js'
 import type { McpReplyForm, ProtocolFault } from './form.js'
 import type { McpInput } from './input.js'
@@ -48,13 +48,13 @@ const names = {
   version: undefined,
 }
 
-/** Makes a saying ready; `at` is where its form stands in the rule. */
-export function mcpSaying(form: McpReplyForm, at: Path, owner: SayingOwner, texts: Texts): Saying<McpGeneration> {
+/** Compiles a reply. `at` is its position in the rule. */
+export function mcpReplyOf(form: McpReplyForm, at: Path, owner: ReplyOwner, texts: Texts): ReadyReply<McpGeneration> {
   const { fault, protocolFault, file, ...rest } = form
   const own = { ...texts, names }
   const { answeredBy, pace } = owner
   const content = file === undefined ? { fixed: undefined } : filePart(file, at, own)
-  const said = mapped(joined<unknown>([valuePart(rest, at, own), content]), ([value, file]): McpGeneration => {
+  const generation = mapped(joined<unknown>([valuePart(rest, at, own), content]), ([value, file]): McpGeneration => {
     const { ask, error, ...said } = value as McpReplyForm
     const rounds = (ask === undefined ? [] : [ask].flat()).map(roundOf)
     const goesWrong = { ...(fault && { fault }), ...(protocolFault && { protocolFault }) }
@@ -66,7 +66,7 @@ export function mcpSaying(form: McpReplyForm, at: Path, owner: SayingOwner, text
   return {
     fault,
     mayBePassedOver: false,
-    ...saidBy(said, {
+    ...generatedFrom(generation, {
       owner,
       facts: (input: McpInput, count) => new McpFacts(input, count, owner),
       seed: ({ call }: McpInput) => seedOfTexts([texts.seed, call.method, stringifyExact(call.params)]),

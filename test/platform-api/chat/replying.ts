@@ -19,7 +19,7 @@ export interface Reasoned {
 }
 
 /** An endpoint whose model says this. */
-export function modelSaying(said: Partial<Generation>) {
+export function modelReplying(said: Partial<Generation>) {
   const complete: Generation = {
     choices: [{ text: 'Hi there!' }],
     pace: unpaced,
@@ -59,8 +59,8 @@ function textOf({ body }: Reply): string {
 }
 
 /** The address of a server whose model says this. */
-export async function serverSaying(said: Partial<Generation>): Promise<string> {
-  const model = modelSaying(said)
+export async function serverReplying(said: Partial<Generation>): Promise<string> {
+  const model = modelReplying(said)
   const pacer = createPacer()
   const server = createServer(async (request, response) => {
     const reply = model.answer(await buffer(request))

@@ -1,4 +1,4 @@
-/** The parts that outlast a reload, since they keep something of their own. */
+/** The parts that live as long as the process: a reload does not replace them. */
 import type { LoadedConfig } from '../config/load.js'
 import { createViolations } from '../contract/violations.js'
 import { createClock } from '../core/clock.js'
@@ -25,7 +25,7 @@ import { createStatePart } from './state.js'
 /** What one reading of the configuration has made. */
 interface Current {
   readonly loaded: LoadedConfig
-  readonly doorkeeper: { forget(): void }
+  readonly authenticator: { forget(): void }
   readonly replies: () => Promise<Replies>
   /** From the next request on these changes hold, and no others. */
   steer(changes: Changes): void
@@ -42,9 +42,9 @@ interface Later {
   readonly renew: () => void
 }
 
-export type Lasting = ReturnType<typeof createLasting>
+export type Runtime = ReturnType<typeof createRuntime>
 
-export function createLasting(first: LoadedConfig, sources: PlatformSources, later: Later) {
+export function createRuntime(first: LoadedConfig, sources: PlatformSources, later: Later) {
   const { warn = console.error, report: told = console.error } = sources
   const { current, redact, renew } = later
   // The state itself reports, once, that it cannot be used.
@@ -65,7 +65,7 @@ export function createLasting(first: LoadedConfig, sources: PlatformSources, lat
     now: clock.now,
     ownersAreElsewhere: usersAreElsewhere,
   })
-  const onRevoked = () => current().doorkeeper.forget()
+  const onRevoked = () => current().authenticator.forget()
   const state = createStatePart({ loaded: first, clock, apiKeys: () => apiKeys, warn, report, onRevoked })
   const modes = createModes(first, { loaded, warn, port: later.port })
   modes.follow(renew)
@@ -98,7 +98,7 @@ export function createLasting(first: LoadedConfig, sources: PlatformSources, lat
 }
 
 /** The check of live and recorded answers follows the journal while the configuration and the modes call for it. */
-export function createContractCheck({ journal, violations, modes }: Lasting, loaded: () => LoadedConfig): Part {
+export function createContractCheck({ journal, violations, modes }: Runtime, loaded: () => LoadedConfig): Part {
   let end = () => {}
 
   function follow(): void {
