@@ -11,12 +11,12 @@ const jsonSchema = v.pipe(
 )
 const named = {
   title: optional(text, 'What people call it.'),
-  description: optional(text, 'What it is for. Models choose by it.'),
+  description: optional(text, 'What it does. Models choose by this.'),
   icons: optional(list(object, 'icons'), 'Icons that clients may show.'),
-  _meta: optional(object, 'Further information, sent as it is.'),
+  _meta: optional(object, 'Further information, sent unchanged.'),
 }
 
-/** A reply that stands beside what it belongs to; its form is that of a rule, and rules are read later. */
+/** The reply of a tool, prompt or resource. It has the form of a rule's reply, and is checked when rules are read. */
 const reply = optional(object, 'What it answers where no rule does, as the reply of a rule.')
 
 const tool = closed({
@@ -45,7 +45,7 @@ const resource = closed({
   ...shown,
   size: optional(integer(0, Number.MAX_SAFE_INTEGER), 'Its size in bytes.'),
   text: optional(text, 'Its content.'),
-  blob: optional(v.pipe(text, v.base64('text in base64')), 'Its content in base64, if it is no text.'),
+  blob: optional(v.pipe(text, v.base64('text in base64')), 'Its content in base64, if it is not text.'),
   file: optional(filled, 'A file that is its content, relative to the configuration.'),
   reply,
 })
@@ -113,7 +113,7 @@ const server = closed({
     resourceTemplate,
     'resource templates',
     'uriTemplate',
-    'What resources/templates/list lists.',
+    'The resource templates that clients can list.',
   ),
   prompts: items(prompt, 'prompts', 'name', 'What prompts/list lists.'),
   completions: option(
@@ -125,7 +125,7 @@ const server = closed({
   sessionIdleMs: option(
     integer(1000, 2 ** 31 - 1),
     1_800_000,
-    'After how many milliseconds without a request a session is forgotten.',
+    'How long a session lasts without requests, in milliseconds.',
   ),
   ttlMs: option(integer(0, 2 ** 31 - 1), 0, 'How long clients may keep lists, in milliseconds, from 2026-07-28 on.'),
   cacheScope: option(
@@ -135,7 +135,7 @@ const server = closed({
   ),
 })
 
-/** Below these the platform has answers of its own. */
+/** Standin answers paths below these itself. */
 const taken = /^\/(health|api\/v1|v1\/models|v1\/chat\/completions|auth(\/.*)?|__standin(\/.*)?|dashboard(\/.*)?)$/
 const path = v.pipe(
   text,

@@ -1,4 +1,4 @@
-/** The option for OpenAPI documents; a file of its own beside those of other groups. */
+/** The option for OpenAPI documents, in a file of its own like those of other groups. */
 import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
 import { access, filled, list, option, text } from './forms.js'
@@ -16,7 +16,7 @@ const openapiDocument = closed({
   ),
   validate: optional(
     v.boolean('true or false'),
-    'Whether requests are checked against parameters and schemas, and refused with 400; true without it.',
+    'Whether requests that do not fit the parameters and schemas get a 400; true by default.',
   ),
   prefix: optional(prefix, "What stands before its paths, instead of the path of the document's first server."),
   folders: optional(

@@ -19,7 +19,7 @@ const expression = v.pipe(text, v.check(isExpression, anExpression))
 
 const aPlace =
   'the path of a field, such as metadata.requestId or messages[*].name, or a regular expression between slashes'
-/** `$` and dots alone are no path. */
+/** `$` and dots alone are not a path. */
 const path = v.pipe(
   filled,
   v.check(
@@ -88,7 +88,7 @@ export const recordingOptions = group(
     ignore: option(
       list(ignored, 'paths and expressions'),
       [],
-      'What is ignored when requests are compared: paths such as metadata.requestId, expressions such as /\\d{4}-\\d\\d-\\d\\d/.',
+      'Parts to ignore when requests are compared: paths such as metadata.requestId, expressions such as /\\d{4}-\\d\\d-\\d\\d/.',
     ),
     redact: group(
       {
@@ -101,7 +101,7 @@ export const recordingOptions = group(
           'What else is secret: expressions such as /cus_\\w+/.',
         ),
       },
-      'What is never written to disk, besides credentials, JWTs and keys.',
+      'Further secrets that are never written to disk. Credentials, JWTs and keys never are.',
     ),
     maxAge: option(
       v.pipe(text, v.regex(/^$|^[1-9]\d{0,5}(m|h|d)$/, 'a number followed by m, h or d, such as 30d')),
@@ -111,7 +111,7 @@ export const recordingOptions = group(
     stale: option(
       word(['warn', 'fail']),
       'warn',
-      'What happens with an older recording: warn replays it, fail makes it a miss.',
+      'What to do with older recordings: warn replays them, fail treats them as missing.',
     ),
     maxBytes: option(integer(1024, 2 ** 30), 16_777_216, 'Largest body that is recorded, in bytes.'),
   },

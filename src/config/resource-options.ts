@@ -1,4 +1,4 @@
-/** The options of resources: collections of rows at paths of the user's own. */
+/** The options of resources: collections of rows on the user's own paths. */
 import * as v from 'valibot'
 import { closed, map, optional, word } from '../check/check.js'
 import { access, filled, list, metadata, option, text } from './forms.js'
@@ -15,7 +15,7 @@ const name = v.pipe(text, v.regex(/^[\w$-]+$/, aName))
 const resource = closed({
   data: optional(
     v.union([filled, list(metadata, 'rows')], 'a YAML or JSON file, or a list of rows'),
-    'The rows at the start: a YAML or JSON file with a list, relative to this file, or the list itself.',
+    'The initial rows: a YAML or JSON file with a list, relative to this file, or the list itself.',
   ),
   id: optional(
     v.union(
@@ -31,7 +31,7 @@ const resource = closed({
       ],
       `${aField}, or { field, as }`,
     ),
-    'The field with the id of a row: id by default. New rows get whole numbers if the rows at the start have them, else UUIDs.',
+    'The field with the id of a row: id by default. New rows get whole numbers if the initial rows have them, otherwise UUIDs.',
   ),
   owner: optional(
     v.union(
@@ -45,7 +45,7 @@ const resource = closed({
       list: optional(v.unknown(), "A list, such as { data: '{{ rows }}', total: '{{ total }}' }."),
       one: optional(v.unknown(), "A row, such as { data: '{{ row }}' }."),
     }),
-    'What surrounds rows in answers, as a template.',
+    'A template that wraps rows in answers.',
   ),
   only: optional(
     v.pipe(list(word(resourceActions), 'actions'), v.nonEmpty('a list with at least one action')),
@@ -57,7 +57,7 @@ const resource = closed({
   ),
   access: optional(
     access,
-    'Who may call: anyone, or a list of anon, service, user, apiKey. By default as the document has it for the prefix, else apiKey and user.',
+    'Who may call: anyone, or a list of anon, service, user, apiKey. By default as documented for the prefix, otherwise apiKey and user.',
   ),
 })
 

@@ -1,4 +1,4 @@
-/** Compares two lists of the tools of a server: what a call needs, what it gives, and the words by which models choose. */
+/** Compares two tool lists of a server: inputs, outputs, and the descriptions by which models choose. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Finding, Severity } from '../check/finding.js'
 import { dataIn } from '../completions/events.js'
@@ -41,8 +41,8 @@ function compareTool(before: JsonObject, now: JsonObject, path: string): readonl
 }
 
 /**
- * A changed description is critical: models follow what it says, so it is how a tool that was once read and accepted is
- * turned against its users.
+ * A changed description is critical. Models follow it, so changing it after review is how an accepted tool is turned
+ * against its users.
  */
 function compareWords(before: JsonObject, now: JsonObject, path: string): readonly Finding[] {
   if (before.description === now.description) return changedField(before, now, 'title', path)
@@ -57,7 +57,7 @@ const changedField = (before: JsonObject, now: JsonObject, name: string, path: s
 
 interface Place {
   readonly path: string
-  /** Whether clients have to fit the schema; otherwise they rely on it. */
+  /** Whether the schema is for input, which clients must satisfy, or for output, which they rely on. */
   readonly isInput: boolean
 }
 
@@ -86,7 +86,7 @@ function compareItems(before: unknown, now: unknown, { path, isInput }: Place): 
   return compareSchemas(before, now, { path: `${path}[]`, isInput })
 }
 
-/** A choice that is gone breaks those who make it, and a new one those who must be ready for each. */
+/** A removed value breaks clients that send it; a new value breaks clients that must handle every value. */
 function compareChoices(before: unknown, now: unknown, { path, isInput }: Place): readonly Finding[] {
   if (isDeepStrictEqual(before, now)) return []
   if (!Array.isArray(before) || !Array.isArray(now)) return [finding('critical', `${path}.enum`, inWords(before, now))]

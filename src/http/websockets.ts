@@ -1,13 +1,13 @@
-/** Puts requests for WebSockets on the line, once node has handed over their connections. */
+/** Passes WebSocket requests to the request line, after node has handed over their connections. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Entrance } from './entrance.js'
 
 interface HandedOver {
-  /** Puts the request on the line, with a response of its own: node makes none for a connection that it hands over. */
+  /** Passes the request to the line with a response created here: node creates none for a connection that it hands over. */
   take(request: IncomingMessage, connection: Duplex, early: Buffer): void
-  /** Closes all connections. Node no longer knows of them. */
+  /** Closes all connections. Node no longer tracks them. */
   cut(): void
 }
 
@@ -29,7 +29,7 @@ export function createHandedOver({ classes, answer }: Entrance): HandedOver {
       // Node does not read another request from this connection.
       response.shouldKeepAlive = false
       response.assignSocket(socket)
-      // Node tells a response only on the connections that it still has.
+      // Node only does this for connections that it still tracks.
       socket.on('drain', () => response.emit('drain'))
       response.once('finish', () => {
         if (response.statusCode !== 101) socket.destroySoon()
@@ -43,7 +43,7 @@ export function createHandedOver({ classes, answer }: Entrance): HandedOver {
   }
 }
 
-/** Notices a client that leaves before it has an answer. Node only notices that on a connection that is read. */
+/** Notices a client that disconnects before it has an answer. Node only notices that on a connection that is being read. */
 function noticeEnd(socket: Socket, response: ServerResponse, early: Buffer): void {
   if (early.length > 0) return void socket.unshift(early)
   socket.once('end', () => {

@@ -1,4 +1,4 @@
-/** Answers an operation: from the examples of its document, else with values that fit its schemas. */
+/** Answers an operation from the examples of its document, otherwise with values that fit its schemas. */
 import { type Validator, validatorOf } from '../check/json-schema.js'
 import { noFittingValue, notAcceptable, notInDocument } from '../core/errors.js'
 import type { AnsweredBy, Exchange, JsonSchema, Reply } from '../core/exchange.js'
@@ -13,7 +13,7 @@ import { translated } from './schemas.js'
 import { writtenAs } from './write-body.js'
 
 interface OperationAnswers {
-  /** `params` are those of the path. Rejects with an error if the request prefers what the document does not have. */
+  /** `params` are the path parameters. Rejects if the request prefers a status or example that the document lacks. */
   answer(exchange: Exchange, params: Readonly<Record<string, string>>): Promise<Reply>
 }
 
@@ -62,7 +62,7 @@ interface ChosenStatus {
   readonly status: number
 }
 
-/** The answer with this status, or the usual one: the first success. Without one the answer is a 200 without a body. */
+/** The response for this status; by default the first success, or an empty 200 if the document has none. */
 export function statusFor(keys: readonly string[], code: number | undefined): ChosenStatus | undefined {
   const range = (status: number) => keys.find(key => key.toUpperCase() === `${Math.floor(status / 100)}XX`)
   if (code !== undefined) {
@@ -74,7 +74,7 @@ export function statusFor(keys: readonly string[], code: number | undefined): Ch
   return { key: range(200) ?? keys.find(one => one === 'default') ?? '', status: 200 }
 }
 
-/** What the document says about an answer with this status; `undefined` if it does not describe it. */
+/** The documented response with this status; `undefined` if there is none. */
 export function responseFor({ written, from: { document } }: DocumentedOperation, status: number): Node | undefined {
   const responses = isMap(written.responses) ? written.responses : {}
   const found = statusFor(Object.keys(responses), status)
@@ -85,7 +85,7 @@ export function responseFor({ written, from: { document } }: DocumentedOperation
 interface DescribedMedia {
   readonly examples: ReadonlyMap<string, unknown>
   readonly schema: (() => JsonSchema) | undefined
-  /** What the value is. */
+  /** The name of the value's schema. */
   readonly name: string
   readonly validator: () => Validator
 }
@@ -107,7 +107,7 @@ function responseOf(document: OpenApiDocument, written: unknown): DescribedRespo
 function mediaOf(document: OpenApiDocument, written: unknown): DescribedMedia {
   const media = document.resolved(written)
   const { schema, example, examples, content } = isMap(media) ? media : ({} as Node)
-  // A header may have its schema inside of a media type.
+  // A header may have its schema inside a media type.
   const [inner] = schema === undefined && isMap(content) ? Object.values(content) : []
   if (inner !== undefined) return mediaOf(document, inner)
   const reference = isMap(schema) && typeof schema.$ref === 'string' ? schema.$ref : ''
@@ -124,7 +124,7 @@ function mediaOf(document: OpenApiDocument, written: unknown): DescribedMedia {
   }
 }
 
-/** Some documents, such as GitHub's, refer to another example where the value stands. */
+/** Some documents, such as GitHub's, have a reference to another example as the value. */
 function exampleIn(document: OpenApiDocument, value: unknown): unknown {
   if (!isMap(value) || typeof value.$ref !== 'string' || Object.keys(value).length > 1) return value
   const found = document.resolved(value)
@@ -137,7 +137,7 @@ interface GenerationInput {
   readonly title: string
   readonly prefers: Preferences
   readonly accept: string | undefined
-  /** What the request says, by name. */
+  /** The values of the request, by name. */
   readonly values: Node
 }
 
@@ -191,10 +191,10 @@ async function sample(
   }
 }
 
-/** Those that Standin or node write themselves. */
+/** Headers that Standin or node sets itself. */
 const ownHeaders = /^(content-(type|length|encoding)|transfer-encoding|connection|date|keep-alive|trailer|upgrade)$/i
 
-/** What may stand in the value of a header (RFC 9110 §5.5). */
+/** The characters that a header's value may contain (RFC 9110 §5.5). */
 const ofHeader = /^[\t\x20-\x7e\x80-\xff]*$/
 
 async function headersOf({ headers }: DescribedResponse, chance: GenerationInput): Promise<readonly string[]> {

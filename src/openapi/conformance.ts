@@ -1,4 +1,4 @@
-/** Holds a platform against an OpenAPI document: the requests that are safe to make, and what their answers deviate in. */
+/** Checks a platform against an OpenAPI document: which requests are safe to make, and how their answers differ. */
 import type { Finding } from '../check/finding.js'
 import { validatorOf } from '../check/json-schema.js'
 import type { Access } from '../core/exchange.js'
@@ -40,7 +40,7 @@ export function safeRequestFor({ own, from, parameters }: DocumentedOperation): 
   return { path: query.size === 0 ? path : `${path}?${query}`, headers, access: own.access }
 }
 
-/** What the document's author would send: an example, a default, or the first of the listed values. */
+/** An example, a default, or the first of the listed values. */
 function exampleOf(parameter: unknown, schema: unknown): unknown {
   for (const place of [parameter, schema]) {
     if (!isMap(place)) continue
@@ -66,7 +66,7 @@ interface ReceivedAnswer {
 /** Most bodies take a millisecond. */
 const LONGEST_MS = 5000
 
-/** What an answer has that the document does not describe. */
+/** The differences between an answer and the document. */
 export function findingsIn(
   operation: DocumentedOperation,
   { status, headers, text }: ReceivedAnswer,
@@ -99,5 +99,5 @@ function mistakesIn(schema: object, value: unknown): readonly string[] {
   }
 }
 
-/** Reports are read by many, so they have nothing of what the live platform answered. */
+/** Reports are shared, so they must not contain values of the live platform. */
 const withoutValue = (sentence: string) => sentence.replace(/, not [^,]*\.$/s, '.')

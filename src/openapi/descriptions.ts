@@ -35,7 +35,7 @@ const idOf = ({ method, path }: DocumentedOperation['own']) =>
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** Schemas under names of their own, such as `builder.Project`, and those that they refer to. */
+/** Schemas under qualified names, such as `builder.Project`, and those that they refer to. */
 function createNamed(document: OpenApiDocument, direction: Direction, stem: string) {
   const names = new Map<string, string>()
   const made = new Map<string, { readonly schema: JsonSchema | boolean; readonly refersTo: ReadonlySet<string> }>()
@@ -64,7 +64,7 @@ function createNamed(document: OpenApiDocument, direction: Direction, stem: stri
     },
     /** The schemas to which these references lead. */
     schemas(used: Set<string>): Readonly<Record<string, JsonSchema>> {
-      // A set that grows is walked to its end.
+      // Iterating a Set also visits items that are added on the way.
       for (const reference of used) for (const next of translatedAt(reference).refersTo) used.add(next)
       const entries = [...used].map(reference => {
         const { schema } = translatedAt(reference)
@@ -75,7 +75,7 @@ function createNamed(document: OpenApiDocument, direction: Direction, stem: stri
   }
 }
 
-/** Components have names that differ; other places are counted. */
+/** Component names are unique; schemas elsewhere get a number. */
 const isPlain = (reference: string) => /^#\/components\/schemas\/[^/]+$/.test(reference)
 
 function jsonMediaIn(document: OpenApiDocument, holder: unknown): Node | undefined {

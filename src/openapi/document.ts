@@ -1,4 +1,4 @@
-/** An OpenAPI document in memory, and what a reference in it means. */
+/** An OpenAPI document in memory, with its references resolved on demand. */
 import { percentDecoded } from '../core/paths.js'
 
 /** An object of a document. */
@@ -18,7 +18,7 @@ export interface OpenApiDocument {
   resolved(value: unknown): unknown
 }
 
-/** More in a row are a circle. */
+/** A longer chain of references is taken for a cycle. */
 const MOST_REFERENCES = 50
 
 export function documentOf(name: string, root: Node): OpenApiDocument {
@@ -41,7 +41,7 @@ export function documentOf(name: string, root: Node): OpenApiDocument {
   }
 }
 
-/** The steps of a JSON pointer such as `#/paths/~1projects/get`. */
+/** The segments of a JSON pointer such as `#/paths/~1projects/get`. */
 export const stepsOf = (pointer: string): readonly string[] =>
   pointer
     .replace(/^#?\/?/, '')

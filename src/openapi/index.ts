@@ -61,13 +61,13 @@ async function read({ file, dir, folders, name }: DocumentInput): Promise<ReadOu
   })
 }
 
-/** Descriptions are made for a document as a whole, when the first one is needed. */
+/** All operations of a document are described together, when the first description is needed. */
 function describing({ document }: ConfiguredDocument) {
   const descriptions = onceLoaded(async () => (await import('./descriptions.js')).createDescriptions(document))
   return async (operation: DocumentedOperation) => (await descriptions())(operation)
 }
 
-/** Answers what the documents describe. Of several that describe the same operation, the first answers. */
+/** Answers the operations of the documents. If several describe the same operation, the first one wins. */
 export function createOpenApi(documents: readonly ConfiguredDocument[], seed: number): PathSource {
   const index = createOperationIndex(documents.flatMap(one => operationsOf(one, describing(one))))
   const prepared = new WeakMap<DocumentedOperation, ReturnType<typeof prepare>>()

@@ -1,4 +1,4 @@
-/** What headers say about bodies and answers: Content-Type, Accept and Prefer. */
+/** Content negotiation: Content-Type, Accept and Prefer. */
 
 interface Range {
   readonly type: string
@@ -10,13 +10,13 @@ const bare = (type: string) => (type.split(';', 1)[0] ?? '').trim().toLowerCase(
 const matches = (range: string, type: string) =>
   range === '*/*' || range === type || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)))
 
-/** The type among `types`, some of which may be ranges such as `image/*`, that a Content-Type means. */
+/** The entry of `types` that matches a Content-Type. Entries may be ranges such as `image/*`. */
 export function matchingType(sent: string, types: readonly string[]): string | undefined {
   const type = bare(sent)
   return types.find(one => bare(one) === type) ?? types.find(one => matches(bare(one), type))
 }
 
-/** The type among `types` that an Accept header wants most; JSON before others that it wants as much. */
+/** The entry of `types` that an Accept header prefers. On a tie, JSON wins. */
 export function acceptedType(accept: string | undefined, types: readonly string[]): string | undefined {
   const ranges = rangesIn(accept ?? '*/*')
   const qualityOf = (type: string) => {
@@ -32,7 +32,7 @@ export function acceptedType(accept: string | undefined, types: readonly string[
 
 const specificity = ({ type }: Range) => (type === '*/*' ? 0 : type.endsWith('/*') ? 1 : 2)
 
-/** More say nothing new. */
+/** Further ranges are ignored. */
 const MOST_RANGES = 50
 
 function rangesIn(accept: string): readonly Range[] {
@@ -55,7 +55,7 @@ export interface Preferences {
 }
 
 /**
- * The preferences that Prism knows as well: `code=404`, `example=empty`, `dynamic=true`. Others say nothing, as RFC 7240 §2 has it.
+ * Reads the same preferences as Prism: `code=404`, `example=empty`, `dynamic=true`. Others are ignored (RFC 7240 §2).
  */
 export function preferencesIn(header: string | readonly string[] | undefined): Preferences {
   if (header === undefined) return {}

@@ -1,19 +1,19 @@
-/** The operations of OpenAPI documents: where they are, who may ask, and which of them a path means. */
+/** The operations of OpenAPI documents: their paths, who may call them, and which one a request matches. */
 import { type Access, accessBelow, type EndpointDescription, type OwnPath, usualAccess } from '../core/exchange.js'
 import { documentedPaths, isAuth, isReserved } from '../core/paths.js'
 import { createPathTree, type Segment, stepsOfPath } from '../replies/index.js'
 import { isMap, type Node, type OpenApiDocument } from './document.js'
 
-/** A document with what the configuration says about it. */
+/** A document with its options. */
 export interface ConfiguredDocument {
   readonly document: OpenApiDocument
-  /** Replaces the path of the document's first server. */
+  /** Overrides the path of the document's first server. */
   readonly prefix?: string | undefined
-  /** Replaces what follows from the security schemes. */
+  /** Overrides the access that the security schemes imply. */
   readonly access?: Access | undefined
   /** Whether requests are checked. */
   readonly validate: boolean
-  /** Its own file, and those to which it refers. */
+  /** Its own file, and the files that it refers to. */
   readonly files: readonly string[]
 }
 
@@ -22,11 +22,11 @@ export interface DocumentedOperation {
   /** The endpoint: the same object each time. */
   readonly own: OwnPath
   readonly from: ConfiguredDocument
-  /** The operation as the document has it. */
+  /** The operation as written in the document. */
   readonly written: Node
   /** The parameters of the operation and of its path. */
   readonly parameters: readonly Node[]
-  /** The path parameters in the steps of a path, by name; `undefined` if the path is another one. */
+  /** The path parameters by name; `undefined` if the path does not match. */
   paramsIn(steps: readonly string[]): Readonly<Record<string, string>> | undefined
 }
 
@@ -89,12 +89,12 @@ function basePathOf(server: unknown): string {
     const variable = variables[name]
     return isMap(variable) ? String(variable.default) : ''
   })
-  // Only the path counts, so a host that is no host does not matter.
+  // Only the path is used, so an invalid host does not matter.
   const path = url.replace(/^(https?:)?\/\/[^/]*/i, '').replace(/[?#].*$/s, '')
   return path === '' || path.startsWith('/') ? path : `/${path}`
 }
 
-/** Any security scheme stands for the platform's own credentials. */
+/** Any security scheme is treated as the platform's own credentials. */
 function accessOf(document: OpenApiDocument, operation: Node, path: string): Access {
   const security = operation.security ?? document.root.security
   if (!Array.isArray(security)) return usualAccess(path)
@@ -103,7 +103,7 @@ function accessOf(document: OpenApiDocument, operation: Node, path: string): Acc
   return isOptional ? 'anyone' : ['apiKey', 'user']
 }
 
-/** An operation's own parameter replaces that of its path. */
+/** A parameter of the operation overrides one of its path item. */
 function parametersOf(document: OpenApiDocument, ...holders: readonly Node[]): readonly Node[] {
   const found = new Map<string, Node>()
   for (const { parameters } of holders)
@@ -117,7 +117,7 @@ function parametersOf(document: OpenApiDocument, ...holders: readonly Node[]): r
 /** A step of a path: a text, a parameter, or text with parameters in it such as `{id}:cancel`. */
 interface Step extends Segment {
   readonly names: readonly string[]
-  /** The texts before, between and behind the parameters, unless the step is nothing but a parameter. */
+  /** The texts before, between and after the parameters; absent if the step is just a parameter. */
   readonly texts?: readonly string[]
 }
 
@@ -148,7 +148,7 @@ function paramsIn(pattern: readonly Step[], steps: readonly string[]): Readonly<
   return Object.fromEntries(params)
 }
 
-/** What stands between the texts in a step, at least a character each. No expression, since a client could make one slow. */
+/** The values between the texts of a step, at least one character each. Not a regular expression, since a client could make one slow. */
 function valuesBetween(texts: readonly string[], step: string): readonly string[] | undefined {
   const [first = '', ...others] = texts
   const last = others.pop() ?? ''
@@ -171,7 +171,7 @@ interface OperationIndex {
   readonly all: readonly DocumentedOperation[]
 }
 
-/** However many operations there are, a path is looked up step by step. */
+/** Paths are looked up segment by segment, so the number of operations does not matter. */
 export function createOperationIndex(operations: readonly DocumentedOperation[]): OperationIndex {
   const tree = createPathTree<DocumentedOperation>()
   const all = operations.filter(({ own }) => !isTaken(own.path))
@@ -189,10 +189,10 @@ export function createOperationIndex(operations: readonly DocumentedOperation[])
   }
 }
 
-/** What Standin and the platform's document answer stays theirs. */
+/** Standin's own paths and the documented endpoints cannot be overridden. */
 const isTaken = (path: string) => isReserved(path) || isAuth(path) || documentedPaths.includes(path)
 
-/** Of two templates with a parameter at the same step, one with text around it is the more specific. */
+/** Of two templates with a parameter in the same segment, the one with text around it is more specific. */
 const isMoreSpecific = (one: DocumentedOperation, other: DocumentedOperation) =>
   textIn(one) > textIn(other) && shape(one) === shape(other)
 const textIn = ({ own }: DocumentedOperation) => own.path.replace(/\{[^}]*\}/g, '').length

@@ -1,18 +1,18 @@
-/** Reads the parameters of a request as its operation says: by their place, their style and their types. */
+/** Reads the parameters of a request by the location, style and type that its operation declares. */
 import type { Exchange } from '../core/exchange.js'
 import { jsonOf } from '../core/json.js'
 import { fieldsIn } from '../replies/index.js'
 import { isMap, type Node, type OpenApiDocument } from './document.js'
 
 const places = ['path', 'query', 'header', 'cookie'] as const
-/** Where a parameter stands. */
+/** The location of a parameter. */
 type ParameterPlace = (typeof places)[number]
 
 export interface DescribedParameter {
   readonly name: string
   readonly in: ParameterPlace
   readonly required: boolean
-  /** As OpenAPI has it. */
+  /** The OpenAPI schema. */
   readonly schema: unknown
   /** Whether its value is JSON, by its `content`. */
   readonly isJson: boolean
@@ -27,7 +27,7 @@ const usualStyle: Readonly<Record<ParameterPlace, string>> = {
   cookie: 'form',
 }
 
-/** HTTP and Standin itself look at these; OpenAPI says that a document's parameters of these names are ignored. */
+/** OpenAPI says that parameters with these names are ignored. */
 const ignored = new Set(['accept', 'content-type', 'authorization'])
 
 export function parameterOf(written: Node): DescribedParameter | undefined {
@@ -48,14 +48,14 @@ export function parameterOf(written: Node): DescribedParameter | undefined {
   }
 }
 
-/** What a value may be, as far as that decides how a text is read. */
+/** The types that decide how a text is parsed. */
 interface Kind {
   readonly types: ReadonlySet<string>
   readonly items: unknown
   readonly properties: Node
 }
 
-/** Further down there is nothing that decides. */
+/** Deeper schemas do not affect how a text is parsed. */
 const DEEPEST = 20
 
 export function kindOf(document: OpenApiDocument, schema: unknown, depth = 0): Kind {
@@ -76,7 +76,7 @@ export function kindOf(document: OpenApiDocument, schema: unknown, depth = 0): K
 const entriesOf = ({ properties }: { readonly properties: unknown }) =>
   isMap(properties) ? Object.entries(properties) : []
 
-/** A text as the number, the flag or the null that its schema allows; else the text. */
+/** Parses a text as the number, boolean or null that its schema allows; otherwise returns the text. */
 export function readAs(document: OpenApiDocument, schema: unknown, text: unknown): unknown {
   if (typeof text !== 'string') return text
   const { types } = kindOf(document, schema)
@@ -90,7 +90,7 @@ export function readAs(document: OpenApiDocument, schema: unknown, text: unknown
 
 type RequestParts = Pick<Exchange, 'query' | 'headers'>
 
-/** All parameters of a request by their place and name. */
+/** All parameters of a request by location and name. */
 export function valuesOf(
   document: OpenApiDocument,
   parameters: readonly DescribedParameter[],
@@ -135,7 +135,7 @@ function fromText(
   return readAs(document, schema, text)
 }
 
-/** Of `a,1,b,2`, or exploded of `a=1,b=2`. */
+/** Parses `a,1,b,2`, or `a=1,b=2` if exploded. */
 function objectOf(document: OpenApiDocument, properties: Node, parts: readonly string[], explode: boolean): unknown {
   const pairs = explode
     ? parts.map(part => part.split('=', 2))
@@ -166,7 +166,7 @@ function fromQuery(document: OpenApiDocument, parameter: DescribedParameter, ask
   return texts.map(text => readAs(document, items, text))
 }
 
-/** Of `filter[status]=open&filter[owner]=me`. */
+/** Parses `filter[status]=open&filter[owner]=me`. */
 function deepObject(document: OpenApiDocument, name: string, properties: Node, asked: URLSearchParams): unknown {
   const pairs = [...asked].flatMap(([key, value]) => {
     const inner = key.startsWith(`${name}[`) && key.endsWith(']') ? key.slice(name.length + 1, -1) : undefined
@@ -175,7 +175,7 @@ function deepObject(document: OpenApiDocument, name: string, properties: Node, a
   return pairs.length === 0 ? undefined : fieldsIn(pairs)
 }
 
-/** The schema of all parameters, as OpenAPI has it: an object for each place. */
+/** The OpenAPI schema of all parameters: an object for each location. */
 export function parameterSchemas(parameters: readonly DescribedParameter[]): Readonly<Record<string, Node>> {
   const schemas = places.map(place => {
     const own = parameters.filter(parameter => parameter.in === place)

@@ -1,4 +1,4 @@
-/** What Redocly finds wrong with a document, in our words. */
+/** Rewords what Redocly finds wrong with a document. */
 import type { lintDocument } from '@redocly/openapi-core'
 import { type Path, spoken } from '../check/check.js'
 import { stepsOf } from './document.js'
@@ -6,8 +6,8 @@ import { stepsOf } from './document.js'
 type LintProblem = Awaited<ReturnType<typeof lintDocument>>[number]
 
 /**
- * Whether a document can be used in spite of this mistake. Published documents have many in their schemas, such as
- * keywords of another version of OpenAPI, and in what is only for people.
+ * Whether a document can be used despite this mistake. Published documents have many in their schemas, such as keywords
+ * of another version of OpenAPI, and in descriptions for people.
  */
 export function isHarmless({ ruleId, message, location: [location] }: LintProblem, file: string): boolean {
   if (ruleId !== 'struct') return false
@@ -24,7 +24,7 @@ const forPeople =
 /** A mapping refers to schemas, or names them. */
 export const isSchemaName = (pointer = ''): boolean => pointer.includes('/discriminator/mapping/')
 
-/** What is wrong, as a whole sentence. `parsed` is the file in which it is. */
+/** The problem as a sentence. `parsed` is the file that contains it. */
 export function sentenceOf({ ruleId, message, suggest }: LintProblem, pointer: string, parsed: unknown): string {
   const path = pathIn(parsed, pointer)
   const field = (...more: readonly string[]) => spoken([...path, ...more]) || 'the document'
@@ -54,7 +54,7 @@ function whyUnresolved(message: string): string {
   return file === undefined ? `cannot be read: ${why}.` : 'refers to a file that does not exist.'
 }
 
-/** The steps of a JSON pointer: the items of a list by their number. */
+/** The segments of a JSON pointer; list items by their index. */
 function pathIn(parsed: unknown, pointer: string): Path {
   let value = parsed
   return stepsOf(pointer).map(step => {

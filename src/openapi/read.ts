@@ -31,7 +31,7 @@ export type ReadOutput = (
   | { readonly problems: readonly Problem[] }
   | {
       readonly document: ReadonlyDocument
-      /** Mistakes that do not keep the document from answering. */
+      /** Mistakes despite which the document can be used. */
       readonly warnings: readonly Problem[]
     }
 ) & {
@@ -39,7 +39,7 @@ export type ReadOutput = (
   readonly files: readonly string[]
 }
 
-/** More would hide the first ones. */
+/** A longer list would hide the first problems. */
 const MOST_PROBLEMS = 20
 
 /** Runs in the worker. */
@@ -92,7 +92,7 @@ function shortened(problems: readonly Problem[], count: number): readonly Proble
   return [...problems.slice(0, -1), { ...last, sentence: last.sentence + more }]
 }
 
-/** The document itself, if it is one of OpenAPI 3. */
+/** The document itself, if it is an OpenAPI 3 document. */
 async function rootOf(resolver: LocalFiles, file: string, nameOf: (file: string) => string) {
   const document = await resolver.resolveDocument(null, file, true)
   if (document instanceof Error) throw document
@@ -128,7 +128,7 @@ function problemOf(error: unknown, origin: string): Problem {
   return { origin, sentence: `cannot be read: ${error instanceof Error ? error.message : String(error)}.` }
 }
 
-/** Reads files of a few folders, and nothing from elsewhere: neither URLs nor other files. */
+/** Reads files from the allowed folders only: no URLs, and no other files. */
 class LocalFiles extends BaseResolver {
   constructor(
     private readonly folders: readonly string[],
@@ -139,7 +139,7 @@ class LocalFiles extends BaseResolver {
 
   override async loadExternalRef(reference: string): Promise<Source> {
     if (/^[a-z][a-z\d+.-]+:/i.test(reference))
-      throw refused('is an address. Save its document beside this one, and refer to the file.')
+      throw refused('is a URL. Save the document beside this one, and refer to the file.')
     if (existsSync(reference) && !this.folders.some(folder => isInside(realpathSync(reference), folder))) {
       const file = this.nameOf(reference)
       throw refused(`leads to ${file}, which is in another folder. List its folder in the option openapi.folders.`)

@@ -1,4 +1,4 @@
-/** Puts what a request says into a made-up answer, so that a client finds what it has sent. */
+/** Copies values of the request into a generated answer, so that a client gets back what it sent. */
 import type { Validator } from '../check/json-schema.js'
 import type { Exchange } from '../core/exchange.js'
 import { jsonOf, requireModestJson } from '../core/json.js'
@@ -25,7 +25,7 @@ function fieldsIn(body: Buffer | undefined): Node {
 /** Most answers take less than a millisecond. */
 const LONGEST_MS = 20
 
-/** `made` with the values of these names in the place of its own, as far as it still fits its schema. */
+/** Replaces values of `made` by those of the same name, as far as the result still fits the schema. */
 export function withValues(made: unknown, values: Node, validator: () => Validator): unknown {
   if (!isMap(made)) return made
   const known = Object.entries(values).filter(([name]) => Object.hasOwn(made, name) && name !== '__proto__')
@@ -39,7 +39,7 @@ export function withValues(made: unknown, values: Node, validator: () => Validat
   }
 }
 
-/** Parameters of paths are texts. */
+/** Path parameters arrive as text. */
 const likeBefore = (value: unknown, before: unknown) =>
   typeof before === 'number' && typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
 

@@ -35,7 +35,7 @@ export function createRequestCheck({
   const content = isMap(body) && isMap(body.content) ? body.content : {}
   const byType = new Map<string, CompiledSchema>()
 
-  /** What is checked for bodies of this type; without one, the parameters alone. */
+  /** The schema for a body of this type and the parameters; without a type, for the parameters only. */
   function validated(type = ''): CompiledSchema {
     const before = byType.get(type)
     if (before) return before
@@ -61,7 +61,7 @@ export function createRequestCheck({
   }
 }
 
-/** Fields of forms are texts. */
+/** Form fields arrive as text. */
 function withTypes(document: OpenApiDocument, value: unknown, media: unknown): unknown {
   if (!isMap(value)) return value
   const { properties } = kindOf(document, isMap(media) ? media.schema : undefined)
@@ -77,7 +77,7 @@ function fieldAs(document: OpenApiDocument, schema: unknown, field: unknown): un
   return readAs(document, schema, field)
 }
 
-/** The type of the body among those that the operation takes; nothing without a body. */
+/** Which of the operation's media types the body has; `undefined` without a body. */
 function typeOfBody({ body, headers }: Exchange, content: Node, isRequired: boolean): string | undefined {
   const types = Object.keys(content)
   if (types.length === 0) return undefined
@@ -96,7 +96,7 @@ interface ReadBody {
   readonly isForm: boolean
 }
 
-/** The value of a body that a schema can check; nothing for other bytes. */
+/** Parses the body so that a schema can check it; `undefined` for other media types. */
 async function readBody(exchange: Exchange, type: string): Promise<ReadBody | undefined> {
   const { 'content-encoding': encoding } = exchange.headers
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)

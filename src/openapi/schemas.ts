@@ -1,4 +1,4 @@
-/** Translates schemas of OpenAPI to JSON Schema, together with the definitions that they refer to. */
+/** Translates OpenAPI schemas to JSON Schema, with the definitions that they refer to. */
 import type { JsonSchema } from '../core/exchange.js'
 import type { OpenApiDocument } from './document.js'
 import { isMap, type Node } from './document.js'
@@ -15,7 +15,7 @@ const single = new Set(
 const lists = new Set('allOf anyOf oneOf prefixItems'.split(' '))
 const maps = new Set('properties patternProperties dependentSchemas'.split(' '))
 
-/** Keywords that say nothing about a value, or that were translated. */
+/** Keywords that do not constrain a value, or that are translated elsewhere. */
 const dropped = new Set(
   (
     'discriminator xml externalDocs readOnly writeOnly deprecated nullable example contentSchema contentMediaType ' +
@@ -43,7 +43,7 @@ export function translated(document: OpenApiDocument, schema: unknown, direction
   return names.size === 0 ? whole : { ...whole, $defs: definitions }
 }
 
-/** Translates schemas; `refer` says what takes the place of a reference. */
+/** Translates schemas; `refer` returns the replacement for a reference. */
 export const translator = (document: OpenApiDocument, direction: Direction, refer: (reference: string) => string) =>
   new Translator(document, direction, refer)
 
@@ -63,7 +63,7 @@ class Translator {
     if (!isMap(schema)) return true
     const reference = schema.$ref ?? schema.$dynamicRef
     const isReference = typeof reference === 'string' && reference.startsWith('#/')
-    // OpenAPI 3.0 ignores what stands beside a reference.
+    // OpenAPI 3.0 ignores the siblings of a $ref.
     if (isReference && this.isOld) return { $ref: this.refer(reference) }
     const whole = this.withKeywords(schema, union(hidden, this.hiddenIn(schema)))
     if (isReference) whole.$ref = this.refer(reference)
@@ -99,7 +99,7 @@ class Translator {
     return Object.fromEntries(kept.map(([name, one]) => [name, this.of(one)]))
   }
 
-  /** The properties that requests or answers do not have to have, also where another part of an `allOf` requires them. */
+  /** Properties that requests or answers may omit, even if another part of an `allOf` requires them. */
   private hiddenIn(schema: Node): ReadonlySet<string> {
     const keyword = this.direction === 'request' ? 'readOnly' : 'writeOnly'
     const parts = [schema, ...asList(schema.allOf).map(part => this.document.resolved(part))].filter(isMap)
@@ -112,7 +112,7 @@ class Translator {
     return names.length === 0 ? none : new Set(names)
   }
 
-  /** A discriminator is an annotation. Here each alternative requires its own names, so that values fit only one of them. */
+  /** JSON Schema has no discriminator. Each alternative requires its own value here, so that a value fits only one. */
   private discriminate({ discriminator, oneOf, anyOf, properties }: Node, whole: Record<string, unknown>): void {
     if (!isMap(discriminator) || typeof discriminator.propertyName !== 'string') return
     const { propertyName: name } = discriminator
@@ -135,7 +135,7 @@ class Translator {
     return { allOf: [branch, { properties: { [name]: { enum: names } }, required: [name] }] }
   }
 
-  /** Whether a schema itself lists the values of a property. */
+  /** Whether the schema lists the values of a property itself. */
   private fixes(schema: unknown, name: string): boolean {
     if (!isMap(schema)) return false
     const property = isMap(schema.properties) ? this.document.resolved(schema.properties[name]) : undefined
@@ -164,7 +164,7 @@ function isPattern(value: unknown): boolean {
   }
 }
 
-/** What OpenAPI 3.0 wrote in another way than JSON Schema. */
+/** Converts the keywords that OpenAPI 3.0 writes differently from JSON Schema. */
 function inNewDialect(schema: Node, translated: Record<string, unknown>): JsonSchema {
   const whole = { ...withExample(schema, translated) }
   for (const [flag, bound] of [

@@ -1,8 +1,8 @@
-/** Writes a value as a body of a media type; a file of its own, since it knows nothing of documents. */
+/** Serializes a value for a media type. A file of its own, since it does not depend on documents. */
 import { stringifyExact } from '../core/json.js'
 import { isMap } from './document.js'
 
-/** Texts are sent as they are where the type is not JSON. `name` is what XML calls the whole value. */
+/** Texts are sent unchanged unless the type is JSON. `name` is the root element of XML. */
 export function writtenAs(contentType: string, value: unknown, name: string): string | Buffer {
   if (/[/+]json\b/i.test(contentType)) return stringifyExact(value ?? null)
   if (typeof value === 'string') return value

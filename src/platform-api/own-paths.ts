@@ -20,7 +20,7 @@ import type { Routes } from './index.js'
 /** Which endpoints the index lists. */
 type Listed = 'all' | 'documented'
 
-/** Adds what `sources` answer to `routes`. A documented endpoint keeps its answer; a source can only add a fault to it. */
+/** Adds the endpoints of `sources` to `routes`. A documented endpoint keeps its answer; a source can only add a fault to it. */
 export function withOwnPaths(routes: Routes, sources: readonly PathSource[], list: Listed): Routes {
   const endpoints = createEndpointsOf(sources)
   const documented = createDocumented(sources, list)
@@ -69,7 +69,7 @@ export function pathsOf(sources: readonly PathSource[]): readonly OwnPath[] {
 function createEndpointsOf(sources: readonly PathSource[]) {
   const made = new WeakMap<OwnPath, Endpoint>()
 
-  /** What each source has for a method on a path, with the source. */
+  /** The endpoints of each source for a method on a path. */
   function candidates(method: string, path: string, scope?: string): readonly Candidate[] {
     const asked = method === 'HEAD' ? 'GET' : method
     return sources.flatMap(source => {

@@ -4,7 +4,7 @@ import { isPaced, type Pace, paceFrom } from '../core/pace.js'
 import type { HttpGeneration, HttpReplies } from '../replies/index.js'
 import { paceAsked } from './chat-completions.js'
 
-/** `usual` is the pace of streams whose rule and request ask for none. */
+/** `usual` is the pace of streams for which neither the rule nor the request sets one. */
 export const rulePaths = (replies: HttpReplies, usual: Pace): PathSource => ({
   ...replies,
   answer(exchange) {

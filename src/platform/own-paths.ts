@@ -1,4 +1,4 @@
-/** What answers the paths that the user configured: rules, and everything else that is configured for them. */
+/** Collects what answers the user's own paths: rules, resources, OpenAPI documents and MCP servers. */
 import type { LoadedConfig } from '../config/load.js'
 import type { PathSource } from '../core/exchange.js'
 import type { Pace } from '../core/pace.js'

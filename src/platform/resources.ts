@@ -11,7 +11,7 @@ export const hasResources = ({ config }: LoadedConfig): boolean => Object.keys(c
 /** The endpoints and the rows at the start are made from one reading of the files. */
 const read = new WeakMap<LoadedConfig, Promise<LoadedResources>>()
 
-/** Rejects with a ProblemsError with all that is wrong. */
+/** Rejects with a ProblemsError that lists all mistakes. */
 export function resourcesOf(loaded: LoadedConfig): Promise<LoadedResources> {
   const before = read.get(loaded)
   if (before) return before

@@ -1,4 +1,4 @@
-/** Gives the recorded answer of a JSON-RPC call the ids of another call, and everything else as it was recorded. */
+/** Replaces the ids in a recorded JSON-RPC answer by those of the current call. The rest stays as recorded. */
 import { randomUUID } from 'node:crypto'
 import { createEventSplitter, dataOf } from '../completions/events.js'
 import type { Exchange, Reply } from '../core/exchange.js'
@@ -61,7 +61,7 @@ function renamedWhole(response: RecordedResponse, renaming: Renaming): readonly 
   return first && text !== undefined ? [{ ...first, bytes: Buffer.from(text) }] : response.chunks
 }
 
-/** Events keep their times. One that was cut by the network arrives when its last part did. */
+/** Events keep their times. An event that arrived in several parts is sent at the time of its last part. */
 function renamedEvents(chunks: readonly RecordedChunk[], renaming: Renaming): readonly RecordedChunk[] {
   const splitter = createEventSplitter()
   const renamed = chunks.map(({ atMs, bytes }) => ({
@@ -97,7 +97,7 @@ function isUnwanted(message: JsonRpcMessage, { progress }: Renaming): boolean {
   return isProgress(message) && progress.has(token) && progress.get(token) === undefined
 }
 
-/** `undefined` if nothing changes: then the recorded bytes are sent. */
+/** `undefined` if nothing changes. The recorded bytes are then sent unchanged. */
 function renamedText(text: string, renaming: Renaming): string | undefined {
   const value = exactJsonOf(text)
   const messages = messagesIn(value)
@@ -109,7 +109,7 @@ function renamedText(text: string, renaming: Renaming): string | undefined {
 function renamedMessage(message: JsonRpcMessage, renaming: Renaming): JsonRpcMessage {
   const { ids, progress } = renaming
   const { method, params } = message
-  // A message with a method is the server's own, with an id that it has counted.
+  // A message with a method is a request of the server, with the server's own id.
   if (method === undefined) return renamedField(message, 'id', ids)
   if (!isObject(params)) return message
   const inMeta = isObject(params._meta) ? renamedField(params._meta, SUBSCRIPTION, ids) : params._meta

@@ -1,5 +1,4 @@
-/** JSON-RPC messages, such as those of the Model Context Protocol: which calls are the same, and what needs no recording. */
-
+/** JSON-RPC in recordings: which calls count as the same, and which messages need no recording. */
 import type { Exchange, Reply } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { callTitle, type RpcId, resultFrame } from '../rpc/frames.js'
@@ -8,7 +7,7 @@ import type { RecordedRequest, RequestBody } from './recording.js'
 
 export type JsonRpcMessage = Readonly<Record<string, unknown>>
 
-/** The messages in a body, which are several in a batch; none if it is anything else. */
+/** The messages in a body: several for a batch, none if it is not JSON-RPC. */
 export function messagesIn(body: unknown): readonly JsonRpcMessage[] {
   const all = Array.isArray(body) ? body : [body]
   return all.every(isMessage) ? all : []
@@ -21,7 +20,7 @@ export const messagesOf = (body: RequestBody): readonly JsonRpcMessage[] =>
 
 const PROTOCOL = 'io.modelcontextprotocol/protocolVersion'
 
-/** What is compared of a body: not the ids, which are counted, and no `_meta`, which has progress tokens and traces. */
+/** The compared part of a body: without ids, which are counters, and without `_meta`, which has progress tokens and traces. */
 export function withoutIds(body: unknown): unknown {
   const all = messagesIn(body)
   if (all.length === 0) return body
@@ -31,7 +30,7 @@ export function withoutIds(body: unknown): unknown {
 function compared({ jsonrpc: _, id: _id, params, ...message }: JsonRpcMessage): JsonRpcMessage {
   if (!isObject(params)) return params === undefined ? message : { ...message, params }
   const { _meta, ...open } = params
-  // It decides on the form of the answer.
+  // The version decides the form of the answer.
   const version = versionIn({ params })
   const asked = {
     ...(message.method === 'initialize' ? withoutClient(open) : open),
@@ -40,7 +39,7 @@ function compared({ jsonrpc: _, id: _id, params, ...message }: JsonRpcMessage): 
   return Object.keys(asked).length === 0 ? message : { ...message, params: asked }
 }
 
-/** An update of the client is not another call. */
+/** A newer client version does not make it a different call. */
 const withoutClient = ({ clientInfo: _, capabilities: _capabilities, ...open }: JsonRpcMessage): JsonRpcMessage => open
 
 /** What a request calls, in words such as `tools/call get_weather`; `undefined` if it is no JSON-RPC. */
@@ -49,7 +48,7 @@ export function callOf({ body }: Pick<RecordedRequest, 'body'>): string | undefi
   return typeof method === 'string' ? callTitle({ method, params: isObject(params) ? params : {} }) : undefined
 }
 
-/** Whether a message gets no answer: a notification, or a client's answer to the server. */
+/** Whether the message gets no response: a notification, or the client's response to the server. */
 const isOneWay = (message: JsonRpcMessage) =>
   typeof message.method === 'string'
     ? message.method.startsWith('notifications/')

@@ -275,7 +275,7 @@ const operationsOnOne = ({ rules }: RuleParts) => ({
     at: 'DELETE /replies/{id}',
     does: 'Removes a rule, from its file as well.',
     query: scopeQuery,
-    answer: 'It is removed.',
+    answer: 'The row is removed.',
     errors: { 409: 'Its file has changed since the rules were listed, or it cannot be written.' },
     async run({ id, scope }) {
       if ((await rules.remove({ id, scope })) === 0) throw noSuchRule(id)

@@ -1,4 +1,4 @@
-/** Reads a row from the body of a request. A file of its own, since it refuses what is hostile. */
+/** Reads a row from the request body. A file of its own, since it refuses hostile input. */
 import { emptyBody, invalidRequest, notJsonContent, tooDeep } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { isJsonType, isTooDeep, jsonBody, requireModestJson, requireUnencoded } from '../core/json.js'

@@ -1,4 +1,4 @@
-/** Reads what resources are made from, rows and schemas, with the place of each value for mistakes. */
+/** Reads data files and schemas of resources, and remembers the line of each value for error messages. */
 import path from 'node:path'
 import type { Path } from '../check/check.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
@@ -6,7 +6,7 @@ import { readTextFile } from '../replies/index.js'
 
 export interface Source {
   readonly value: unknown
-  /** The mistakes, with their places. */
+  /** Adds file, line and column to mistakes. */
   problems(mistakes: readonly PlacedMistake[]): Promise<readonly Problem[]>
 }
 
@@ -30,7 +30,7 @@ async function readText(file: string, name: string): Promise<string> {
   }
 }
 
-/** JSON is parsed in a tenth of the time that YAML takes, which counts with thousands of rows. */
+/** JSON parses ten times as fast as YAML, which matters with thousands of rows. */
 async function jsonSource(text: string, name: string, file: string): Promise<Source> {
   const places = () => import('../check/json-places.js')
   const value = await parsed(text, async () => {

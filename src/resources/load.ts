@@ -1,4 +1,4 @@
-/** Makes the configured resources ready: paths, rows at the start, schemas and templates. */
+/** Loads the configured resources: paths, initial rows, schemas and templates. */
 import { hash } from 'node:crypto'
 import path from 'node:path'
 import { type Problem, ProblemsError } from '../check/problem.js'
@@ -28,7 +28,7 @@ export interface Loading {
   readonly userIdOf: (email: string) => string | undefined
 }
 
-/** Rejects with a ProblemsError with all that is wrong. */
+/** Rejects with a ProblemsError that lists all mistakes. */
 export async function loadResources(loading: Loading): Promise<LoadedResources> {
   const entries = Object.entries(loading.resources)
   const problems: Problem[] = [...troubleWithPaths(loading)]
@@ -51,7 +51,7 @@ export async function loadResources(loading: Loading): Promise<LoadedResources> 
 /** What is wrong with the paths. */
 function troubleWithPaths({ originOf, resources }: Loading): readonly Problem[] {
   const problems: Problem[] = []
-  // Paths that end differently never match the same, so thousands of them are not compared with each other.
+  // Paths that end differently cannot match the same request, so thousands of them are not compared with each other.
   const byEnding = new Map<string, { readonly path: string; readonly route: Route }[]>()
   for (const path of Object.keys(resources)) {
     const route = routeOf(`GET ${path}`)

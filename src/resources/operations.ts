@@ -79,7 +79,7 @@ export interface ResourceRows {
   /** Changes the fields that are given, or replaces the row. */
   change(address: ResourceAddress, id: string, body: Json, how?: 'update' | 'replace'): Promise<Json>
   remove(address: ResourceAddress, id: string): Promise<void>
-  /** Brings back the rows at the start. */
+  /** Restores the initial rows. */
   restore(address: ResourceAddress): Promise<void>
 }
 
@@ -154,15 +154,15 @@ const operationsOnOne = ({ resources }: Parts) => ({
     at: 'DELETE /resources/{resource}/rows/{id}',
     does: 'Removes a row.',
     query: inScope,
-    answer: 'It is removed.',
+    answer: 'The row is removed.',
     errors: { 404: notThere },
     run: async asked => (await resources()).remove(addressIn(asked), asked.id),
   }),
   restoreRows: operation({
     at: 'POST /resources/{resource}/restore',
-    does: 'Brings back the rows at the start: those of the data file, and no others.',
+    does: 'Restores the initial rows: those of the data file, and no others.',
     query: inScope,
-    answer: 'They are back.',
+    answer: 'The rows are restored.',
     errors: { 404: notThere },
     run: async asked => (await resources()).restore(addressIn(asked)),
   }),

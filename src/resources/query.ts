@@ -4,7 +4,7 @@ import { invalidRequest } from '../core/errors.js'
 import type { Json } from '../core/state.js'
 import { type ReadyResource, valueIn } from './resource.js'
 
-/** At most this many rows are in one answer, as with Supabase. */
+/** The most rows in one answer, as with Supabase. */
 export const MOST_ROWS = 1000
 
 /** Rows on a page if `_page` is given without `_limit`. */
@@ -30,13 +30,13 @@ export interface ListQuery {
   readonly page: number
   readonly offset: number
   readonly limit: number
-  /** Whether pages were asked for. */
+  /** Whether the request asked for a page. */
   readonly isPaged: boolean
 }
 
 const known = ['_sort', '_order', '_page', '_limit']
 
-/** Throws a 400 for a parameter that begins with `_` and is not known, or whose value makes no sense. */
+/** Throws a 400 for an unknown parameter that begins with `_`, and for invalid values. */
 export function listQuery(written: string, { id }: Pick<ReadyResource, 'id'>): ListQuery {
   const params = new URLSearchParams(written)
   const names = [...new Set(params.keys())]
@@ -99,7 +99,7 @@ function contains(value: unknown, search: string): boolean {
   return value !== null && textOf(value).toLowerCase().includes(search)
 }
 
-/** Compares rows; those that are equal stay in their order. */
+/** Compares rows. The sort is stable. */
 export function compare(row: Json, other: Json, order: readonly Order[]): number {
   for (const { field, descending } of order) {
     const difference = compareValues(valueIn(row, field), valueIn(other, field))
@@ -122,6 +122,6 @@ function rankOf(value: unknown): number {
   return typeof value === 'number' ? 0 : typeof value === 'string' ? 1 : 2
 }
 
-/** Whether all rows are wanted, in their own order, so that the state can page through them. */
+/** Whether there is no filter and no order, so that the state can do the paging. */
 export const isPlain = ({ filters, search, order }: ListQuery): boolean =>
   filters.length === 0 && search === '' && order.length === 0

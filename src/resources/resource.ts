@@ -17,7 +17,7 @@ export interface ReadyResource {
   /** The field with the id of the user to whom a row belongs; `undefined` if rows belong to no one. */
   readonly owner: string | undefined
   readonly seeds: readonly SeedRow[]
-  /** Changes with the rows at the start. */
+  /** A hash of the initial rows. */
   readonly digest: string
   /** Parameters that are numbers in rows. */
   readonly numeric: ReadonlySet<string>
@@ -32,17 +32,17 @@ export interface RowId {
   readonly as: 'uuid' | 'integer' | 'given'
 }
 
-/** A row at the start. */
+/** An initial row. */
 export interface SeedRow {
   readonly id: string
   readonly owner: string | null
   readonly parent: string
   readonly row: Json
-  /** Changes with the row. */
+  /** A hash of the row. */
   readonly mark: string
 }
 
-/** The value of a field; only own fields are read. */
+/** The value of a field. Inherited fields are not read. */
 export function valueIn(row: unknown, field: readonly string[]): unknown {
   let value = row
   for (const name of field) {
@@ -52,7 +52,7 @@ export function valueIn(row: unknown, field: readonly string[]): unknown {
   return value
 }
 
-/** The row with another value in a field. A new field comes first, as people write ids. */
+/** A copy of the row with another value in a field. A new field comes first, where people write ids. */
 export function withValue(row: Json, [name = '', ...rest]: readonly string[], value: unknown): Json {
   const own = Object.hasOwn(row, name) ? row[name] : undefined
   const inner = isObject(own) ? (own as Json) : {}
@@ -60,7 +60,7 @@ export function withValue(row: Json, [name = '', ...rest]: readonly string[], va
   return Object.hasOwn(row, name) ? { ...row, [name]: next } : { [name]: next, ...row }
 }
 
-/** An id as text, as it stands in paths; `undefined` for values that are no ids. */
+/** An id as it is written in paths; `undefined` for values that cannot be ids. */
 export function idText(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
   return typeof value === 'string' && value !== '' && value.length <= LONGEST_ID ? value : undefined
@@ -68,6 +68,6 @@ export function idText(value: unknown): string | undefined {
 
 const LONGEST_ID = 500
 
-/** The parameters of a row as one text, by which the rows of a nested collection are found. */
+/** The path parameters of a row as one text: the key of its nested collection. */
 export const parentOf = (params: readonly string[], values: Json): string =>
   params.length === 0 ? '' : JSON.stringify(params.map(name => String(valueIn(values, [name]))))

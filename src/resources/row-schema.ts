@@ -16,7 +16,7 @@ interface RowForm {
 /** The first mistake of a row. */
 export type RowCheck = (row: Json) => Mistake | undefined
 
-/** Patterns and long lists can take any amount of time. */
+/** Patterns and long lists can take arbitrarily long. */
 const LONGEST_MS = 50
 
 /** Returns the first mistake of a row. Rejects with a ProblemsError for a schema that cannot be used. */
@@ -46,8 +46,8 @@ export async function schemaCheck(schema: Source, form: RowForm): Promise<RowChe
 }
 
 /**
- * Fields that Standin fills in (the id, the owner, parameters of the path) and that the schema does not name. A schema
- * of what apps send often has none of them, and no others are allowed.
+ * Fields that Standin fills in (the id, the owner, path parameters) and that the schema does not name. Schemas often
+ * describe only what apps send, and forbid other fields.
  */
 function assignedFields(schema: unknown, { id, owner, params }: RowForm): ReadonlySet<string> {
   const { properties = {} } = (schema ?? {}) as { readonly properties?: object }

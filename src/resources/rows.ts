@@ -97,10 +97,10 @@ export async function insertRow(tables: Tables, set: RowSet, body: Json, nowMs: 
   return row
 }
 
-/** Larger ids are the caller's own and do not count. PostgreSQL's integers end here. */
+/** The largest id of PostgreSQL's `integer`. Larger ids were chosen by callers and are not continued. */
 const LARGEST_ID = 2 ** 31 - 2
 
-/** The whole number after an id; 1 if the id is none. */
+/** The next whole number after an id; 1 if the id is not a number. */
 export function nextAfter(id: string): number {
   const number = /^\d{1,10}$/.test(id) ? Number(id) : 0
   return number <= LARGEST_ID ? number + 1 : 1
@@ -109,7 +109,7 @@ export function nextAfter(id: string): number {
 export interface Change {
   readonly id: string
   readonly body: Json
-  /** PATCH keeps fields that the body does not have, PUT does not. */
+  /** Whether fields that the body omits are kept: PATCH keeps them, PUT does not. */
   readonly keeps: boolean
   /** The header If-Match. */
   readonly ifMatch?: string | undefined
@@ -152,7 +152,7 @@ function requireMatch({ row }: ResourceRow, ifMatch: string | undefined): void {
   if (!ifMatch.split(',').some(tag => tag.trim() === etagOf(row))) throw rowChanged()
 }
 
-/** The row with the parameters of its path. Throws a 400 if it names others. */
+/** Adds the path parameters to the row. Throws a 400 if the row has different values for them. */
 function placed({ resource, params }: RowSet, body: Json): Json {
   let row = body
   for (const [name, text] of Object.entries(params)) {
@@ -166,10 +166,10 @@ function placed({ resource, params }: RowSet, body: Json): Json {
   return row
 }
 
-/** Whether a number becomes this text again. */
+/** Whether the text is the canonical form of a number. */
 const isNumeral = (text: string) => String(Number(text)) === text && Number.isFinite(Number(text))
 
-/** The row with an id. Throws a 400 for one that cannot be an id. */
+/** Adds an id to the row. Throws a 400 if the row has an invalid one. */
 function identified({ id: { field, as } }: ReadyResource, row: Json, nextId: number): { row: Json; id: string } {
   const given = valueIn(row, field)
   const name = field.join('.')
@@ -183,7 +183,7 @@ function identified({ id: { field, as } }: ReadyResource, row: Json, nextId: num
   return { row: given === undefined ? withValue(row, field, value) : row, id }
 }
 
-/** The row with its owner. Throws a 403 if that would not be the caller. */
+/** Adds the owner to the row. Throws a 403 if the row names another user. */
 function owned({ resource, viewer }: RowSet, row: Json): { readonly row: Json; readonly owner: string | null } {
   const { owner: field, path } = resource
   if (field === undefined) return { row, owner: null }

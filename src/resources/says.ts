@@ -1,4 +1,4 @@
-/** What resources do, for the OpenAPI document. A file of its own, since nothing else needs these sentences. */
+/** Describes resources for the OpenAPI document. */
 import type { ResourceAction } from '../config/resource-options.js'
 import type { AnswerDescription, EndpointDescription } from '../core/exchange.js'
 import type { ReadyResource } from './resource.js'

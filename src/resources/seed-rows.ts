@@ -1,4 +1,4 @@
-/** The rows at the start: checked, with their ids and owners. */
+/** Checks the initial rows and gives them ids and owners. */
 import { hash } from 'node:crypto'
 import type { Path } from '../check/check.js'
 import { isTooDeep } from '../core/json.js'
@@ -23,7 +23,7 @@ interface Seeds {
   readonly areWhole: boolean
 }
 
-/** More levels are a mistake, and could not be sent to an app. */
+/** Deeper rows are a mistake, and could not be sent to an app. */
 export const MOST_ROW_LEVELS = 100
 
 /** At most this many mistakes are reported. */

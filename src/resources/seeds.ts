@@ -12,7 +12,7 @@ export async function plantResources(state: State, resources: readonly ReadyReso
   const changed = await state.read(tables => changedHeads(tables, resources))
   if (changed.length === 0) return
   await state.write(async tables => {
-    // Another process may have been faster.
+    // Another process may have added them in the meantime.
     for (const { resource, scope } of await changedHeads(tables, resources)) await plant(tables, resource, scope, atMs)
   })
 }
@@ -71,7 +71,7 @@ async function plant(tables: Tables, resource: ReadyResource, scope: string, atM
   return head
 }
 
-/** Rows that are added before other requests get their turn. */
+/** How many rows are added before other requests are handled. */
 const ROWS = 200
 
 const highestOf = (seeds: readonly SeedRow[]) => seeds.reduce((highest, { id }) => Math.max(highest, nextAfter(id)), 1)

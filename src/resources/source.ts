@@ -24,7 +24,7 @@ const methods = {
   delete: 'DELETE',
 } as const satisfies Record<ResourceAction, string>
 
-/** What can be done at a path. */
+/** A path and the action for each method. */
 interface Spot {
   readonly resource: ReadyResource
   readonly action: ResourceAction
@@ -158,7 +158,7 @@ function listReply(asked: ResourceRequest, set: RowSet, query: ListQuery, found:
   return { ...jsonReply(body), remark, headers: ['x-total-count', String(total), 'etag', etagOf(body), ...link] }
 }
 
-/** For the log, which would otherwise show nothing unusual. */
+/** Explains an empty list in the log. */
 const ownerless = () => 'Rows belong to users, and this credential belongs to no user, so it sees none.'
 
 const isOwnerless = ({ resource, viewer }: RowSet) =>

@@ -1,4 +1,4 @@
-/** Whose rows a caller sees: as with row-level security, their own. A file of its own, since rows know nothing of keys. */
+/** Decides whose rows a caller sees: their own, as with row-level security. A file of its own, since rows do not depend on keys. */
 import type { Caller } from '../core/caller.js'
 import type { Tables } from '../core/state.js'
 import type { Viewer } from './rows.js'

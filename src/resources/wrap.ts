@@ -1,10 +1,10 @@
-/** What surrounds rows in answers: templates from the configuration. */
+/** The templates that wrap rows in answers. */
 import type { Caller } from '../core/caller.js'
 import { templateFailed } from '../core/errors.js'
 import type { Json } from '../core/state.js'
 import { type CommonFacts, hasTemplate, loadTemplates, TemplateError } from '../replies/index.js'
 
-/** What templates for lists can name. */
+/** The values that templates for lists can use. */
 interface ListFacts {
   readonly rows: readonly Json[]
   readonly total: number
@@ -70,7 +70,7 @@ async function compiled(
   }
 }
 
-/** Facts that these templates cannot name. */
+/** Facts that these templates cannot use. */
 const others: Omit<CommonFacts, 'caller'> = { match: [], headers: {}, count: 1, now: '', timestamp: 0 }
 
 function rendered(work: () => unknown, title: string): unknown {

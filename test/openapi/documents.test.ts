@@ -51,7 +51,7 @@ test('a document that cannot be used says why, with file, line and path', async 
     [reference('./other.yaml#/a'), `${place} "./other.yaml#/a" refers to a file that does not exist.`],
     [
       reference('https://a.example/b.yaml'),
-      `${place} "https://a.example/b.yaml" is an address. Save its document beside this one, and refer to the file.`,
+      `${place} "https://a.example/b.yaml" is a URL. Save the document beside this one, and refer to the file.`,
     ],
   ]
   for (const [document, said] of wrong) expect(await wrongWith(document)).toEqual([said])

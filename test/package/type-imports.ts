@@ -6,7 +6,7 @@ import path from 'node:path'
 export function packagesNamed(folder: string, entries: readonly string[]): ReadonlySet<string> {
   const files = new Set(entries.map(entry => path.join(folder, entry)))
   const packages = new Set<string>()
-  // A set that grows is walked to its end.
+  // Iterating a Set also visits items that are added on the way.
   for (const file of files) {
     for (const name of namesIn(readFileSync(file, 'utf8'))) {
       if (name.startsWith('.')) files.add(path.join(path.dirname(file), name.replace(/\.js$/, '.d.ts')))

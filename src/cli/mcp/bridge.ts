@@ -1,4 +1,4 @@
-/** Carries messages of the Model Context Protocol between lines of text and an HTTP server, with or without a session. */
+/** Bridges MCP messages between standard input and output and an HTTP server, with or without a session. */
 import { setTimeout } from 'node:timers/promises'
 import { jsonOf } from '../../core/json.js'
 import {
@@ -28,23 +28,23 @@ interface BridgeParts {
   readonly say: (sentence: string) => void
 }
 
-/** One of the codes that JSON-RPC leaves to servers: nothing, or nothing that is a message, was answered. */
+/** An implementation-defined JSON-RPC error code: the server sent no answer, or no valid message. */
 const NO_ANSWER = -32000
-/** How long the server's own stream is given up after it has ended. */
+/** How long to wait before the server's own stream is opened again. */
 const AGAIN_MS = 1000
 
-/** A call that is not answered yet. */
+/** A pending call. */
 interface Call {
   readonly stop: AbortController
   readonly isStateless: boolean
-  /** Whether it is a subscription, which has no end of its own. */
+  /** Whether it is a subscription, which does not end by itself. */
   readonly isEndless: boolean
 }
 
 export const createBridge = (parts: BridgeParts) => new Bridge(parts)
 
 class Bridge {
-  /** Resolves when the server has taken everything that must arrive before the next message. */
+  /** Resolves when the server has accepted everything that must arrive before the next message. */
   #before: Promise<unknown> = Promise.resolve()
   readonly #calls = new Map<RpcId, Call>()
   readonly #open = new Set<Promise<unknown>>()
@@ -57,7 +57,7 @@ class Bridge {
     this.#server = new LiveServer(parts)
   }
 
-  /** Takes a line of the client. */
+  /** Handles a line from the client. */
   take(line: string): void {
     if (line.trim() === '') return
     const value = jsonOf(line)
@@ -86,13 +86,13 @@ class Bridge {
   #carry(frame: RpcFrame): void {
     if (this.#isCancelled(frame)) return
     const done = this.#before.then(() => this.#send(frame)).catch(error => this.#failed(frame, error))
-    // Calls run side by side; everything else is taken in its order.
+    // Calls run concurrently; everything else is sent in order.
     if (!isRequest(frame) || frame.method === 'initialize') this.#before = done
     this.#open.add(done)
     void done.then(() => this.#open.delete(done))
   }
 
-  /** Without a session, a call is cancelled by leaving (specification 2026-07-28, "Cancellation"). */
+  /** Without a session, a call is cancelled by closing its connection (specification 2026-07-28, "Cancellation"). */
   #isCancelled(frame: RpcFrame): boolean {
     if (!isNotification(frame) || frame.method !== 'notifications/cancelled') return false
     const call = this.#calls.get(frame.params?.requestId as RpcId)
@@ -122,13 +122,13 @@ class Bridge {
     this.#server.forget()
   }
 
-  /** A server that was restarted does not know the session any more. It gets a new one, and the client notices nothing. */
+  /** A restarted server has lost the session. A new one is opened without the client noticing. */
   async #post(frame: RpcFrame, signal: AbortSignal): Promise<Response> {
     const { session } = this.#server
     const response = await this.#server.ask('POST', { frame, signal })
     if (response.status !== 404 || session === undefined || frame === this.#initialize) return response
     await response.body?.cancel()
-    // Another call may have come first.
+    // Another call may already have opened one.
     if (this.#server.session === session) this.#renewed = this.#renew()
     await this.#renewed
     return this.#server.ask('POST', { frame, signal })
@@ -160,7 +160,7 @@ class Bridge {
         if (isRequest(frame) && answers(own, frame.id)) isAnswered = true
         this.#answer(own)
       }
-      // A server may close a stream before the answer, to be asked for the rest.
+      // A server may close a stream before the answer and wait for the client to resume it.
       const mayResume: boolean = !isAnswered && lastId !== resumedFrom
       resumedFrom = lastId
       next = mayResume ? await this.#server.ask('GET', { lastId, signal }) : undefined
@@ -176,7 +176,7 @@ class Bridge {
     return `${this.parts.url} refuses it (${response.status})${typeof error === 'string' ? `: ${error}` : '.'}`
   }
 
-  /** What the server says outside of calls. Not every server has such a stream. */
+  /** Reads the server's own stream, which carries messages outside of calls. Not every server has one. */
   async #listen(): Promise<void> {
     let lastId: string | undefined
     const session = this.#server.session
@@ -207,7 +207,7 @@ class Bridge {
 const answers = (message: unknown, id: RpcId): boolean =>
   [message].flat().some(one => isResponse(one as RpcFrame) && (one as { readonly id?: unknown }).id === id)
 
-/** A server that could not read the id of a message refuses it without one. */
+/** A server that cannot read the id of a message responds with an error without one. */
 const underId = (message: unknown, id: RpcId): unknown => {
   const refusal = message as { readonly error?: unknown; readonly id?: unknown }
   return refusal.error !== undefined && (refusal.id ?? null) === null ? { ...refusal, id } : message

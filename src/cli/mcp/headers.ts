@@ -1,4 +1,4 @@
-/** The headers that repeat what a message says, as HTTP servers of the Model Context Protocol expect them. A file of its own, since it knows messages only. */
+/** The HTTP headers that mirror fields of an MCP message. A file of its own, since it depends on messages only. */
 import { fieldIn } from '../../mcp/param-headers.js'
 import { isRequest, type RpcFrame, type RpcParams, targetOf } from '../../rpc/frames.js'
 
@@ -33,7 +33,7 @@ const argumentHeaders = (schema: unknown, given: unknown) =>
       : [[`mcp-param-${header}`, headerText(String(value))] as const],
   )
 
-/** A text that no header can have as it is becomes `=?base64?…?=`. */
+/** Encodes text that is not valid in a header as `=?base64?…?=`. */
 const headerText = (text: string) =>
   /^[!-~](?:[\t -~]*[!-~])?$/.test(text) && !/^=\?base64\?.*\?=$/.test(text)
     ? text

@@ -48,7 +48,7 @@ function serverAt(line: Line): URL {
   return new URL(path + url.search, url.origin)
 }
 
-/** What the environment has may be a real key of OpenAI, so it does not leave this machine. */
+/** The key in the environment may be a real OpenAI key, so it is only sent to this machine. */
 function keyFor({ flags: { key } }: Line, { hostname, host }: URL): string {
   if (key !== undefined) return key
   if (isLoopback(hostname)) return process.env.OPENAI_API_KEY || developmentApiKey

@@ -45,7 +45,7 @@ export class LiveServer {
     return isRequest(frame) && frame.method === 'tools/call' ? this.#schemas.get(frame.params?.name) : undefined
   }
 
-  /** Asks the server in the session, if there is one and the message belongs to it. */
+  /** Sends a request to the server, within the session if the message belongs to one. */
   ask(method: string, { frame, lastId, signal }: SendOptions = {}): Promise<Response> {
     const inSession = frame === undefined || versionIn(frame) === undefined
     return fetch(this.address.url, {
@@ -64,7 +64,7 @@ export class LiveServer {
   }
 }
 
-/** The messages of an answer: one as JSON, or those of a stream as they come. `seen` is called with the ids of events. */
+/** The messages of an answer: one as JSON, or those of a stream as they arrive. `seen` is called with the event ids. */
 export async function* messagesIn(response: Response, seen: (id: string) => void = () => {}): AsyncGenerator<unknown> {
   const type = response.headers.get('content-type') ?? ''
   if (!type.startsWith('text/event-stream')) {

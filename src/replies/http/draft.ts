@@ -27,7 +27,7 @@ export function draftOnPath(told: DraftSource) {
   return { rule: { on, ...(Object.keys(when).length > 0 && { when }), reply: says, ...pace }, remarks }
 }
 
-/** Headers that say something to clients which the body does not. */
+/** Headers that tell clients something that the body does not. */
 const kept = ['location', 'retry-after', 'link'] as const
 
 const keptOf = ({ headers }: DraftSource['response']) =>

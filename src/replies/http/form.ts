@@ -43,9 +43,12 @@ const headerName = v.pipe(
 
 const event = closed({
   event: optional(filled, 'The type of the event.'),
-  data: v.optional(described(v.unknown(), 'What it says: a text, or a value that is sent as JSON.'), ''),
+  data: v.optional(described(v.unknown(), 'Its data: text, or a value that is sent as JSON.'), ''),
   id: optional(text, 'The id of the event.'),
-  retry: optional(number(0, 86_400_000, 'milliseconds'), 'After how many milliseconds a client should connect again.'),
+  retry: optional(
+    number(0, 86_400_000, 'milliseconds'),
+    'How long a client should wait before it reconnects, in milliseconds.',
+  ),
 })
 /** One event for each item of a list. */
 const events = closed({ forEach: filled, as: optional(filled, 'What templates call the item.'), item: event })
@@ -56,7 +59,7 @@ const httpReplySchema = v.pipe(
   closed({
     status: optional(
       v.pipe(number(200, 599, 'a status'), v.integer('a status from 200 to 599')),
-      'The status of the answer, 200 without it.',
+      'The status of the answer; 200 by default.',
     ),
     headers: optional(
       map(headerName, text, 'a map of headers and texts'),
@@ -66,7 +69,7 @@ const httpReplySchema = v.pipe(
       v.unknown(),
       'A body of JSON. Keys and texts in it may be templates; an item { forEach, as, item } of a list stands for as many as another list has.',
     ),
-    text: optional(text, 'A body of text. May be a template.'),
+    text: optional(text, 'A text body. May be a template.'),
     file: optional(
       filled,
       'A file that is the body, beside the file with the rule. It is a template where its name ends in .liquid. Its type follows from its name.',
@@ -112,7 +115,7 @@ export const httpRuleSchema = v.pipe(
     ),
     access: optional(
       access,
-      'Who may ask: anyone, or a list of anon, service, user, apiKey. Without it what the document says for the prefix of the path, else apiKey and user.',
+      'Who may ask: anyone, or a list of anon, service, user, apiKey. By default as documented for the prefix of the path, otherwise apiKey and user.',
     ),
     ...ruleFields(httpWhenSchema, httpReplySchema),
   }),

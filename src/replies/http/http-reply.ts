@@ -67,7 +67,7 @@ export function httpReplyOf(
   }
 }
 
-/** Returns the answer as lines of text for people. */
+/** Formats an answer as lines of text. */
 export function linesOf({ status, contentType, headers, body, fault }: HttpGeneration): readonly string[] {
   const pairs = contentType === '' ? headers : ['content-type', contentType, ...headers]
   const text = Buffer.isBuffer(body) ? `(${body.length} bytes)` : [body].flat().join('')
@@ -152,7 +152,7 @@ function withHeaders(written: Readonly<Record<string, unknown>>, body: Body): Bo
   const headers = Object.entries(written).flatMap(([name, value]) => {
     const text = String(value ?? '')
     if (!ofHeader.test(text))
-      throw new TemplateError(`The header ${name} would have a character that none can have.`, 1, 1, [])
+      throw new TemplateError(`The header ${name} would contain an invalid character.`, 1, 1, [])
     if (name.toLowerCase() !== 'content-type') return [name, text]
     contentType = text
     return []

@@ -55,7 +55,7 @@ export interface HttpReplies {
   faultFor(request: HttpRequest): Promise<Fault | undefined>
   /** Says which rule would answer. It does not count as an answer. */
   explain(tried: TriedRequest, draft?: RuleDraft): Promise<Explanation<HttpGeneration>>
-  /** Returns an answer as lines of text for people. */
+  /** Formats an answer as lines of text. */
   linesOf(said: HttpGeneration): readonly string[]
 }
 

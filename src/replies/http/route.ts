@@ -88,7 +88,7 @@ export function troubleWithRoute(on: string): string | undefined {
   return first?.kind === 'literal' || segments.length > 1 || first?.kind === 'param' ? undefined : 'matches every path'
 }
 
-/** A request that is only tried, never sent. */
+/** A request for `standin replies try`. It is never sent. */
 export interface TriedRequest {
   readonly method: string
   /** May include the query. */
