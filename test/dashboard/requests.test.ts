@@ -419,14 +419,14 @@ inBrowser('from another machine it takes the control token or a secret service k
 inBrowser('in a flood few rows are drawn, no row is there twice, and the chart counts every request', async () => {
   const platform = await platformWith()
   const { page, complaints } = await watching(platform)
-  const many = 600
+  const many = 300
   const next = async (asked: number): Promise<void> => {
     if (asked >= many) return
     await (await fetch(`${platform.url}/flood-${asked}`)).text()
     return next(asked + 10)
   }
   await Promise.all(Array.from({ length: 10 }, (_, i) => next(i)))
-  await page.locator('.chart .unseen').filter({ hasText: '600 requests and 600 failures' }).waitFor()
+  await page.locator('.chart .unseen').filter({ hasText: '300 requests and 300 failures' }).waitFor()
   const drawn = await pathsOn(page)
   expect(drawn.length).toBeLessThan(60)
   expect(new Set(drawn).size).toBe(drawn.length)
