@@ -2,7 +2,6 @@
 import type { Exchange, Reply } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { callTitle, type RpcId, resultFrame } from '../rpc/frames.js'
-
 import type { RecordedRequest, RequestBody } from './recording.js'
 
 export type JsonRpcMessage = Readonly<Record<string, unknown>>

@@ -14,7 +14,8 @@ const filesOf = (name: string): Files => {
   return Object.fromEntries([...blocks].map(([, file = '', code = '']) => [file, code]))
 }
 
-const documented = (file: string) => filesOf('testing-another-process.md')[file] ?? expect.fail(`docs/testing-another-process.md has no ${file}.`)
+const documented = (file: string) =>
+  filesOf('testing-another-process.md')[file] ?? expect.fail(`docs/testing-another-process.md has no ${file}.`)
 
 /** The files of a globalSetup in the documentation. */
 const remote: Files = Object.fromEntries(

@@ -10,7 +10,7 @@ import { Form } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Notice } from '../widgets/states.jsx'
 
-const choices: readonly { readonly value: Existing; readonly label: string }[] = [
+const choices: readonly { readonly value: ExistingPolicy; readonly label: string }[] = [
   { value: 'refuse', label: 'Keep it and tell me' },
   { value: 'replace', label: 'Replace it' },
   { value: 'append', label: 'Add this one, to be played after it' },
