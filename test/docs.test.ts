@@ -46,7 +46,11 @@ async function run(
   env: Record<string, string>,
   cwd: string,
 ): Promise<string> {
-  const { stdout } = await promisify(execFile)(command, args, { cwd, env: { ...process.env, ...env }, timeout: 35_000 })
+  const { stdout } = await promisify(execFile)(command, args, {
+    cwd,
+    env: { ...process.env, ...env },
+    timeout: 100_000,
+  })
   return stdout
 }
 

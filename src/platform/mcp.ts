@@ -24,7 +24,7 @@ interface OpenMcp {
   readonly states: ReturnType<McpFolder['createRequestStates']>
 }
 
-interface McpPart extends Part {
+export interface McpPart extends Part {
   readonly opened: () => Promise<OpenMcp>
   /** What servers offer, for the control API and tests. */
   readonly lists: () => Promise<McpLists>

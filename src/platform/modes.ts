@@ -79,7 +79,7 @@ function impossible(switched: LoadedConfig, port: number): readonly string[] | u
 }
 
 /** The modes in force. */
-interface RunningModes extends Part {
+export interface RunningModes extends Part {
   current(): ModeSettings
   /** Throws a ProblemsError for modes that cannot work. */
   switch(mode: Mode, modes?: ModesByEndpoint): void

@@ -10,7 +10,7 @@ import type { Miss, Receipt, Recordings, Run } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
 import type { Part } from './part.js'
 
-interface RecordingsPart extends Part {
+export interface RecordingsPart extends Part {
   /** The recordings of a configuration, opened with the first call. To look at them leaves no receipt. */
   of(loaded: LoadedConfig): { readonly play: () => Promise<Recordings>; readonly look: () => Promise<Recordings> }
   /** A request goes to the live platform. */

@@ -52,7 +52,7 @@ function requireModels(pace: PaceChange | undefined, known: readonly string[]): 
 }
 
 /** Changes hold from the next request on, until the configuration says something else, or a reset. */
-interface RunningSettings extends Part {
+export interface RunningSettings extends Part {
   changes(): Changes
   standing<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]>
   /** Changes some of it; `undefined` goes back to the configuration. Throws a ProblemsError for an unknown model. */

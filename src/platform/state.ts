@@ -13,7 +13,7 @@ import type { UserSeed } from '../supabase/seeds.js'
 import type { Part } from './part.js'
 import { hasResources, resourcesOf } from './resources.js'
 
-interface StatePart extends Part {
+export interface StatePart extends Part {
   /** The state, opened with the first call. */
   get(): Promise<State>
   /** Everything as one document. */
