@@ -53,7 +53,7 @@ async function ask(port: number, agent: Agent, times: number): Promise<void> {
   }
 }
 
-test('A start without a configuration loads five files of at most 390 kB together before its port is open', async () => {
+test('A start without a configuration loads five files of at most 393 kB together before its port is open', async () => {
   const { loaded } = await started()
   expect(loaded.map(({ url }) => path.basename(url)).sort()).toEqual([
     'cli.js',
@@ -63,7 +63,7 @@ test('A start without a configuration loads five files of at most 390 kB togethe
     'start.js',
   ])
   // Options are checked before the port is open, so each option adds its schema: those for paths of the user's own took the last 5 kB.
-  expect(loaded.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(390_000)
+  expect(loaded.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(393_000)
 })
 
 test('A chat request that a rule answers allocates less than 14 kB', async () => {
@@ -81,7 +81,7 @@ test('A chat request that a rule answers allocates less than 14 kB', async () =>
   expect(bytes).toBeLessThan(14_000)
 })
 
-test('A chat request runs through at most 30 files and 94 functions', async () => {
+test('A chat request runs through at most 30 files and 95 functions', async () => {
   const root = path.join(import.meta.dirname, '../..')
   const tsx = path.join(root, 'node_modules/.bin/tsx')
   const child = spawn(tsx, [path.join(import.meta.dirname, 'one-chat.ts')], {
@@ -90,5 +90,5 @@ test('A chat request runs through at most 30 files and 94 functions', async () =
   })
   const { files, functions } = JSON.parse(await text(child.stdout)) as { files: string[]; functions: number }
   expect(files.length, files.join(' ')).toBeLessThanOrEqual(30)
-  expect(functions).toBeLessThanOrEqual(94)
+  expect(functions).toBeLessThanOrEqual(95)
 })
