@@ -54,7 +54,7 @@ test('a platform says where it is and which keys open it', async () => {
     idle: expect.any(Function),
     handler: expect.any(Function),
     misses: expect.any(Function),
-    mcp: { tool: expect.any(Function) },
+    mcp: { tool: expect.any(Function), server: expect.any(Function), change: expect.any(Function) },
     resource: expect.any(Function),
     receipt: expect.any(Function),
     violations: expect.any(Function),

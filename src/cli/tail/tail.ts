@@ -29,7 +29,7 @@ export const tailFlags = {
   credential: text('TEXT', 'Only requests with this credential: the name of a key, "revoked key", none'),
   source: text('TEXT', 'Only answers of a matching rule or recording'),
   scope: text('NAME', 'Only requests of this scope'),
-  search: text('TEXT', 'Only requests with this in path, status, source, model, prompt, call, error or credential'),
+  search: text('TEXT', 'Only requests with this in path, status, source, model, prompt, call, error or key'),
   text: text('TEXT', 'Only requests with this in their body'),
   complete: text('true|false', 'Only answers that are complete, or that are not'),
   problems: yes('Only requests that were missed, refused, failed or cut'),
