@@ -95,6 +95,14 @@ test('the complete example passes its tests, and is recorded and replayed', { ti
   }
 })
 
+test('the agent of the documentation passes its tests', { timeout: 60_000 }, async () => {
+  const app = appFolder()
+  const config = "export default { test: { include: ['tests/agent.spec.js'] } }"
+  writeInto(app.dir, { ...filesOf('agent-example.md'), 'agent.config.js': config })
+  const { output } = await app.run('vitest/vitest.mjs', 'run', '--config=agent.config.js')
+  expect(output).toMatch(/Tests {2}2 passed/)
+})
+
 /** The rows of users of the live platform are their own, so a rule stands in for them. */
 const liveProjects = { on: 'GET /builder/projects', reply: { json: [{ id: 'live', name: 'Live' }] } } as const
 
