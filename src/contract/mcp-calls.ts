@@ -1,5 +1,6 @@
 /** The calls of clauses about MCP servers: in a session, or without one where the server has none. */
 import { dataIn } from '../completions/events.js'
+import { isObject } from '../core/json.js'
 import type { RpcErrorBody } from '../rpc/frames.js'
 import { sessionVersions, statelessVersions } from '../rpc/versions.js'
 import { type Call, CallNotMade, type CallResult } from './call.js'
@@ -23,9 +24,6 @@ export function mcpAnswerIn(heard: CallResult): McpAnswer {
   const { result, error } = (value ?? {}) as McpAnswer
   return { ...(isObject(result) && { result }), ...(isObject(error) && { error }) }
 }
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const UNKNOWN_METHOD = 'there/is-no-such-method'
 const foreignPage = 'https://there-is-no-such-page.example'

@@ -5,6 +5,7 @@
 import type { Facts } from '../core/caller.js'
 import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
 import { sourceOf } from '../core/exchange.js'
+import { isObject } from '../core/json.js'
 import { callTitle } from '../rpc/frames.js'
 
 /** Not redacted, and computed only when accessed. */
@@ -80,12 +81,10 @@ function askedIn(value: unknown): RequestContent {
   return {
     model: typeof model === 'string' ? model : null,
     prompt: isChat ? promptIn(messages) : null,
-    call: isCall ? callTitle({ method, params: paramsIn(params) }) : null,
+    call: isCall ? callTitle({ method, params: isObject(params) ? params : {} }) : null,
     stream: isChat ? stream === true : null,
   }
 }
-
-const paramsIn = (params: unknown) => (typeof params === 'object' && params !== null ? { ...params } : {})
 
 /**
  * Longer than what is shown, so that a secret at the end is either whole or missing: half a secret is not recognized.

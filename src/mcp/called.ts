@@ -4,9 +4,10 @@ import { validatorOf } from '../check/json-schema.js'
 import { UnfitSchema } from '../check/json-schema-form.js'
 import { didYouMean } from '../check/suggest.js'
 import type { McpServer } from '../config/mcp-options.js'
+import { isObject } from '../core/json.js'
 import { bounded, TookTooLong } from '../core/work.js'
 import { RpcError, type RpcParams, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
-import { type Context, isModern, isObject } from './context.js'
+import { type Context, isModern } from './context.js'
 import type { Called } from './results.js'
 
 type Tool = McpServer['tools'][number]

@@ -1,6 +1,7 @@
 /** What every answer to a call depends on: the server, the client, and the request that carried the call. */
 import type { McpServer } from '../config/mcp-options.js'
 import type { Exchange } from '../core/exchange.js'
+import { isObject } from '../core/json.js'
 import type { PaceInput } from '../core/pace.js'
 import type { McpReplies } from '../replies/index.js'
 import type { RpcParams } from '../rpc/frames.js'
@@ -49,9 +50,6 @@ export const metaKeys = {
   serverInfo: `${PREFIX}serverInfo`,
   subscription: `${PREFIX}subscriptionId`,
 } as const
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The `_meta` of a message; empty where there is none. */
 export const metaOf = (params: RpcParams | undefined): Readonly<Record<string, unknown>> =>

@@ -1,6 +1,7 @@
 /** `subscriptions/listen`: the stream on which a client without a session receives changes. */
+import { isObject } from '../core/json.js'
 import { eventText, notificationFrame, RpcError, type RpcRequest, resultFrame, rpcCodes } from '../rpc/frames.js'
-import { type Context, isObject, metaKeys } from './context.js'
+import { type Context, metaKeys } from './context.js'
 import { completed } from './results.js'
 import { openBody } from './streams.js'
 

@@ -1,12 +1,12 @@
 /** Requests without a session (from 2026-07-28 on): each names its client, version and target in `_meta` and in headers. */
 
 import type { Exchange } from '../core/exchange.js'
-import { stringifyExact } from '../core/json.js'
+import { isObject, stringifyExact } from '../core/json.js'
 import { RpcError, type RpcNotification, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
 import { isLogLevel } from '../rpc/log-levels.js'
 import { isStateless } from '../rpc/versions.js'
 import type { Asking, Earlier } from './calls.js'
-import { type Context, clientFrom, isObject, metaKeys, metaOf, type RunningServer } from './context.js'
+import { type Context, clientFrom, metaKeys, metaOf, type RunningServer } from './context.js'
 import { capabilitiesOf } from './lists.js'
 import { fieldIn } from './param-headers.js'
 import { completed, type McpResult } from './results.js'

@@ -1,5 +1,5 @@
 /** The arguments of a tool that clients repeat in headers: those with `x-mcp-header` in its schema. A file of its own, since it only knows schemas. */
-import { isObject } from './context.js'
+import { isObject } from '../core/json.js'
 
 interface ParamHeader {
   readonly header: string

@@ -1,8 +1,8 @@
 /** Results of calls in the form that the version of the protocol has for them. */
-import { stringifyExact } from '../core/json.js'
+import { isObject, stringifyExact } from '../core/json.js'
 import type { McpGeneration } from '../replies/index.js'
 import type { RpcResult } from '../rpc/frames.js'
-import { type Context, isModern, isObject, metaKeys } from './context.js'
+import { type Context, isModern, metaKeys } from './context.js'
 import { cachingOf, serverInfo } from './lists.js'
 
 export type McpResult = RpcResult['result']

@@ -1,9 +1,11 @@
 /** The questions of a reply to the client: which are still open, and whether the answers fit them. */
+
 import { UnfitSchema } from '../check/json-schema-form.js'
+import { isObject } from '../core/json.js'
 import type { McpQuestion, McpRound } from '../replies/index.js'
 import { RpcError, rpcCodes } from '../rpc/frames.js'
 import { invalid, requireFit } from './called.js'
-import { type Context, isModern, isObject } from './context.js'
+import { type Context, isModern } from './context.js'
 
 /** What the client has answered, by the name of the question. */
 type Answers = Readonly<Record<string, unknown>>

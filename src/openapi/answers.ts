@@ -2,10 +2,10 @@
 import { type Validator, validatorOf } from '../check/json-schema.js'
 import { noFittingValue, notAcceptable, notInDocument } from '../core/errors.js'
 import type { AnsweredBy, Exchange, JsonSchema, Reply } from '../core/exchange.js'
-import { stringifyExact } from '../core/json.js'
+import { isObject, stringifyExact } from '../core/json.js'
 import { once } from '../core/work.js'
 import { sampled, seedOfTexts, UnfitSchema } from '../replies/index.js'
-import { isMap, type Node, type OpenApiDocument } from './document.js'
+import type { Node, OpenApiDocument } from './document.js'
 import { acceptedType, type Preferences, preferencesIn } from './negotiation.js'
 import type { DocumentedOperation } from './operations.js'
 import { valuesIn, withValues } from './request-values.js'
@@ -22,7 +22,7 @@ export function createAnswers(operation: DocumentedOperation, seed: number): Ope
   const { own, written, from } = operation
   const { document } = from
   const title = `${own.method} ${own.path}`
-  const responses = isMap(written.responses) ? written.responses : {}
+  const responses = isObject(written.responses) ? written.responses : {}
   const made = new Map<string, DescribedResponse>()
 
   function responseAt(key: string): DescribedResponse {
@@ -76,10 +76,10 @@ export function statusFor(keys: readonly string[], code: number | undefined): Ch
 
 /** The documented response with this status; `undefined` if there is none. */
 export function responseFor({ written, from: { document } }: DocumentedOperation, status: number): Node | undefined {
-  const responses = isMap(written.responses) ? written.responses : {}
+  const responses = isObject(written.responses) ? written.responses : {}
   const found = statusFor(Object.keys(responses), status)
   const response = found && document.resolved(responses[found.key])
-  return isMap(response) ? response : undefined
+  return isObject(response) ? response : undefined
 }
 
 interface DescribedMedia {
@@ -97,23 +97,23 @@ interface DescribedResponse {
 
 function responseOf(document: OpenApiDocument, written: unknown): DescribedResponse {
   const response = document.resolved(written)
-  const { content, headers } = isMap(response) ? response : ({} as Node)
+  const { content, headers } = isObject(response) ? response : ({} as Node)
   const described = (entries: unknown) =>
-    new Map(Object.entries(isMap(entries) ? entries : {}).map(([name, one]) => [name, mediaOf(document, one)]))
+    new Map(Object.entries(isObject(entries) ? entries : {}).map(([name, one]) => [name, mediaOf(document, one)]))
   return { media: described(content), headers: described(headers) }
 }
 
 /** A media type, or a header: both have a schema and examples. */
 function mediaOf(document: OpenApiDocument, written: unknown): DescribedMedia {
   const media = document.resolved(written)
-  const { schema, example, examples, content } = isMap(media) ? media : ({} as Node)
+  const { schema, example, examples, content } = isObject(media) ? media : ({} as Node)
   // A header may have its schema inside a media type.
-  const [inner] = schema === undefined && isMap(content) ? Object.values(content) : []
+  const [inner] = schema === undefined && isObject(content) ? Object.values(content) : []
   if (inner !== undefined) return mediaOf(document, inner)
-  const reference = isMap(schema) && typeof schema.$ref === 'string' ? schema.$ref : ''
-  const named = Object.entries(isMap(examples) ? examples : {}).flatMap(([name, one]) => {
+  const reference = isObject(schema) && typeof schema.$ref === 'string' ? schema.$ref : ''
+  const named = Object.entries(isObject(examples) ? examples : {}).flatMap(([name, one]) => {
     const found = document.resolved(one)
-    return isMap(found) && 'value' in found ? [[name, exampleIn(document, found.value)] as const] : []
+    return isObject(found) && 'value' in found ? [[name, exampleIn(document, found.value)] as const] : []
   })
   const own = once(() => translated(document, schema, 'response'))
   return {
@@ -126,10 +126,10 @@ function mediaOf(document: OpenApiDocument, written: unknown): DescribedMedia {
 
 /** Some documents, such as GitHub's, have a reference to another example as the value. */
 function exampleIn(document: OpenApiDocument, value: unknown): unknown {
-  if (!isMap(value) || typeof value.$ref !== 'string' || Object.keys(value).length > 1) return value
+  if (!isObject(value) || typeof value.$ref !== 'string' || Object.keys(value).length > 1) return value
   const found = document.resolved(value)
   if (found === undefined) return value
-  return value.$ref.startsWith('#/components/examples/') && isMap(found) && 'value' in found ? found.value : found
+  return value.$ref.startsWith('#/components/examples/') && isObject(found) && 'value' in found ? found.value : found
 }
 
 interface GenerationInput {

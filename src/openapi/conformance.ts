@@ -2,10 +2,9 @@
 import type { Finding } from '../check/finding.js'
 import { validatorOf } from '../check/json-schema.js'
 import type { Access } from '../core/exchange.js'
-import { jsonOf } from '../core/json.js'
+import { isObject, jsonOf } from '../core/json.js'
 import { bounded, TookTooLong } from '../core/work.js'
 import { responseFor } from './answers.js'
-import { isMap } from './document.js'
 import { matchingType } from './negotiation.js'
 import type { DocumentedOperation } from './operations.js'
 import { parameterOf } from './parameters.js'
@@ -43,14 +42,14 @@ export function safeRequestFor({ own, from, parameters }: DocumentedOperation): 
 /** An example, a default, or the first of the listed values. */
 function exampleOf(parameter: unknown, schema: unknown): unknown {
   for (const place of [parameter, schema]) {
-    if (!isMap(place)) continue
+    if (!isObject(place)) continue
     if (place.example !== undefined) return place.example
-    const [first] = isMap(place.examples)
+    const [first] = isObject(place.examples)
       ? Object.values(place.examples)
       : Array.isArray(place.examples)
         ? place.examples
         : []
-    if (first !== undefined) return isMap(first) && 'value' in first ? first.value : first
+    if (first !== undefined) return isObject(first) && 'value' in first ? first.value : first
     if (place.default !== undefined) return place.default
     if (Array.isArray(place.enum)) return place.enum[0]
   }
@@ -75,7 +74,7 @@ export function findingsIn(
   const critical = (path: string, sentence: string): Finding => ({ severity: 'critical', path, sentence })
   const response = responseFor(operation, status)
   if (!response) return [critical('status', `The document does not describe the status ${status}.`)]
-  const content = isMap(response.content) ? response.content : {}
+  const content = isObject(response.content) ? response.content : {}
   const types = Object.keys(content)
   if (types.length === 0 || status === 204 || status === 304) return []
   const sent = headers.get('content-type')
@@ -83,7 +82,7 @@ export function findingsIn(
   if (type === undefined)
     return [critical('content-type', `It is ${sent ?? 'missing'}. The document describes ${types.join(', ')}.`)]
   const media = document.resolved(content[type])
-  if (!/[/+]json\b/i.test(type) || !isMap(media) || media.schema === undefined) return []
+  if (!/[/+]json\b/i.test(type) || !isObject(media) || media.schema === undefined) return []
   const value = jsonOf(text)
   if (value === undefined) return [critical('', 'The body is not JSON.')]
   return mistakesIn(translated(document, media.schema, 'response'), value).map(sentence => critical('', sentence))

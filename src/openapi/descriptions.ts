@@ -1,6 +1,8 @@
 /** Describes the operations of a document for Standin's own OpenAPI document. */
+
 import type { AnswerDescription, EndpointDescription, JsonSchema } from '../core/exchange.js'
-import { isMap, type Node, type OpenApiDocument } from './document.js'
+import { isObject } from '../core/json.js'
+import type { Node, OpenApiDocument } from './document.js'
 import type { DocumentedOperation } from './operations.js'
 import { type Direction, translator } from './schemas.js'
 
@@ -22,7 +24,7 @@ export function createDescriptions(document: OpenApiDocument): (operation: Docum
       ...(textOf(written.description) !== undefined && { more: String(written.description) }),
       ...(query.length > 0 && { query: querySchema(query, schema => of(schema, 'request')) }),
       ...(sent && { body: of(sent.schema, 'request') }),
-      ...(sent && isMap(body) && body.required !== true && { isBodyOptional: true as const }),
+      ...(sent && isObject(body) && body.required !== true && { isBodyOptional: true as const }),
       answers: Object.keys(answers).length > 0 ? answers : { 200: { what: 'Without a body.' } },
       schemas: { ...named.request.schemas(used.request), ...named.response.schemas(used.response) },
     }
@@ -79,20 +81,20 @@ function createNamed(document: OpenApiDocument, direction: Direction, stem: stri
 const isPlain = (reference: string) => /^#\/components\/schemas\/[^/]+$/.test(reference)
 
 function jsonMediaIn(document: OpenApiDocument, holder: unknown): Node | undefined {
-  const content = isMap(holder) && isMap(holder.content) ? holder.content : {}
+  const content = isObject(holder) && isObject(holder.content) ? holder.content : {}
   const type = Object.keys(content).find(one => /[/+]json\b/i.test(one))
   const media = type === undefined ? undefined : document.resolved(content[type])
-  return isMap(media) && media.schema !== undefined ? media : undefined
+  return isObject(media) && media.schema !== undefined ? media : undefined
 }
 
 function answersOf(document: OpenApiDocument, written: Node, of: (schema: unknown) => JsonSchema) {
-  const responses = isMap(written.responses) ? written.responses : {}
+  const responses = isObject(written.responses) ? written.responses : {}
   const answers: Record<number, AnswerDescription> = {}
   for (const [status, one] of Object.entries(responses)) {
     const response = document.resolved(one)
-    if (!/^[2-5]\d\d$/.test(status) || !isMap(response)) continue
+    if (!/^[2-5]\d\d$/.test(status) || !isObject(response)) continue
     const media = jsonMediaIn(document, response)
-    const [type] = isMap(response.content) ? Object.keys(response.content) : []
+    const [type] = isObject(response.content) ? Object.keys(response.content) : []
     const body = media ? { schema: of(media.schema) } : { ...(type !== undefined && { type }) }
     answers[Number(status)] = { what: textOf(response.description) ?? `An answer with status ${status}.`, ...body }
   }

@@ -1,11 +1,9 @@
 /** An OpenAPI document in memory, with its references resolved on demand. */
+import { isObject } from '../core/json.js'
 import { percentDecoded } from '../core/paths.js'
 
 /** An object of a document. */
 export type Node = Readonly<Record<string, unknown>>
-
-export const isMap = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export interface OpenApiDocument {
   /** The file, as the configuration names it. */
@@ -32,7 +30,7 @@ export function documentOf(name: string, root: Node): OpenApiDocument {
     ...{ name, version: String(root.openapi), root, at },
     resolved(value) {
       let found = value
-      for (let i = 0; isMap(found) && typeof found.$ref === 'string'; i++) {
+      for (let i = 0; isObject(found) && typeof found.$ref === 'string'; i++) {
         if (i > MOST_REFERENCES) return undefined
         found = at(found.$ref)
       }

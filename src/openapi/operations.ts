@@ -1,8 +1,10 @@
 /** The operations of OpenAPI documents: their paths, who may call them, and which one a request matches. */
+
 import { type Access, accessBelow, type EndpointDescription, type OwnPath, usualAccess } from '../core/exchange.js'
+import { isObject } from '../core/json.js'
 import { documentedPaths, isAuth, isReserved } from '../core/paths.js'
 import { createPathTree, type Segment, stepsOfPath } from '../replies/index.js'
-import { isMap, type Node, type OpenApiDocument } from './document.js'
+import type { Node, OpenApiDocument } from './document.js'
 
 /** A document with its options. */
 export interface ConfiguredDocument {
@@ -38,13 +40,13 @@ type Describe = (operation: DocumentedOperation) => Promise<EndpointDescription>
 /** All operations of a document, in its order. */
 export function operationsOf(from: ConfiguredDocument, describe?: Describe): readonly DocumentedOperation[] {
   const { document } = from
-  const paths = isMap(document.root.paths) ? document.root.paths : {}
+  const paths = isObject(document.root.paths) ? document.root.paths : {}
   return Object.entries(paths).flatMap(([template, item]) => {
     const pathItem = document.resolved(item)
-    if (!isMap(pathItem) || !template.startsWith('/')) return []
+    if (!isObject(pathItem) || !template.startsWith('/')) return []
     return methods.flatMap(method => {
       const written = document.resolved(pathItem[method])
-      return isMap(written) ? [operationOf(from, method, template, { pathItem, written, describe })] : []
+      return isObject(written) ? [operationOf(from, method, template, { pathItem, written, describe })] : []
     })
   })
 }
@@ -83,11 +85,11 @@ const withoutSlash = (path: string) => path.replace(/\/+$/, '')
 
 /** The path of a server's address. Its variables have their default values. */
 function basePathOf(server: unknown): string {
-  if (!isMap(server) || typeof server.url !== 'string') return ''
-  const variables = isMap(server.variables) ? server.variables : {}
+  if (!isObject(server) || typeof server.url !== 'string') return ''
+  const variables = isObject(server.variables) ? server.variables : {}
   const url = server.url.replace(/\{([^}]*)\}/g, (_whole, name: string) => {
     const variable = variables[name]
-    return isMap(variable) ? String(variable.default) : ''
+    return isObject(variable) ? String(variable.default) : ''
   })
   // Only the path is used, so an invalid host does not matter.
   const path = url.replace(/^(https?:)?\/\/[^/]*/i, '').replace(/[?#].*$/s, '')
@@ -99,7 +101,7 @@ function accessOf(document: OpenApiDocument, operation: Node, path: string): Acc
   const security = operation.security ?? document.root.security
   if (!Array.isArray(security)) return usualAccess(path)
   if (security.length === 0) return accessBelow(path) ?? 'anyone'
-  const isOptional = security.some(one => isMap(one) && Object.keys(one).length === 0)
+  const isOptional = security.some(one => isObject(one) && Object.keys(one).length === 0)
   return isOptional ? 'anyone' : ['apiKey', 'user']
 }
 
@@ -109,7 +111,7 @@ function parametersOf(document: OpenApiDocument, ...holders: readonly Node[]): r
   for (const { parameters } of holders)
     for (const one of Array.isArray(parameters) ? parameters : []) {
       const parameter = document.resolved(one)
-      if (isMap(parameter)) found.set(`${parameter.in} ${parameter.name}`, parameter)
+      if (isObject(parameter)) found.set(`${parameter.in} ${parameter.name}`, parameter)
     }
   return [...found.values()]
 }

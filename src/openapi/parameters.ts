@@ -1,8 +1,8 @@
 /** Reads the parameters of a request by the location, style and type that its operation declares. */
 import type { Exchange } from '../core/exchange.js'
-import { jsonOf } from '../core/json.js'
+import { isObject, jsonOf } from '../core/json.js'
 import { fieldsIn } from '../replies/index.js'
-import { isMap, type Node, type OpenApiDocument } from './document.js'
+import type { Node, OpenApiDocument } from './document.js'
 
 const places = ['path', 'query', 'header', 'cookie'] as const
 /** The location of a parameter. */
@@ -36,13 +36,13 @@ export function parameterOf(written: Node): DescribedParameter | undefined {
   if (typeof name !== 'string' || !places.includes(place)) return undefined
   if (place === 'header' && ignored.has(name.toLowerCase())) return undefined
   const style = typeof written.style === 'string' ? written.style : usualStyle[place]
-  const [media] = isMap(content) ? Object.values(content) : []
+  const [media] = isObject(content) ? Object.values(content) : []
   return {
     name: place === 'header' ? name.toLowerCase() : name,
     in: place,
     required: required === true || place === 'path',
-    schema: schema ?? (isMap(media) ? media.schema : undefined),
-    isJson: schema === undefined && isMap(content) && Object.keys(content).some(type => /json/i.test(type)),
+    schema: schema ?? (isObject(media) ? media.schema : undefined),
+    isJson: schema === undefined && isObject(content) && Object.keys(content).some(type => /json/i.test(type)),
     style,
     explode: typeof explode === 'boolean' ? explode : style === 'form',
   }
@@ -60,7 +60,7 @@ const DEEPEST = 20
 
 export function kindOf(document: OpenApiDocument, schema: unknown, depth = 0): Kind {
   const found = document.resolved(schema)
-  if (!isMap(found) || depth > DEEPEST) return { types: new Set(), items: undefined, properties: {} }
+  if (!isObject(found) || depth > DEEPEST) return { types: new Set(), items: undefined, properties: {} }
   const parts = ['allOf', 'oneOf', 'anyOf'].flatMap(keyword => (Array.isArray(found[keyword]) ? found[keyword] : []))
   const inner = parts.map(part => kindOf(document, part, depth + 1))
   const own = [found.type].flat().filter(type => typeof type === 'string')
@@ -74,7 +74,7 @@ export function kindOf(document: OpenApiDocument, schema: unknown, depth = 0): K
 }
 
 const entriesOf = ({ properties }: { readonly properties: unknown }) =>
-  isMap(properties) ? Object.entries(properties) : []
+  isObject(properties) ? Object.entries(properties) : []
 
 /** Parses a text as the number, boolean or null that its schema allows; otherwise returns the text. */
 export function readAs(document: OpenApiDocument, schema: unknown, text: unknown): unknown {

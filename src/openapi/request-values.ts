@@ -1,9 +1,9 @@
 /** Copies values of the request into a generated answer, so that a client gets back what it sent. */
 import type { Validator } from '../check/json-schema.js'
 import type { Exchange } from '../core/exchange.js'
-import { jsonOf, requireModestJson } from '../core/json.js'
+import { isObject, jsonOf, requireModestJson } from '../core/json.js'
 import { bounded, TookTooLong } from '../core/work.js'
-import { isMap, type Node } from './document.js'
+import type { Node } from './document.js'
 
 /** The values of a request by name: the parameters of its path, and the fields of a JSON body. */
 export function valuesIn({ body }: Pick<Exchange, 'body'>, params: Readonly<Record<string, string>>): Node {
@@ -19,7 +19,7 @@ function fieldsIn(body: Buffer | undefined): Node {
     return {}
   }
   const value = jsonOf(body)
-  return isMap(value) ? value : {}
+  return isObject(value) ? value : {}
 }
 
 /** Most answers take less than a millisecond. */
@@ -27,7 +27,7 @@ const LONGEST_MS = 20
 
 /** Replaces values of `made` by those of the same name, as far as the result still fits the schema. */
 export function withValues(made: unknown, values: Node, validator: () => Validator): unknown {
-  if (!isMap(made)) return made
+  if (!isObject(made)) return made
   const known = Object.entries(values).filter(([name]) => Object.hasOwn(made, name) && name !== '__proto__')
   const alike = known.map(([name, value]) => [name, likeBefore(value, made[name])] as const)
   if (alike.length === 0) return made

@@ -3,10 +3,10 @@ import type { Mistake } from '../check/check.js'
 import { validatorOf } from '../check/json-schema.js'
 import { bodyNotDescribed, encodedContent, invalidRequest } from '../core/errors.js'
 import type { Exchange, JsonSchema } from '../core/exchange.js'
-import { jsonBody, requireModestJson } from '../core/json.js'
+import { isObject, jsonBody, requireModestJson } from '../core/json.js'
 import { bounded, inWorker, once, TookTooLong } from '../core/work.js'
 import { bodyOf } from '../replies/index.js'
-import { isMap, type Node, type OpenApiDocument } from './document.js'
+import type { Node, OpenApiDocument } from './document.js'
 import { matchingType } from './negotiation.js'
 import type { DocumentedOperation } from './operations.js'
 import { type DescribedParameter, kindOf, parameterOf, parameterSchemas, readAs, valuesOf } from './parameters.js'
@@ -32,7 +32,7 @@ export function createRequestCheck({
 }: DocumentedOperation): RequestCheck {
   const parameters = all.map(parameterOf).filter((one): one is DescribedParameter => one !== undefined)
   const body = document.resolved(written.requestBody)
-  const content = isMap(body) && isMap(body.content) ? body.content : {}
+  const content = isObject(body) && isObject(body.content) ? body.content : {}
   const byType = new Map<string, CompiledSchema>()
 
   /** The schema for a body of this type and the parameters; without a type, for the parameters only. */
@@ -40,7 +40,7 @@ export function createRequestCheck({
     const before = byType.get(type)
     if (before) return before
     const media = document.resolved(content[type])
-    const withBody = type !== '' && isMap(media) && media.schema !== undefined ? { body: media.schema } : {}
+    const withBody = type !== '' && isObject(media) && media.schema !== undefined ? { body: media.schema } : {}
     const properties = { ...parameterSchemas(parameters), ...withBody }
     const schema = translated(document, { type: 'object', properties }, 'request')
     const made = { schema, validate: once(() => validatorOf(schema)) }
@@ -49,7 +49,7 @@ export function createRequestCheck({
   }
 
   return async (exchange, params) => {
-    const type = typeOfBody(exchange, content, isMap(body) && body.required === true)
+    const type = typeOfBody(exchange, content, isObject(body) && body.required === true)
     const read = type === undefined ? undefined : await readBody(exchange, type)
     const media = type === undefined ? undefined : document.resolved(content[type])
     const values = {
@@ -63,8 +63,8 @@ export function createRequestCheck({
 
 /** Form fields arrive as text. */
 function withTypes(document: OpenApiDocument, value: unknown, media: unknown): unknown {
-  if (!isMap(value)) return value
-  const { properties } = kindOf(document, isMap(media) ? media.schema : undefined)
+  if (!isObject(value)) return value
+  const { properties } = kindOf(document, isObject(media) ? media.schema : undefined)
   const fields = Object.entries(value).map(([name, field]) => [name, fieldAs(document, properties[name], field)])
   return Object.fromEntries(fields)
 }
@@ -72,8 +72,8 @@ function withTypes(document: OpenApiDocument, value: unknown, media: unknown): u
 function fieldAs(document: OpenApiDocument, schema: unknown, field: unknown): unknown {
   const { types, items } = kindOf(document, schema)
   // A file of a multipart form is a text of format binary.
-  if (isMap(field)) return field.text
-  if (types.has('array')) return [field].flat().map(one => readAs(document, items, isMap(one) ? one.text : one))
+  if (isObject(field)) return field.text
+  if (types.has('array')) return [field].flat().map(one => readAs(document, items, isObject(one) ? one.text : one))
   return readAs(document, schema, field)
 }
 

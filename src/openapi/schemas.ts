@@ -1,7 +1,8 @@
 /** Translates OpenAPI schemas to JSON Schema, with the definitions that they refer to. */
+
 import type { JsonSchema } from '../core/exchange.js'
-import type { OpenApiDocument } from './document.js'
-import { isMap, type Node } from './document.js'
+import { isObject } from '../core/json.js'
+import type { Node, OpenApiDocument } from './document.js'
 
 /** Some fields are only for requests (`writeOnly`) or only for answers (`readOnly`). */
 export type Direction = 'request' | 'response'
@@ -39,7 +40,7 @@ export function translated(document: OpenApiDocument, schema: unknown, direction
   const definitions: Record<string, unknown> = {}
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
     definitions[names.get(next) ?? ''] = own.of(document.at(next))
-  const whole = isMap(root) ? root : root === false ? { not: {} } : {}
+  const whole = isObject(root) ? root : root === false ? { not: {} } : {}
   return names.size === 0 ? whole : { ...whole, $defs: definitions }
 }
 
@@ -60,7 +61,7 @@ class Translator {
 
   of(schema: unknown, hidden: ReadonlySet<string> = none): JsonSchema | boolean {
     if (typeof schema === 'boolean') return schema
-    if (!isMap(schema)) return true
+    if (!isObject(schema)) return true
     const reference = schema.$ref ?? schema.$dynamicRef
     const isReference = typeof reference === 'string' && reference.startsWith('#/')
     // OpenAPI 3.0 ignores the siblings of a $ref.
@@ -91,7 +92,7 @@ class Translator {
   }
 
   private mapOf(keyword: string, value: unknown, hidden: ReadonlySet<string>): unknown {
-    if (!isMap(value)) return {}
+    if (!isObject(value)) return {}
     const kept = Object.entries(value).filter(([name]) => {
       if (keyword === 'patternProperties') return isPattern(name)
       return keyword !== 'properties' || this.direction === 'request' || !hidden.has(name)
@@ -102,11 +103,11 @@ class Translator {
   /** Properties that requests or answers may omit, even if another part of an `allOf` requires them. */
   private hiddenIn(schema: Node): ReadonlySet<string> {
     const keyword = this.direction === 'request' ? 'readOnly' : 'writeOnly'
-    const parts = [schema, ...asList(schema.allOf).map(part => this.document.resolved(part))].filter(isMap)
+    const parts = [schema, ...asList(schema.allOf).map(part => this.document.resolved(part))].filter(isObject)
     const names = parts.flatMap(({ properties }) =>
-      Object.entries(isMap(properties) ? properties : {}).flatMap(([name, property]) => {
+      Object.entries(isObject(properties) ? properties : {}).flatMap(([name, property]) => {
         const resolved = this.document.resolved(property)
-        return isMap(resolved) && resolved[keyword] === true ? [name] : []
+        return isObject(resolved) && resolved[keyword] === true ? [name] : []
       }),
     )
     return names.length === 0 ? none : new Set(names)
@@ -114,20 +115,20 @@ class Translator {
 
   /** JSON Schema has no discriminator. Each alternative requires its own value here, so that a value fits only one. */
   private discriminate({ discriminator, oneOf, anyOf, properties }: Node, whole: Record<string, unknown>): void {
-    if (!isMap(discriminator) || typeof discriminator.propertyName !== 'string') return
+    if (!isObject(discriminator) || typeof discriminator.propertyName !== 'string') return
     const { propertyName: name } = discriminator
-    const mapping = isMap(discriminator.mapping) ? discriminator.mapping : {}
+    const mapping = isObject(discriminator.mapping) ? discriminator.mapping : {}
     for (const [keyword, branches] of Object.entries({ oneOf, anyOf }))
       if (Array.isArray(branches) && Array.isArray(whole[keyword]))
         whole[keyword] = whole[keyword].map((branch, i) => this.named(branch, branches[i], name, mapping))
     if (oneOf || anyOf || Object.keys(mapping).length === 0 || this.fixes({ properties }, name)) return
-    const own = isMap(whole.properties) ? whole.properties : {}
-    const before = isMap(own[name]) ? own[name] : {}
+    const own = isObject(whole.properties) ? whole.properties : {}
+    const before = isObject(own[name]) ? own[name] : {}
     whole.properties = { ...own, [name]: { ...before, enum: Object.keys(mapping) } }
   }
 
   private named(branch: unknown, written: unknown, name: string, mapping: Node): unknown {
-    const reference = isMap(written) ? written.$ref : undefined
+    const reference = isObject(written) ? written.$ref : undefined
     if (typeof reference !== 'string' || this.fixes(this.document.resolved(written), name)) return branch
     const own = reference.slice(reference.lastIndexOf('/') + 1)
     const mapped = Object.keys(mapping).filter(key => mapping[key] === reference || mapping[key] === own)
@@ -137,9 +138,9 @@ class Translator {
 
   /** Whether the schema lists the values of a property itself. */
   private fixes(schema: unknown, name: string): boolean {
-    if (!isMap(schema)) return false
-    const property = isMap(schema.properties) ? this.document.resolved(schema.properties[name]) : undefined
-    if (isMap(property) && ('enum' in property || 'const' in property)) return true
+    if (!isObject(schema)) return false
+    const property = isObject(schema.properties) ? this.document.resolved(schema.properties[name]) : undefined
+    if (isObject(property) && ('enum' in property || 'const' in property)) return true
     return asList(schema.allOf).some(part => {
       const { properties } = this.document.resolved(part) as Node
       return this.fixes({ properties }, name)

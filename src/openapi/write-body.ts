@@ -1,13 +1,12 @@
 /** Serializes a value for a media type. A file of its own, since it does not depend on documents. */
-import { stringifyExact } from '../core/json.js'
-import { isMap } from './document.js'
+import { isObject, stringifyExact } from '../core/json.js'
 
 /** Texts are sent unchanged unless the type is JSON. `name` is the root element of XML. */
 export function writtenAs(contentType: string, value: unknown, name: string): string | Buffer {
   if (/[/+]json\b/i.test(contentType)) return stringifyExact(value ?? null)
   if (typeof value === 'string') return value
   if (/[/+]xml\b/i.test(contentType)) return `<?xml version="1.0" encoding="UTF-8"?>\n${element(name || 'root', value)}`
-  if (/^application\/x-www-form-urlencoded\b/i.test(contentType) && isMap(value)) return form(value)
+  if (/^application\/x-www-form-urlencoded\b/i.test(contentType) && isObject(value)) return form(value)
   return stringifyExact(value ?? '')
 }
 
@@ -23,7 +22,7 @@ const textOf = (value: unknown) => (typeof value === 'object' && value !== null 
 function element(name: string, value: unknown): string {
   const tag = /^[\p{L}_][\p{L}\d_.-]*$/u.test(name) ? name : 'item'
   if (Array.isArray(value)) return value.map(one => element(tag, one)).join('')
-  if (!isMap(value)) return `<${tag}>${escaped(value === null ? '' : String(value))}</${tag}>`
+  if (!isObject(value)) return `<${tag}>${escaped(value === null ? '' : String(value))}</${tag}>`
   const inner = Object.entries(value).map(([key, field]) => element(key, field))
   return `<${tag}>${inner.join('')}</${tag}>`
 }

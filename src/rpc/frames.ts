@@ -1,5 +1,5 @@
 /** The messages of the Model Context Protocol: JSON-RPC 2.0, how they are read and how they are written. */
-import { stringifyExact } from '../core/json.js'
+import { isObject, stringifyExact } from '../core/json.js'
 
 export type RpcId = string | number
 
@@ -77,9 +77,6 @@ export class RpcError extends Error {
 export const isRequest = (frame: RpcFrame): frame is RpcRequest => 'method' in frame && 'id' in frame
 export const isNotification = (frame: RpcFrame): frame is RpcNotification => 'method' in frame && !('id' in frame)
 export const isResponse = (frame: RpcFrame): frame is RpcResponse => !('method' in frame)
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A JSON value as a message. Throws an RpcError that says what it lacks. */
 export function frameFrom(value: unknown): RpcFrame {

@@ -4,8 +4,8 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { isObject } from '../../src/core/json.js'
 import { statusFor } from '../../src/openapi/answers.js'
-import { isMap } from '../../src/openapi/document.js'
 import { createOpenApi, type DocumentedOperation, operationsOf, readDocuments } from '../../src/openapi/index.js'
 import { translated } from '../../src/openapi/schemas.js'
 import { runs } from '../runs.js'
@@ -23,11 +23,11 @@ const published: readonly (readonly [file: string, operations: number])[] = [
 
 /** The schema of what an operation usually answers, for a validator that is not ours. */
 function schemaOf({ from: { document }, written }: DocumentedOperation): object | undefined {
-  const responses = isMap(written.responses) ? written.responses : {}
+  const responses = isObject(written.responses) ? written.responses : {}
   const response = document.resolved(responses[statusFor(Object.keys(responses), undefined)?.key ?? ''])
-  const content = isMap(response) && isMap(response.content) ? response.content : {}
+  const content = isObject(response) && isObject(response.content) ? response.content : {}
   const media = content['application/json']
-  return isMap(media) && media.schema !== undefined ? translated(document, media.schema, 'response') : undefined
+  return isObject(media) && media.schema !== undefined ? translated(document, media.schema, 'response') : undefined
 }
 
 test.each(published)('%s answers with values that fit its schemas', async (file, count) => {

@@ -1,5 +1,6 @@
 /** Clauses about MCP servers. They are skipped at a target that has none. */
 
+import { isObject } from '../../core/json.js'
 import { rpcCodes } from '../../rpc/frames.js'
 import { sessionVersions, statelessVersions } from '../../rpc/versions.js'
 import { type AnswerCheck, asking, type CallFor, type ClauseForm } from '../clause.js'
@@ -9,7 +10,6 @@ import {
   discoverWithoutSessions,
   fromForeignPage,
   initializeWithSessions,
-  isObject,
   listTools,
   mcpAnswerIn,
   metadataAddress,

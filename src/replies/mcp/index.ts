@@ -7,10 +7,9 @@ import { fieldAt, fieldPath } from '../conditions/field-path.js'
 import { compileWith, optional, simple } from '../conditions/shared.js'
 import { type ValueCondition, valueTest } from '../conditions/whole.js'
 import type { Condition, Dialect, ReadyReply, ReadyRule, RuleLookup } from '../dialect.js'
-import { type ChosenReply, createEngine, type Engine } from '../engine.js'
+import { type ChosenReply, createEngines, type RuleSources } from '../engine.js'
 import { type Explanation, explanationOf, type RuleDraft, withDraft } from '../explain.js'
 import { seedOfTexts } from '../fake.js'
-import type { Memory } from '../memory.js'
 import { nearestSentence } from '../nearest.js'
 import type { McpReplyForm, McpRule, McpWhen } from './form.js'
 import { type McpCall, McpInput } from './input.js'
@@ -121,26 +120,20 @@ const byServer = ({ server }: McpCall): McpGeneration => ({
   ...{ said: {}, rounds: [], answeredBy: { kind: 'mcp', path: server } },
 })
 
-interface Parts {
+interface Parts extends RuleSources {
   /** Whether a call that no rule matches is an error. */
   readonly strict: boolean
-  readonly rules: readonly ReadyRule[]
-  readonly memory: Memory
   readonly seed: number
   /** Values that fit a schema, one for each seed. */
   readonly sampled: (input: {
     readonly schema: unknown
     readonly seeds: readonly number[]
   }) => Promise<readonly unknown[]>
-  readonly atRunTime: {
-    engines(dialect: typeof mcp, scope?: string): readonly Engine<McpInput, ReadyMcpReply>[]
-    take(dialect: typeof mcp, input: McpInput): ChosenReply<ReadyMcpReply> | undefined
-  }
 }
 
-export function createMcpReplies({ strict, rules, memory, seed, sampled, atRunTime }: Parts): McpReplies {
-  const written = createEngine(rules, memory, mcp)
-  const engines = (scope: string) => [...atRunTime.engines(mcp, scope), written]
+export function createMcpReplies(parts: Parts): McpReplies {
+  const { strict, memory, seed, sampled } = parts
+  const { engines, reasonsAgainst, take } = createEngines(mcp, parts)
   const rulesFor = (scope: string) => engines(scope).flatMap(({ rules }) => rules)
   const rulesOn = ({ method, scope }: McpCall) =>
     rulesFor(scope).filter(({ written }) => mcpTarget((written as McpRule).on).method === method)
@@ -156,7 +149,7 @@ export function createMcpReplies({ strict, rules, memory, seed, sampled, atRunTi
   return {
     async take(call) {
       const input = new McpInput(call)
-      const found = atRunTime.take(mcp, input) ?? written.take(input)
+      const found = take(input)
       if (!found) return undefined
       const rule = rulesFor(call.scope).find(({ replies }) => replies.includes(found.reply))
       return taken(input, rule ? placeOf(rule) : '', found)
@@ -166,13 +159,13 @@ export function createMcpReplies({ strict, rules, memory, seed, sampled, atRunTi
       return rule && taken(new McpInput(call), place, { reply: rule.replyAt(count), count })
     },
     nearest(call) {
-      return nearestSentence({ rules: rulesOn(call), reasonsAgainst: written.reasonsAgainst }, new McpInput(call))
+      return nearestSentence({ rules: rulesOn(call), reasonsAgainst }, new McpInput(call))
     },
     linesOf: said => (said.answeredBy.kind === 'mcp' ? [BY_ITSELF] : linesOf(said)),
     explain(tried, draft) {
       const input = new McpInput(callFrom(tried))
       return explanationOf(input, {
-        ...{ rules: withDraft(rulesOn(input.call), mcp, draft), reasonsAgainst: written.reasonsAgainst, memory },
+        ...{ rules: withDraft(rulesOn(input.call), mcp, draft), reasonsAgainst, memory },
         otherwise: async nearest => {
           if (strict) throw noRuleMatches(nearest())
           return byServer(input.call)

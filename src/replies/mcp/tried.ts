@@ -1,6 +1,7 @@
 /** Calls to explain: as they are written on a command line, or as a client has sent them. */
 import { ProblemsError } from '../../check/problem.js'
 import type { Caller, Exchange } from '../../core/exchange.js'
+import { isObject } from '../../core/json.js'
 import type { RpcParams } from '../../rpc/frames.js'
 import { sessionVersions } from '../../rpc/versions.js'
 import type { McpCall } from './input.js'
@@ -42,7 +43,7 @@ const notACall = (origin: string, sentence: string) => new ProblemsError([{ orig
 function objectIn(json: string, target: string): RpcParams {
   try {
     const value: unknown = JSON.parse(json)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as RpcParams
+    if (isObject(value)) return value
   } catch {
     // Said below, as for JSON of another kind.
   }
