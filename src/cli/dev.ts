@@ -6,6 +6,7 @@ import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type Problem, ProblemsError, UsageError, wordProblem } from '../check/problem.js'
 import { configFileName, replyFilesOf } from '../config/load.js'
+import { once } from '../core/work.js'
 import { openPlatform, type Platform } from '../platform.js'
 import { version } from '../version.js'
 import { type CommandLine, command, runFlags, sharedFlags } from './command.js'
@@ -63,17 +64,17 @@ async function start({ flags, overrides }: Line): Promise<undefined> {
     report: beside,
     warn: beside,
   })
-  // The port opens meanwhile.
-  const loading = loadLog(flags)
+  // Loading it takes time, and requests can be answered before it is there.
+  const loading = once(() => loadLog(flags))
   stopOnSignals(async graceMs => {
     // If opening fails, the command itself reports it.
     const platform = await opening
-    const { log, conclude } = await loading
+    const { log, conclude } = await loading()
     await platform.stop(graceMs)
     process.exit(conclude(platform, log, flags) ? EXIT_FAILED : 0)
   })
   const platform = await opening
-  const { tellRequests, tellMessages, tellProblems, requireChecks, banner, ...loaded } = await loading
+  const { tellRequests, tellMessages, tellProblems, requireChecks, banner, ...loaded } = await loading()
   log = loaded.log
   requireChecks(platform, flags)
   const renew = flags.quiet && !flags.json ? async () => {} : await tellRequests(platform, log, flags)

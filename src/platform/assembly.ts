@@ -13,7 +13,7 @@ import {
 import { createOrigins, type Origins } from '../core/origins.js'
 import type { PaceInput } from '../core/pace.js'
 import { AUTH } from '../core/paths.js'
-import { onceLoaded } from '../core/work.js'
+import { inTurns, onceLoaded } from '../core/work.js'
 import { createFaults } from '../faults/index.js'
 import { liveAuthSurface, localAuthSurface } from '../http/auth-surface.js'
 import { createAuthCors, createCors } from '../http/cors.js'
@@ -121,16 +121,16 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, runtime: Runti
   const platform = assemblePlatform(loaded, runtime, { origins, own, chat, ownPaths })
 
   async function complete(chosen: ModeSettings): Promise<LoadedAssembly> {
-    const loading = [
-      own.tokens(),
-      chat.replies(),
-      loadRedact(config),
-      own.routes(),
-      chat.readTable(),
-      ownPaths.others(),
-    ] as const
-    const needed = [...platform.needed(chosen), config.auth.mode === 'proxy' && own.proxy()]
-    const [[tokens, { files }, redact, , , others]] = await Promise.all([Promise.all(loading), ...needed])
+    const [tokens, { files }, redact, others] = await inTurns([
+      own.tokens,
+      chat.replies,
+      () => loadRedact(config),
+      ownPaths.others,
+      own.routes,
+      chat.readTable,
+      ...platform.needed(chosen),
+      ...(config.auth.mode === 'proxy' ? [own.proxy] : []),
+    ])
     return { tokens, files: [...files, ...others.flatMap(({ files = [] }) => files)], redact }
   }
 
@@ -195,10 +195,10 @@ function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own
       const later = async () => surfaceWith(changed, await ownPaths.loaded(changed.pace))
       return untilPathsAreKnown(surfaceWith(changed), changed.routes, later)
     },
-    /** Opens what these modes need. */
+    /** Each opens one thing that these modes need. */
     needed: (chosen: ModeSettings) => [
-      askingLive({ ...config, ...chosen }).length > 0 && proxy(),
-      modesIn(chosen).some(usesRecordings) && recordings().then(({ ready }) => ready()),
+      ...(askingLive({ ...config, ...chosen }).length > 0 ? [proxy] : []),
+      ...(modesIn(chosen).some(usesRecordings) ? [async () => (await recordings()).ready()] : []),
     ],
   }
 }

@@ -1,5 +1,6 @@
 /** The life of a part, and the steps that all parts take together. */
 import type { ConfigSources, LoadedConfig } from '../config/load.js'
+import { inTurns } from '../core/work.js'
 import type { RuleInput } from '../replies/index.js'
 
 export interface ResetOptions {
@@ -34,7 +35,7 @@ export interface Parts {
 
 /** Parts in their order: reloads and resets go from the first to the last, closing from the last to the first. */
 export const createParts = (parts: readonly Part[]): Parts => ({
-  open: async () => void (await Promise.all(parts.map(part => part.open?.()))),
+  open: async () => void (await inTurns(parts.flatMap(part => part.open ?? []))),
   async reload(next) {
     const puts: ((() => void) | undefined)[] = []
     for (const part of parts) puts.push(await part.prepare?.(next))
