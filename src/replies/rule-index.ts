@@ -1,4 +1,4 @@
-/** Finds the few rules that can match a text among many, by trigrams that each of them requires. */
+/** Finds the few rules that can match a text among many, by three or four characters that each of them requires. */
 
 /** With fewer rules than this, trying all of them is faster. */
 export const WORTH_INDEXING = 24
@@ -13,48 +13,54 @@ interface RuleIndex<R> {
  * match without them. Each text is scanned only once, whatever the number of rules.
  */
 export function createRuleIndex<R>(rules: readonly R[], needlesOf: (rule: R) => readonly string[]): RuleIndex<R> {
-  const lettersOf = rules.map(rule => needlesOf(rule).map(trigramsOf))
+  const all = new Uint8Array(BUCKETS).fill(1)
+  const gramsOfRules = rules.map(rule => needlesOf(rule).map(needle => [...new Set(gramsIn(needle, all))]))
   const frequency = new Map<number, number>()
-  for (const trigram of lettersOf.flat(2)) frequency.set(trigram, (frequency.get(trigram) ?? 0) + 1)
-  const rarest = (trigrams: readonly number[]) =>
-    trigrams.reduce((best, one) => ((frequency.get(one) ?? 0) < (frequency.get(best) ?? 0) ? one : best))
+  for (const gram of gramsOfRules.flat(2)) frequency.set(gram, (frequency.get(gram) ?? 0) + 1)
+  const rarest = (grams: readonly number[]) =>
+    grams.reduce((best, one) => ((frequency.get(one) ?? 0) < (frequency.get(best) ?? 0) ? one : best))
 
-  /** Rules that may match any text, and the rules for each trigram. */
+  /** Rules that may match any text, and the rules for each gram. */
   const always: number[] = []
   const waiting = new Map<number, number[]>()
-  for (const [place, needles] of lettersOf.entries()) {
-    if (needles.length === 0 || needles.some(trigrams => trigrams.length === 0)) always.push(place)
+  /** Whether a rule may be waiting for a gram. Most grams of a text are ruled out here, in less time than the map takes. */
+  const isAwaited = new Uint8Array(BUCKETS)
+  for (const [place, needles] of gramsOfRules.entries()) {
+    if (needles.length === 0 || needles.some(grams => grams.length === 0)) always.push(place)
     else
-      for (const trigram of new Set(needles.map(rarest))) {
-        const others = waiting.get(trigram)
+      for (const gram of new Set(needles.map(rarest))) {
+        const others = waiting.get(gram)
         if (others) others.push(place)
-        else waiting.set(trigram, [place])
+        else waiting.set(gram, [place])
+        isAwaited[bucketOf(gram)] = 1
       }
   }
 
   const usual = always.map(place => rules[place] as R)
   return {
     candidates(text) {
-      const found = new Set<number>()
-      eachTrigram(text, trigram => {
-        const places = waiting.get(trigram)
-        if (places) for (const place of places) found.add(place)
-      })
-      if (found.size === 0) return usual
-      const places = [...found, ...always].sort((a, b) => a - b)
+      const grams = gramsIn(text, isAwaited)
+      if (grams.length === 0) return usual
+      const found = new Set(always)
+      for (const gram of grams) for (const place of waiting.get(gram) ?? []) found.add(place)
+      const places = [...found].sort((a, b) => a - b)
       return places.map(place => rules[place] as R)
     },
   }
 }
 
-function trigramsOf(text: string): readonly number[] {
-  const trigrams = new Set<number>()
-  eachTrigram(text, trigram => trigrams.add(trigram))
-  return [...trigrams]
-}
+const BUCKETS = 1 << 16
+const bucketOf = (gram: number) => (gram ^ (gram >>> 13)) & (BUCKETS - 1)
 
-/** Visits all ASCII trigrams of a text as numbers, with capitals as lower-case letters. */
-function eachTrigram(text: string, visit: (trigram: number) => void): void {
+/** What tells four characters from three. */
+const OF_FOUR = 1 << 28
+
+/**
+ * Returns each three and each four ASCII characters in a row as a number, with capitals as lower-case letters, where the
+ * bucket of that number is wanted.
+ */
+function gramsIn(text: string, isWanted: Uint8Array): readonly number[] {
+  const grams: number[] = []
   let last = 0
   let length = 0
   for (let i = 0; i < text.length; i++) {
@@ -63,7 +69,12 @@ function eachTrigram(text: string, visit: (trigram: number) => void): void {
       length = 0
       continue
     }
-    last = ((last << 7) & 0x1fffff) | (code >= 65 && code <= 90 ? code + 32 : code)
-    if (++length >= 3) visit(last)
+    last = ((last << 7) & (OF_FOUR - 1)) | (code >= 65 && code <= 90 ? code + 32 : code)
+    const three = last & 0x1fffff
+    const four = last | OF_FOUR
+    length++
+    if (length >= 3 && isWanted[bucketOf(three)] !== 0) grams.push(three)
+    if (length >= 4 && isWanted[bucketOf(four)] !== 0) grams.push(four)
   }
+  return grams
 }
