@@ -68,10 +68,19 @@ function decompressed(body: Buffer, coding: string | undefined): Buffer | undefi
   }
 }
 
-/** Not validated, since forwarded requests are not either. */
+/** Not validated, since forwarded requests are not either. Most have no `"stream":true`, and need not be parsed. */
 function askedIn(body: Buffer | undefined): JudgedAnswer['asked'] {
+  if (body && isSurelyWhole(body)) return wholeAsked
   const asked = body && (jsonOf(body) as { stream?: unknown; stream_options?: { include_usage?: unknown } } | null)
   return asked ? { stream: asked.stream === true, usage: asked.stream_options?.include_usage === true } : undefined
+}
+
+const wholeAsked = { stream: false, usage: false }
+
+/** Whether a JSON object has nowhere a `stream` that is true, however it is written. */
+function isSurelyWhole(body: Buffer): boolean {
+  const text = body.toString('latin1')
+  return text.startsWith('{') && text.endsWith('}') && !/"stream"\s*:\s*true|\\u/.test(text)
 }
 
 /** Creates a finding and notes which source it violates. */

@@ -1,7 +1,7 @@
 /** Checks live and recorded answers after they were sent. Nothing is loaded before the first one. */
 import type { EndpointViolations, ViolationCounts } from '../check/finding.js'
 import type { Exchange } from '../core/exchange.js'
-import { inSlices, onceLoaded, othersTurn } from '../core/work.js'
+import { inSlices, onceLoaded, othersTurn, type Sliced } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
 
 export interface Violations {
@@ -23,6 +23,11 @@ export interface Violations {
 const MOST_LISTED = 1000
 /** At most this many wait to be checked, since answering requests comes first. */
 const MOST_WAITING = 1000
+/**
+ * The pause before answers are checked, and between two slices of checking. A check takes half as long as proxying a
+ * request; done at once, it would delay every request that follows its answer.
+ */
+const PAUSE_MS = 5
 
 const HEADER = 'x-standin-violations'
 const none: readonly string[] = []
@@ -33,11 +38,24 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
   const listeners: ((violating: EndpointViolations) => void)[] = []
   let listed: EndpointViolations[] = []
   const counts = { ...noViolations }
-  let waiting = 0
-  let judging: Promise<void> = Promise.resolve()
+  let waiting: (readonly [exchange: Exchange, id: string])[] = []
+  let checking: Promise<void> | undefined
+  let hurried = 0
+  let wake = () => {}
 
-  async function look(exchange: Exchange, id: string): Promise<void> {
-    const violating = await judged(exchange, id, redact)
+  const pause = () =>
+    hurried > 0
+      ? othersTurn()
+      : new Promise<void>(resolve => {
+          const timer = setTimeout(resolve, PAUSE_MS)
+          wake = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+
+  function* look([exchange, id]: (typeof waiting)[number], tools: Tools): Sliced<void> {
+    const violating = yield* judged(exchange, id, tools)
     if (!violating) return
     exchange.violations = violating.violations
     for (const { source } of violating.violations) counts[source]++
@@ -45,45 +63,72 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
     for (const listener of listeners) listener(violating)
   }
 
+  function* lookAtAll(tools: Tools): Sliced<void> {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      try {
+        yield* look(next, tools)
+      } catch (error) {
+        report(error)
+      }
+      yield
+    }
+  }
+
+  async function checkAll(): Promise<void> {
+    await pause()
+    try {
+      const tools = { ...(await load()), redact: redact() }
+      await inSlices(lookAtAll(tools), pause)
+    } catch (error) {
+      report(error)
+    }
+    checking = undefined
+  }
+
   return {
     take(exchange, id) {
       const { mode } = exchange
       if (mode === undefined || mode === 'emulate') return
-      if (waiting >= MOST_WAITING) return void counts.unjudged++
-      waiting++
-      judging = judging
-        .then(() => look(exchange, String(id)))
-        .catch(report)
-        .finally(() => void waiting--)
+      if (waiting.length >= MOST_WAITING) return void counts.unjudged++
+      waiting.push([exchange, String(id)])
+      checking ??= checkAll()
     },
     counts: () => ({ ...counts }),
     list: () => listed,
-    // The count covers all answers before this one: the head is sent before the body is known, and a count that
-    // sometimes included it would be unreliable. A client that looks at its last answer knows about all others.
+    // Only of answers before this one: the head is sent before the body is known.
     headers() {
       const found = counts.documented + counts.decided
       return found > 0 ? [HEADER, String(found)] : none
     },
     onViolating: listener => void listeners.push(listener),
     forget() {
+      waiting = []
       listed = []
       Object.assign(counts, noViolations)
     },
-    settle: () => judging,
+    async settle() {
+      hurried++
+      wake()
+      while (checking) await checking
+      hurried--
+    },
   }
 }
 
 const load = onceLoaded(async () => ({ ...(await import('./judge.js')), ...(await import('../redact/index.js')) }))
 
+type Tools = Awaited<ReturnType<typeof load>> & { readonly redact: Redact }
+
 /** The violations of an answer, without secrets; `undefined` if it has none. */
-async function judged(exchange: Exchange, id: string, redact: () => Redact): Promise<EndpointViolations | undefined> {
-  const { judgedAnswer, judge, credentialsOf } = await load()
-  // One per turn, so that requests are answered in between.
-  await othersTurn()
+function* judged(
+  exchange: Exchange,
+  id: string,
+  { judgedAnswer, judge, credentialsOf, redact }: Tools,
+): Sliced<EndpointViolations | undefined> {
   const answer = judgedAnswer(exchange)
-  const found = answer ? await inSlices(judge(answer)) : []
+  const found = answer ? yield* judge(answer) : []
   if (found.length === 0) return undefined
-  const { text } = redact()(credentialsOf(exchange, redact()))
+  const { text } = redact(credentialsOf(exchange, redact))
   const { method, endpoint, outcome, mode } = exchange
   return {
     ...{ id, method, status: outcome?.status ?? 0, mode: mode ?? '' },

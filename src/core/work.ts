@@ -19,17 +19,17 @@ export type Sliced<T> = Generator<void, T, void>
 const SLICE_MS = 2
 
 /**
- * Does the work in slices of a few milliseconds, so that other work gets its turn. Short work is done before this
- * returns.
+ * Does the work in slices of a few milliseconds, with a pause after each, so that other work gets its turn. Short work
+ * is done before this returns.
  */
-export async function inSlices<T>(work: Sliced<T>): Promise<T> {
+export async function inSlices<T>(work: Sliced<T>, pause: () => Promise<void> = othersTurn): Promise<T> {
   for (;;) {
     const endMs = performance.now() + SLICE_MS
     do {
       const step = work.next()
       if (step.done) return step.value
     } while (performance.now() < endMs)
-    await othersTurn()
+    await pause()
   }
 }
 

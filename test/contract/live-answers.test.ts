@@ -67,6 +67,12 @@ const good: readonly (readonly [string, Ask, Live])[] = [
     { body: gzipSync(JSON.stringify(completion)), headers: { 'content-encoding': 'gzip' } },
   ],
   ['a stream', stream, { type: sse, body: `: hello\n\n${events(first, last, '[DONE]')}` }],
+  [
+    'a stream that was asked for with an escape',
+    platform =>
+      platform.chat(hello, { body: JSON.stringify({ ...hello, stream: true }).replace('stream', '\\u0073tream') }),
+    { type: sse, body: events(first, last, '[DONE]') },
+  ],
   ['a stream without a blank line at its end', stream, { type: sse, body: events(first, last, '[DONE]').trimEnd() }],
   ['a stream with CRLF', stream, { type: sse, body: events(first, last, '[DONE]').replaceAll('\n', '\r\n') }],
   ['a stream that ends in an error', stream, { type: sse, body: events(first, { error: 'overloaded' }) }],
