@@ -1,4 +1,5 @@
 /** Records the live platform's answers while they pass. Nothing is written before the client has its answer. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Exchange, ResponseObserver } from '../core/exchange.js'
 import { inSlices, othersTurn } from '../core/work.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
@@ -31,6 +32,15 @@ export interface NamedObserver extends ResponseObserver {
 /** A client that repeats a request in a loop must not fill the disk. */
 const MOST_OF_ONE_REQUEST = 100
 
+/**
+ * Writing a file takes several times as long as proxying its request. With this many requests in one pause, recordings
+ * wait for a quieter moment.
+ */
+const BUSY = 5
+const PAUSE_MS = 10
+/** With more recordings in memory than this, none waits any longer. */
+const MOST_WAITING = 2000
+
 /** An exchange that is being recorded. */
 interface OpenRecording {
   readonly exchange: Exchange
@@ -56,10 +66,11 @@ interface ObservedAnswer extends OpenRecording {
 
 export function createRecorder(parts: RecorderParts) {
   const { run, maxBytes } = parts
-  const { write, flush } = createWriter(parts)
+  const { noteRequest, write, flush } = createWriter(parts)
   return {
     /** Observes an exchange from its beginning; `undefined` if it is not recorded. The folder must have been listed. */
     witness(exchange: Exchange): NamedObserver | undefined {
+      noteRequest()
       const begun = begin(exchange, parts)
       return (
         begun && watching(begun, maxBytes, seen => (typeof seen === 'string' ? run.notRecorded(seen) : write(seen)))
@@ -91,10 +102,24 @@ function begin(exchange: Exchange, { shelf, run, identify, save }: RecorderParts
   }
 }
 
-/** Writes one recording after the other, so that other requests get their turn in between. */
+/** Writes one recording after the other, when there is time for it. */
 function createWriter(parts: RecorderParts) {
   const { shelf, run, warn, report } = parts
   let writing: Promise<void> = Promise.resolve()
+  let waiting = 0
+  let requests = 0
+  let requestsBefore = 0
+  let hurried = 0
+
+  /** Resolves when requests leave time for writing. */
+  async function quietMoment(): Promise<void> {
+    await othersTurn()
+    while (hurried === 0 && waiting <= MOST_WAITING && requests - requestsBefore >= BUSY) {
+      requestsBefore = requests
+      await delay(PAUSE_MS)
+    }
+    requestsBefore = requests
+  }
 
   function failed({ file }: RecordingFile, error: NodeJS.ErrnoException): void {
     const sentence = `${file} is not kept (${error.code ?? error.message}).`
@@ -120,15 +145,25 @@ function createWriter(parts: RecorderParts) {
   }
 
   return {
+    noteRequest(): void {
+      requests++
+    },
     write(seen: ObservedAnswer): void {
-      writing = writing.then(othersTurn).then(() =>
-        keep(seen).catch(error => {
-          seen.gathered.drop()
-          failed(seen.kept, error)
-        }),
+      waiting++
+      writing = writing.then(quietMoment).then(() =>
+        keep(seen)
+          .catch(error => {
+            seen.gathered.drop()
+            failed(seen.kept, error)
+          })
+          .finally(() => void waiting--),
       )
     },
-    flush: () => writing,
+    async flush() {
+      hurried++
+      await writing
+      hurried--
+    },
   }
 }
 
