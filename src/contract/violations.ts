@@ -38,7 +38,50 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
   const listeners: ((violating: EndpointViolations) => void)[] = []
   let listed: EndpointViolations[] = []
   const counts = { ...noViolations }
-  let waiting: (readonly [exchange: Exchange, id: string])[] = []
+
+  function* look([exchange, id]: Waiting, tools: Tools): Sliced<void> {
+    const violating = yield* judged(exchange, id, tools)
+    if (!violating) return
+    exchange.violations = violating.violations
+    for (const { source } of violating.violations) counts[source]++
+    listed = [violating, ...listed].slice(0, MOST_LISTED)
+    for (const listener of listeners) listener(violating)
+  }
+
+  const queue = createQueue(look, redact, report)
+  return {
+    take(exchange, id) {
+      const { mode } = exchange
+      if (mode === undefined || mode === 'emulate') return
+      if (!queue.add([exchange, String(id)])) counts.unjudged++
+    },
+    counts: () => ({ ...counts }),
+    list: () => listed,
+    // Only of answers before this one: the head is sent before the body is known.
+    headers() {
+      const found = counts.documented + counts.decided
+      return found > 0 ? [HEADER, String(found)] : none
+    },
+    onViolating: listener => void listeners.push(listener),
+    forget() {
+      queue.clear()
+      listed = []
+      Object.assign(counts, noViolations)
+    },
+    settle: queue.settle,
+  }
+}
+
+/** An exchange to be checked, and its id in the journal. */
+type Waiting = readonly [exchange: Exchange, id: string]
+
+/** Checks exchanges a little later, one after the other, with `look`. */
+function createQueue(
+  look: (waiting: Waiting, tools: Tools) => Sliced<void>,
+  redact: () => Redact,
+  report: (error: unknown) => void,
+) {
+  let waiting: Waiting[] = []
   let checking: Promise<void> | undefined
   let hurried = 0
   let wake = () => {}
@@ -53,15 +96,6 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
             resolve()
           }
         })
-
-  function* look([exchange, id]: (typeof waiting)[number], tools: Tools): Sliced<void> {
-    const violating = yield* judged(exchange, id, tools)
-    if (!violating) return
-    exchange.violations = violating.violations
-    for (const { source } of violating.violations) counts[source]++
-    listed = [violating, ...listed].slice(0, MOST_LISTED)
-    for (const listener of listeners) listener(violating)
-  }
 
   function* lookAtAll(tools: Tools): Sliced<void> {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
@@ -86,26 +120,17 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
   }
 
   return {
-    take(exchange, id) {
-      const { mode } = exchange
-      if (mode === undefined || mode === 'emulate') return
-      if (waiting.length >= MOST_WAITING) return void counts.unjudged++
-      waiting.push([exchange, String(id)])
+    /** Returns false if too many are waiting already. */
+    add(one: Waiting): boolean {
+      if (waiting.length >= MOST_WAITING) return false
+      waiting.push(one)
       checking ??= checkAll()
+      return true
     },
-    counts: () => ({ ...counts }),
-    list: () => listed,
-    // Only of answers before this one: the head is sent before the body is known.
-    headers() {
-      const found = counts.documented + counts.decided
-      return found > 0 ? [HEADER, String(found)] : none
-    },
-    onViolating: listener => void listeners.push(listener),
-    forget() {
+    clear() {
       waiting = []
-      listed = []
-      Object.assign(counts, noViolations)
     },
+    /** Checks all without a pause, and resolves when that is done. */
     async settle() {
       hurried++
       wake()
