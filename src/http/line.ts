@@ -150,10 +150,12 @@ const reading: Stage =
   visit => {
     const { request, exchange, surface } = visit
     const { endpoint } = exchange
-    if (endpoint?.takesBody === false) return next(visit)
+    const hasUse = endpoint?.takesBody !== false
+    // A live platform gets every body, even one that it has no use for.
+    if (!hasUse && !(visit.live && isUnread(request))) return next(visit)
     const { 'content-type': type, 'content-encoding': encoding } = exchange.headers
     const isPlain = type === 'application/json' && encoding === undefined
-    if (!isPlain && surface.requiresJson && !endpoint?.isElsewhere && !endpoint?.isOwn) requireJson(request)
+    if (!isPlain && surface.requiresJson && hasUse && !endpoint?.isElsewhere && !endpoint?.isOwn) requireJson(request)
     readBody(request, surface.bodyLimitBytes, body => {
       if (body === undefined) return end(visit)
       if (body instanceof PlatformError) {

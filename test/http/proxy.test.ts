@@ -186,11 +186,12 @@ test('many requests at once each get their own answer', async () => {
   expect(answers).toEqual(paths.map(path => ({ path })))
 })
 
-test('a GET that has a body is answered', async () => {
-  const { url } = await liveWith(ok)
+test('a GET with a body of any type is carried over whole', async () => {
+  const { url, seen } = await liveWith(ok)
   const { url: platformUrl, apiKey } = await proxyTo(url)
-  const headers = { authorization: `Bearer ${apiKey}`, 'content-length': '4' }
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'text/plain', 'content-length': '4' }
   expect((await send(`${platformUrl}/v1/models`, { headers, body: 'body' })).status).toBe(200)
+  expect(seen[0]?.body.toString()).toBe('body')
   // And the connection to the live platform is still in order for the next one.
   expect((await send(`${platformUrl}/v1/models`, { headers: { authorization: `Bearer ${apiKey}` } })).status).toBe(200)
 })
