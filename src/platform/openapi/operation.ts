@@ -172,8 +172,8 @@ export function createForms(): Forms {
       return referenceTo(name)
     },
     async named([name, form], cited) {
-      const json = await written(form, name)
-      schemas[name] = cited?.fields ? marked(json, cited.fields, cited.section) : (schemas[name] ?? json)
+      if (cited?.fields) schemas[name] = marked(await written(form, name), cited.fields, cited.section)
+      else schemas[name] ??= await written(form, name)
       return referenceTo(name)
     },
   }
