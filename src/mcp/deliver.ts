@@ -35,8 +35,14 @@ export const jsonReply = (value: unknown, status = 200, headers: readonly string
 })
 
 /** The reply to a message that cannot be answered. */
-export const errorReply = (error: RpcError, id: RpcId | undefined, usual = 400): Reply =>
-  jsonReply(failureFrame(id, error), error.status ?? usual)
+export function errorReply(error: RpcError, id: RpcId | undefined, usual = 400): Reply {
+  const frame = failureFrame(id, error)
+  return { ...jsonReply(frame, error.status ?? usual), remark: remarkOn(frame) }
+}
+
+/** What the log and the journal say of an error, whose HTTP status is often 200. */
+const remarkOn = (response: RpcResponse) =>
+  'error' in response ? () => `JSON-RPC error ${response.error.code}: ${response.error.message}` : undefined
 
 interface How {
   readonly accepted: Accepted
@@ -49,7 +55,11 @@ interface How {
 /** The reply with these messages. Without notifications it is JSON, if the client takes that. */
 export function replyWith(messages: CallMessages, { accepted, pace, headers, stream }: How): Reply {
   const { before, response, status = 200, by } = messages
-  const facts = { ...(by && { answeredBy: by.answeredBy }), ...(by?.fault && { fault: by.fault }) }
+  const facts = {
+    remark: remarkOn(response),
+    ...(by && { answeredBy: by.answeredBy }),
+    ...(by?.fault && { fault: by.fault }),
+  }
   const cut = by?.protocolFault === 'cut-stream'
   const isStream = accepted.stream && status === 200 && (before.length > 0 || cut || !accepted.json)
   if (!isStream) return { ...broken(jsonReply(response, status, headers), by), ...facts }

@@ -231,3 +231,13 @@ test('a call that the client cancels ends without an answer', async () => {
   await post(platform, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'mine' } }, headers)
   expect(await frames.next()).toMatchObject({ done: true })
 })
+
+test('the journal names the error of a call, whose status is 200', async () => {
+  const platform = await platformWith({ mcp: server })
+  const { headers } = await session(platform)
+  await post(platform, request('tools/call', { name: 'nope' }), headers)
+  expect(platform.journal.last()).toMatchObject({
+    status: 200,
+    remark: expect.stringMatching(/^JSON-RPC error -32602: /),
+  })
+})

@@ -45,7 +45,7 @@ export async function verifyOpenApi(line: VerifyLine, file: string): Promise<und
     process.exitCode = signal.aborted ? EXIT_STOPPED : isFailure ? EXIT_BROKEN : 0
     if (count.held + count.broken + count.error === 0) console.error('Nothing could be checked.')
     await reporter.write(
-      reportOf({ file, checked, seconds, url: open.isOwn ? 'a fresh stand-in' : target.url, target }),
+      reportOf({ file, checked, count, seconds, url: open.isOwn ? 'a fresh stand-in' : target.url, target }),
     )
   } finally {
     await open.close()
@@ -132,20 +132,22 @@ interface Run {
   readonly file: string
   readonly url: string
   readonly checked: readonly Checked[]
+  readonly count: ReturnType<typeof countIn>
   readonly seconds: number
   readonly target: Target
 }
 
-function reportOf({ file, url, checked, seconds, target }: Run): Report {
-  const { operations, held, broken, error, skipped } = countIn(checked)
+function reportOf({ file, url, checked: uncleaned, count, seconds, target }: Run): Report {
+  const { held, broken, error, skipped } = count
   const others = listed([
     [broken, broken === 1 ? 'deviates' : 'deviate'],
     [error, 'not answered'],
     [skipped, 'skipped'],
   ])
   const clean = (finding: Finding) => ({ ...finding, sentence: target.clean(finding.sentence) })
+  const checked = uncleaned.map(one => ({ ...one, findings: one.findings.map(clean) }))
   const data = checked.map(({ operation, why, findings, outcome }) => {
-    return { operation: nameOf(operation), outcome, ...(why !== undefined && { why }), findings: findings.map(clean) }
+    return { operation: nameOf(operation), outcome, ...(why !== undefined && { why }), findings }
   })
   const counts = [`${held} ${held === 1 ? 'holds' : 'hold'}`, others].filter(Boolean).join(', ')
   return {
@@ -154,13 +156,13 @@ function reportOf({ file, url, checked, seconds, target }: Run): Report {
     groups: [
       {
         title: 'Operations',
-        items: checked.map(one => itemOf({ ...one, findings: one.findings.map(clean) }, file)),
+        items: checked.map(one => itemOf(one, file)),
         columns: ['operation', 'outcome', 'finding'],
       },
     ],
-    summary: `${counted(operations, 'operation')}: ${counts} (${counted(target.calls(), 'call')}, ${seconds.toFixed(1)} s)`,
+    summary: `${counted(count.operations, 'operation')}: ${counts} (${counted(target.calls(), 'call')}, ${seconds.toFixed(1)} s)`,
     seconds,
-    data: { document: file, target: url, calls: target.calls(), count: countIn(checked), operations: data },
+    data: { document: file, target: url, calls: target.calls(), count, operations: data },
   }
 }
 
