@@ -1,0 +1,47 @@
+/** The functions of Standin that take the most time of a row. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { servers, withServer } from './contenders.js'
+import { ask, type whole } from './loads.js'
+
+const SECONDS = 4
+
+interface Profile {
+  readonly nodes: readonly {
+    readonly id: number
+    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number }
+  }[]
+  readonly samples: readonly number[]
+  readonly timeDeltas: readonly number[]
+}
+
+/** Profiles one load after another, each in a process of its own, and prints the ten heaviest functions. */
+export async function profile(loads: Readonly<Record<string, typeof whole>>): Promise<void> {
+  for (const [row, load] of Object.entries(loads)) {
+    const folder = mkdtempSync(path.join(tmpdir(), 'standin-profile-'))
+    const flags = ['--cpu-prof', `--cpu-prof-dir=${folder}`]
+    await withServer(servers.standin(), server => ask(server, load, SECONDS), flags)
+    const file = readdirSync(folder)[0] ?? ''
+    console.log(`\n${row}: the functions that took the most time themselves, in % of the time in use`)
+    for (const line of heaviest(JSON.parse(readFileSync(path.join(folder, file), 'utf8')))) console.log(line)
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function heaviest({ nodes, samples, timeDeltas }: Profile): readonly string[] {
+  const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]))
+  const times = new Map<string, number>()
+  let total = 0
+  for (const [i, id] of samples.entries()) {
+    // The first half is the start, and code that is not compiled yet.
+    if (i < samples.length / 2) continue
+    const { functionName = '', url = '', lineNumber = 0 } = frames.get(id) ?? {}
+    if (functionName === '(idle)') continue
+    const name = `${functionName || '(anonymous)'} ${url === '' ? '' : `${path.basename(url)}:${lineNumber + 1}`}`
+    times.set(name, (times.get(name) ?? 0) + (timeDeltas[i] ?? 0))
+    total += timeDeltas[i] ?? 0
+  }
+  const first = [...times].toSorted(([, a], [, b]) => b - a).slice(0, 10)
+  return first.map(([name, time]) => `${((100 * time) / total).toFixed(1).padStart(6)} ${name}`)
+}
