@@ -130,7 +130,7 @@ export async function removeLeftovers(dir: string): Promise<void> {
  * writing.
  */
 export async function leftoversIn(dir: string): Promise<readonly string[]> {
-  const names = await readdir(dir, { recursive: true }).catch(() => [])
+  const names = await namesIn(dir, '').catch(() => [])
   const found = await ofTheDead(dir, names, /^\..*\.(\d+)-\d+\.tmp$/)
   return found.map(place => path.relative(dir, place).split(path.sep).join('/'))
 }
@@ -139,9 +139,10 @@ export async function leftoversIn(dir: string): Promise<readonly string[]> {
 async function ofTheDead(dir: string, names: readonly string[], form: RegExp): Promise<readonly string[]> {
   const found: string[] = []
   for (const name of names) {
-    const [, pid] = form.exec(path.basename(name)) ?? []
+    const [, pid] = form.exec(name.slice(name.lastIndexOf('/') + 1)) ?? []
+    if (pid === undefined) continue
     const place = path.join(dir, name)
-    if (pid !== undefined && !(await isInUse(place, Number(pid)))) found.push(place)
+    if (!(await isInUse(place, Number(pid)))) found.push(place)
   }
   return found
 }

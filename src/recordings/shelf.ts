@@ -11,8 +11,6 @@ const REMEMBERED_BYTES = 64 * 1_048_576
 /** How long a file is trusted without being checked again. Editing one takes longer. */
 const UNCHECKED_MS = 250
 
-const nothing = () => {}
-
 /** Approximately how much memory a recording takes. */
 function sizeOf({ request, response }: Recording): number {
   // Serializing also flattens the texts: the YAML library concatenates them character by character, and each takes 32
@@ -71,11 +69,10 @@ function createIndex(folder: Folder) {
      */
     ready(): Promise<void> | undefined {
       if (byKey) return undefined
-      listing ??= Promise.all([refresh(), removeLeftovers(folder.dir)])
-        .then(nothing)
-        .finally(() => {
-          listing = undefined
-        })
+      listing ??= refresh().finally(() => {
+        listing = undefined
+        void removeLeftovers(folder.dir)
+      })
       return listing
     },
     *all(): Iterable<RecordingFile> {
