@@ -3,8 +3,8 @@ import { type Mistake, type Path, shown, spoken } from './check.js'
 import type { SchemaObject } from './json-schema-form.js'
 import { didYouMean } from './suggest.js'
 
-/** A keyword that a value does not fit. Those with schemas inside are followed by the misfits of these. */
-export interface Misfit {
+/** A keyword that a value does not fit. Those with schemas inside are followed by the mismatches of these. */
+export interface SchemaMismatch {
   readonly keyword: string
   /** The keyword's address in the schema. */
   readonly location: string
@@ -21,25 +21,25 @@ const containers = new Set(
 )
 
 /** The mistakes of a value in the order in which the schema names them. */
-export function mistakesIn(misfits: readonly Misfit[], whole: string): readonly Mistake[] {
+export function mistakesIn(mismatches: readonly SchemaMismatch[], whole: string): readonly Mistake[] {
   const mistakes: Mistake[] = []
-  for (let i = 0; i < misfits.length; ) {
-    const misfit = misfits[i++] as Misfit
+  for (let i = 0; i < mismatches.length; ) {
+    const mismatch = mismatches[i++] as SchemaMismatch
     const from = i
-    if (containers.has(misfit.keyword)) continue
-    while (misfits[i]?.location.startsWith(`${misfit.location}/`)) i++
-    mistakes.push(...mistakesOf(misfit, misfits.slice(from, i), misfits[from - 2], whole))
+    if (containers.has(mismatch.keyword)) continue
+    while (mismatches[i]?.location.startsWith(`${mismatch.location}/`)) i++
+    mistakes.push(...mistakesOf(mismatch, mismatches.slice(from, i), mismatches[from - 2], whole))
   }
   return mistakes.filter(({ sentence }, i) => mistakes.findIndex(other => other.sentence === sentence) === i)
 }
 
 function mistakesOf(
-  misfit: Misfit,
-  inside: readonly Misfit[],
-  around: Misfit | undefined,
+  mismatch: SchemaMismatch,
+  inside: readonly SchemaMismatch[],
+  around: SchemaMismatch | undefined,
   whole: string,
 ): readonly Mistake[] {
-  const { keyword, schema, path, value } = misfit
+  const { keyword, schema, path, value } = mismatch
   const at = (path: Path, predicate: string): Mistake => ({ path, sentence: `${spoken(path) || whole} ${predicate}` })
   if (keyword === 'false') return [at(path, `is not known here.${suggestion(path, around?.schema)}`)]
   if (keyword === 'required') return missing(schema.required, value).map(key => at([...path, key], 'is missing.'))
@@ -49,7 +49,7 @@ function mistakesOf(
       .flatMap(([key, keys]) =>
         missing(keys, value).map(other => at([...path, other], `is missing, which must be there beside ${key}.`)),
       )
-  if (keyword === 'anyOf' || keyword === 'oneOf') return mistakesOfForms(misfit, inside, whole)
+  if (keyword === 'anyOf' || keyword === 'oneOf') return mistakesOfForms(mismatch, inside, whole)
   return [at(path, `${expectations[keyword]?.(schema, value) ?? `does not fit ${keyword} of its schema`}.`)]
 }
 
@@ -62,25 +62,32 @@ function suggestion(path: Path, { properties = {} }: SchemaObject = {}): string 
   return didYouMean(String(path.at(-1)), known) || (known.length > 0 ? ` Known: ${known.join(', ')}.` : '')
 }
 
-/** The misfits of each form that did not fit. */
-function formsOf({ location: own }: Misfit, inside: readonly Misfit[]): readonly (readonly Misfit[])[] {
-  const forms = new Map<string, Misfit[]>()
-  for (const misfit of inside) {
-    const form = misfit.location.slice(own.length + 1).split('/', 1)[0] ?? ''
-    forms.set(form, [...(forms.get(form) ?? []), misfit])
+/** The mismatches of each form that did not fit. */
+function formsOf(
+  { location: own }: SchemaMismatch,
+  inside: readonly SchemaMismatch[],
+): readonly (readonly SchemaMismatch[])[] {
+  const forms = new Map<string, SchemaMismatch[]>()
+  for (const mismatch of inside) {
+    const form = mismatch.location.slice(own.length + 1).split('/', 1)[0] ?? ''
+    forms.set(form, [...(forms.get(form) ?? []), mismatch])
   }
   return [...forms.values()]
 }
 
-function mistakesOfForms(misfit: Misfit, inside: readonly Misfit[], whole: string): readonly Mistake[] {
-  const { path, value } = misfit
-  const forms = formsOf(misfit, inside)
-  const { length: count } = misfit.schema[misfit.keyword as 'anyOf' | 'oneOf'] ?? []
+function mistakesOfForms(
+  mismatch: SchemaMismatch,
+  inside: readonly SchemaMismatch[],
+  whole: string,
+): readonly Mistake[] {
+  const { path, value } = mismatch
+  const forms = formsOf(mismatch, inside)
+  const { length: count } = mismatch.schema[mismatch.keyword as 'anyOf' | 'oneOf'] ?? []
   const at = (predicate: string) => [{ path, sentence: `${spoken(path) || whole} ${predicate}` }]
   if (forms.length < count) return at(`fits more than one of the ${count} forms that its schema allows.`)
   // The intended form probably has the right constants, such as a `kind`, and its mistakes deepest in the value.
-  const depthOf = (form: readonly Misfit[]) => Math.max(...form.map(one => one.path.length))
-  const others = (form: readonly Misfit[]) => form.filter(({ keyword }) => keyword === 'const').length
+  const depthOf = (form: readonly SchemaMismatch[]) => Math.max(...form.map(one => one.path.length))
+  const others = (form: readonly SchemaMismatch[]) => form.filter(({ keyword }) => keyword === 'const').length
   const [best = []] = forms.toSorted((a, b) => others(a) - others(b) || depthOf(b) - depthOf(a))
   if (forms.length === 1 || depthOf(best) > path.length) return mistakesIn(best, whole)
   const types = inside.every(({ keyword }) => keyword === 'type')

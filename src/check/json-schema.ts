@@ -2,7 +2,7 @@
 import { dereference, type OutputUnit, type Schema, validate } from '@cfworker/json-schema'
 import type { Mistake, Path } from './check.js'
 import { type JsonValue, type NormalizedSchema, type SchemaObject, tidied, UnfitSchema } from './json-schema-form.js'
-import { type Misfit, mistakesIn } from './json-schema-mistakes.js'
+import { mistakesIn, type SchemaMismatch } from './json-schema-mistakes.js'
 
 /** The schemas of a document by their absolute addresses. */
 type SchemaLookup = Readonly<Record<string, NormalizedSchema>>
@@ -71,7 +71,7 @@ function located(
   errors: readonly OutputUnit[],
   root: unknown,
   schemaAt: (location: string) => NormalizedSchema | undefined,
-): readonly Misfit[] {
+): readonly SchemaMismatch[] {
   let before = ''
   return errors.map(({ keyword, keywordLocation, instanceLocation }) => {
     // The validator gives a `false` schema the location of the value.

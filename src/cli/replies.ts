@@ -70,9 +70,9 @@ const tryReplies = command({
     if (tried) return explainPath(tried, replies)
     const request = requestFrom(line, models[0]?.id ?? '')
     const explanation = replies.explain(request)
-    const said = await explanation.says()
-    const hint = replies.misfit(request, said)?.()
-    return `${[...verdict(explanation, said, strict), ...(hint ? [`  → ${hint}`] : []), ...others(explanation)].join('\n')}\n`
+    const generation = await explanation.says()
+    const hint = replies.mismatch(request, generation)?.()
+    return `${[...verdict(explanation, generation, strict), ...(hint ? [`  → ${hint}`] : []), ...others(explanation)].join('\n')}\n`
   },
 })
 
@@ -95,7 +95,10 @@ async function explainPath(tried: TriedRequest, { http }: Replies): Promise<stri
   return explainedIn(explanation, http.linesOf)
 }
 
-async function explainedIn<T>(explanation: Explanation<T>, linesOf: (said: T) => readonly string[]): Promise<string> {
+async function explainedIn<T>(
+  explanation: Explanation<T>,
+  linesOf: (generation: T) => readonly string[],
+): Promise<string> {
   const { rule, nearest } = explanation
   const answer = rule
     ? [
@@ -115,14 +118,14 @@ async function explainCall(tried: TriedCall, replies: Replies): Promise<string> 
 
 export const commands = { 'replies schema': schema, 'replies check': check, 'replies try': tryReplies }
 
-function verdict({ rule, nearest }: Explanation, said: Generation, strict: boolean): readonly string[] {
+function verdict({ rule, nearest }: Explanation, generation: Generation, strict: boolean): readonly string[] {
   if (!rule) {
     const instead = strict
       ? ['strict is on, so the request is refused (424).']
-      : [`${inWords(said.answeredBy)} instead:`, ...shown(said)]
+      : [`${inWords(generation.answeredBy)} instead:`, ...shown(generation)]
     return ['No rule answers.', nearest(), '', ...instead]
   }
-  return [`${rule.title} (${rule.place}) answers.`, `  ${verdictOf(rule)}`, '', ...shown(said)]
+  return [`${rule.title} (${rule.place}) answers.`, `  ${verdictOf(rule)}`, '', ...shown(generation)]
 }
 
 function others({ passed }: Pick<Explanation, 'passed'>): readonly string[] {
@@ -130,7 +133,7 @@ function others({ passed }: Pick<Explanation, 'passed'>): readonly string[] {
   return others.length === 0 ? [] : ['', 'Passed over:', ...others]
 }
 
-const shown = (said: Generation): readonly string[] => indented(linesOf(said))
+const shown = (generation: Generation): readonly string[] => indented(linesOf(generation))
 
 const indented = (lines: readonly string[]) => lines.map(line => `  ${line.replaceAll('\n', '\n  ')}`)
 

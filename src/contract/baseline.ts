@@ -28,14 +28,14 @@ export async function answersOf(target: Target): Promise<Answers> {
     if (heard.kind === 'unanswered' || heard.status === 429 || heard.status >= 500) continue
     const { status, headers, text } = heard
     const shape = shapeOfAnswer({ status, headers: [...headers], body: Buffer.from(text) })
-    const misfit = misfitOf(name, heard)
+    const misfit = mismatchOf(name, heard)
     found.set(name, { shape, misfit: misfit && target.clean(misfit) })
   }
   return found
 }
 
 /** Returns how the answer violates the contract. The auth backend's answers have no schema. */
-function misfitOf(name: string, { status, headers, text }: ReceivedAnswer): string | undefined {
+function mismatchOf(name: string, { status, headers, text }: ReceivedAnswer): string | undefined {
   const [, method = '', endpoint = ''] = /^(\S+) ([^\s?]+)/.exec(name) ?? []
   if (endpoint.startsWith('/auth/v1/')) return undefined
   const contentType = headers.get('content-type') ?? ''
@@ -43,7 +43,7 @@ function misfitOf(name: string, { status, headers, text }: ReceivedAnswer): stri
     judge({
       ...{ method, status, contentType, path: endpoint, endpoint: `${method} ${endpoint}`, isWhole: true },
       body: Buffer.from(text),
-      asked: { stream: /^text\/event-stream/i.test(contentType), usage: false },
+      requested: { stream: /^text\/event-stream/i.test(contentType), usage: false },
     }),
   )
   return finding?.sentence

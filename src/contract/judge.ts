@@ -26,16 +26,16 @@ interface JudgedAnswer {
   /** Whether the body is complete. */
   readonly isWhole: boolean
   /** The relevant options of a chat request; `undefined` if the request cannot be read. */
-  readonly asked: { readonly stream: boolean; readonly usage: boolean } | undefined
+  readonly requested: { readonly stream: boolean; readonly usage: boolean } | undefined
 }
 
 /** Returns `undefined` if the answer is our own, was changed by a fault, or cannot be read. */
 export function judgedAnswer(exchange: Exchange): JudgedAnswer | undefined {
   const { method, path, endpoint, outcome } = exchange
   // The platform's original answer is checked, not the one that we sent.
-  const said = outcome?.upstream ?? outcome?.said
-  if (!outcome || !said || !endpoint || outcome.error !== undefined || outcome.fault) return undefined
-  const { headers, bytes, isAll } = partsOf(said)
+  const answer = outcome?.upstream ?? outcome?.answer
+  if (!outcome || !answer || !endpoint || outcome.error !== undefined || outcome.fault) return undefined
+  const { headers, bytes, isAll } = partsOf(answer)
   const body = decompressed(bytes, headerIn(headers, 'content-encoding'))
   if (!body) return undefined
   return {
@@ -43,17 +43,17 @@ export function judgedAnswer(exchange: Exchange): JudgedAnswer | undefined {
     endpoint: endpoint.isElsewhere ? undefined : `${endpoint.method} ${endpoint.path}`,
     contentType: headerIn(headers, 'content-type') ?? '',
     isWhole: isAll && outcome.complete,
-    asked: endpoint.path === CHAT ? askedIn(exchange.body) : undefined,
+    requested: endpoint.path === CHAT ? askedIn(exchange.body) : undefined,
   }
 }
 
-function partsOf(said: Reply | UpstreamResponse) {
-  if (said.kind === 'heard') {
-    const bytes = Buffer.concat(said.beginning)
-    return { headers: said.headers, bytes, isAll: bytes.length === said.bytes }
+function partsOf(answer: Reply | UpstreamResponse) {
+  if (answer.kind === 'upstream') {
+    const bytes = Buffer.concat(answer.beginning)
+    return { headers: answer.headers, bytes, isAll: bytes.length === answer.bytes }
   }
-  const headers = ['content-type', said.contentType, ...(said.headers ?? [])]
-  return { headers, bytes: replyBytes(said), isAll: true }
+  const headers = ['content-type', answer.contentType, ...(answer.headers ?? [])]
+  return { headers, bytes: replyBytes(answer), isAll: true }
 }
 
 /** Larger bodies are not checked. */
@@ -69,10 +69,12 @@ function decompressed(body: Buffer, coding: string | undefined): Buffer | undefi
 }
 
 /** Not validated, since forwarded requests are not either. Most have no `"stream":true`, and need not be parsed. */
-function askedIn(body: Buffer | undefined): JudgedAnswer['asked'] {
+function askedIn(body: Buffer | undefined): JudgedAnswer['requested'] {
   if (body && isSurelyWhole(body)) return wholeAsked
-  const asked = body && (jsonOf(body) as { stream?: unknown; stream_options?: { include_usage?: unknown } } | null)
-  return asked ? { stream: asked.stream === true, usage: asked.stream_options?.include_usage === true } : undefined
+  const requested = body && (jsonOf(body) as { stream?: unknown; stream_options?: { include_usage?: unknown } } | null)
+  return requested
+    ? { stream: requested.stream === true, usage: requested.stream_options?.include_usage === true }
+    : undefined
 }
 
 const wholeAsked = { stream: false, usage: false }
@@ -103,7 +105,7 @@ type Schema = Parameters<typeof check>[0]
 const MOST_FINDINGS = 20
 
 /** Returns all mistakes of `value`. The value is not quoted, since it may be secret. */
-function misfits(schema: Schema, value: unknown, report: Report): readonly Violation[] {
+function mismatches(schema: Schema, value: unknown, report: Report): readonly Violation[] {
   const checked = check(schema, value, { whole: 'The answer', secret: () => true })
   if ('value' in checked) return []
   return checked.mistakes.slice(0, MOST_FINDINGS).map(({ path, sentence }) => report(spoken(path), sentence))
@@ -151,7 +153,7 @@ function judgeError({ status, body, contentType, path, isWhole }: JudgedAnswer):
   if (!isWhole) return type
   const value = jsonOf(body)
   if (value === undefined) return [...type, report('', 'An error must be a JSON object with the field error.')]
-  const wrong = misfits(status === 404 ? notFoundAnswer : errorAnswer, value, report)
+  const wrong = mismatches(status === 404 ? notFoundAnswer : errorAnswer, value, report)
   if (status !== 404 || wrong.length > 0) return [...type, ...wrong]
   const { path: named = '' } = value as { readonly path?: string }
   // The live platform may be below a path of its own, and frameworks differ in whether they decode paths.
@@ -167,18 +169,18 @@ function judgeJson({ body, contentType, isWhole }: JudgedAnswer, { schema, secti
   if (!isWhole) return type
   const value = jsonOf(body)
   if (value === undefined) return [...type, isDocumented('', 'The answer must be JSON, and its body is not.')]
-  return [...type, ...misfits(schema, value, report)]
+  return [...type, ...mismatches(schema, value, report)]
 }
 
 function* judgeChat(answer: JudgedAnswer): Sliced<readonly Violation[]> {
-  const { asked, contentType } = answer
+  const { requested, contentType } = answer
   const isEvents = /^text\/event-stream\b/i.test(contentType)
-  if (asked?.stream) {
+  if (requested?.stream) {
     if (isEvents) return yield* judgeStream(answer)
     return [decided('', 'With stream the answer must be text/event-stream, and its content type is not.')]
   }
   // If the request is unknown, the answer is checked as what it claims to be.
-  return !asked && isEvents ? [] : judgeJson(answer, completionForm)
+  return !requested && isEvents ? [] : judgeJson(answer, completionForm)
 }
 
 /** The part of a chunk that is compared with other chunks. */
@@ -189,7 +191,7 @@ interface Chunk {
 }
 
 /** Checks each event, and all of them together. */
-function* judgeStream({ body, isWhole, asked }: JudgedAnswer): Sliced<readonly Violation[]> {
+function* judgeStream({ body, isWhole, requested }: JudgedAnswer): Sliced<readonly Violation[]> {
   const splitter = createEventSplitter()
   const complete = splitter.push(body)
   // Clients accept a last event without its blank line.
@@ -209,7 +211,7 @@ function* judgeStream({ body, isWhole, asked }: JudgedAnswer): Sliced<readonly V
   return [
     ...found,
     ...(isOver ? ofEnd(texts, done, values) : []),
-    ...(isOver && asked?.usage && !values.some(isError) ? ofUsage(values) : []),
+    ...(isOver && requested?.usage && !values.some(isError) ? ofUsage(values) : []),
     ...ofId(values),
   ].slice(0, MOST_FINDINGS)
 }
@@ -228,7 +230,7 @@ function ofEvent(value: unknown, i: number): readonly Violation[] {
   const place = `events[${i}]`
   if (isAboutPrompt(value)) return []
   if (value === undefined) return [decided(place, `${place} must be JSON or [DONE].`)]
-  const wrong = misfits(isError(value) ? errorEventAnswer : chunkAnswer, value, decided)
+  const wrong = mismatches(isError(value) ? errorEventAnswer : chunkAnswer, value, decided)
   return wrong.map(one => ({
     ...one,
     path: one.path === '' ? place : `${place}.${one.path}`,

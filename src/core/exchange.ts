@@ -285,7 +285,7 @@ export interface Forward {
   /** The file of the recording that is being made of the answer. */
   readonly recordedAs?: string | undefined
   /** Observes the live platform's answer as it arrives. */
-  readonly witness?: ResponseObserver | undefined
+  readonly observer?: ResponseObserver | undefined
 }
 
 /** Observes an answer as it passes, and must not delay it. Called in this order; `end` always comes, and last. */
@@ -329,13 +329,13 @@ export interface AppliedFault {
   readonly by: string | AnsweredBy | undefined
   /** False if the answer was too short for it. */
   readonly happened: boolean
-  /** Whether it changed the body. `said` is then the unchanged answer. */
+  /** Whether it changed the body. `Outcome.answer` is then the unchanged answer. */
   readonly isSpoilt: boolean
 }
 
 /** An answer of the live platform, as far as it is kept for the journal. */
 export interface UpstreamResponse {
-  readonly kind: 'heard'
+  readonly kind: 'upstream'
   /** As node's flat array. */
   readonly headers: readonly string[]
   /** The beginning of the body. */
@@ -362,7 +362,7 @@ export interface Outcome {
   /** The x-request-id header of our own answer. */
   readonly requestId?: string | undefined
   /** The answer: our own reply, or the part of the live platform's answer that is kept. */
-  readonly said?: Reply | UpstreamResponse | undefined
+  readonly answer?: Reply | UpstreamResponse | undefined
   /** The live platform's answer, if it was an error that was changed to fit the document. */
   readonly upstream?: UpstreamResponse | undefined
   /** When the head was sent, by `passedMs` of core/clock.ts. */

@@ -27,11 +27,11 @@ export interface Faults {
   /** Whether there are faults by chance. */
   readonly areRandom: boolean
   /** Whether a request may meet a fault before it is answered that its own header does not ask for. */
-  mayStrike(): boolean
+  mayApply(): boolean
   /** What the request's header or a call asks for; known before there is an answer. Throws a 400 for a header that cannot be followed. */
-  asked(exchange: Exchange): ChosenFault | undefined
-  /** What the rule behind an answer asks for, or else chance. Ask once for each exchange, and only when nothing was `asked`. */
-  drawn(exchange: Exchange, answer?: Ruled): ChosenFault | undefined
+  requested(exchange: Exchange): ChosenFault | undefined
+  /** What the rule behind an answer asks for, or else chance. Ask once for each exchange, and only when nothing was `requested`. */
+  ruledOrRandom(exchange: Exchange, answer?: Ruled): ChosenFault | undefined
 }
 
 /** The part of an answer that came from a rule. */
@@ -54,30 +54,30 @@ export const FAULT_HEADER = 'x-standin-fault'
 
 export function createFaults({ header, random, seed, calls, chances }: Parts): Faults {
   const entries = random.map(({ path, ...fault }, i) => ({ fault, path: glob(path), by: `faults.random[${i}]` }))
-  const comesAbout = (exchange: Exchange, { chance }: Fault, entry: string) =>
+  const occurs = (exchange: Exchange, { chance }: Fault, entry: string) =>
     chance === undefined || chances.draw(exchange, seed, entry) < chance
 
   return {
     areRandom: entries.length > 0,
-    mayStrike: () => entries.length > 0 || calls.areWaiting(),
-    asked(exchange) {
+    mayApply: () => entries.length > 0 || calls.areWaiting(),
+    requested(exchange) {
       const text = exchange.headers[FAULT_HEADER]
       if (text !== undefined) {
         if (!header) throw faultsByHeaderOff(FAULT_HEADER)
         const settings = settingsIn(String(text), faultSchema)
         if ('sentence' in settings) throw invalidRequest(`Header ${FAULT_HEADER}: ${settings.sentence}`)
         const fault = settings.value
-        if (comesAbout(exchange, fault, FAULT_HEADER)) return { fault, by: FAULT_HEADER }
+        if (occurs(exchange, fault, FAULT_HEADER)) return { fault, by: FAULT_HEADER }
       }
-      const called = calls.take(exchange, (fault, entry) => comesAbout(exchange, fault, entry))
+      const called = calls.take(exchange, (fault, entry) => occurs(exchange, fault, entry))
       return called && { fault: called, by: 'one-shot' }
     },
-    drawn(exchange, { fault: ruled, answeredBy } = {}) {
-      if (ruled && comesAbout(exchange, ruled, 'rule')) {
+    ruledOrRandom(exchange, { fault: ruled, answeredBy } = {}) {
+      if (ruled && occurs(exchange, ruled, 'rule')) {
         // What replaces the answer says in whose place it stands; what spoils it stands beside its source already.
         return ruled.status === undefined || !answeredBy ? { fault: ruled } : { fault: ruled, by: answeredBy }
       }
-      return entries.find(({ fault, path, by }) => path.test(exchange.path) && comesAbout(exchange, fault, by))
+      return entries.find(({ fault, path, by }) => path.test(exchange.path) && occurs(exchange, fault, by))
     },
   }
 }

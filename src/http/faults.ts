@@ -6,7 +6,7 @@ import type { Fault } from '../core/fault.js'
 import type { ChosenFault } from '../faults/index.js'
 import { reset, type SpoiledResponse, spoil } from './spoil.js'
 
-interface Course {
+interface FaultSteps {
   /** The error code for a fault with this status. */
   codeOf(status: number): string
   /** Sends the normal answer. The response itself then damages it. */
@@ -18,7 +18,12 @@ interface Course {
 }
 
 /** Applies the fault to a response that has sent nothing yet and has not been destroyed. */
-export function strike(response: ServerResponse, exchange: Exchange, { fault, by }: ChosenFault, course: Course): void {
+export function applyFault(
+  response: ServerResponse,
+  exchange: Exchange,
+  { fault, by }: ChosenFault,
+  steps: FaultSteps,
+): void {
   let spoilt: SpoiledResponse | undefined
   let complete = false
   response.once('finish', () => {
@@ -36,19 +41,19 @@ export function strike(response: ServerResponse, exchange: Exchange, { fault, by
       fault: { fault, by, happened, isSpoilt },
       complete,
     }
-    course.ended()
+    steps.ended()
   })
 
   function begin(): void {
     if (fault.hang) return
     if (fault.reset === 'before') return reset(response)
     spoilt = spoil(response, exchange.method === 'HEAD' ? headOnly(fault) : fault)
-    if (fault.status === undefined) course.goOn()
+    if (fault.status === undefined) steps.goOn()
     else
-      course.refuse(
+      steps.refuse(
         faultError(
           { ...fault, status: fault.status },
-          course.codeOf(fault.status),
+          steps.codeOf(fault.status),
           `Made by the ${faultDoneInWords({ fault, by, happened: true, isSpoilt: false })}.`,
         ),
       )

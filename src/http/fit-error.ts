@@ -62,28 +62,28 @@ export function fitted(
  * The reply to send for a recording, with errors made to fit the document. Throws a 502 where the proxy would have
  * answered with one.
  */
-export function deliverable(reply: Reply, asked: MethodAndUrlPath, errors: 'documented' | 'untouched'): Reply {
+export function deliverable(reply: Reply, request: MethodAndUrlPath, errors: 'documented' | 'untouched'): Reply {
   if (!isStatus(reply.status)) throw upstreamUnreadable(`status ${reply.status}`)
   if (errors !== 'documented' || reply.status < 400) return reply
-  const delivered = fittedReply(reply, asked)
+  const delivered = fittedReply(reply, request)
   return { ...delivered, remark: () => messageIn(replyBytes(delivered)) }
 }
 
-function fittedReply(reply: Reply, asked: MethodAndUrlPath): Reply {
+function fittedReply(reply: Reply, request: MethodAndUrlPath): Reply {
   const { status, contentType, headers: more = [], fault } = reply
   // As the proxy does.
   if (fault) throw upstreamUnreachable('its answer broke off')
   const headers = [...(contentType === '' ? [] : ['content-type', contentType]), ...more]
-  const said = replyBytes(reply)
-  const isWhole = said.length <= MOST_ERROR_BYTES
-  const found = fitted({ status, headers, body: said.subarray(0, MOST_ERROR_BYTES), isWhole }, asked)
+  const bytes = replyBytes(reply)
+  const isWhole = bytes.length <= MOST_ERROR_BYTES
+  const found = fitted({ status, headers, body: bytes.subarray(0, MOST_ERROR_BYTES), isWhole }, request)
   if (!found) return reply
   const { headers: ours, body } = found
   const isOfBody = (_: string, i: number) => /^content-(type|length)$/i.test(ours[i - (i % 2)] ?? '')
   return {
     ...{ ...reply, contentType: headerIn(ours, 'content-type') ?? '' },
     ...{ headers: ours.filter((one, i) => !isOfBody(one, i)), body: body.toString() },
-    upstream: asSaid(headers, said),
+    upstream: asUpstream(headers, bytes),
   }
 }
 
@@ -102,8 +102,8 @@ export function messageIn(body: Buffer | string): string | undefined {
 }
 
 /** What the live platform sent, in the form that the journal keeps. */
-export const asSaid = (headers: readonly string[], body: Buffer, bytes = body.length): UpstreamResponse => ({
-  ...{ kind: 'heard', headers, bytes },
+export const asUpstream = (headers: readonly string[], body: Buffer, bytes = body.length): UpstreamResponse => ({
+  ...{ kind: 'upstream', headers, bytes },
   // A copy: the bytes are a small part of a large network buffer, which would otherwise stay in memory.
   beginning: body.length === 0 ? [] : [Buffer.from(body.subarray(0, KEPT_BYTES))],
 })

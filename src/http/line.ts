@@ -28,10 +28,10 @@ import { isJson, isUnread, isUpgraded, readBeginning, readBody, requireJson } fr
 import { isPreflight } from './cors.js'
 import { type AdoptedRequest, BODY } from './foreign.js'
 import type { Pacer } from './pacer.js'
-import type { Journey } from './proxy/passage.js'
+import type { ForwardContext } from './proxy/proxied-request.js'
 import { sendOpen, sendPaced, sendWhole } from './send.js'
-import type { Options, Outlets, Stage, Step, Surface, Visit } from './stage.js'
-import { type HeavyPrompt, limitChat, limitRequests, ownPagesOnly, strikeAfter, strikeBefore } from './stages.js'
+import type { Options, Outlets, RequestContext, Stage, Step, Surface } from './stage.js'
+import { faultsAfter, faultsBefore, type HeavyPrompt, limitChat, limitRequests, ownPagesOnly } from './stages.js'
 
 /** The parts from which the line is built. A feature that is switched off has no stage on the line. */
 export interface LineParts {
@@ -80,14 +80,23 @@ export function createLine(current: () => LineParts, fixed: Fixed): Line {
       if (isUpgraded(request)) exchange.isWebSocket = true
       const surface = path.startsWith('/auth/') && isAuth(path) ? auth : platform
       const live = surface.live?.mayReach(exchange) ? surface.live : undefined
-      const visit = { request, response, exchange, surface, live, pass: undefined, answer: undefined, isStruck: false }
+      const context = {
+        request,
+        response,
+        exchange,
+        surface,
+        live,
+        quota: undefined,
+        answer: undefined,
+        hasFault: false,
+      }
       try {
         const { host, expect } = request.headers
         if (host === undefined || expect !== undefined || host.includes(',')) requireOneHost(request)
-        if (request.headers[FAULT_HEADER] === undefined) first(visit)
-        else withFault(visit)
+        if (request.headers[FAULT_HEADER] === undefined) first(context)
+        else withFault(context)
       } catch (error) {
-        ends.fail(visit, error)
+        ends.fail(context, error)
       }
     },
   }
@@ -97,19 +106,19 @@ export function createLine(current: () => LineParts, fixed: Fixed): Line {
 function composed(parts: LineParts, fixed: Fixed) {
   const { platform, auth, scopes, limits, faults, heavyPrompt } = parts
   const ends = new Ending(fixed, parts.contractHeaders)
-  const strike = strikeAfter(faults)(ends.deliver, ends)
-  const stepsWith = (strikes: boolean) =>
+  const withFaults = faultsAfter(faults)(ends.deliver, ends)
+  const stepsWith = (hasFaultHeader: boolean) =>
     [
       (platform.live || auth.live) && ownPagesOnly,
       entering(scopes.areBound() ? scopes : undefined),
       limits && limitRequests(limits),
       reading,
       limits && limitChat(heavyPrompt),
-      (strikes || faults.mayStrike()) && strikeBefore(faults),
-      answering(strike),
+      (hasFaultHeader || faults.mayApply()) && faultsBefore(faults),
+      answering(withFaults),
     ]
       .filter(stage => typeof stage === 'function')
-      .reduceRight<Step>((next, stage) => stage(next, ends), faults.areRandom ? strike : ends.deliver)
+      .reduceRight<Step>((next, stage) => stage(next, ends), faults.areRandom ? withFaults : ends.deliver)
   return { platform, auth, ends, first: stepsWith(false), withFault: stepsWith(true) }
 }
 
@@ -117,29 +126,29 @@ function composed(parts: LineParts, fixed: Fixed) {
 const entering =
   (scopes: Scopes | undefined): Stage =>
   (next, { when, deliver, end }) => {
-    function admit(visit: Visit, caller: Caller): void {
-      const { response, exchange } = visit
+    function admit(context: RequestContext, caller: Caller): void {
+      const { response, exchange } = context
       exchange.caller = caller
       if (scopes) exchange.scope = scopes.of(exchange)
-      if (response.destroyed) return end(visit)
+      if (response.destroyed) return end(context)
       if (exchange.endpoint) authorize(caller, exchange.endpoint)
-      next(visit)
+      next(context)
     }
 
-    function tellOptions(visit: Visit): void {
-      const { request, exchange, surface } = visit
-      when(visit, surface.options(exchange, isPreflight(request.headers)), options => {
-        if (!options) return enter(visit, false)
-        visit.answer = optionsReply(visit, options)
-        deliver(visit)
+    function answerOptions(context: RequestContext): void {
+      const { request, exchange, surface } = context
+      when(context, surface.options(exchange, isPreflight(request.headers)), options => {
+        if (!options) return enter(context, false)
+        context.answer = optionsReply(context, options)
+        deliver(context)
       })
     }
 
-    function enter(visit: Visit, asksOptions = visit.exchange.method === 'OPTIONS'): void {
-      if (asksOptions) return tellOptions(visit)
-      const caller = visit.surface.enter(visit.exchange)
-      if (caller instanceof Promise) when(visit, caller, found => admit(visit, found))
-      else admit(visit, caller)
+    function enter(context: RequestContext, asksOptions = context.exchange.method === 'OPTIONS'): void {
+      if (asksOptions) return answerOptions(context)
+      const caller = context.surface.enter(context.exchange)
+      if (caller instanceof Promise) when(context, caller, found => admit(context, found))
+      else admit(context, caller)
     }
 
     return enter
@@ -147,27 +156,27 @@ const entering =
 
 const reading: Stage =
   (next, { fail, end }) =>
-  visit => {
-    const { request, exchange, surface } = visit
+  context => {
+    const { request, exchange, surface } = context
     const { endpoint } = exchange
     const hasUse = endpoint?.takesBody !== false
     // A live platform gets every body, even one that it has no use for.
-    if (!hasUse && !(visit.live && isUnread(request))) return next(visit)
+    if (!hasUse && !(context.live && isUnread(request))) return next(context)
     const { 'content-type': type, 'content-encoding': encoding } = exchange.headers
     const isPlain = type === 'application/json' && encoding === undefined
     if (!isPlain && surface.requiresJson && hasUse && !endpoint?.isElsewhere && !endpoint?.isOwn) requireJson(request)
     readBody(request, surface.bodyLimitBytes, body => {
-      if (body === undefined) return end(visit)
+      if (body === undefined) return end(context)
       if (body instanceof PlatformError) {
         exchange.bodyCutFromBytes = surface.bodyLimitBytes
-        return fail(visit, body)
+        return fail(context, body)
       }
       exchange.body = body
       try {
-        if (body.length > MOST_LEVELS && (!endpoint?.isElsewhere || isRecordable(visit))) requireModestJson(body)
-        next(visit)
+        if (body.length > MOST_LEVELS && (!endpoint?.isElsewhere || isRecordable(context))) requireModestJson(body)
+        next(context)
       } catch (error) {
-        fail(visit, error)
+        fail(context, error)
       }
     })
   }
@@ -175,34 +184,34 @@ const reading: Stage =
 /**
  * Bodies for paths that only the live platform knows may be of any type. They are parsed only in order to record them.
  */
-const isRecordable = ({ request, exchange, surface: { modeOf } }: Visit) =>
+const isRecordable = ({ request, exchange, surface: { modeOf } }: RequestContext) =>
   modeOf !== undefined && usesRecordings(modeOf(exchange)) && isJson(request)
 
-/** Makes the answer. One with a fault goes on to `strike`. */
+/** Makes the answer. One with a fault goes on to `withFaults`. */
 const answering =
-  (strike: Step): Stage =>
+  (withFaults: Step): Stage =>
   (next, { when }) => {
-    function settle(visit: Visit, answer: Answer): void {
-      visit.answer = answer
-      if (answer.fault === undefined) next(visit)
-      else strike(visit)
+    function settle(context: RequestContext, answer: Answer): void {
+      context.answer = answer
+      if (answer.fault === undefined) next(context)
+      else withFaults(context)
     }
-    return visit => {
-      const answer = visit.surface.answer(visit.exchange)
-      if (answer instanceof Promise) when(visit, answer, found => settle(visit, found))
-      else settle(visit, answer)
+    return context => {
+      const answer = context.surface.answer(context.exchange)
+      if (answer instanceof Promise) when(context, answer, found => settle(context, found))
+      else settle(context, answer)
     }
   }
 
-/** The ways in which a visit can end. Its functions are passed around on their own, so each is bound to its `this`. */
+/** The ways in which a request can end. Its functions are passed around on their own, so each is bound to its `this`. */
 class Ending implements Outlets {
   constructor(
     private readonly fixed: Fixed,
     private readonly contractHeaders: () => readonly string[] = () => nothing,
   ) {}
 
-  readonly when: Outlets['when'] = (visit, value, then) => {
-    if (value instanceof Promise) value.then(then).catch(error => this.fail(visit, error))
+  readonly when: Outlets['when'] = (context, value, then) => {
+    if (value instanceof Promise) value.then(then).catch(error => this.fail(context, error))
     else then(value)
   }
 
@@ -217,83 +226,83 @@ class Ending implements Outlets {
     left(exchange)
   }
 
-  readonly end: Step = visit => {
-    if (!visit.isStruck) this.journal(visit)
+  readonly end: Step = context => {
+    if (!context.hasFault) this.journal(context)
   }
 
-  readonly deliver: Step = visit => {
-    const { answer, response } = visit
+  readonly deliver: Step = context => {
+    const { answer, response } = context
     // `close` has already fired: no event would report that nothing arrives.
-    if (response.destroyed || !answer) return this.end(visit)
-    if (answer.kind === 'reply') this.reply(visit, answer)
-    else this.forward(visit, answer)
+    if (response.destroyed || !answer) return this.end(context)
+    if (answer.kind === 'reply') this.reply(context, answer)
+    else this.forward(context, answer)
   }
 
-  readonly fail = (visit: Visit, cause: unknown): void => {
-    const { request, response, exchange, isStruck } = visit
+  readonly fail = (context: RequestContext, cause: unknown): void => {
+    const { request, response, exchange, hasFault } = context
     const error = cause instanceof PlatformError ? cause : internalError()
     if (error !== cause) this.fixed.report(cause)
     if (error.more.tried) exchange.caller = { kind: 'refused', tried: error.more.tried }
     // It was journaled when the connection closed, and journal entries do not change afterwards.
-    if (isStruck && response.destroyed) return
+    if (hasFault && response.destroyed) return
     if (response.headersSent) {
       // It is too late for an error body. The client notices the error when its stream is cut.
       response.destroy()
-      return this.end(visit)
+      return this.end(context)
     }
-    if (exchange.body !== undefined) return this.refuse(visit, error)
-    const before = (request as AdoptedRequest)[BODY]
-    if (before instanceof Buffer) exchange.body = before
-    if (before || !isUnread(request)) return this.refuse(visit, error)
+    if (exchange.body !== undefined) return this.refuse(context, error)
+    const adopted = (request as AdoptedRequest)[BODY]
+    if (adopted instanceof Buffer) exchange.body = adopted
+    if (adopted || !isUnread(request)) return this.refuse(context, error)
     readBeginning(request, (beginning, cutFromBytes) => {
       exchange.body = beginning
       if (cutFromBytes !== undefined) exchange.bodyCutFromBytes = cutFromBytes
-      if (response.destroyed) this.end(visit)
-      else this.refuse(visit, error)
+      if (response.destroyed) this.end(context)
+      else this.refuse(context, error)
     })
   }
 
-  private refuse(visit: Visit, error: PlatformError): void {
-    this.reply(visit, visit.surface.errorReply(error, visit.exchange), error)
+  private refuse(context: RequestContext, error: PlatformError): void {
+    this.reply(context, context.surface.errorReply(error, context.exchange), error)
   }
 
-  private forward(visit: Visit, { witness, recordedAs }: Forward): void {
-    const { request, response, exchange, surface, pass, isStruck } = visit
-    const journey: Journey = {
+  private forward(context: RequestContext, { observer, recordedAs }: Forward): void {
+    const { request, response, exchange, surface, quota, hasFault } = context
+    const forward: ForwardContext = {
       ...{ request, response, exchange, recordedAs },
-      ours: () => [...(pass?.headers() ?? []), ...this.contractOf(exchange)],
+      ownHeaders: () => [...(quota?.headers() ?? []), ...this.contractOf(exchange)],
       // A fault that splits the chunks needs an uncompressed body.
-      isPlain: isStruck,
-      witness: witness && watched(witness, response, this.fixed.report),
-      done: error => (error === undefined ? this.end(visit) : this.fail(visit, error)),
+      isPlain: hasFault,
+      observer: observer && watched(observer, response, this.fixed.report),
+      done: error => (error === undefined ? this.end(context) : this.fail(context, error)),
     }
     if (!surface.live) throw new Error(`There is no live platform behind ${exchange.path}.`)
     surface.live
       .proxy()
-      .then(proxy => proxy.forward(journey))
-      .catch(error => this.fail(visit, error))
+      .then(proxy => proxy.forward(forward))
+      .catch(error => this.fail(context, error))
   }
 
   private contractOf({ mode }: Exchange): readonly string[] {
     return mode === undefined ? nothing : this.contractHeaders()
   }
 
-  private furtherHeaders(exchange: Exchange, { headers: own }: Reply, pass: Quota | undefined): readonly string[] {
+  private furtherHeaders(exchange: Exchange, { headers: own }: Reply, quota: Quota | undefined): readonly string[] {
     const contract = exchange.mode === 'emulate' ? nothing : this.contractOf(exchange)
-    return [...(pass?.headers() ?? nothing), ...contract, ...(own ?? nothing)]
+    return [...(quota?.headers() ?? nothing), ...contract, ...(own ?? nothing)]
   }
 
-  private reply(visit: Visit, reply: Reply, error?: PlatformError): void {
-    const { request, response, exchange, surface, pass, live } = visit
+  private reply(context: RequestContext, reply: Reply, error?: PlatformError): void {
+    const { request, response, exchange, surface, quota, live } = context
     const { body, contentType, tokens } = reply
     // A recording has its own request id.
     const requestId = surface.hasRequestIds && !reply.isRecorded ? nextRequestId() : undefined
     const { origin } = request.headers
     const { cors: allowed } = live ?? surface
     const cors = origin === undefined ? allowed.forNoOrigin : allowed.headersFor(origin)
-    if (pass && tokens) pass.settle(tokens)
-    const hasOwnAlone = !pass && exchange.mode === 'emulate'
-    const more = hasOwnAlone ? (reply.headers ?? nothing) : this.furtherHeaders(exchange, reply, pass)
+    if (quota && tokens) quota.settle(tokens)
+    const hasOwnAlone = !quota && exchange.mode === 'emulate'
+    const more = hasOwnAlone ? (reply.headers ?? nothing) : this.furtherHeaders(exchange, reply, quota)
     const head = { contentType, cors, requestId, more }
     const isWhole = typeof body === 'string' || Buffer.isBuffer(body)
     const piecesAtMs = isWhole ? undefined : []
@@ -303,11 +312,11 @@ class Ending implements Outlets {
     if (isWhole) {
       sendWhole(response, head, reply, body)
       outcome.complete = true
-      return this.end(visit)
+      return this.end(context)
     }
     const done = (complete: boolean) => {
       outcome.complete = complete
-      this.end(visit)
+      this.end(context)
     }
     if (isOpenBody(body)) sendOpen(response, head, reply, body, piecesAtMs, done)
     else sendPaced(response, head, reply, body, { pacer: this.fixed.pacer, piecesAtMs }, done)
@@ -330,7 +339,7 @@ const newOutcome = (
   hint: error?.more.hint,
   remark: reply.remark,
   requestId,
-  said: reply,
+  answer: reply,
   upstream: reply.upstream,
   beganMs: passedMs(),
   piecesAtMs,
@@ -339,7 +348,7 @@ const newOutcome = (
 
 const anyMethod: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS']
 
-function optionsReply({ request, exchange, surface, live }: Visit, { methods: own }: Options): Reply {
+function optionsReply({ request, exchange, surface, live }: RequestContext, { methods: own }: Options): Reply {
   // RFC 9110 §9.3.7: "*" asks about the server as a whole.
   const methods = exchange.path === '*' ? anyMethod : own
   // A page must be able to read the 404 of an unknown path, so its preflight succeeds too.
@@ -386,7 +395,7 @@ function newExchange({ method = '', url = '', headers }: IncomingMessage, path: 
  * answer.
  */
 export function watched(
-  witness: ResponseObserver,
+  observer: ResponseObserver,
   response: ServerResponse,
   report: (error: unknown) => void,
 ): ResponseObserver {
@@ -405,7 +414,7 @@ export function watched(
     if (ended) return
     ended = true
     try {
-      witness.end(complete && !failed)
+      observer.end(complete && !failed)
     } catch (error) {
       report(error)
     }
@@ -413,8 +422,8 @@ export function watched(
   if (response.destroyed) end(false)
   else response.once('close', () => end(false))
   return {
-    head: (status, headers) => tell(() => witness.head(status, headers)),
-    bytes: bytes => tell(() => witness.bytes(bytes)),
+    head: (status, headers) => tell(() => observer.head(status, headers)),
+    bytes: bytes => tell(() => observer.bytes(bytes)),
     end,
   }
 }

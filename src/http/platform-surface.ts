@@ -122,9 +122,9 @@ function mixedSurface(local: Local, mixed: LiveOptions): Own & Pick<Surface, 'mo
         case 'emulate':
           return made(exchange)
         case 'proxy':
-          return carryOver(mixed, exchange)
+          return forward(mixed, exchange)
         case 'record':
-          return exchange.isWebSocket ? carryOver(mixed, exchange) : record(mixed, exchange)
+          return exchange.isWebSocket ? forward(mixed, exchange) : record(mixed, exchange)
         case 'replay':
           return replay(mixed, exchange)
       }
@@ -156,7 +156,7 @@ const liveSide = ({ has }: Routes, { modeOf, onMiss, origins, proxy, liveCors }:
   },
 })
 
-function carryOver({ faultByRule, passed }: LiveOptions, exchange: Exchange): Forward | Promise<Forward> {
+function forward({ faultByRule, passed }: LiveOptions, exchange: Exchange): Forward | Promise<Forward> {
   passed()
   const fault = faultByRule?.(exchange)
   return fault ? fault.then(fault => ({ kind: 'forward', fault })) : { kind: 'forward' }
@@ -165,8 +165,8 @@ function carryOver({ faultByRule, passed }: LiveOptions, exchange: Exchange): Fo
 async function record(mixed: LiveOptions, exchange: Exchange): Promise<Forward> {
   const recordings = await mixed.recordings()
   await recordings.ready()
-  const witness = recordings.witness(exchange)
-  return { ...(await carryOver(mixed, exchange)), witness, recordedAs: witness?.file }
+  const observer = recordings.observerOf(exchange)
+  return { ...(await forward(mixed, exchange)), observer, recordedAs: observer?.file }
 }
 
 async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {

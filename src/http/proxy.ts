@@ -3,7 +3,6 @@ import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type In
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { notFound, upstreamUnreachable, upstreamUnreadable, upstreamUntrusted } from '../core/errors.js'
 import { onceLoaded } from '../core/work.js'
-import { carryBack } from './proxy/carry-back.js'
 import { climbs } from './proxy/climbing.js'
 import type { LiveCredentials, ShownCredential } from './proxy/credentials.js'
 import { endWith } from './proxy/end-with.js'
@@ -11,25 +10,26 @@ import { outgoing } from './proxy/headers.js'
 import { createKeptClient } from './proxy/kept-client.js'
 import { MOST_REST_MS } from './proxy/kept-connection.js'
 import type { LiveAnswer } from './proxy/live-answer.js'
-import { type Journey, type Manners, Passage } from './proxy/passage.js'
+import { type ForwardContext, type ForwardSettings, ProxiedRequest } from './proxy/proxied-request.js'
+import { sendAnswer } from './proxy/send-answer.js'
 import { joinWebSocket } from './proxy/websocket.js'
 
 export { authCredentials, callersOwn, platformCredentials } from './proxy/credentials.js'
 
 export interface Upstream {
   /** Forwards one request. */
-  forward(journey: Journey): void
+  forward(context: ForwardContext): void
 }
 
-export interface ProxyOptions extends Manners {
+export interface ProxyOptions extends ForwardSettings {
   readonly baseUrl: string
   readonly credentials: LiveCredentials
   /** Whether untrusted certificates are accepted. */
   readonly insecure: boolean
 }
 
-/** Sends the request of a passage once everything about it is known. */
-type Client = (passage: Passage) => void
+/** Sends a proxied request once everything about it is known. */
+type Client = (proxied: ProxiedRequest) => void
 
 /** The live platform's address, and whether its certificate must be trusted. */
 interface Live {
@@ -47,7 +47,7 @@ export function createProxy(options: ProxyOptions): Upstream {
   const live = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port, secure: !options.insecure }
   const prefix = pathname.replace(/\/+$/, '')
   // The URL that the journal shows, without user name and password.
-  const manners = { ...options, baseUrl: `${protocol}//${host}${prefix}` }
+  const settings = { ...options, baseUrl: `${protocol}//${host}${prefix}` }
   const Agent = protocol === 'https:' ? HttpsAgent : HttpAgent
   // Idle connections time out. Nothing else would close those of a proxy that a reload has replaced.
   const kept = new Agent({ keepAlive: true, timeout: MOST_REST_MS })
@@ -56,55 +56,55 @@ export function createProxy(options: ProxyOptions): Upstream {
   const onNew = { direct: directClient(live, fresh, failed), engine: engineClient(live, fresh, failed) }
   const onKept = { direct: keptClient(live, kept, failed), engine: engineClient(live, kept, failed) }
 
-  function failed(passage: Passage, error: NodeJS.ErrnoException): void {
-    if (passage.turnsBack(error)) return carry(passage, onNew)
+  function failed(proxied: ProxiedRequest, error: NodeJS.ErrnoException): void {
+    if (proxied.prepareRetry(error)) return sendBy(proxied, onNew)
     // After a complete answer, the error may concern what follows on the connection. Only this place can tell, since a
     // body that ends with the connection looks complete after a reset too.
-    if (!passage.answer?.complete) passage.breaksOff(reasonOf(error))
+    if (!proxied.answer?.complete) proxied.breakOff(reasonOf(error))
   }
 
-  function carry(passage: Passage, { direct, engine }: typeof onKept): void {
-    const { isWebSocket, endpoint } = passage.journey.exchange
+  function sendBy(proxied: ProxiedRequest, { direct, engine }: typeof onKept): void {
+    const { isWebSocket, endpoint } = proxied.context.exchange
     try {
-      if (isWebSocket) onNew.direct(passage)
-      else if (endpoint?.isElsewhere) engine(passage)
-      else direct(passage)
+      if (isWebSocket) onNew.direct(proxied)
+      else if (endpoint?.isElsewhere) engine(proxied)
+      else direct(proxied)
     } catch (error) {
-      passage.fail(error)
+      proxied.fail(error)
     }
   }
 
-  function depart(passage: Passage, { headers, query }: ShownCredential): void {
-    const { request, exchange, isPlain, witness } = passage.journey
-    if (passage.isOver) return
-    passage.target = prefix + exchange.path + (request.url?.includes('?') ? `?${query ?? exchange.query}` : '')
-    passage.headers = Object.assign(outgoing(exchange.headers, exchange.body), headers, { host })
-    if (exchange.isWebSocket) Object.assign(passage.headers, { connection: 'Upgrade', upgrade: 'websocket' })
-    if (isPlain || witness) passage.headers['accept-encoding'] = 'identity'
-    passage.departs()
+  function start(proxied: ProxiedRequest, { headers, query }: ShownCredential): void {
+    const { request, exchange, isPlain, observer } = proxied.context
+    if (proxied.isOver) return
+    proxied.target = prefix + exchange.path + (request.url?.includes('?') ? `?${query ?? exchange.query}` : '')
+    proxied.headers = Object.assign(outgoing(exchange.headers, exchange.body), headers, { host })
+    if (exchange.isWebSocket) Object.assign(proxied.headers, { connection: 'Upgrade', upgrade: 'websocket' })
+    if (isPlain || observer) proxied.headers['accept-encoding'] = 'identity'
+    proxied.awaitAnswer()
     // If the body stayed unread, we would not notice that the client disconnects.
     request.resume()
     // A kept connection may just be closing, and a call of a tool must not be sent twice to find out.
-    carry(passage, passage.isMcp ? onNew : onKept)
+    sendBy(proxied, proxied.isMcp ? onNew : onKept)
   }
 
   return {
-    forward(journey) {
-      const passage = new Passage(journey, manners)
+    forward(context) {
+      const proxied = new ProxiedRequest(context, settings)
       // A path with `..` could end up outside the prefix, or outside the auth backend.
-      if (climbs(journey.exchange.path)) return passage.fail(notFound())
+      if (climbs(context.exchange.path)) return proxied.fail(notFound())
       try {
-        const shown = options.credentials(journey.exchange)
-        if (!(shown instanceof Promise)) return depart(passage, shown)
-        shown.then(found => depart(passage, found)).catch(error => passage.fail(error))
+        const shown = options.credentials(context.exchange)
+        if (!(shown instanceof Promise)) return start(proxied, shown)
+        shown.then(found => start(proxied, found)).catch(error => proxied.fail(error))
       } catch (error) {
-        passage.fail(error)
+        proxied.fail(error)
       }
     },
   }
 }
 
-type Failed = (passage: Passage, error: NodeJS.ErrnoException) => void
+type Failed = (proxied: ProxiedRequest, error: NodeJS.ErrnoException) => void
 
 /**
  * Node's own client. It sends what must have a new connection, and WebSockets: http-proxy-middleware would write the live platform's refusals
@@ -113,32 +113,32 @@ type Failed = (passage: Passage, error: NodeJS.ErrnoException) => void
 function directClient({ protocol, hostname, port, secure }: Live, agent: HttpAgent, failed: Failed): Client {
   const send = protocol === 'https:' ? httpsRequest : httpRequest
   const to = { hostname, port, agent, rejectUnauthorized: secure }
-  return passage => {
-    const { method, headers, target } = passage
+  return proxied => {
+    const { method, headers, target } = proxied
     const upstream = send({ ...to, method, headers, path: target === '' ? '/' : target })
-    upstream.once('socket', () => opens(passage, upstream))
+    upstream.once('socket', () => connected(proxied, upstream))
     upstream.once('response', answer => {
       // The answer broke off.
-      answer.once('error', error => passage.destroy(error))
-      answers(passage, answer)
+      answer.once('error', error => proxied.destroy(error))
+      answerArrived(proxied, answer)
     })
-    if (passage.journey.exchange.isWebSocket) {
-      upstream.once('upgrade', (answer, socket, early) => joinWebSocket(passage, answer, socket, early))
+    if (proxied.context.exchange.isWebSocket) {
+      upstream.once('upgrade', (answer, socket, early) => joinWebSocket(proxied, answer, socket, early))
     }
-    upstream.on('error', error => failed(passage, error))
+    upstream.on('error', error => failed(proxied, error))
   }
 }
 
 /** Our own client, for documented paths, and node's for what that does not send. */
 function keptClient(live: Live, agent: HttpAgent, failed: Failed): Client {
-  const nodes = directClient(live, agent, failed)
-  const answersAtOnce = (passage: Passage, answer: LiveAnswer) => {
-    begins(passage, answer)
-    carryBack(passage)
+  const sendByNode = directClient(live, agent, failed)
+  const answerAtOnce = (proxied: ProxiedRequest, answer: LiveAnswer) => {
+    answerBegan(proxied, answer)
+    sendAnswer(proxied)
   }
-  const sends = createKeptClient(live, { answers: answersAtOnce, failed })
-  return passage => {
-    if (!sends(passage)) nodes(passage)
+  const send = createKeptClient(live, { answers: answerAtOnce, failed })
+  return proxied => {
+    if (!send(proxied)) sendByNode(proxied)
   }
 }
 
@@ -146,39 +146,39 @@ function keptClient(live: Live, agent: HttpAgent, failed: Failed): Client {
 function engineClient(live: Live, agent: HttpAgent, failed: Failed): Client {
   const load = onceLoaded(async () => {
     const { createEngine } = await import('./proxy/engine.js')
-    return createEngine({ ...live, agent }, { opens, answers, failed })
+    return createEngine({ ...live, agent }, { connected, answerArrived, failed })
   })
-  return passage => {
+  return proxied => {
     load()
       .then(send => {
-        if (!passage.isOver) send(passage)
+        if (!proxied.isOver) send(proxied)
       })
-      .catch(error => passage.fail(error))
+      .catch(error => proxied.fail(error))
   }
 }
 
 /** A connection is open, whether new or reused. */
-function opens(passage: Passage, upstream: ClientRequest): void {
-  passage.opens(upstream)
+function connected(proxied: ProxiedRequest, upstream: ClientRequest): void {
+  proxied.connected(upstream)
   // The client disconnected before there was a connection.
-  if (passage.isOver) return void upstream.destroy()
+  if (proxied.isOver) return void upstream.destroy()
   // For connections that end without an answer and without an error, such as an unrequested protocol upgrade.
   upstream.once('close', () => {
-    if (!passage.answer && passage.upstream === upstream) passage.fail(reasonOf(new Error('no answer')))
+    if (!proxied.answer && proxied.upstream === upstream) proxied.fail(reasonOf(new Error('no answer')))
   })
   // The body's original bytes. The request itself has been read to its end.
-  endWith(upstream, passage.journey.exchange.body)
+  endWith(upstream, proxied.context.exchange.body)
 }
 
-function begins(passage: Passage, answer: LiveAnswer): void {
-  passage.answer = answer
-  passage.begins()
+function answerBegan(proxied: ProxiedRequest, answer: LiveAnswer): void {
+  proxied.answer = answer
+  proxied.answerBegan()
 }
 
-function answers(passage: Passage, answer: IncomingMessage): void {
-  begins(passage, answer)
+function answerArrived(proxied: ProxiedRequest, answer: IncomingMessage): void {
+  answerBegan(proxied, answer)
   // The rest of what arrived with the head is still being read in this turn.
-  process.nextTick(carryBack, passage)
+  process.nextTick(sendAnswer, proxied)
 }
 
 function reasonOf({ code, message }: NodeJS.ErrnoException) {

@@ -1,5 +1,5 @@
 /**
- * The building blocks of the line: stages, the visits that pass through them, and the surfaces that serve a prefix of
+ * The building blocks of the line: stages, the requests that pass through them, and the surfaces that serve a prefix of
  * paths.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -12,7 +12,7 @@ import type { ModeOf } from './modes.js'
 import type { Upstream } from './proxy.js'
 
 /** One request on its way through the line. */
-export interface Visit {
+export interface RequestContext {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly exchange: Exchange
@@ -20,28 +20,28 @@ export interface Visit {
   /** Set if the request may reach something live. It is then refused if it comes from a foreign page. */
   readonly live: Live | undefined
   /** The request's share of its credential's limits. */
-  pass: Quota | undefined
+  quota: Quota | undefined
   answer: Answer | undefined
   /** Whether a fault applies to it. The fault then journals it. */
-  isStruck: boolean
+  hasFault: boolean
 }
 
-export type Step = (visit: Visit) => void
+export type Step = (context: RequestContext) => void
 
-/** What a stage may do with a visit instead of passing it on. */
+/** What a stage may do with a request instead of passing it on. */
 export interface Outlets {
   /** Continues with a value, at once if it is not a promise, since awaiting one costs a turn. */
-  when<T>(visit: Visit, value: T | Promise<T>, then: (value: T) => void): void
-  fail(visit: Visit, cause: unknown): void
-  /** Sends the visit's answer. */
+  when<T>(context: RequestContext, value: T | Promise<T>, then: (value: T) => void): void
+  fail(context: RequestContext, cause: unknown): void
+  /** Sends the answer. */
   deliver: Step
-  /** Journals the visit, unless a fault is going to. */
+  /** Journals the exchange, unless a fault is going to. */
   end: Step
-  /** Journals the visit. */
+  /** Journals the exchange. */
   journal: Step
 }
 
-/** One part of the line: creates a step that passes visits on to the next one. */
+/** One part of the line: creates a step that passes requests on to the next one. */
 export type Stage = (next: Step, ends: Outlets) => Step
 
 /** Serves the paths below a prefix: who may call what, and the form of the answers. */

@@ -4,25 +4,25 @@ import { PlatformError } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import type { ChosenFault, Faults } from '../faults/index.js'
 import type { Limits } from '../limits/index.js'
-import { strike } from './faults.js'
-import type { Outlets, Stage, Step, Visit } from './stage.js'
+import { applyFault } from './faults.js'
+import type { Outlets, RequestContext, Stage, Step } from './stage.js'
 
 /** Refuses requests from foreign pages that may reach something live. */
-export const ownPagesOnly: Stage = next => visit => {
-  const { live, request, exchange } = visit
+export const ownPagesOnly: Stage = next => context => {
+  const { live, request, exchange } = context
   live?.origins.requireOwn(request.headers, live.mayBeLinked(exchange.path))
-  next(visit)
+  next(context)
 }
 
 /** Counts requests. Throws a 429 over the limit. */
 export const limitRequests =
   (limits: Limits): Stage =>
   next =>
-  visit => {
-    const { caller, path, endpoint } = visit.exchange
-    visit.pass = limits.passFor(caller, path, endpoint?.isOwn)
-    visit.pass?.request()
-    next(visit)
+  context => {
+    const { caller, path, endpoint } = context.exchange
+    context.quota = limits.passFor(caller, path, endpoint?.isOwn)
+    context.quota?.request()
+    next(context)
   }
 
 /** Counts the tokens of a prompt that takes long to count; returns `undefined` for others. */
@@ -32,20 +32,20 @@ export type HeavyPrompt = (exchange: Exchange) => Promise<number> | undefined
 export const limitChat =
   (heavyPrompt: HeavyPrompt): Stage =>
   (next, { when }) =>
-  visit => {
-    const { response, exchange, pass } = visit
+  context => {
+    const { response, exchange, quota } = context
     // `close` has already fired for a destroyed response.
-    const chat = pass?.countsChat && !response.destroyed ? readable(visit) : undefined
-    if (!pass || !chat) return next(visit)
-    when(visit, pass.countsPrompts ? heavyPrompt(exchange) : undefined, promptTokens => {
-      const close = response.destroyed ? undefined : pass.chat(chat, promptTokens)
+    const chat = quota?.countsChat && !response.destroyed ? readable(context) : undefined
+    if (!quota || !chat) return next(context)
+    when(context, quota.countsPrompts ? heavyPrompt(exchange) : undefined, promptTokens => {
+      const close = response.destroyed ? undefined : quota.chat(chat, promptTokens)
       if (close) response.once('close', close)
-      next(visit)
+      next(context)
     })
   }
 
 /** Returns `undefined` for a body that is no chat completion request; how to answer it is up to the live platform. */
-function readable({ exchange, surface }: Visit): ChatRequest | undefined {
+function readable({ exchange, surface }: RequestContext): ChatRequest | undefined {
   try {
     return chatIn(exchange)
   } catch (error) {
@@ -55,41 +55,46 @@ function readable({ exchange, surface }: Visit): ChatRequest | undefined {
 }
 
 /** Applies a fault that the request or a test asked for, before the request is answered. */
-export const strikeBefore =
+export const faultsBefore =
   (faults: Faults): Stage =>
   (next, ends) =>
-  visit => {
-    const { exchange, surface } = visit
-    const chosen = faults.asked(exchange) ?? (surface.failsBeforehand ? faults.drawn(exchange) : undefined)
-    suffer(visit, chosen, next, ends)
+  context => {
+    const { exchange, surface } = context
+    const chosen = faults.requested(exchange) ?? (surface.failsBeforehand ? faults.ruledOrRandom(exchange) : undefined)
+    applyOrContinue(context, chosen, next, ends)
   }
 
 /** Applies the fault of the rule that answered, or a random one, to the answer. */
-export const strikeAfter =
+export const faultsAfter =
   (faults: Faults): Stage =>
   (next, ends) =>
-  visit => {
-    const { exchange, answer, isStruck, surface } = visit
-    const isDrawn = !isStruck && !surface.failsBeforehand
-    suffer(visit, isDrawn ? faults.drawn(exchange, answer) : undefined, next, ends)
+  context => {
+    const { exchange, answer, hasFault, surface } = context
+    const isDrawn = !hasFault && !surface.failsBeforehand
+    applyOrContinue(context, isDrawn ? faults.ruledOrRandom(exchange, answer) : undefined, next, ends)
   }
 
 /** Continues, applying the fault if there is one. The fault then makes sure that the exchange is journaled. */
-function suffer(visit: Visit, chosen: ChosenFault | undefined, next: Step, { fail, end, journal }: Outlets): void {
-  const { exchange, response, surface } = visit
-  if (!chosen) return next(visit)
-  if (response.destroyed) return end(visit)
-  visit.isStruck = true
-  strike(response, exchange, chosen, {
+function applyOrContinue(
+  context: RequestContext,
+  chosen: ChosenFault | undefined,
+  next: Step,
+  { fail, end, journal }: Outlets,
+): void {
+  const { exchange, response, surface } = context
+  if (!chosen) return next(context)
+  if (response.destroyed) return end(context)
+  context.hasFault = true
+  applyFault(response, exchange, chosen, {
     codeOf: surface.faultCode,
     goOn() {
       try {
-        next(visit)
+        next(context)
       } catch (error) {
-        fail(visit, error)
+        fail(context, error)
       }
     },
-    refuse: error => fail(visit, error),
-    ended: () => journal(visit),
+    refuse: error => fail(context, error),
+    ended: () => journal(context),
   })
 }

@@ -30,7 +30,7 @@ export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, r
     missed: isMissed(exchange),
     ...endingOf(exchange, told),
     requestBytes: bodyBytesOf(exchange),
-    responseBytes: bytesIn(outcome?.said),
+    responseBytes: bytesIn(outcome?.answer),
     ...timesOf(exchange, durationMs),
     pieces: piecesOf(exchange),
     piecesAtMs: thinned(outcome?.piecesAtMs ?? []),
@@ -39,10 +39,10 @@ export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, r
 
 const shortened = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
 
-function bytesIn(said: Reply | UpstreamResponse | undefined): number {
-  if (!said) return 0
-  if (said.kind === 'heard') return said.bytes
-  const { body } = said
+function bytesIn(answer: Reply | UpstreamResponse | undefined): number {
+  if (!answer) return 0
+  if (answer.kind === 'upstream') return answer.bytes
+  const { body } = answer
   if (typeof body === 'string') return Buffer.byteLength(body)
   if (Buffer.isBuffer(body)) return body.length
   const { head, before, pieces, after, tail, bytewise } = body
@@ -53,9 +53,10 @@ function bytesIn(said: Reply | UpstreamResponse | undefined): number {
 
 /** The number of pieces with a time, or of all pieces if more were sent than timed. */
 function piecesOf({ outcome }: Exchange): number {
-  const { said, complete, piecesAtMs = [] } = outcome ?? {}
-  if (said?.kind !== 'reply' || typeof said.body === 'string' || Buffer.isBuffer(said.body)) return piecesAtMs.length
-  return complete && piecesAtMs.length >= MOST_PIECES_TIMED ? said.body.pieces.length : piecesAtMs.length
+  const { answer, complete, piecesAtMs = [] } = outcome ?? {}
+  if (answer?.kind !== 'reply' || typeof answer.body === 'string' || Buffer.isBuffer(answer.body))
+    return piecesAtMs.length
+  return complete && piecesAtMs.length >= MOST_PIECES_TIMED ? answer.body.pieces.length : piecesAtMs.length
 }
 
 function thinned(times: readonly number[]): readonly number[] {

@@ -27,8 +27,8 @@ export function curlOf(exchange: Exchange, redact: Redact, url: string): string 
 }
 
 function flagsOf({ method, path, query, headers, outcome }: Exchange, hasBody: boolean): readonly string[] {
-  const { said } = outcome ?? {}
-  const isStream = /event-stream/.test(said?.kind === 'reply' ? said.contentType : (said?.headers.join() ?? ''))
+  const { answer } = outcome ?? {}
+  const isStream = /event-stream/.test(answer?.kind === 'reply' ? answer.contentType : (answer?.headers.join() ?? ''))
   const usual = hasBody ? 'POST' : 'GET'
   return [
     // Streams should be shown as they arrive.

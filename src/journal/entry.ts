@@ -44,7 +44,7 @@ export function entryOf(
     ...endingOf(exchange, told),
     ...(exchange.nearest && { nearest: redaction.value(exchange.nearest) as ClosestRecording }),
     violations: exchange.violations ?? [],
-    ...(outcome?.upstream && { upstream: saidJson({ said: outcome.upstream }, { path, redaction, shownBytes }) }),
+    ...(outcome?.upstream && { upstream: saidJson({ answer: outcome.upstream }, { path, redaction, shownBytes }) }),
     response: {
       ...saidJson(outcome, { path, redaction, shownBytes }),
       piecesAtMs: outcome?.piecesAtMs ?? [],
@@ -140,13 +140,13 @@ interface AnswerBytes {
 
 const nothing = Buffer.alloc(0)
 
-function saidIn({ said, requestId }: Partial<Outcome> = {}): AnswerBytes {
-  if (!said) return { headers: [], beginning: nothing, bytes: 0 }
-  if (said.kind === 'heard') {
-    return { headers: said.headers, beginning: Buffer.concat(said.beginning), bytes: said.bytes }
+function saidIn({ answer, requestId }: Partial<Outcome> = {}): AnswerBytes {
+  if (!answer) return { headers: [], beginning: nothing, bytes: 0 }
+  if (answer.kind === 'upstream') {
+    return { headers: answer.headers, beginning: Buffer.concat(answer.beginning), bytes: answer.bytes }
   }
-  const body = replyBytes(said)
-  const type = said.contentType === '' ? [] : ['content-type', said.contentType]
+  const body = replyBytes(answer)
+  const type = answer.contentType === '' ? [] : ['content-type', answer.contentType]
   const id = requestId === undefined ? [] : ['x-request-id', requestId]
-  return { headers: [...type, ...id, ...(said.headers ?? [])], beginning: body, bytes: body.length }
+  return { headers: [...type, ...id, ...(answer.headers ?? [])], beginning: body, bytes: body.length }
 }

@@ -111,24 +111,24 @@ interface Tokens {
 
 /** The tokens that the answer reports; for a stream without usage, the tokens counted here. */
 function tokensOf({ body, outcome }: Exchange): Tokens | null {
-  const { said } = outcome ?? {}
-  if (said?.kind === 'reply' && said.tokens && (body?.length ?? 0) <= COUNTED_BYTES) {
-    const { prompt, completion } = said.tokens
+  const { answer } = outcome ?? {}
+  if (answer?.kind === 'reply' && answer.tokens && (body?.length ?? 0) <= COUNTED_BYTES) {
+    const { prompt, completion } = answer.tokens
     return { prompt, completion }
   }
-  const end = endOf(said)
+  const end = endOf(answer)
   const [, prompt] = /"prompt_tokens"\s*:\s*(\d+)/.exec(end) ?? []
   const [, completion] = /"completion_tokens"\s*:\s*(\d+)/.exec(end) ?? []
   return prompt && completion ? { prompt: Number(prompt), completion: Number(completion) } : null
 }
 
-function endOf(said: Reply | UpstreamResponse | undefined): string {
-  if (!said) return ''
-  if (said.kind === 'heard') {
-    const kept = Buffer.concat(said.beginning)
-    return kept.length < said.bytes ? '' : kept.subarray(-USAGE_BYTES).toString('latin1')
+function endOf(answer: Reply | UpstreamResponse | undefined): string {
+  if (!answer) return ''
+  if (answer.kind === 'upstream') {
+    const kept = Buffer.concat(answer.beginning)
+    return kept.length < answer.bytes ? '' : kept.subarray(-USAGE_BYTES).toString('latin1')
   }
-  const { body, again } = said
+  const { body, again } = answer
   if (typeof body === 'string') return body.slice(-USAGE_BYTES)
   if (Buffer.isBuffer(body)) return (again?.() ?? body).subarray(-USAGE_BYTES).toString('latin1')
   return `${body.pieces.at(-1) ?? ''}${body.tail}`.slice(-USAGE_BYTES)

@@ -97,7 +97,7 @@ export class Ring {
 function freeBuffers(exchange: Exchange): void {
   const { body, outcome } = exchange
   if (body && body.buffer.byteLength > 2 * body.length) exchange.body = Buffer.from(body)
-  if (outcome?.said?.kind === 'heard') moveTogether(outcome.said.beginning)
+  if (outcome?.answer?.kind === 'upstream') moveTogether(outcome.answer.beginning)
 }
 
 /** Copies all pieces into one buffer, since a single piece keeps its whole original buffer in memory. */

@@ -127,8 +127,8 @@ export function sizeOf({ path, query, body, chat, outcome }: Exchange): number {
   const bodyBytes = body?.length ?? 0
   // The parsed chat request is kept in addition to its bytes.
   const asked = path.length + query.length + bodyBytes + (chat ? bodyBytes : 0)
-  const { said, upstream, piecesAtMs = none } = outcome ?? {}
-  return asked + piecesAtMs.length * TIME_BYTES + (said ? heldOf(said) : 0) + (upstream ? heldOf(upstream) : 0)
+  const { answer, upstream, piecesAtMs = none } = outcome ?? {}
+  return asked + piecesAtMs.length * TIME_BYTES + (answer ? heldOf(answer) : 0) + (upstream ? heldOf(upstream) : 0)
 }
 
 const none: readonly number[] = []
@@ -141,9 +141,9 @@ const TEXT_BYTES = 24
  * The pieces of a stream may be shared with their rule or recording, or not. Bytes that can be computed again are not
  * kept.
  */
-function heldOf(said: Reply | UpstreamResponse): number {
-  if (said.kind === 'heard') return said.beginning.reduce((sum, { length }) => sum + length + PIECE_BYTES, 0)
-  const { body, again } = said
+function heldOf(answer: Reply | UpstreamResponse): number {
+  if (answer.kind === 'upstream') return answer.beginning.reduce((sum, { length }) => sum + length + PIECE_BYTES, 0)
+  const { body, again } = answer
   if (typeof body === 'string') return body.length
   if (Buffer.isBuffer(body)) return again ? 0 : body.length
   return body.pieces.reduce((sum, { length }) => sum + length + TEXT_BYTES, 0)

@@ -62,9 +62,9 @@ export function createMeter(): Meter {
       note(series.total, endedMs - startedMs)
       if (outcome?.beganMs !== undefined) note(series.firstByte, outcome.beganMs - startedMs)
       if (!outcome?.complete) series.broken++
-      if (outcome?.said?.kind !== 'reply' || !outcome.said.tokens) return
-      series.promptTokens += outcome.said.tokens.prompt
-      series.completionTokens += outcome.said.tokens.completion
+      if (outcome?.answer?.kind !== 'reply' || !outcome.answer.tokens) return
+      series.promptTokens += outcome.answer.tokens.prompt
+      series.completionTokens += outcome.answer.tokens.completion
     },
     series: () => all.values(),
   }

@@ -21,7 +21,7 @@ interface Parts {
   readonly access: Access
   /** The available models. */
   readonly models: readonly Pick<Model, 'id' | 'pace'>[]
-  readonly replies: Pick<Replies, 'answer'> & Partial<Pick<Replies, 'misfit'>>
+  readonly replies: Pick<Replies, 'answer'> & Partial<Pick<Replies, 'mismatch'>>
   /** The default pace of streams. */
   readonly pace: Pace
   readonly tokenizer: Tokenizer
@@ -44,28 +44,31 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
   function answer(
     exchange: Exchange,
     request: ChatRequest,
-    said: Generation,
-    asked: PaceInput | undefined,
+    generation: Generation,
+    requestedPace: PaceInput | undefined,
   ): Reply | Promise<Reply> {
     const remark =
-      said.remark ??
-      (request.response_format || said.choices.length > 1 || said.choices[0]?.toolCalls
-        ? replies.misfit?.(request, said)
+      generation.remark ??
+      (request.response_format || generation.choices.length > 1 || generation.choices[0]?.toolCalls
+        ? replies.mismatch?.(request, generation)
         : undefined)
-    const pace = request.stream ? paceOf(request, said, asked) : undefined
+    const pace = request.stream ? paceOf(request, generation, requestedPace) : undefined
     // The answer is checked first: if it would be too large, the request is refused, however long its prompt is.
-    if (!isSmall(exchange, request, said) && (isHeavyAnswer(request, said) || isHeavyPrompt(exchange, tokenizer))) {
-      return heavyCompletion(exchange, said, tokenizer, pace).then(form => replyOf(form, said, remark))
+    if (
+      !isSmall(exchange, request, generation) &&
+      (isHeavyAnswer(request, generation) || isHeavyPrompt(exchange, tokenizer))
+    ) {
+      return heavyCompletion(exchange, generation, tokenizer, pace).then(form => replyOf(form, generation, remark))
     }
-    if (!pace) return replyOf(completions.whole(request, said), said, remark)
+    if (!pace) return replyOf(completions.whole(request, generation), generation, remark)
     // A stream may be open for long. Its request, if it is short, is parsed again when the journal is read.
     if (exchange.body && exchange.body.length <= SMALL_REQUEST) exchange.chat = undefined
-    return replyOf(completions.streamed(request, said, pace), said, remark)
+    return replyOf(completions.streamed(request, generation, pace), generation, remark)
   }
 
   /** The pace that the request asks for, else the rule's, else the model's. */
-  const paceOf = ({ model }: ChatRequest, said: Generation, asked: PaceInput | undefined): Pace =>
-    paceFrom(asked, paceFrom(said.pace, usual.get(model) ?? pace))
+  const paceOf = ({ model }: ChatRequest, generation: Generation, requestedPace: PaceInput | undefined): Pace =>
+    paceFrom(requestedPace, paceFrom(generation.pace, usual.get(model) ?? pace))
 
   /** The error of OpenAI for such a request. With `strict` it is ours as well. */
   function refusedAtOpenai(request: ChatRequest): string | undefined {
@@ -80,10 +83,10 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
     if (!usual.has(request.model)) throw unknownModel(request.model, modelIds)
     if (requests !== 'lenient' && !exchange.isUsualChat) exchange.openaiRefuses = refusedAtOpenai(request)
     // Read before a rule counts its answer, since a refused request does not get one.
-    const asked = exchange.headers[PACE_HEADER] === undefined ? undefined : paceAsked(exchange.headers)
-    const said = replies.answer(request, exchange)
-    if (said instanceof Promise) return said.then(found => answer(exchange, request, found, asked))
-    return answer(exchange, request, said, asked)
+    const requestedPace = exchange.headers[PACE_HEADER] === undefined ? undefined : paceRequested(exchange.headers)
+    const generation = replies.answer(request, exchange)
+    if (generation instanceof Promise) return generation.then(found => answer(exchange, request, found, requestedPace))
+    return answer(exchange, request, generation, requestedPace)
   }
 
   return { method: 'POST', path: CHAT, access, takesBody: true, says: mode => chatSays(mode, modelIds), reply }
@@ -128,9 +131,9 @@ const PACE_HEADER = 'x-standin-pace'
  * Parses the header `x-standin-pace: firstTokenMs=300; tokensPerSecond=50`. Returns `undefined` without the header.
  * Throws a 400 that names the header and the first invalid setting.
  */
-export function paceAsked({ [PACE_HEADER]: asked }: IncomingHttpHeaders): PaceInput | undefined {
-  if (asked === undefined) return undefined
-  const text = String(asked)
+export function paceRequested({ [PACE_HEADER]: requestedPace }: IncomingHttpHeaders): PaceInput | undefined {
+  if (requestedPace === undefined) return undefined
+  const text = String(requestedPace)
   // Two headers arrive joined by a comma, which no pace setting contains.
   if (text.includes(','))
     throw invalidRequest(`Header ${PACE_HEADER} must be sent once, with ";" between its settings, not ",".`)

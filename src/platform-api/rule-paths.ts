@@ -2,13 +2,13 @@
 import type { PathSource, Reply } from '../core/exchange.js'
 import { isPaced, type Pace, paceFrom } from '../core/pace.js'
 import type { HttpGeneration, HttpReplies } from '../replies/index.js'
-import { paceAsked } from './chat-completions.js'
+import { paceRequested } from './chat-completions.js'
 
 /** `usual` is the pace of streams for which neither the rule nor the request sets one. */
 export const rulePaths = (replies: HttpReplies, usual: Pace): PathSource => ({
   ...replies,
   answer(exchange) {
-    const asked = paceAsked(exchange.headers)
+    const asked = paceRequested(exchange.headers)
     const toReply = (said?: HttpGeneration) => said && replyOf(said, paceFrom(asked, paceFrom(said.pace, usual)))
     const said = replies.answer(exchange)
     return said instanceof Promise ? said.then(toReply) : toReply(said)

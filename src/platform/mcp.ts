@@ -10,7 +10,7 @@ import type { Origins } from '../core/origins.js'
 import { type Pace, paceFrom } from '../core/pace.js'
 import { onceLoaded } from '../core/work.js'
 import type { McpLists } from '../mcp/operations.js'
-import { paceAsked } from '../platform-api/chat-completions.js'
+import { paceRequested } from '../platform-api/chat-completions.js'
 import type { Replies } from '../replies/index.js'
 import type { Part } from './part.js'
 
@@ -77,7 +77,7 @@ export function mcpOpeners(loaded: LoadedConfig, needed: Needed): readonly (() =
         ...{ sessions, offers, states, origins, now, strict: config.strict },
         replies: async () => (await replies()).mcp(),
         file: name => contentOf(path.resolve(dir, name)),
-        paceOf: ({ headers }, own) => paceFrom(paceAsked(headers), paceFrom(own, pace())),
+        paceOf: ({ headers }, own) => paceFrom(paceRequested(headers), paceFrom(own, pace())),
       })
     },
   ]

@@ -34,7 +34,7 @@ function filesOf(loaded: LoadedConfig, { file }: PlatformSources) {
 /** Turns drafts into rules: writes, checks and saves them. */
 export function createDrafts({ current, sources, reload }: Omit<Dependencies, 'drafts'>): Drafts {
   return {
-    draft: async (told, open) => (await loadReplies()).draftOf(told, open),
+    draft: async (source, open) => (await loadReplies()).draftOf(source, open),
     read: async yaml => (await loadReplies()).rulesSent({ yaml }),
     async keep(yaml, name) {
       const file = await (await loadReplies()).keepRules(yaml, name, filesOf(current().loaded, sources))
@@ -193,43 +193,43 @@ async function explained(
     const { explain, linesOf } = await replies.mcp()
     const server = request?.path ?? servers[0] ?? '/mcp'
     const tried = { ...call, server, scope, headers: request?.headers, caller: request?.caller }
-    return { ...(await told(explain(tried, drafted), { linesOf, verdictOf })), total }
+    return { ...(await attemptFrom(explain(tried, drafted), { linesOf, verdictOf })), total }
   }
   if (request && replies.http && request.path !== CHAT) {
     const { explain, linesOf } = replies.http
-    return { ...(await told(await explain({ ...request, scope }, drafted), { linesOf, verdictOf })), total }
+    return { ...(await attemptFrom(await explain({ ...request, scope }, drafted), { linesOf, verdictOf })), total }
   }
   const body = request?.body ?? { model: model ?? models[0]?.id ?? '', messages }
   const checked = check(chatRequest, body, { firstOnly: true })
   if ('mistakes' in checked) throw invalidRequest(`This is not a chat request: ${checked.mistakes[0]?.sentence}`)
   const explanation = replies.explain(checked.value, { scope }, drafted)
-  const misfit = (said: Generation) => replies.misfit(checked.value, said)?.()
-  return { ...(await told(explanation, { linesOf, verdictOf, misfit })), total }
+  const mismatch = (generation: Generation) => replies.mismatch(checked.value, generation)?.()
+  return { ...(await attemptFrom(explanation, { linesOf, verdictOf, mismatch })), total }
 }
 
 interface Telling<T> extends Pick<RepliesPart, 'verdictOf'> {
-  linesOf(said: T): readonly string[]
+  linesOf(generation: T): readonly string[]
   /** What looks wrong about it. */
-  misfit?(said: T): string | undefined
+  mismatch?(generation: T): string | undefined
 }
 
-async function told<T extends { readonly answeredBy: AnsweredBy }>(
+async function attemptFrom<T extends { readonly answeredBy: AnsweredBy }>(
   { rule, nearest, passed, behind, says }: Explanation<T>,
-  { linesOf, verdictOf, misfit = () => undefined }: Telling<T>,
+  { linesOf, verdictOf, mismatch = () => undefined }: Telling<T>,
 ): Promise<Omit<Explained, 'total'>> {
-  const said = await says().catch((error: unknown) => {
+  const generation = await says().catch((error: unknown) => {
     // With strict, the refusal is what the app would get.
     if (error instanceof PlatformError) return error
     throw error
   })
   const before = passed(MOST_OTHERS).map(one => ({ ...one, isBefore: true }))
   const others = [...before, ...behind(MOST_OTHERS - before.length).map(one => ({ ...one, isBefore: false }))]
-  const isRefused = said instanceof PlatformError
+  const isRefused = generation instanceof PlatformError
   return {
     rule: rule ? { title: rule.title, place: rule.place, why: verdictOf(rule) } : null,
-    source: isRefused ? null : inWords(said.answeredBy),
-    reply: isRefused ? said.message : linesOf(said).join('\n'),
-    hint: isRefused ? (said.more.hint ?? null) : (misfit(said) ?? (rule ? null : nearest())),
+    source: isRefused ? null : inWords(generation.answeredBy),
+    reply: isRefused ? generation.message : linesOf(generation).join('\n'),
+    hint: isRefused ? (generation.more.hint ?? null) : (mismatch(generation) ?? (rule ? null : nearest())),
     others: others.map(({ rule: { title, place }, isBefore, reasons }) => ({ title, place, isBefore, reasons })),
   }
 }

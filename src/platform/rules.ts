@@ -128,14 +128,14 @@ async function warnOfCalls({ config }: LoadedConfig, rules: LoadedRules['rules']
 }
 
 /** Requests wait until the rule files are read. Afterwards, this adds no cost. */
-export function whenLoaded(load: () => Promise<Replies>): Pick<Replies, 'answer' | 'misfit' | 'faultFor'> {
+export function whenLoaded(load: () => Promise<Replies>): Pick<Replies, 'answer' | 'mismatch' | 'faultFor'> {
   const wait = async () => {
-    const { answer, misfit, faultFor } = await load()
-    return Object.assign(waiting, { answer, misfit, faultFor })
+    const { answer, mismatch, faultFor } = await load()
+    return Object.assign(waiting, { answer, mismatch, faultFor })
   }
-  const waiting: Pick<Replies, 'answer' | 'misfit' | 'faultFor'> = {
+  const waiting: Pick<Replies, 'answer' | 'mismatch' | 'faultFor'> = {
     answer: async (...asked) => (await wait()).answer(...asked),
-    misfit: () => undefined,
+    mismatch: () => undefined,
     faultFor: async exchange => (await wait()).faultFor(exchange),
   }
   return waiting

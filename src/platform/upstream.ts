@@ -58,8 +58,8 @@ export async function openAuthProxy(
   // Its 404 has forms of its own.
   const way = createProxy({ ...upstream, baseUrl: upstream.authUrl, corsFor, credentials, errors: 'untouched' })
   // Also when there was no answer: the backend may have acted all the same.
-  const witness = { head: forget, bytes: () => {}, end: forget }
+  const observer = { head: forget, bytes: () => {}, end: forget }
   return {
-    forward: journey => way.forward(mayEndSessions(journey.exchange) ? { ...journey, witness } : journey),
+    forward: context => way.forward(mayEndSessions(context.exchange) ? { ...context, observer } : context),
   }
 }

@@ -71,7 +71,7 @@ export interface Recordings {
    * Returns the observer that records an exchange with the live platform, or `undefined` if it is not recorded. Call
    * `ready` first.
    */
-  witness(exchange: Exchange): NamedObserver | undefined
+  observerOf(exchange: Exchange): NamedObserver | undefined
   /** Finds the recorded answer. Rejects only if the folder cannot be listed. */
   find(exchange: Exchange): Promise<ReplayResult>
   /** Resolves when everything that has ended so far is on disk. */
@@ -89,7 +89,7 @@ export function openRecordings(parts: RecordingsParts): Recordings {
   const recorder = createRecorder({ ...parts, shelf, identify })
   return {
     ready: shelf.ready,
-    witness: recorder.witness,
+    observerOf: recorder.witness,
     find: createFind({ ...parts, shelf, identify, ignore, written: recorder.flush }),
     flush: recorder.flush,
     receipt: () => parts.run.receipt(shelf.all()),

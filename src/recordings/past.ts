@@ -47,24 +47,24 @@ const bytesIn = ({ chunks }: Capture) => chunks.reduce((sum, { bytes }) => sum +
 function captureOf({ exchange, durationMs }: PastExchange, redaction: Redaction): Capture {
   const { outcome, method, startedMs } = exchange
   const why = objectionTo(exchange, redaction)
-  if (why !== undefined || !outcome?.said) throw cannotBeRecorded(why ?? 'no answer was sent')
+  if (why !== undefined || !outcome?.answer) throw cannotBeRecorded(why ?? 'no answer was sent')
   const { status, complete, beganMs = startedMs, piecesAtMs = [] } = outcome
-  const said = outcome.upstream ?? outcome.said
+  const answer = outcome.upstream ?? outcome.answer
   const headMs = beganMs - startedMs
   const endMs = Math.max(0, durationMs - headMs)
-  const type = said.kind === 'reply' && said.contentType !== '' ? ['content-type', said.contentType] : []
+  const type = answer.kind === 'reply' && answer.contentType !== '' ? ['content-type', answer.contentType] : []
   return {
     ...{ status, headMs, endMs, complete },
-    headers: [...type, ...(said.headers ?? [])],
+    headers: [...type, ...(answer.headers ?? [])],
     // The answer to HEAD has no body.
-    chunks: method === 'HEAD' ? [] : chunksOf(said, { piecesAtMs, endMs }),
+    chunks: method === 'HEAD' ? [] : chunksOf(answer, { piecesAtMs, endMs }),
   }
 }
 
 /** Returns why an exchange cannot be recorded, as the end of a sentence after "because"; `undefined` if it can. */
 function objectionTo({ path, endpoint, outcome }: Exchange, redaction: Redaction): string | undefined {
   if (isAuth(path)) return 'it is a request to the auth backend, whose answers are never recorded'
-  if (!outcome || outcome.status === 0 || !outcome.said) return 'no answer was sent'
+  if (!outcome || outcome.status === 0 || !outcome.answer) return 'no answer was sent'
   if (outcome.error !== undefined) {
     return `its answer is an error of Standin's own (${redaction.text(outcome.error).replace(/[.!?]+$/, '')}). A rule can say the same`
   }
@@ -73,13 +73,13 @@ function objectionTo({ path, endpoint, outcome }: Exchange, redaction: Redaction
   return objectionToAnswer(outcome)
 }
 
-function objectionToAnswer({ said: delivered, upstream, complete }: Outcome): string | undefined {
-  const said = upstream ?? delivered
+function objectionToAnswer({ answer: delivered, upstream, complete }: Outcome): string | undefined {
+  const answer = upstream ?? delivered
   // A client may hang up after [DONE]. Whether the answer is complete shows in what the live platform sent.
-  if (said?.kind !== 'heard') return complete ? undefined : 'its answer broke off'
-  const kept = said.beginning.reduce((sum, { length }) => sum + length, 0)
-  return said.bytes > kept
-    ? `the journal has only the beginning of its answer (${kept} of ${said.bytes} bytes). Repeat the request in mode record`
+  if (answer?.kind !== 'upstream') return complete ? undefined : 'its answer broke off'
+  const kept = answer.beginning.reduce((sum, { length }) => sum + length, 0)
+  return answer.bytes > kept
+    ? `the journal has only the beginning of its answer (${kept} of ${answer.bytes} bytes). Repeat the request in mode record`
     : undefined
 }
 
@@ -90,9 +90,9 @@ interface PieceTimes {
 }
 
 /** The chunks of a body; for a live answer, as much as was kept. */
-export function chunksOf(said: Reply | UpstreamResponse, times: PieceTimes): readonly RecordedChunk[] {
-  if (said.kind === 'heard') return timed(said.beginning, times)
-  const { body, again, contentType } = said
+export function chunksOf(answer: Reply | UpstreamResponse, times: PieceTimes): readonly RecordedChunk[] {
+  if (answer.kind === 'upstream') return timed(answer.beginning, times)
+  const { body, again, contentType } = answer
   if (typeof body === 'string') return body === '' ? [] : [{ atMs: times.endMs, bytes: Buffer.from(body) }]
   if (!Buffer.isBuffer(body)) return timed(piecesOf(body), inRhythm(body, times))
   const bytes = again?.() ?? body

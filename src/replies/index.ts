@@ -21,7 +21,7 @@ import { type LoadedRules, loadedHttp, loadMcp } from './load.js'
 import { callOf, hasMagic, MAGIC_PREFIX, magicOf, saysItself, withMagic } from './magic.js'
 import type { McpReplies } from './mcp/index.js'
 import { createMemory, type Memory } from './memory.js'
-import { asksForForm, canJudge, loadJudge, misfitOf } from './misfit.js'
+import { asksForForm, canJudge, loadJudge, mismatchOf } from './mismatch.js'
 import { nearestSentence } from './nearest.js'
 import type { ListedRule } from './operations.js'
 import { areNeighbours, fileOfRule } from './rule-files.js'
@@ -103,7 +103,7 @@ export interface Replies {
   /** A promise only if something has to be generated first. Throws a 424 if no rule matches and one is required. */
   answer(request: ChatRequest, circumstances?: Circumstances): Generation | Promise<Generation>
   /** Checks whether a reply is what its request asked for. Returns a sentence for the log. */
-  readonly misfit: typeof misfitOf
+  readonly mismatch: typeof mismatchOf
   /** The fault that a rule sets for the answer to an exchange, wherever the answer comes from. */
   faultFor(exchange: Exchange): Promise<Fault | undefined> | undefined
   /** Says which rule would answer, without its answering; with a draft, as if its rules were in force. */
@@ -168,7 +168,7 @@ export function createReplies({
       const isJudged = (request.response_format != null && asksForForm(request)) || taken.reply.calls.length > 0
       return isJudged && !canJudge() ? loadJudge().then(() => said) : said
     },
-    misfit: misfitOf,
+    mismatch: mismatchOf,
     explain(request, circumstances, draft) {
       const asked = new ChatInput(request, circumstances)
       const { rules, reasonsAgainst } = triedFor(asked)()

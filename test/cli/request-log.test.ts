@@ -74,7 +74,7 @@ test('what OpenAI would refuse is said on a line of its own', () => {
 })
 
 test('the line tells what a live error says, and that it was made to fit the document', () => {
-  const upstream: UpstreamResponse = { kind: 'heard', headers: [], beginning: [], bytes: 0 }
+  const upstream: UpstreamResponse = { kind: 'upstream', headers: [], beginning: [], bytes: 0 }
   const outcome = {
     ...answered,
     status: 502,

@@ -14,7 +14,12 @@ import { createRoutes } from '../../src/platform-api/index.js'
 /** The way to something that is not there. */
 export const notHere = () => Promise.reject(new Error('not in this mode'))
 
-const noFaults: Faults = { areRandom: false, mayStrike: () => false, asked: () => undefined, drawn: () => undefined }
+const noFaults: Faults = {
+  areRandom: false,
+  mayApply: () => false,
+  requested: () => undefined,
+  ruledOrRandom: () => undefined,
+}
 
 interface Over {
   readonly endpoint: Endpoint

@@ -202,7 +202,8 @@ const always = (fault: Fault) => ({ ...fault, chance: 1, path: '/v1/*' })
 function chooserWith(random: Parameters<typeof createFaults>[0]['random'], seed = 1) {
   const calls = createFaultCalls()
   const faults = createFaults({ header: true, random, seed, calls, chances: createChances() })
-  const choose = (asked: Exchange, ruled?: Fault) => faults.asked(asked) ?? faults.drawn(asked, { fault: ruled })
+  const choose = (asked: Exchange, ruled?: Fault) =>
+    faults.requested(asked) ?? faults.ruledOrRandom(asked, { fault: ruled })
   return { calls, choose }
 }
 

@@ -243,11 +243,13 @@ test('streams count with their pieces, and those of the live platform are put to
   for (let i = 0; i < 50; i++) {
     const body = { ...frame, pieces: Array.from({ length: 100 }, () => 'x'.repeat(50)) }
     const said = { kind: 'reply', status: 200, contentType: 'text/event-stream', body } as const
-    journal.add(exchangeWith({ outcome: { ...outcome, said } }))
+    journal.add(exchangeWith({ outcome: { ...outcome, answer: said } }))
   }
   expect(journal.count()).toBe(2)
   const beginning = ['data: 1\n\n', 'data: 2\n\n'].map(text => Buffer.from(text))
-  journal.add(exchangeWith({ outcome: { ...outcome, said: { kind: 'heard', headers: [], beginning, bytes: 18 } } }))
+  journal.add(
+    exchangeWith({ outcome: { ...outcome, answer: { kind: 'upstream', headers: [], beginning, bytes: 18 } } }),
+  )
   expect(beginning.map(String)).toEqual(['data: 1\n\n', 'data: 2\n\n'])
   expect(beginning.map(({ buffer }) => buffer.byteLength)).toEqual([18, 18])
 })

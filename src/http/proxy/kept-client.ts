@@ -4,7 +4,7 @@ import { connect as connectSecurely } from 'node:tls'
 import { parserFactory } from './answer-parser.js'
 import { KeptConnection, MOST_REST_MS } from './kept-connection.js'
 import type { LiveCall } from './live-call.js'
-import type { Passage } from './passage.js'
+import type { ProxiedRequest } from './proxied-request.js'
 
 interface KeptClientOptions {
   readonly protocol: string
@@ -13,19 +13,22 @@ interface KeptClientOptions {
   readonly secure: boolean
 }
 
-interface PassageEvents {
-  answers(passage: Passage, answer: LiveCall): void
-  failed(passage: Passage, error: NodeJS.ErrnoException): void
+interface ClientEvents {
+  answers(proxied: ProxiedRequest, answer: LiveCall): void
+  failed(proxied: ProxiedRequest, error: NodeJS.ErrnoException): void
 }
 
 /** No more idle connections than this are kept. */
 const MOST_IDLE = 256
 
 /**
- * Returns a function that sends the request of a passage. It returns false for requests that it does not send, because
+ * Returns a function that sends a proxied request. It returns false for requests that it does not send, because
  * node's parser is not within reach or because node's client would refuse them.
  */
-export function createKeptClient(options: KeptClientOptions, events: PassageEvents): (passage: Passage) => boolean {
+export function createKeptClient(
+  options: KeptClientOptions,
+  events: ClientEvents,
+): (proxied: ProxiedRequest) => boolean {
   const open = opener(options)
   // The most recent is used first, so that the others can close.
   const idle: KeptConnection[] = []
@@ -40,12 +43,12 @@ export function createKeptClient(options: KeptClientOptions, events: PassageEven
     },
   }
 
-  return passage => {
-    const createParser = parserFactory(passage.journey.request)
-    const head = headOf(passage)
+  return proxied => {
+    const createParser = parserFactory(proxied.context.request)
+    const head = headOf(proxied)
     if (!createParser || head === undefined) return false
     const connection = idle.pop() ?? new KeptConnection(open(), createParser, connectionEvents)
-    connection.send(passage, head, passage.journey.exchange.body)
+    connection.send(proxied, head, proxied.context.exchange.body)
     return true
   }
 }
@@ -86,7 +89,7 @@ const notInPath = /[^\x21-\xff]/
 const notInValue = /[^\t\x20-\x7e\x80-\xff]/
 
 /** Everything before the body, as node's client writes it; `undefined` for what it would refuse. */
-function headOf({ method, target, headers }: Passage): string | undefined {
+function headOf({ method, target, headers }: ProxiedRequest): string | undefined {
   if (notInPath.test(target)) return undefined
   let head = `${method} ${target === '' ? '/' : target} HTTP/1.1\r\n`
   for (const name in headers) {

@@ -11,12 +11,12 @@ import {
 } from './answer-parser.js'
 import { writeTogether } from './end-with.js'
 import { LiveCall } from './live-call.js'
-import type { Passage } from './passage.js'
+import type { ProxiedRequest } from './proxied-request.js'
 
 interface ConnectionEvents {
   /** The first part of an answer has arrived, with its whole head. */
-  answers(passage: Passage, answer: LiveCall): void
-  failed(passage: Passage, error: NodeJS.ErrnoException): void
+  answers(proxied: ProxiedRequest, answer: LiveCall): void
+  failed(proxied: ProxiedRequest, error: NodeJS.ErrnoException): void
   /** The connection can carry another request. */
   rests(connection: KeptConnection): void
   /** The connection can carry no further request. */
@@ -54,12 +54,12 @@ export class KeptConnection {
   }
 
   /** Sends a request. `head` is everything before the body. */
-  send(passage: Passage, head: string, body: Buffer | undefined): void {
-    const call = new LiveCall(this, passage, this.#isReused)
+  send(proxied: ProxiedRequest, head: string, body: Buffer | undefined): void {
+    const call = new LiveCall(this, proxied, this.#isReused)
     this.#call = call
     this.#isReused = true
     this.#hasBegun = false
-    passage.opens(call)
+    proxied.connected(call)
     writeTogether(this.socket, head, body)
   }
 
@@ -83,7 +83,7 @@ export class KeptConnection {
     if (head.status >= 100 && head.status < 200) return NO_BODY_FOLLOWS
     call.head = head
     this.#keepsAlive = head.keepsAlive
-    return call.passage.method === 'HEAD' || head.status === 304 ? NO_BODY_FOLLOWS : BODY_FOLLOWS
+    return call.proxied.method === 'HEAD' || head.status === 304 ? NO_BODY_FOLLOWS : BODY_FOLLOWS
   }
 
   #completes(): void {
@@ -107,7 +107,7 @@ export class KeptConnection {
   #passesOn(call: LiveCall): void {
     if (!call.head) return
     if (call.complete) this.#release(call)
-    if (!this.#hasBegun) this.events.answers(call.passage, call)
+    if (!this.#hasBegun) this.events.answers(call.proxied, call)
     this.#hasBegun = true
     call.flush()
   }
@@ -126,7 +126,7 @@ export class KeptConnection {
     const call = this.#call
     this.#call = undefined
     this.events.isLost(this)
-    if (call) this.events.failed(call.passage, error)
+    if (call) this.events.failed(call.proxied, error)
     this.socket.destroy()
   }
 

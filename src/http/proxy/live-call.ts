@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import type { AnswerHead } from './answer-parser.js'
 import type { LiveAnswer, LiveRequest } from './live-answer.js'
-import type { Passage } from './passage.js'
+import type { ProxiedRequest } from './proxied-request.js'
 
 /** The connection of a call. */
 interface Line {
@@ -29,7 +29,7 @@ export class LiveCall implements LiveRequest, LiveAnswer {
 
   constructor(
     readonly line: Line,
-    readonly passage: Passage,
+    readonly proxied: ProxiedRequest,
     readonly reusedSocket: boolean,
   ) {}
 

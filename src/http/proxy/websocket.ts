@@ -2,33 +2,33 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { upstreamUnreadable } from '../../core/errors.js'
-import { sendHead } from './carry-back.js'
 import { withoutHops } from './headers.js'
-import type { Passage } from './passage.js'
+import type { ProxiedRequest } from './proxied-request.js'
+import { sendHead } from './send-answer.js'
 
 /** `early` are bytes that the live platform sent right after its agreement. */
-export function joinWebSocket(passage: Passage, answer: IncomingMessage, live: Duplex, early: Buffer): void {
-  const { response } = passage.journey
+export function joinWebSocket(proxied: ProxiedRequest, answer: IncomingMessage, live: Duplex, early: Buffer): void {
+  const { response } = proxied.context
   const client = response.socket
   // Its error is followed by its close.
   live.on('error', () => {})
-  passage.answer = answer
-  passage.begins()
-  if (passage.isOver || !client) return void live.destroy()
+  proxied.answer = answer
+  proxied.answerBegan()
+  if (proxied.isOver || !client) return void live.destroy()
   if (early.length > 0) live.unshift(early)
   try {
-    sendHead(passage, answer, {
+    sendHead(proxied, answer, {
       headers: [...withoutHops(answer), 'Connection', 'Upgrade', 'Upgrade', 'websocket'],
     })
   } catch (error) {
     live.destroy()
-    return passage.fail(upstreamUnreadable((error as Error).message))
+    return proxied.fail(upstreamUnreadable((error as Error).message))
   }
   live.once('close', () => client.destroySoon())
   client.once('close', () => live.destroy())
   // A WebSocket of which neither side ends its connection was cut off.
-  live.once('end', () => passage.answered())
-  client.once('end', () => passage.answered())
+  live.once('end', () => proxied.answered())
+  client.once('end', () => proxied.answered())
   response.once('finish', () => {
     // What noticed a client that leaves early.
     client.removeAllListeners('data')

@@ -8,6 +8,7 @@ import { promptTokens, type Tokenizer } from '../../completions/tokens/index.js'
 import { isPaced, type Pace } from '../../core/pace.js'
 import { once } from '../../core/work.js'
 import type { Generation } from '../../replies/index.js'
+import { type ByteTemplate, createByteTemplate } from './byte-template.js'
 import { createAnyCompletions } from './completion.js'
 import {
   Cost,
@@ -21,7 +22,6 @@ import {
   start,
   streamForm,
 } from './frame.js'
-import { createMold, type Mold } from './mold.js'
 import { paced } from './rhythm.js'
 import { mostTokens } from './trim.js'
 
@@ -34,8 +34,8 @@ class Prepared {
   /** The pieces of the text, each as a JSON string. */
   readonly pieces: () => readonly string[]
   readonly ascii: () => boolean
-  /** The mold of the last whole stream. */
-  mold: Mold | undefined
+  /** The bytes of the last whole stream. */
+  template: ByteTemplate | undefined
   private counted: number | undefined
 
   constructor(
@@ -65,15 +65,15 @@ export function createCompletions(tokenizer: Tokenizer) {
   const any = createAnyCompletions(tokenizer)
 
   /** Returns the prepared text; `undefined` if there is more than text, or if the request needs it to be processed. */
-  function plainText(request: ChatRequest, said: Generation): Prepared | undefined {
+  function plainText(request: ChatRequest, generation: Generation): Prepared | undefined {
     const { n, stop, logprobs } = request
     if ((n ?? 1) !== 1 || (stop ?? null) !== null || logprobs) return undefined
-    let prepared = known.get(said)
+    let prepared = known.get(generation)
     if (!prepared) {
-      const text = onlyText(said)
+      const text = onlyText(generation)
       if (text === undefined) return undefined
       prepared = new Prepared(text, tokenizer)
-      known.set(said, prepared)
+      known.set(generation, prepared)
     }
     // Most requests limit the length of the answer, and most answers are shorter.
     const most = request.max_tokens ?? request.max_completion_tokens ?? null
@@ -82,9 +82,9 @@ export function createCompletions(tokenizer: Tokenizer) {
 
   return {
     /** The completion as one JSON object. */
-    whole(request: ChatRequest, said: Generation): Form {
-      const own = plainText(request, said)
-      if (!own) return any.whole(request, said)
+    whole(request: ChatRequest, generation: Generation): Form {
+      const own = plainText(request, generation)
+      if (!own) return any.whole(request, generation)
       const tokens = { prompt: promptTokens(request, tokenizer), completion: own.tokens }
       return {
         contentType: 'application/json',
@@ -94,9 +94,9 @@ export function createCompletions(tokenizer: Tokenizer) {
     },
 
     /** The completion as server-sent events: at the speed of `pace`, or complete at once without one. */
-    streamed(request: ChatRequest, said: Generation, pace: Pace): Form {
-      const own = plainText(request, said)
-      if (!own) return any.streamed(request, said, pace)
+    streamed(request: ChatRequest, generation: Generation, pace: Pace): Form {
+      const own = plainText(request, generation)
+      if (!own) return any.streamed(request, generation, pace)
       const opening = openingOf(request)
       // Estimated at once, so that a stream does not keep its request only to count it at the end.
       const tokens =
@@ -130,13 +130,14 @@ const isAscii = (text: string) => Buffer.byteLength(text) === text.length
 /**
  * Without a pace the stream is sent in one piece, which is many times faster than one event at a time, and clients see
  * no difference. Within a second, two streams with the same words differ only in the id, so the last one serves as a
- * mold.
+ * template.
  */
 function atOnce(own: Prepared, opening: Opening, total: string | undefined, tokens: Form['tokens']): Form {
   const { id, created, model } = opening
   const sameAs = `${created} ${total} ${model}`
-  if (own.mold?.sameAs !== sameAs) own.mold = createMold(sameAs, id, inOnePiece(events(own, opening, total)))
-  const { body, framed, sent, again } = own.mold.cast(id)
+  if (own.template?.sameAs !== sameAs)
+    own.template = createByteTemplate(sameAs, id, inOnePiece(events(own, opening, total)))
+  const { body, framed, sent, again } = own.template.fill(id)
   const { contentType, headers } = streamForm
   return { contentType, headers, body, framed, sent, again, tokens }
 }

@@ -1,34 +1,34 @@
-/** Carries an answer of the live platform to the client: in one piece if it is complete, otherwise as it arrives. */
+/** Sends an answer of the live platform to the client: in one piece if it is complete, otherwise as it arrives. */
 import { createEventSplitter, dataOf } from '../../completions/events.js'
 import { MOST_PIECES_TIMED, passedMs } from '../../core/clock.js'
 import { upstreamUnreadable } from '../../core/errors.js'
 import type { UpstreamResponse } from '../../core/exchange.js'
-import { asSaid, fitted, isStatus, KEPT_BYTES, MOST_ERROR_BYTES, messageIn } from '../fit-error.js'
+import { asUpstream, fitted, isStatus, KEPT_BYTES, MOST_ERROR_BYTES, messageIn } from '../fit-error.js'
 import { endWith } from './end-with.js'
 import { replaced, withoutHops } from './headers.js'
 import type { LiveAnswer } from './live-answer.js'
-import type { Passage } from './passage.js'
+import type { ProxiedRequest } from './proxied-request.js'
 
 const nothing = Buffer.alloc(0)
 
-/** Takes an answer of which only the part that arrived with its head has been read. */
-export function carryBack(passage: Passage): void {
-  if (passage.isOver) return
-  const { answer } = passage
+/** Sends an answer of which only the part that arrived with its head has been read. */
+export function sendAnswer(proxied: ProxiedRequest): void {
+  if (proxied.isOver) return
+  const { answer } = proxied
   try {
     if (!answer) return
     requireReadable(answer)
-    if ((answer.statusCode ?? 0) >= 400 && isFitted(passage)) carryError(passage, answer)
-    else if (isWhole(answer)) carryWhole(passage, answer)
-    else stream(passage, answer)
+    if ((answer.statusCode ?? 0) >= 400 && isFitted(proxied)) sendError(proxied, answer)
+    else if (isWhole(answer)) sendWholeAnswer(proxied, answer)
+    else sendStream(proxied, answer)
   } catch (error) {
     // Node's parser accepts some headers that its writer rejects.
-    passage.fail(upstreamUnreadable((error as NodeJS.ErrnoException).code ?? (error as Error).message))
+    proxied.fail(upstreamUnreadable((error as NodeJS.ErrnoException).code ?? (error as Error).message))
   }
 }
 
 /** Whether errors are changed to the documented form. */
-const isFitted = ({ manners, isMcp }: Passage) => manners.errors === 'documented' && !isMcp
+const isFitted = ({ settings, isMcp }: ProxiedRequest) => settings.errors === 'documented' && !isMcp
 
 /** Whether the answer is complete, and its division into chunks does not matter. */
 const isWhole = ({ complete, readableLength, headers }: LiveAnswer) =>
@@ -52,37 +52,41 @@ interface Head {
 }
 
 /** Sends the head. `headers` are the live ones, or ones made to fit the document. */
-export function sendHead(passage: Passage, answer: LiveAnswer, { headers, upstream, remark, piecesAtMs }: Head): void {
-  const { journey, manners } = passage
-  const { request, response, exchange, ours, recordedAs } = journey
+export function sendHead(
+  proxied: ProxiedRequest,
+  answer: LiveAnswer,
+  { headers, upstream, remark, piecesAtMs }: Head,
+): void {
+  const { context, settings } = proxied
+  const { request, response, exchange, ownHeaders, recordedAs } = context
   const { statusCode: status = 0, statusMessage = '' } = answer
-  const leaving = replaced(headers, ours?.() ?? [])
+  const leaving = replaced(headers, ownHeaders?.() ?? [])
   if (answer.headers['access-control-allow-origin'] === undefined) {
-    leaving.push(...manners.corsFor(request.headers.origin))
+    leaving.push(...settings.corsFor(request.headers.origin))
   }
   response.sendDate = answer.headers.date === undefined
   response.writeHead(status, statusMessage.replace(/[^\t\x20-\x7e\x80-\xff]/g, ''), leaving)
-  passage.outcome = {
+  proxied.outcome = {
     status,
-    answeredBy: { kind: 'live', baseUrl: manners.baseUrl, ...(recordedAs !== undefined && { recordedAs }) },
+    answeredBy: { kind: 'live', baseUrl: settings.baseUrl, ...(recordedAs !== undefined && { recordedAs }) },
     error: undefined,
     remark,
-    said: asSaid(headers, nothing),
+    answer: asUpstream(headers, nothing),
     upstream,
     beganMs: passedMs(),
     piecesAtMs,
     complete: false,
   }
-  exchange.outcome = passage.outcome
+  exchange.outcome = proxied.outcome
 }
 
 /** Keeps the beginning of a body for the journal. */
-function keep({ outcome }: Passage, bytes: Buffer): void {
-  const said = outcome?.said
-  if (said?.kind !== 'heard') return
+function keep({ outcome }: ProxiedRequest, bytes: Buffer): void {
+  const answer = outcome?.answer
+  if (answer?.kind !== 'upstream') return
   // A copy: the bytes are a small part of a large network buffer, which would otherwise stay in memory.
-  if (said.bytes < KEPT_BYTES) said.beginning.push(Buffer.from(bytes.subarray(0, KEPT_BYTES - said.bytes)))
-  said.bytes += bytes.length
+  if (answer.bytes < KEPT_BYTES) answer.beginning.push(Buffer.from(bytes.subarray(0, KEPT_BYTES - answer.bytes)))
+  answer.bytes += bytes.length
 }
 
 interface Whole extends Omit<Head, 'piecesAtMs'> {
@@ -90,41 +94,41 @@ interface Whole extends Omit<Head, 'piecesAtMs'> {
 }
 
 /** Notes the arrival time of a piece of a stream. */
-function time({ outcome }: Passage): void {
+function time({ outcome }: ProxiedRequest): void {
   const { beganMs = 0, piecesAtMs } = outcome ?? {}
   if (piecesAtMs && piecesAtMs.length < MOST_PIECES_TIMED) piecesAtMs.push(Math.round((passedMs() - beganMs) * 10) / 10)
 }
 
 /** Sends head and body together. */
-function sendWhole(passage: Passage, answer: LiveAnswer, { body, ...head }: Whole): void {
-  sendHead(passage, answer, head)
-  endWith(passage.journey.response, body)
-  keep(passage, body)
+function sendWhole(proxied: ProxiedRequest, answer: LiveAnswer, { body, ...head }: Whole): void {
+  sendHead(proxied, answer, head)
+  endWith(proxied.context.response, body)
+  keep(proxied, body)
 }
 
-function carryWhole(passage: Passage, answer: LiveAnswer): void {
-  const { witness } = passage
+function sendWholeAnswer(proxied: ProxiedRequest, answer: LiveAnswer): void {
+  const { observer } = proxied
   const [headers, body]: [string[], Buffer] = [withoutHops(answer), answer.read() ?? nothing]
-  sendWhole(passage, answer, { headers, body })
-  witness?.head(answer.statusCode ?? 0, headers)
-  if (body.length > 0) witness?.bytes(body)
-  passage.answered()
+  sendWhole(proxied, answer, { headers, body })
+  observer?.head(answer.statusCode ?? 0, headers)
+  if (body.length > 0) observer?.bytes(body)
+  proxied.answered()
 }
 
-function stream(passage: Passage, answer: LiveAnswer): void {
-  const { journey, witness } = passage
-  const { response } = journey
+function sendStream(proxied: ProxiedRequest, answer: LiveAnswer): void {
+  const { context, observer } = proxied
+  const { response } = context
   const take = (chunk: Buffer) => {
-    passage.heard()
+    proxied.restartTimer()
     if (!response.write(chunk)) answer.pause()
-    keep(passage, chunk)
-    time(passage)
-    witness?.bytes(chunk)
+    keep(proxied, chunk)
+    time(proxied)
+    observer?.bytes(chunk)
   }
   const headers = withoutHops(answer)
-  sendHead(passage, answer, { headers, piecesAtMs: [] })
-  witness?.head(answer.statusCode ?? 0, headers)
-  passage.listens()
+  sendHead(proxied, answer, { headers, piecesAtMs: [] })
+  observer?.head(answer.statusCode ?? 0, headers)
+  proxied.timeSilence()
   // Sends the head at once: the first token of a stream may be seconds away. An empty write instead of flushHeaders(),
   // which would encode the header values as UTF-8 and so change them.
   if (answer.readableLength === 0) response.write(nothing)
@@ -132,14 +136,14 @@ function stream(passage: Passage, answer: LiveAnswer): void {
   response.on('drain', () => answer.resume())
   answer.on('end', () => {
     // The client has disconnected. The rest is read and discarded.
-    if (passage.isOver) return
-    passage.answered()
+    if (proxied.isOver) return
+    proxied.answered()
     response.end()
   })
 }
 
 /** The observer gets more of an error than is held back, so that it sees all of a long page. */
-const MOST_WITNESSED_BYTES = 8_388_608
+const MOST_OBSERVED_BYTES = 8_388_608
 /** How long to wait for the end of an event stream after its error, since it may stay open. */
 const LAST_EVENT_MS = 250
 
@@ -147,30 +151,30 @@ const LAST_EVENT_MS = 250
  * Holds an error back until it is clear whether its body is documented. The observer sees the original. The bytes do
  * not reset the timeout: a slow error must not keep the client waiting for longer than silence would.
  */
-function carryError(passage: Passage, answer: LiveAnswer): void {
-  const { witness, journey } = passage
+function sendError(proxied: ProxiedRequest, answer: LiveAnswer): void {
+  const { observer, context } = proxied
   const { statusCode: status = 0 } = answer
   const headers = withoutHops(answer)
   const events = /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '') ? createEventSplitter() : undefined
   const held: Buffer[] = []
   let bytes = 0
   let waiting: NodeJS.Timeout | undefined
-  passage.listens()
-  witness?.head(status, headers)
+  proxied.timeSilence()
+  observer?.head(status, headers)
 
   function deliver(isWhole: boolean): void {
     clearTimeout(waiting)
-    if (passage.isOver || passage.outcome) return
+    if (proxied.isOver || proxied.outcome) return
     const body = Buffer.concat(held)
     const isHeld = isWhole && body.length === bytes
     try {
-      const found = fitted({ status, headers, body, isWhole: isHeld }, journey.exchange)
-      const whole = found ? { ...found, upstream: asSaid(headers, body, bytes) } : { headers, body }
+      const found = fitted({ status, headers, body, isWhole: isHeld }, context.exchange)
+      const whole = found ? { ...found, upstream: asUpstream(headers, body, bytes) } : { headers, body }
       const message = messageIn(whole.body)
-      sendWhole(passage, answer, { ...whole, remark: () => message })
-      passage.answered(isWhole)
+      sendWhole(proxied, answer, { ...whole, remark: () => message })
+      proxied.answered(isWhole)
     } catch (error) {
-      passage.fail(upstreamUnreadable((error as NodeJS.ErrnoException).code ?? (error as Error).message))
+      proxied.fail(upstreamUnreadable((error as NodeJS.ErrnoException).code ?? (error as Error).message))
     }
     if (!isWhole) answer.destroy()
   }
@@ -179,8 +183,8 @@ function carryError(passage: Passage, answer: LiveAnswer): void {
     const room = MOST_ERROR_BYTES - bytes
     bytes += chunk.length
     if (room > 0) held.push(chunk.subarray(0, room))
-    witness?.bytes(chunk)
-    if (bytes > (witness ? MOST_WITNESSED_BYTES : MOST_ERROR_BYTES)) deliver(false)
+    observer?.bytes(chunk)
+    if (bytes > (observer ? MOST_OBSERVED_BYTES : MOST_ERROR_BYTES)) deliver(false)
     else if (events?.push(chunk).some(event => dataOf(event) !== undefined)) {
       waiting ??= setTimeout(deliver, LAST_EVENT_MS, false)
     }

@@ -7,7 +7,7 @@ import { reset } from '../spoil.js'
 import type { LiveAnswer, LiveRequest } from './live-answer.js'
 
 /** What to forward, and how. */
-export interface Journey {
+export interface ForwardContext {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly exchange: Exchange
@@ -15,13 +15,13 @@ export interface Journey {
    * Headers to put on the answer in place of live ones of the same name, as node's flat array. Called when the answer
    * has arrived.
    */
-  readonly ours?: (() => readonly string[]) | undefined
+  readonly ownHeaders?: (() => readonly string[]) | undefined
   /** Whether the answer must be readable on the way and so must not be compressed. An observer requires that too. */
   readonly isPlain?: boolean
   /** The file of the recording that is being made. */
   readonly recordedAs?: string | undefined
   /** Must not throw, as those made by `watched` do not. */
-  readonly witness?: ResponseObserver | undefined
+  readonly observer?: ResponseObserver | undefined
   /**
    * Called once: with an error if nothing was sent to the client yet, without one when the answer was sent or cut off.
    * The exchange's outcome says which.
@@ -29,7 +29,7 @@ export interface Journey {
   done(error?: unknown): void
 }
 
-export interface Manners {
+export interface ForwardSettings {
   /** The live platform's URL. */
   readonly baseUrl: string
   readonly firstByteTimeoutMs: number
@@ -37,8 +37,7 @@ export interface Manners {
   /** Whether live errors with an undocumented body are changed to the documented form. */
   readonly errors: 'documented' | 'untouched'
   /**
-   * Whether a server of the Model Context Protocol is at a path. Its errors have forms of their own, and its streams may
-   * be silent for hours.
+   * Whether an MCP server is at a path. MCP errors have their own form, and MCP streams may be silent for hours.
    */
   readonly isMcp?: ((path: string) => boolean) | undefined
   /** CORS headers for an answer that has none of its own, as node's flat array. */
@@ -50,7 +49,7 @@ export interface Manners {
  * of either, and the many listeners that it would attach to real ones are not needed: this class notices once when the
  * client disconnects.
  */
-export class Passage {
+export class ProxiedRequest {
   // What httpxy reads of a request. Nothing is piped: the body is already here, and is written once there is a
   // connection.
   readonly method: string
@@ -66,7 +65,7 @@ export class Passage {
   upstream: LiveRequest | undefined
   answer: LiveAnswer | undefined
   outcome: (Outcome & { complete: boolean }) | undefined
-  readonly witness: ResponseObserver | undefined
+  readonly observer: ResponseObserver | undefined
   #isOver = false
   /** Whether the live platform has sent its whole answer. */
   #isAnswered = false
@@ -76,24 +75,24 @@ export class Passage {
   #openedMs = 0
 
   constructor(
-    readonly journey: Journey,
-    readonly manners: Manners,
+    readonly context: ForwardContext,
+    readonly settings: ForwardSettings,
   ) {
-    this.method = journey.exchange.method
-    this.witness = journey.witness
-    journey.response.once('close', () => this.#clientGone())
+    this.method = context.exchange.method
+    this.observer = context.observer
+    context.response.once('close', () => this.#clientGone())
     // `close` has already fired.
-    if (journey.response.destroyed) this.#clientGone()
+    if (context.response.destroyed) this.#clientGone()
   }
 
-  /** Whether the passage has ended. */
+  /** Whether it has ended: no more is sent to the client. */
   get isOver(): boolean {
     return this.#isOver
   }
 
-  /** Whether a server of the Model Context Protocol is asked. */
+  /** Whether the request goes to an MCP server. */
   get isMcp(): boolean {
-    return this.manners.isMcp?.(this.journey.exchange.path) ?? false
+    return this.settings.isMcp?.(this.context.exchange.path) ?? false
   }
 
   /** For httpxy. */
@@ -113,16 +112,16 @@ export class Passage {
 
   /** For httpxy: the answer broke off. */
   destroy(error?: NodeJS.ErrnoException): void {
-    this.breaksOff(upstreamUnreachable(error?.code ?? 'its answer broke off'))
+    this.breakOff(upstreamUnreachable(error?.code ?? 'its answer broke off'))
   }
 
-  /** From now on the live platform has to begin its answer within the time limit. */
-  departs(): void {
-    this.#timer = setTimeout(tooLate, this.manners.firstByteTimeoutMs, this)
+  /** Starts the timeout for the first byte of the answer. */
+  awaitAnswer(): void {
+    this.#timer = setTimeout(tooLate, this.settings.firstByteTimeoutMs, this)
   }
 
   /** A connection is open, whether new or reused. */
-  opens(upstream: LiveRequest): void {
+  connected(upstream: LiveRequest): void {
     this.upstream = upstream
     this.#broughtBytes = upstream.reusedSocket ? upstream.socket?.bytesRead : undefined
     this.#openedMs = performance.now()
@@ -130,32 +129,32 @@ export class Passage {
 
   /**
    * Whether the live platform closed a kept connection at the moment it was reused, so that the request may be sent
-   * once more on a new one. If so, the passage forgets the old connection. The timeout for the first byte keeps
+   * once more on a new one. If so, the old connection is forgotten. The timeout for the first byte keeps
    * running, since the client waits for both.
    */
-  turnsBack(error: NodeJS.ErrnoException): boolean {
+  prepareRetry(error: NodeJS.ErrnoException): boolean {
     const { upstream } = this
     if (this.#isOver || !upstream || this.#broughtBytes === undefined) return false
     // Part of a head, or an informational response, already belongs to an answer.
     if (upstream.socket?.bytesRead !== this.#broughtBytes) return false
-    if (!mayGoOnceMore(this.journey.exchange, error, performance.now() - this.#openedMs)) return false
+    if (!mayRetry(this.context.exchange, error, performance.now() - this.#openedMs)) return false
     this.upstream = undefined
     upstream.destroy()
     return true
   }
 
-  /** The answer has begun. From now on only silence is timed, and every byte ends it. */
-  begins(): void {
+  /** Ends the timeout for the first byte. */
+  answerBegan(): void {
     clearTimeout(this.#timer)
   }
 
-  /** The answer has begun and is not complete yet. */
-  listens(): void {
+  /** Starts the timeout for silence in the middle of an answer. Every byte restarts it. */
+  timeSilence(): void {
     if (this.isMcp) return
-    this.#timer = setTimeout(tooSilent, this.manners.idleTimeoutMs, this)
+    this.#timer = setTimeout(tooSilent, this.settings.idleTimeoutMs, this)
   }
 
-  heard(): void {
+  restartTimer(): void {
     this.#timer?.refresh()
   }
 
@@ -163,18 +162,18 @@ export class Passage {
   answered(isWhole = true): void {
     this.#isAnswered = true
     clearTimeout(this.#timer)
-    this.witness?.end(isWhole)
+    this.observer?.end(isWhole)
   }
 
   /** Nothing has been sent to the client yet: it gets this error. */
   fail(error: unknown): void {
     if (this.#isOver) return
     this.#ends()
-    this.journey.done(error)
+    this.context.done(error)
   }
 
   /** No more will arrive. The client gets the reason, unless part of the answer was already sent. */
-  breaksOff(reason: PlatformError): void {
+  breakOff(reason: PlatformError): void {
     if (this.destroyed) return
     if (this.outcome) this.cut()
     else this.fail(reason)
@@ -182,7 +181,7 @@ export class Passage {
 
   /** Part of the answer was sent. The client learns from the closed connection that it is incomplete. */
   cut(): void {
-    const { response } = this.journey
+    const { response } = this.context
     // If neither a length nor chunks mark the end of the body, a normal close would look like its end.
     if (response.chunkedEncoding || this.answer?.headers['content-length'] !== undefined) response.destroy()
     else reset(response)
@@ -191,9 +190,9 @@ export class Passage {
   /** The response is closed: it has ended, or the client has disconnected. */
   #clientGone(): void {
     if (this.#isOver) return
-    if (this.outcome) this.outcome.complete = this.#isAnswered && this.journey.response.writableFinished
+    if (this.outcome) this.outcome.complete = this.#isAnswered && this.context.response.writableFinished
     this.#ends()
-    this.journey.done()
+    this.context.done()
   }
 
   #ends(): void {
@@ -202,18 +201,18 @@ export class Passage {
     // After a complete answer the connection may already serve another request.
     if (this.#isAnswered) return
     this.upstream?.destroy()
-    this.witness?.end(false)
+    this.observer?.end(false)
   }
 }
 
-function tooLate(passage: Passage): void {
-  passage.fail(upstreamTimeout(passage.manners.firstByteTimeoutMs))
+function tooLate(proxied: ProxiedRequest): void {
+  proxied.fail(upstreamTimeout(proxied.settings.firstByteTimeoutMs))
 }
 
-function tooSilent(passage: Passage): void {
+function tooSilent(proxied: ProxiedRequest): void {
   // The client reads slowly and so holds up the live platform. That does not count as silence.
-  if (passage.journey.response.writableNeedDrain) passage.heard()
-  else passage.breaksOff(upstreamTimeout(passage.manners.idleTimeoutMs))
+  if (proxied.context.response.writableNeedDrain) proxied.restartTimer()
+  else proxied.breakOff(upstreamTimeout(proxied.settings.idleTimeoutMs))
 }
 
 // RFC 9110 §9.2.2: a proxy may retry only idempotent requests by itself.
@@ -235,5 +234,5 @@ const AT_ONCE_MS = 1_000
  * Which requests may be retried when a kept connection was closed before any of the answer arrived. `afterMs` is the
  * time since the request was sent.
  */
-const mayGoOnceMore = ({ method, path }: Exchange, { code = '' }: NodeJS.ErrnoException, afterMs: number): boolean =>
+const mayRetry = ({ method, path }: Exchange, { code = '' }: NodeJS.ErrnoException, afterMs: number): boolean =>
   closed.has(code) && (idempotent.has(method) || (afterMs < AT_ONCE_MS && asksModel(method, path)))

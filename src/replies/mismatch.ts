@@ -25,13 +25,13 @@ export const asksForForm = ({ response_format: format }: ChatRequest) => format 
 const LONGEST_MS = 50
 
 /** Returns a function to call when the log is written, or `undefined` if there is nothing to check. */
-export function misfitOf(request: ChatRequest, said: Generation): (() => string | undefined) | undefined {
-  const { choices, answeredBy, fault } = said
+export function mismatchOf(request: ChatRequest, generation: Generation): (() => string | undefined) | undefined {
+  const { choices, answeredBy, fault } = generation
   if (answeredBy.kind === 'canned' || fault?.status !== undefined) return undefined
   if (!asksForForm(request) && !choices.some(({ toolCalls }) => toolCalls)) return undefined
   return () => {
     try {
-      return bounded(() => firstMisfit(request, choices), LONGEST_MS)
+      return bounded(() => firstMismatch(request, choices), LONGEST_MS)
     } catch {
       // It cannot be checked, because the schema is unreadable or takes too long.
       return undefined
@@ -39,7 +39,7 @@ export function misfitOf(request: ChatRequest, said: Generation): (() => string 
   }
 }
 
-function firstMisfit(request: ChatRequest, choices: readonly Choice[]): string | undefined {
+function firstMismatch(request: ChatRequest, choices: readonly Choice[]): string | undefined {
   for (const { text, toolCalls = [], refusal, finishReason } of choices) {
     for (const call of toolCalls) {
       const wrong = wrongCall(request, call)
@@ -66,10 +66,10 @@ function wrongText({ response_format: format }: ChatRequest, text: string): stri
   return wrongJson(text, schema ?? { type: 'object' }, 'The text', 'does not fit response_format')
 }
 
-function wrongJson(text: string, schema: object, what: string, misfits: string): string | undefined {
+function wrongJson(text: string, schema: object, what: string, verb: string): string | undefined {
   try {
     const why = objection?.(schema, JSON.parse(text))
-    return why === undefined ? undefined : `${what} ${misfits}: ${why}`
+    return why === undefined ? undefined : `${what} ${verb}: ${why}`
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     return `${what} ${what.startsWith('The arguments') ? 'are' : 'is'} not JSON, which the request asks for.`

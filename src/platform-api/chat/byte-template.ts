@@ -3,21 +3,21 @@
 import type { Reply } from '../../core/exchange.js'
 import { HEAD_ROOM, LAST_CHUNK } from '../../core/http.js'
 
-export interface Mold {
-  /** The mold fits only if this is the same. */
+export interface ByteTemplate {
+  /** The template fits only if this is the same. */
   readonly sameAs: string
   /**
-   * Returns the bytes with `id` in all places; it must be as long as the id that the mold was made with. Call `sent`
+   * Returns the bytes with `id` in all places; it must be as long as the id that the template was made with. Call `sent`
    * when the bytes have been sent. `again` produces them once more.
    */
-  cast(id: string): Pick<Reply, 'framed' | 'sent' | 'again'> & { readonly body: Buffer }
+  fill(id: string): Pick<Reply, 'framed' | 'sent' | 'again'> & { readonly body: Buffer }
 }
 
 /** Roughly the number of answers that are under way at the same time. */
 const KEPT = 64
 
 /** Bytes, and the id in them. */
-interface Cast {
+interface FilledBytes {
   /** With room for a head before them, and the end of their chunk behind them: all of an answer leaves in one write of one buffer. */
   readonly framed: Buffer
   readonly body: Buffer
@@ -25,42 +25,42 @@ interface Cast {
 }
 
 /**
- * Makes a mold from a text that contains `id`. Bytes that have been sent are reused, since allocating memory for each
+ * Makes a template from a text that contains `id`. Bytes that have been sent are reused, since allocating memory for each
  * stream would take longer than writing to it. Ids count up, so only their last characters differ from those already
  * there.
  */
-export function createMold(sameAs: string, id: string, text: string): Mold {
+export function createByteTemplate(sameAs: string, id: string, text: string): ByteTemplate {
   const bytes = Buffer.from(text)
   const ending = Buffer.from(`\r\n${LAST_CHUNK}`)
   const places: number[] = []
   for (let at = bytes.indexOf(id); at >= 0; at = bytes.indexOf(id, at + id.length)) places.push(at)
-  const free: Cast[] = []
+  const free: FilledBytes[] = []
 
-  function filled(cast: Cast, next: string): Cast {
+  function filled(fill: FilledBytes, next: string): FilledBytes {
     let first = 0
-    while (first < next.length && next.charCodeAt(first) === cast.id.charCodeAt(first)) first++
+    while (first < next.length && next.charCodeAt(first) === fill.id.charCodeAt(first)) first++
     for (let i = first; i < next.length; i++) {
       const letter = next.charCodeAt(i)
-      for (const place of places) cast.body[place + i] = letter
+      for (const place of places) fill.body[place + i] = letter
     }
-    cast.id = next
-    return cast
+    fill.id = next
+    return fill
   }
 
-  function fresh(): Cast {
+  function fresh(): FilledBytes {
     const framed = Buffer.concat([Buffer.alloc(HEAD_ROOM), bytes, ending])
     return { framed, body: framed.subarray(HEAD_ROOM, HEAD_ROOM + bytes.length), id }
   }
 
   return {
     sameAs,
-    cast(next) {
-      const cast = filled(free.pop() ?? fresh(), next)
+    fill(next) {
+      const fill = filled(free.pop() ?? fresh(), next)
       return {
-        body: cast.body,
-        framed: cast.framed,
+        body: fill.body,
+        framed: fill.framed,
         sent() {
-          if (free.length < KEPT) free.push(cast)
+          if (free.length < KEPT) free.push(fill)
         },
         again: () => filled(fresh(), next).body,
       }

@@ -9,14 +9,14 @@ import { createProxy, type ProxyOptions } from '../../src/http/proxy.js'
 import { exchangeWith } from '../exchanges.js'
 import { listening, liveOnSocket, liveWith } from './live.js'
 
-/** What a witness was told, in the order in which it was. */
-function witnessing(more: Partial<ResponseObserver> = {}) {
+/** What an observer received, in order. */
+function observing(more: Partial<ResponseObserver> = {}) {
   const heard: (readonly [what: string, ...rest: unknown[]])[] = []
   let over = (_complete: boolean) => {}
   const ended = new Promise<boolean>(resolve => {
     over = resolve
   })
-  const witness: ResponseObserver = {
+  const observer: ResponseObserver = {
     head: (status, headers) => void heard.push(['head', status, headers]),
     bytes: bytes => void heard.push(['bytes', bytes.toString('latin1')]),
     end(complete) {
@@ -25,11 +25,11 @@ function witnessing(more: Partial<ResponseObserver> = {}) {
     },
     ...more,
   }
-  return { witness, heard, ended }
+  return { observer, heard, ended }
 }
 
-/** A server that does nothing but carry requests to `baseUrl`, with a witness. */
-async function carrier(baseUrl: string, witness: ResponseObserver, options: Partial<ProxyOptions> = {}) {
+/** A server that only forwards requests to `baseUrl`, and shows answers to an observer. */
+async function forwarding(baseUrl: string, observer: ResponseObserver, options: Partial<ProxyOptions> = {}) {
   const reported: unknown[] = []
   const errors: unknown[] = []
   const proxy = createProxy({
@@ -47,7 +47,7 @@ async function carrier(baseUrl: string, witness: ResponseObserver, options: Part
     const exchange = exchangeWith({ method, path, headers, startedMs: performance.now() })
     proxy.forward({
       ...{ request, response, exchange },
-      witness: watched(witness, response, error => void reported.push(error)),
+      observer: watched(observer, response, error => void reported.push(error)),
       done(error) {
         if (error === undefined) return
         errors.push(error)
@@ -60,12 +60,12 @@ async function carrier(baseUrl: string, witness: ResponseObserver, options: Part
 
 const ask = (url: string, init?: RequestInit) => fetch(`${url}/v1/models`, init)
 
-test('a witness sees status, headers and every piece as it comes, and that it was all', async () => {
+test('an observer sees status, headers and every piece as it comes, and that it was all', async () => {
   const { url, nextRequest } = await liveWith((_request, response) =>
     response.writeHead(200, { 'x-id': '1' }).write('one'),
   )
-  const { witness, heard, ended } = witnessing()
-  const asking = ask((await carrier(url, witness)).url)
+  const { observer, heard, ended } = observing()
+  const asking = ask((await forwarding(url, observer)).url)
   const [request, live] = await nextRequest()
   const reader = ((await asking).body as ReadableStream<Uint8Array>).getReader()
   await reader.read()
@@ -88,10 +88,10 @@ test('a witness sees status, headers and every piece as it comes, and that it wa
   expect(request.headers['accept-encoding']).toBe('identity')
 })
 
-test('an answer that comes at once is witnessed once', async () => {
+test('an answer that comes at once reaches the observer once', async () => {
   const { url } = await liveWith((_request, response) => response.end('{"ok":true}'))
-  const { witness, heard, ended } = witnessing()
-  expect(await (await ask((await carrier(url, witness)).url)).text()).toBe('{"ok":true}')
+  const { observer, heard, ended } = observing()
+  expect(await (await ask((await forwarding(url, observer)).url)).text()).toBe('{"ok":true}')
   expect(await ended).toBe(true)
   expect(heard.slice(1)).toEqual([
     ['bytes', '{"ok":true}'],
@@ -99,25 +99,25 @@ test('an answer that comes at once is witnessed once', async () => {
   ])
 })
 
-test('an answer that comes compressed all the same goes to client and witness as it is', async () => {
+test('an answer that comes compressed all the same goes to client and observer as it is', async () => {
   const packed = gzipSync('{"ok":true}')
   const { url } = await liveWith((_request, response) =>
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed),
   )
-  const { witness, heard, ended } = witnessing()
-  expect(await (await ask((await carrier(url, witness)).url)).json()).toEqual({ ok: true })
+  const { observer, heard, ended } = observing()
+  expect(await (await ask((await forwarding(url, observer)).url)).json()).toEqual({ ok: true })
   await ended
   expect(heard).toContainEqual(['bytes', packed.toString('latin1')])
 })
 
-test('for a witness the live platform is asked for plain text, whatever the client takes', async () => {
+test('for an observer the live platform is asked for plain text, whatever the client takes', async () => {
   const { url, seen } = await liveWith((_request, response) => response.end('{}'))
-  const proxied = await carrier(url, witnessing().witness)
+  const proxied = await forwarding(url, observing().observer)
   await ask(proxied.url, { headers: { 'accept-encoding': 'br' } })
   expect(seen[0]?.request.headers['accept-encoding']).toBe('identity')
 })
 
-test('a witness of an answer that never comes learns that', async () => {
+test('an observer of an answer that never comes learns that', async () => {
   const gone = net.createServer()
   const nowhere = await listening(gone)
   gone.close()
@@ -129,17 +129,17 @@ test('a witness of an answer that never comes learns that', async () => {
     [silent, { firstByteTimeoutMs: 50 }],
     [broken, {}],
   ] as const) {
-    const { witness, heard, ended } = witnessing()
-    expect((await ask((await carrier(url, witness, options)).url)).status).toBe(502)
+    const { observer, heard, ended } = observing()
+    expect((await ask((await forwarding(url, observer, options)).url)).status).toBe(502)
     expect(await ended).toBe(false)
     expect(heard).toEqual([['end', false]])
   }
 })
 
-test('a witness learns that the live platform died in the middle', async () => {
+test('an observer learns that the live platform died in the middle', async () => {
   const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
-  const { witness, heard, ended } = witnessing()
-  const asking = ask((await carrier(url, witness)).url)
+  const { observer, heard, ended } = observing()
+  const asking = ask((await forwarding(url, observer)).url)
   const [, live] = await nextRequest()
   const response = await asking
   live.destroy()
@@ -154,11 +154,11 @@ test('a witness learns that the live platform died in the middle', async () => {
 test.each([
   ['before the answer', false],
   ['in the middle of it', true],
-])('a witness learns that the client left %s', async (_when, begins) => {
+])('an observer learns that the client left %s', async (_when, begins) => {
   const { url, nextRequest } = await liveWith((_request, response) => void (begins && response.write('begun')))
-  const { witness, heard, ended } = witnessing()
+  const { observer, heard, ended } = observing()
   const left = new AbortController()
-  const asking = ask((await carrier(url, witness)).url, { signal: left.signal })
+  const asking = ask((await forwarding(url, observer)).url, { signal: left.signal })
   asking.catch(() => {})
   const [, live] = await nextRequest()
   const hungUp = once(live, 'close')
@@ -171,7 +171,7 @@ test.each([
 
 test('when the client leaves while a credential is being fetched, the live platform is not asked', async () => {
   const { url, seen } = await liveWith((_request, response) => response.end('{}'))
-  const { witness, heard, ended } = witnessing()
+  const { observer, heard, ended } = observing()
   let fetched = (_shown: { headers: Record<string, string> }) => {}
   let begin = () => {}
   const begun = new Promise<void>(resolve => {
@@ -183,7 +183,7 @@ test('when the client leaves while a credential is being fetched, the live platf
       begin()
     })
   const left = new AbortController()
-  const asking = ask((await carrier(url, witness, { credentials })).url, { signal: left.signal })
+  const asking = ask((await forwarding(url, observer, { credentials })).url, { signal: left.signal })
   asking.catch(() => {})
   await begun
   left.abort()
@@ -199,8 +199,8 @@ test('a credential that cannot be fetched is the error that it is', async () => 
   const { url, seen } = await liveWith((_request, response) => response.end('{}'))
   const fault = new Error('signed out')
   for (const credentials of [() => Promise.reject(fault), () => expect.fail('signed out')]) {
-    const { witness, ended } = witnessing()
-    const { url: proxyUrl, errors } = await carrier(url, witness, { credentials })
+    const { observer, ended } = observing()
+    const { url: proxyUrl, errors } = await forwarding(url, observer, { credentials })
     await ask(proxyUrl)
     expect(await ended).toBe(false)
     expect(errors).toEqual([expect.objectContaining({ message: 'signed out' })])
@@ -208,10 +208,10 @@ test('a credential that cannot be fetched is the error that it is', async () => 
   expect(seen).toEqual([])
 })
 
-test('of an error a witness sees what the live platform said, not what was made of it', async () => {
+test('of an error an observer sees what the live platform said, not what was made of it', async () => {
   const { url } = await liveWith((_request, response) => response.writeHead(404, { 'x-id': '1' }).end('<h1>404</h1>'))
-  const { witness, heard, ended } = witnessing()
-  const text = await (await ask((await carrier(url, witness)).url)).text()
+  const { observer, heard, ended } = observing()
+  const text = await (await ask((await forwarding(url, observer)).url)).text()
   expect(await ended).toBe(true)
   expect(text).toBe('{"error":"404","path":"/v1/models"}')
   expect(heard).toEqual([
@@ -221,7 +221,7 @@ test('of an error a witness sees what the live platform said, not what was made 
   ])
 })
 
-test.each(['head', 'bytes', 'end'] as const)('a witness that throws at %s does the answer no harm', async at => {
+test.each(['head', 'bytes', 'end'] as const)('an observer that throws at %s does the answer no harm', async at => {
   const { url } = await liveWith((_request, response) => {
     response.write('one ')
     setImmediate(() => response.end('two'))
@@ -231,8 +231,8 @@ test.each(['head', 'bytes', 'end'] as const)('a witness that throws at %s does t
   const fails = () => {
     throw fault
   }
-  const { witness } = witnessing({ end: complete => void ends.push(complete), [at]: fails })
-  const proxied = await carrier(url, witness)
+  const { observer } = observing({ end: complete => void ends.push(complete), [at]: fails })
+  const proxied = await forwarding(url, observer)
   const response = await ask(proxied.url)
   expect(response.status).toBe(200)
   expect(await response.text()).toBe('one two')
@@ -241,12 +241,12 @@ test.each(['head', 'bytes', 'end'] as const)('a witness that throws at %s does t
   expect(ends).toEqual(at === 'end' ? [] : [false])
 })
 
-test('a witness also learns that an answer is not passed on', async () => {
+test('an observer also learns that an answer is not passed on', async () => {
   for (const isGone of [false, true]) {
-    const { witness, heard, ended } = witnessing()
+    const { observer, heard, ended } = observing()
     const server = http.createServer((_request, response) => {
       if (isGone) response.destroy()
-      watched(witness, response, () => expect.unreachable())
+      watched(observer, response, () => expect.unreachable())
       response.end('made here')
     })
     await ask(await listening(server)).catch(() => {})
@@ -255,16 +255,16 @@ test('a witness also learns that an answer is not passed on', async () => {
   }
 })
 
-test('a client that reads slowly holds up the live platform, and the witness with it', async () => {
+test('a client that reads slowly holds up the live platform, and the observer with it', async () => {
   const size = 32 * 1024 * 1024
   const { url } = await liveWith((_request, response) => response.end(Buffer.alloc(size)))
   let seen = 0
-  const { witness, ended } = witnessing({
+  const { observer, ended } = observing({
     bytes(bytes) {
       seen += bytes.length
     },
   })
-  const request = http.get((await carrier(url, witness)).url, { agent: false })
+  const request = http.get((await forwarding(url, observer)).url, { agent: false })
   onTestFinished(() => void request.destroy())
   const [response] = (await once(request, 'response')) as [IncomingMessage]
   // Nothing is read until every buffer on the way is full.
