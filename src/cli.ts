@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-/** The command's entry: says which Node is needed, keeps everything that is run again at the next start compiled, and loads the rest. */
+/** The entry point of the command: checks the version of Node, enables the compile cache, and loads the rest. */
 import module from 'node:module'
 
-// Everything else is imported below: an older Node could not even read it. package.json says the same under "engines".
+// Everything else is imported below, because an older Node could not parse it. package.json has the same version under "engines".
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 20 || (major === 20 && minor < 19)) {
   console.error(
@@ -10,7 +10,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   )
   process.exit(1)
 }
-// It must be on before the rest is loaded, hence the import that waits. Only Node 22.1 and newer have it; the types of Node 20 do not.
+// The cache must be enabled before the rest is loaded, hence the dynamic import. Only Node 22.1 and later have it, and the types of Node 20 do not.
 ;(module as { enableCompileCache?: () => void }).enableCompileCache?.()
 
 const { run } = await import('./cli/main.js')

@@ -23,8 +23,8 @@ if (!jest.expect || !jest.beforeAll || !jest.beforeEach || !jest.afterEach || !j
 jest.expect.extend(matchers)
 
 /**
- * A platform for the tests of the file or of the `describe` in which this stands: started before them, reset before each of them, stopped
- * afterwards. A test that sends a request for which nothing was prepared fails.
+ * A platform for the tests of the file or of the surrounding `describe`: started before them, reset before each of
+ * them, and stopped afterwards. A test fails if a request had no prepared answer.
  *
  * ```ts
  * import { usePlatform } from 'standin/jest'

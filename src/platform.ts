@@ -16,8 +16,9 @@ export type { PlatformSources } from './platform/part.js'
 export type { OpenPlatform as Platform } from './platform/platform.js'
 
 /**
- * Reads the configuration, opens the port, and only then loads what not every request needs.
- * Rejects with a ProblemsError for bad configuration or rules, with a StartError for a port or a state that cannot be had.
+ * Reads the configuration, opens the port, and only then loads what not every request needs. Rejects with a
+ * ProblemsError for an invalid configuration or rules, and with a StartError if the port or the state is not
+ * available.
  */
 export async function openPlatform(sources: PlatformSources): Promise<OpenPlatform> {
   const parts = createPlatformParts(sources, await loadConfig(sources))
@@ -62,7 +63,7 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
 
   const parts = createParts(inOrder({ runtime, assemblies, delivery, loaded, stopping }))
 
-  // A request must not meet a platform that is half reset.
+  // No request may be answered in the middle of a reset.
   const reset = (options?: ResetOptions) => delivery.traffic.hold(() => parts.reset(options))
 
   const reload = async () => parts.reload(await loadConfig(sources))
@@ -78,7 +79,7 @@ interface PartsToOrder {
   readonly stopping: AbortController
 }
 
-/** All parts. What a later one needs comes before it. */
+/** All parts. Each part comes after the parts that it needs. */
 const inOrder = ({ runtime, assemblies, delivery, loaded, stopping }: PartsToOrder): readonly Part[] => [
   { close: endIdleWorkers },
   runtime.modes,
@@ -100,7 +101,7 @@ const inOrder = ({ runtime, assemblies, delivery, loaded, stopping }: PartsToOrd
   { close: () => stopping.abort() },
 ]
 
-/** What is given out of the parts. */
+/** The public interface of the parts. */
 function platformOf(parts: PlatformParts): OpenPlatform {
   const { assemblies, runtime, delivery, forTests, reset, reload, stop } = parts
   const { modes, state, recordings, faults, clock, journal, violations, onMessage } = runtime

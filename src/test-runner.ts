@@ -1,4 +1,4 @@
-/** The entry point for node:test and other runners: `usePlatform` and the matchers, for hooks and an `expect` of one's own. */
+/** The entry point for node:test and other runners: `usePlatform` and the matchers, for the hooks and `expect` of the runner. */
 import type { ExchangeQuery } from './testing/exchange-filter.js'
 import { judged, type MatcherResult, type Receiver, type RemoteReceiver, received } from './testing/received.js'
 
@@ -7,8 +7,8 @@ export type { Receiver, RemoteReceiver } from './testing/received.js'
 export { createUsePlatform, type TestRunner as Runner, type UsePlatformOptions } from './testing/use-platform.js'
 
 /**
- * The same as `expect(platform).toHaveReceived(query)`, where there is no `expect`; with `times` for exactly that many. Throws an Error that
- * shows the nearest of what was asked. With what `connect()` has given back, it has to be awaited, and rejects.
+ * Does what `expect(platform).toHaveReceived(query)` does, for runners without `expect`; `times` requires an exact
+ * number. Throws an Error that shows the closest request. For a platform from `connect()`, await it; it then rejects.
  */
 export function assertReceived<T extends Receiver | RemoteReceiver>(
   receiver: T,

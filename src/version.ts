@@ -1,2 +1,2 @@
-/** The version of this package, written out so that no start has to read package.json; a test keeps the two equal. */
+/** The version of this package, so that a start need not read package.json. A test compares the two. */
 export const version = '0.2.0'

@@ -10,10 +10,10 @@ export type { UsePlatformOptions } from './testing/use-platform.js'
 expect.extend(matchers)
 
 /**
- * A platform for the tests of the file or of the `describe` in which this stands: started before them, as at its start before each of
- * them, and stopped afterwards. A test in which something was asked that nothing was prepared for fails.
+ * A platform for the tests of the file or of the surrounding `describe`: started before them, reset before each of
+ * them, and stopped afterwards. A test fails if a request had no prepared answer.
  *
- * Each file has a platform of its own, so that files may run at the same time. Tests that run at the same time in one file
+ * Each file has its own platform, so that files can run at the same time. Tests that run at the same time in one file
  * (`test.concurrent`) share one: give each a `platform.scope(name)`, and `reset: false` to this.
  *
  * ```ts
@@ -32,6 +32,6 @@ expect.extend(matchers)
 export const usePlatform = createUsePlatform({ beforeAll, beforeEach, afterEach, afterAll })
 
 declare module 'vitest' {
-  // biome-ignore lint/suspicious/noExplicitAny: it has to be declared just as vitest does.
+  // biome-ignore lint/suspicious/noExplicitAny: must be declared exactly as vitest does.
   interface Matchers<T = any> extends ReceivedMatchers<void, T> {}
 }

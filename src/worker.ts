@@ -1,8 +1,8 @@
-/** What runs in a worker thread: jobs by their names, for core/work.ts. */
+/** The entry point of worker threads: jobs by name, for core/work.ts. */
 import { parentPort } from 'node:worker_threads'
 import type { JobMessage, JobRequest } from './core/work.js'
 
-/** Each job's part is loaded by its first call; a job takes and gives back what can be copied. */
+/** The code of a job is loaded by its first call. Inputs and results must be copyable. */
 const jobs: Readonly<Record<string, () => Promise<(input: never) => unknown>>> = {
   completion: async () => (await import('./platform-api/chat/heavy.js')).completionJob,
   openapi: async () => (await import('./openapi/read.js')).readDocumentJob,

@@ -192,5 +192,5 @@ test('a short file that only its neighbour imports is reported, unless it says w
   expect(report).toContain('http/body.ts is short, and only http/send.ts imports it.')
   expect(weighed({ ...files, 'http/body.ts': '\n'.repeat(40).replaceAll('\n', 'work()\n') })).toEqual([])
   expect(weighed({ ...files, 'auth/a.ts': "import '../http/body.js'" })).toEqual([])
-  expect(weighed(files, 'Reads bodies. A file of its own: it is loaded by itself.')).toEqual([])
+  expect(weighed(files, 'Reads bodies. A separate file: it is loaded by itself.')).toEqual([])
 })

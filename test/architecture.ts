@@ -255,7 +255,7 @@ function unused(dependencies: readonly string[], imports: readonly Import[]): re
 const CRUMB = 40
 
 /** How a small file says that it is one on purpose, in its opening comment. */
-const ownFile = /a file of its own/i
+const ownFile = /\ba[\s*]+separate file/i
 
 /** What makes the source heavier than it has to be, a sentence each. */
 export function weightOf(sources: readonly Source[]): readonly string[] {
@@ -312,6 +312,6 @@ function crumb(source: Source, importers: readonly string[]): readonly string[] 
   if (!isNeighbour || text.trimEnd().split('\n').length >= CRUMB) return []
   if (ownFile.test(parsed(source).comments[0]?.value ?? '')) return []
   return [
-    `${file} is short, and only ${only} imports it. Merge them, or let its first comment say why it is a file of its own.`,
+    `${file} is short, and only ${only} imports it. Merge them, or let its first comment say why it is a separate file.`,
   ]
 }

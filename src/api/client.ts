@@ -79,8 +79,8 @@ export function createClient<O extends Operations>(
       throw failed({ status: 0, message: undefined, cause })
     })
     if (response.ok) return response
-    const told: unknown = await response.json().catch(() => undefined)
-    throw failed({ status: response.status, message: (told as { error?: string } | undefined)?.error })
+    const answer: unknown = await response.json().catch(() => undefined)
+    throw failed({ status: response.status, message: (answer as { error?: string } | undefined)?.error })
   }
 
   async function call(at: string, input?: Call): Promise<unknown> {

@@ -80,7 +80,7 @@ export function shown(value: unknown): string {
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
 }
 
-/** What a message says of a key that does not exist. */
+/** The message about an unknown key. */
 export const NOT_KNOWN = 'is not known here.'
 
 /**

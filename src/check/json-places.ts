@@ -1,4 +1,4 @@
-/** Where something stands in a text of JSON. Like `jsonc-parser` itself, only loaded for a file that may be wrong. */
+/** Finds positions in a JSON text. Loaded, like `jsonc-parser`, only for a file that may have mistakes. */
 import { findNodeAtLocation, type JSONVisitor, type Node, parseTree, visit } from 'jsonc-parser'
 import type { Path } from './check.js'
 
@@ -8,7 +8,7 @@ interface TextPlace {
   readonly column: number
 }
 
-/** Where a text stops being JSON: not every message of JSON.parse says so. `undefined` for JSON. */
+/** The position of the first JSON mistake, which not every message of JSON.parse contains; `undefined` for valid JSON. */
 export function placeOfMistake(text: string): TextPlace | undefined {
   let place: TextPlace | undefined
   const onError: JSONVisitor['onError'] = (_code, _offset, _length, line, column) => {
@@ -18,13 +18,13 @@ export function placeOfMistake(text: string): TextPlace | undefined {
   return place
 }
 
-/** Where the value at each path stands in a JSON document, or what is around it if there is none; in their order. */
+/** The positions of the values at these paths, in order. For a missing value, the position of what surrounds it. */
 export function placesOf(json: string, paths: readonly Path[]): readonly TextPlace[] {
   const root = paths.length === 0 ? undefined : ifNotTooDeep(() => parseTree(json))
   return paths.map(path => placeAt(json, root ? nearestNode(root, path).offset : 0))
 }
 
-/** The library follows a document by recursion. In one nested too deeply for that, a mistake is named without its place. */
+/** The library is recursive. In documents that are nested too deeply, mistakes are reported without a position. */
 function ifNotTooDeep<T>(work: () => T): T | undefined {
   try {
     return work()

@@ -1,4 +1,4 @@
-/** Says in sentences why a value does not fit a JSON Schema. */
+/** Explains in sentences why a value does not fit a JSON Schema. */
 import { type Mistake, type Path, shown, spoken } from './check.js'
 import type { SchemaObject } from './json-schema-form.js'
 import { didYouMean } from './suggest.js'
@@ -14,13 +14,13 @@ export interface SchemaMismatch {
   readonly value: unknown
 }
 
-/** What is inside of these says what is wrong. */
+/** For these keywords, the nested mismatches explain the mistake. */
 const containers = new Set(
   `$ref allOf if dependentSchemas properties patternProperties additionalProperties unevaluatedProperties
   prefixItems items additionalItems unevaluatedItems`.split(/\s+/),
 )
 
-/** The mistakes of a value in the order in which the schema names them. */
+/** The mistakes of a value, in the order of the schema's keywords. */
 export function mistakesIn(mismatches: readonly SchemaMismatch[], whole: string): readonly Mistake[] {
   const mistakes: Mistake[] = []
   for (let i = 0; i < mismatches.length; ) {
@@ -62,7 +62,7 @@ function suggestion(path: Path, { properties = {} }: SchemaObject = {}): string 
   return didYouMean(String(path.at(-1)), known) || (known.length > 0 ? ` Known: ${known.join(', ')}.` : '')
 }
 
-/** The mismatches of each form that did not fit. */
+/** The mismatches of each alternative that did not fit. */
 function formsOf(
   { location: own }: SchemaMismatch,
   inside: readonly SchemaMismatch[],

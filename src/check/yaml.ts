@@ -150,7 +150,7 @@ function worthTelling(errors: readonly YAMLParseError[]): readonly YAMLParseErro
 
 /** Names the duplicate key at `offset`. */
 function duplicateKey(document: Document, offset: number, lines: LineCounter): string {
-  let told = 'A key is there twice.'
+  let sentence = 'A key is there twice.'
   visit(document, {
     Map(_key, { items }) {
       const keys = items.flatMap(({ key }) => (isScalar(key) ? [key] : []))
@@ -158,11 +158,11 @@ function duplicateKey(document: Document, offset: number, lines: LineCounter): s
       const first = keys.find(({ value }) => value === again?.value)
       if (!again || !first) return undefined
       const { line } = lines.linePos(first.range?.[0] ?? 0)
-      told = `The key ${JSON.stringify(String(again.value))} appears twice, first on line ${line}. Remove one of them.`
+      sentence = `The key ${JSON.stringify(String(again.value))} appears twice, first on line ${line}. Remove one of them.`
       return visit.BREAK
     },
   })
-  return told
+  return sentence
 }
 
 /** The library's message without quotes from the file, which may be secret. */

@@ -1,4 +1,4 @@
-/** Finds the address of a running Standin: from --url, else the environment, else the configuration of this folder. */
+/** Finds the address of a running Standin: from --url, the environment, or the configuration in this folder. */
 import { UsageError } from '../check/problem.js'
 import { isLoopback } from '../core/origins.js'
 import { urlHost } from '../http/address.js'
@@ -7,7 +7,7 @@ import { load } from './load.js'
 
 export interface Address {
   readonly url: URL
-  /** Whether it is that of the configuration, so that the credentials there belong to it. */
+  /** Whether it comes from the configuration, whose credentials then belong to it. */
   readonly isConfigured: boolean
 }
 

@@ -120,9 +120,9 @@ async function notTaken(name: string, rawName: string): Promise<UsageError> {
 
 /** Throws a UsageError if the command takes more or fewer words. */
 function requireFitting({ length, 0: first }: readonly string[], name: string, usage: string): void {
-  const [taken = ''] = /(?<= )[[A-Z].*$/.exec(usage.replace(/ -- .*/, '')) ?? []
-  const count = taken.split(' ').filter(Boolean).length
-  if (taken.includes('…') || length === count || (length === 0 && taken.startsWith('['))) return
+  const [parameters = ''] = /(?<= )[[A-Z].*$/.exec(usage.replace(/ -- .*/, '')) ?? []
+  const count = parameters.split(' ').filter(Boolean).length
+  if (parameters.includes('…') || length === count || (length === 0 && parameters.startsWith('['))) return
   throw new UsageError(
     count === 0 ? `standin ${name} takes no further words, such as ${first}.` : `The usage is standin ${usage}.`,
   )

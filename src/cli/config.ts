@@ -44,7 +44,7 @@ const openapi = command({
   examples: [['standin openapi --yaml > openapi.yaml', 'keep the document']],
   async run(line) {
     const { openPlatform } = await import('../platform.js')
-    // Rules, resources and other documents have paths of their own, so all of them are opened, but no port and no stored state.
+    // Rules, resources and OpenAPI documents add paths, so all of them are opened, but no port and no stored state.
     const state = { path: ['state'], value: 'memory', origin: 'standin openapi' }
     const sources = { cwd: process.cwd(), file: line.flags.config, flags: [...line.overrides, state], env: process.env }
     const platform = await openPlatform({ ...sources, listen: false })

@@ -51,9 +51,9 @@ export const commands = { dev, record: inMode('record'), replay: inMode('replay'
 /** Resolves when the platform is ready. Rejects with the errors of `openPlatform`. */
 async function start({ flags, overrides }: Line): Promise<undefined> {
   let log: EventLog | undefined
-  const beside = (said: unknown) => {
+  const beside = (value: unknown) => {
     log?.interrupt()
-    console.error(said)
+    console.error(value)
   }
   const readAtMs = Date.now()
   const opening = openPlatform({
@@ -64,7 +64,7 @@ async function start({ flags, overrides }: Line): Promise<undefined> {
     report: beside,
     warn: beside,
   })
-  // Loading it takes time, and requests can be answered before it is there.
+  // Loading the log takes time, and requests can be answered before it is loaded.
   const loading = once(() => loadLog(flags))
   stopOnSignals(async graceMs => {
     // If opening fails, the command itself reports it.
@@ -87,8 +87,9 @@ async function start({ flags, overrides }: Line): Promise<undefined> {
 }
 
 /**
- * V8 takes the first exchanges in the journal as a sign that all exchanges live long. From then on it allocates them among old objects, from
- * where only a full garbage collection removes them and everything they refer to. That costs up to a quarter of the requests a second.
+ * Because the first exchanges stay in the journal, V8 concludes that all exchanges live long. It then allocates them
+ * as old objects, which only a full garbage collection frees, along with everything they refer to. That costs up to a
+ * quarter of the throughput.
  */
 function neverPretenure(): void {
   process.getBuiltinModule('node:v8').setFlagsFromString('--no-allocation-site-pretenuring')

@@ -1,4 +1,4 @@
-/** `standin replies from-recordings`: drafts rules that repeat what was recorded. `standin import --rules` uses it as well. */
+/** `standin replies from-recordings`: drafts rules that repeat recorded answers. `standin import --rules` uses it as well. */
 
 import { isUtf8 } from 'node:buffer'
 import { existsSync } from 'node:fs'
@@ -36,13 +36,13 @@ export const commands = {
   }),
 }
 
-/** Throws a UsageError for a file that is there: it may have rules that someone wrote. */
+/** Throws a UsageError if the file exists, since it may contain hand-written rules. */
 export function requireNew(flag: string, file: string): void {
   if (existsSync(file)) throw new UsageError(`${file} is there already. Give ${flag} the name of a new file.`)
   requireWritable(flag, file)
 }
 
-/** The rules that repeat the answers of recordings, in their order. */
+/** Drafts rules that repeat the answers of recordings, in order. */
 export function rulesFrom(recordings: readonly Recording[]): DraftedRules {
   const texts = recordings.filter(({ response }) => isUtf8(bodyOf(response)))
   const drafted = draftsOf(texts.map(sourceOf))
@@ -54,7 +54,7 @@ export function rulesFrom(recordings: readonly Recording[]): DraftedRules {
   }
 }
 
-/** Writes the rules, and returns what happened, for people and for programs. */
+/** Writes the rules. Returns the result as text and as data. */
 export async function writeRules(file: string, rules: DraftedRules) {
   const { yaml, count, passedOver, remarks } = rules
   if (count > 0) await writeReport(file, yaml)
@@ -63,7 +63,7 @@ export async function writeRules(file: string, rules: DraftedRules) {
   return { data, words: `${[first, ...notesOn(rules)].join('\n')}\n` }
 }
 
-/** What is worth knowing about drafted rules, line by line. */
+/** Remarks on drafted rules, line by line. */
 const notesOn = ({ passedOver, remarks }: DraftedRules): readonly string[] => [
   ...(passedOver.size > 0 ? ['Passed over:', ...[...passedOver].map(([why, count]) => `  ${count}: ${why}`)] : []),
   ...remarks,
@@ -71,8 +71,8 @@ const notesOn = ({ passedOver, remarks }: DraftedRules): readonly string[] => [
 
 function sourceOf({ recordedAt, request, response }: Recording): DraftSource {
   const { method, path, query } = request
-  const said = bodyOf(response).toString('utf8')
-  const body = isStream(response) ? said : (jsonOf(said) ?? said)
+  const text = bodyOf(response).toString('utf8')
+  const body = isStream(response) ? text : (jsonOf(text) ?? text)
   return {
     at: recordedAt,
     request: { method, path, query, body: bodyIn(request) },

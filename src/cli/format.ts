@@ -1,13 +1,13 @@
-/** Writes amounts in readable form, and fits text into the columns of a terminal. */
+/** Formats amounts for people, and fits text into terminal columns. */
 import truncatedWidth from 'fast-string-truncated-width'
 import { wrapAnsi } from 'fast-wrap-ansi'
 import prettyBytes from 'pretty-bytes'
 import prettyMs from 'pretty-ms'
 
-/** How many columns a text takes: wide characters take two, combining marks none. */
+/** The number of columns that a text takes: wide characters take two, combining marks none. */
 export const widthOf = (text: string) => truncatedWidth(text).width
 
-/** The text, cut to the width with a mark where something is missing. */
+/** Cuts a text to the width, and marks the cut. */
 export function cutTo(text: string, width: number): string {
   const { index, truncated } = truncatedWidth(text, { limit: width, ellipsis: '…', ellipsisWidth: 1 })
   return truncated ? `${text.slice(0, index)}…` : text
@@ -19,7 +19,7 @@ export const paddedTo = (text: string, width: number) => text + ' '.repeat(Math.
 export const wrapped = (text: string, width: number): readonly string[] =>
   wrapAnsi(text, width, { hard: true }).split('\n')
 
-/** Rows as lines with their cells below one another. */
+/** Formats rows as lines with aligned columns. */
 export function table(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_cell, i) => Math.max(...rows.map(row => widthOf(row[i] ?? ''))))
   return rows.map(row => `  ${row.map((cell, i) => paddedTo(cell, widths[i] ?? 0)).join('  ')}`.trimEnd())

@@ -19,8 +19,8 @@ const precedence = 'Flags override the environment (STANDIN_PORT), the environme
 export async function helpText(words: readonly string[]): Promise<string | undefined> {
   if (words.length === 0) return overview()
   const one = findCommand(words.flatMap(word => word.split(' ')))
-  const told = one ? [one] : groupOf(words[0] ?? '')
-  return told.length === 0 ? undefined : helpOf(told)
+  const shown = one ? [one] : groupOf(words[0] ?? '')
+  return shown.length === 0 ? undefined : helpOf(shown)
 }
 
 function overview(): string {
@@ -43,19 +43,19 @@ ${table(examples)}
 
 const row = ({ usage, does }: ListedCommand) => [`standin ${usage}`, does] as const
 
-async function helpOf(told: readonly ListedCommand[]): Promise<string> {
-  const loaded = await Promise.all(told.map(({ load }) => load()))
+async function helpOf(listed: readonly ListedCommand[]): Promise<string> {
+  const loaded = await Promise.all(listed.map(({ load }) => load()))
   const own = Object.assign({}, ...loaded.map(({ flags }) => flags)) as Flags
   const others = Object.keys(sharedFlags).filter(name => !Object.hasOwn(own, name))
-  const shown = loaded.flatMap(({ examples = [] }) => examples)
+  const allExamples = loaded.flatMap(({ examples = [] }) => examples)
   return [
-    table(told.map(row)),
+    table(listed.map(row)),
     ...(Object.keys(own).length > 0 ? ['', 'Flags', table(shownIn(own).map(flagRow))] : []),
     '',
     ...(others.length === 0
       ? [precedence]
       : wrapped(`Flags of all commands, see standin --help: ${others.map(name => `--${name}`).join(', ')}.`, WIDTH)),
-    ...(shown.length > 0 ? ['', 'Examples', table(shown)] : []),
+    ...(allExamples.length > 0 ? ['', 'Examples', table(allExamples)] : []),
     '',
   ].join('\n')
 }

@@ -1,9 +1,9 @@
-/** The configuration, for commands that read it at once and open no platform. */
+/** Loads the configuration for commands that do not open a platform. */
 import { readYaml } from '../check/yaml.js'
 import { configIn } from '../config/load.js'
 import type { CommandLine } from './command.js'
 
-/** Throws a ProblemsError for what is wrong in the file, the environment or the flags. */
+/** Throws a ProblemsError for mistakes in the file, the environment or the flags. */
 export const load = ({
   flags,
   overrides,

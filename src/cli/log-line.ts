@@ -74,12 +74,12 @@ type CallOf = (exchange: Exchange) => string | null
 
 const noCall: CallOf = () => null
 
-/** Names the calls of MCP servers. Bodies are not looked at where there is no such server. */
+/** Names the calls of MCP servers. Without MCP servers, bodies are not read. */
 const loadCallOf = async ({ mcp }: Config): Promise<CallOf> =>
   mcpServers(mcp).size === 0 ? noCall : (await loadFacts()).callOf
 
 /** `entry` is given with --verbose, unless the journal has already dropped it under heavy load. */
-type Tell = (told: LogLine, entry?: JournalEntry) => void
+type Tell = (line: LogLine, entry?: JournalEntry) => void
 
 /** Returns a function that reloads the redaction rules after a change of the configuration. */
 export async function followRequests(platform: Platform, isVerbose: boolean, tell: Tell): Promise<() => Promise<void>> {

@@ -5,7 +5,7 @@ import { type LogOutput, requestRows } from './request-log.js'
 
 interface LogLines {
   /** `more` are extra lines that belong to this request only. */
-  request(told: LogLine, more?: readonly string[]): void
+  request(line: LogLine, more?: readonly string[]): void
   /** Writes a line that is not about a request. */
   line(text: string): void
   /** Called before other text is written to the same terminal. */
@@ -26,7 +26,7 @@ interface Sheet {
 /** A repeated line. */
 interface Repeated {
   readonly key: string
-  told: LogLine
+  line: LogLine
   rows: readonly string[]
   count: number
   /** How many repetitions have not been printed yet. */
@@ -47,20 +47,20 @@ const PREFLIGHT_MS = 2000
 export function createLogLines(sheet: Sheet): LogLines {
   const { output, paper } = sheet
   const repeats = createRepeats(sheet)
-  const preflights = createPreflights((told, note) => write(told, note, []))
+  const preflights = createPreflights((line, note) => write(line, note, []))
 
-  function write(told: LogLine, note: string, more: readonly string[]): void {
-    if (more.length === 0 && comesAgain(told)) return repeats.write(told, note)
+  function write(line: LogLine, note: string, more: readonly string[]): void {
+    if (more.length === 0 && comesAgain(line)) return repeats.write(line, note)
     repeats.settle()
-    for (const row of [...requestRows(told, paper(), note), ...more]) output.line(row)
+    for (const row of [...requestRows(line, paper(), note), ...more]) output.line(row)
   }
 
   return {
     interrupt: repeats.settle,
     resized: repeats.leave,
-    request(told, more = []) {
-      if (more.length === 0 && isPreflight(told)) preflights.hold(told)
-      else write(told, preflights.noteOn(told.request.path), more)
+    request(line, more = []) {
+      if (more.length === 0 && isPreflight(line)) preflights.hold(line)
+      else write(line, preflights.noteOn(line.request.path), more)
     },
     line(text) {
       repeats.settle()
@@ -78,19 +78,19 @@ function createRepeats({ output, paper, isErasable }: Sheet) {
   let watched: Repeated[] = []
   let drawing: NodeJS.Timeout | undefined
 
-  function write(told: LogLine, note: string): void {
-    const key = keyOf(told)
+  function write(line: LogLine, note: string): void {
+    const key = keyOf(line)
     const known = watched.find(one => one.key === key)
-    if (known) return again(known, told)
-    const rows = requestRows(told, paper(), note)
+    if (known) return again(known, line)
+    const rows = requestRows(line, paper(), note)
     draw()
     if (watched.length >= MOST_WATCHED || heightOf(watched) + rows.length >= (paper().height ?? LOWEST)) settle()
-    watched.push({ key, told, rows, count: 1, untold: 0 })
+    watched.push({ key, line, rows, count: 1, untold: 0 })
     show(rows)
   }
 
-  function again(known: Repeated, told: LogLine): void {
-    known.told = told
+  function again(known: Repeated, line: LogLine): void {
+    known.line = line
     known.count++
     known.untold++
     if (isErasable) drawing ??= setTimeout(draw, DRAW_MS).unref()
@@ -103,7 +103,7 @@ function createRepeats({ output, paper, isErasable }: Sheet) {
     if (!isErasable || watched.every(({ untold }) => untold === 0)) return
     output.write(`\x1b[${heightOf(watched)}A\r\x1b[0J`)
     for (const one of watched.filter(({ untold }) => untold > 0)) {
-      one.rows = requestRows(one.told, paper(), `×${one.count}`)
+      one.rows = requestRows(one.line, paper(), `×${one.count}`)
       one.untold = 0
     }
     show(watched.flatMap(({ rows }) => rows))
@@ -118,10 +118,10 @@ function createRepeats({ output, paper, isErasable }: Sheet) {
   function leave(): void {
     clearTimeout(drawing)
     drawing = undefined
-    for (const { told, untold } of watched) {
+    for (const { line, untold } of watched) {
       const { colors } = paper()
       // The first row only: the advice has already been printed.
-      if (untold > 0) show(requestRows(told, { colors }, `(and ${untold} more like it)`).slice(0, 1))
+      if (untold > 0) show(requestRows(line, { colors }, `(and ${untold} more like it)`).slice(0, 1))
     }
     watched = []
   }
@@ -136,23 +136,23 @@ function createRepeats({ output, paper, isErasable }: Sheet) {
 /**
  * Holds preflights back until the request that they announce is written. Those without one are written after a while.
  */
-function createPreflights(write: (told: LogLine, note: string) => void) {
+function createPreflights(write: (line: LogLine, note: string) => void) {
   /** By path. */
-  const held = new Map<string, { told: LogLine; count: number }>()
+  const held = new Map<string, { line: LogLine; count: number }>()
   let waiting: NodeJS.Timeout | undefined
 
   function release(): void {
     clearTimeout(waiting)
     waiting = undefined
-    for (const { told, count } of held.values()) write(told, count > 1 ? `(${count} preflights)` : '')
+    for (const { line, count } of held.values()) write(line, count > 1 ? `(${count} preflights)` : '')
     held.clear()
   }
 
   return {
     release,
-    hold(told: LogLine): void {
-      const { path } = told.request
-      held.set(path, { told, count: (held.get(path)?.count ?? 0) + 1 })
+    hold(line: LogLine): void {
+      const { path } = line.request
+      held.set(path, { line, count: (held.get(path)?.count ?? 0) + 1 })
       if (held.size > MOST_HELD) return release()
       waiting ??= setTimeout(release, PREFLIGHT_MS).unref()
     },

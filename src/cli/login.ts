@@ -98,7 +98,7 @@ function clientOf({ authUrl, anonKey, firstByteTimeoutMs, insecure }: LiveBacken
   return { client, reasonOf }
 }
 
-/** The code of the system where there is one. The codes of undici (`UND_ERR_SOCKET`) say less than its messages (`other side closed`). */
+/** The system's error code, if there is one. The codes of undici (`UND_ERR_SOCKET`) say less than its messages (`other side closed`). */
 function reasonIn({ message, cause }: Error): string {
   const { code, message: reason } = (cause ?? {}) as Partial<NodeJS.ErrnoException>
   if (code !== undefined && !code.startsWith('UND_ERR')) return code

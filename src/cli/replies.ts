@@ -78,7 +78,7 @@ const tryReplies = command({
 
 const someRequest = /^(GET|HEAD|POST|PUT|PATCH|DELETE) \/\S*$/
 
-/** The request for a path that is written where a prompt would be: `POST /builder/projects?dry=1`. */
+/** Parses a request for a path in place of a prompt: `POST /builder/projects?dry=1`. */
 function pathRequestIn({ words, flags: { body } }: CommandLine<typeof requestFlags>): TriedRequest | undefined {
   const written = words.join(' ')
   if (!someRequest.test(written)) {

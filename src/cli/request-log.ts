@@ -27,36 +27,36 @@ const NARROW = 56
 
 /** The lines for people. `note` is added to the end of the first one. */
 export function requestRows(
-  told: LogLine,
+  line: LogLine,
   { colors, columns = Number.POSITIVE_INFINITY }: LogOutput,
   note = '',
 ): string[] {
   const isNarrow = columns < NARROW
-  const clock = isNarrow ? '' : `${timeOfDay(told.at)} `
-  const method = harmless(told.request.method).padEnd(METHOD)
-  const status = told.status === null ? '---' : String(told.status)
-  const time = timeOf(told).padStart(TIME)
-  const rest = [nameOf(told.caller), [decisionOf(told), note].filter(Boolean).join(' ')].filter(Boolean)
+  const clock = isNarrow ? '' : `${timeOfDay(line.at)} `
+  const method = harmless(line.request.method).padEnd(METHOD)
+  const status = line.status === null ? '---' : String(line.status)
+  const time = timeOf(line).padStart(TIME)
+  const rest = [nameOf(line.caller), [decisionOf(line), note].filter(Boolean).join(' ')].filter(Boolean)
   // The last column stays empty, as some terminals wrap when it is filled.
   const room = columns - 1
   const besides = clock.length + method.length + status.length + time.length + 3
   const longest = Math.min(LONGEST_TARGET, Math.max(SHORTEST_TARGET, room - besides))
   const target = paddedTo(
-    cutTo(targetOf(told), longest),
+    cutTo(targetOf(line), longest),
     isNarrow ? 0 : Math.min(PATH + METHOD - method.length, longest),
   )
-  const head = [colors.dim(clock) + method, target, colorOf(told.status, colors)(status), colors.dim(time)].join(' ')
+  const head = [colors.dim(clock) + method, target, colorOf(line.status, colors)(status), colors.dim(time)].join(' ')
   const indent = ' '.repeat(isNarrow ? 2 : clock.length)
   const below = (text: string, paint: (text: string) => string) =>
     wrapped(text, Math.max(SHORTEST_TARGET, room - indent.length)).map(row => indent + paint(row))
   const width = besides + widthOf(target) + widthOf(rest.join('  ')) + 2
   const rows =
     width <= room
-      ? [[head, ...painted(rest, told, colors)].join('  ').trimEnd()]
+      ? [[head, ...painted(rest, line, colors)].join('  ').trimEnd()]
       : [head, ...below(rest.join('  '), text => text)]
-  const { openaiRefuses } = told
+  const { openaiRefuses } = line
   if (openaiRefuses) rows.push(...below(`→ OpenAI refuses this with 400: ${harmless(openaiRefuses)}`, colors.yellow))
-  const advice = adviceFor(told)
+  const advice = adviceFor(line)
   return advice === undefined ? rows : [...rows, ...below(`→ ${advice}`, colors.cyan)]
 }
 
@@ -70,20 +70,20 @@ function targetOf({ request: { path, query }, call }: LogLine): string {
 }
 
 /** The same as an object for --json, with both bodies if an entry is given. */
-export function requestEvent(told: LogLine, entry?: JournalEntry) {
-  const { request, caller, status, call, mode, source, error, hint, remark, openaiRefuses, complete } = told
+export function requestEvent(line: LogLine, entry?: JournalEntry) {
+  const { request, caller, status, call, mode, source, error, hint, remark, openaiRefuses, complete } = line
   return {
     event: 'request',
     method: request.method,
     path: request.path,
     ...(request.query !== '' && { query: request.query }),
     status,
-    durationMs: told.durationMs,
-    ...(told.firstByteMs !== null && { firstByteMs: told.firstByteMs }),
+    durationMs: line.durationMs,
+    ...(line.firstByteMs !== null && { firstByteMs: line.firstByteMs }),
     caller,
     ...known({ call, mode, source, error, hint, remark, openaiRefuses }),
     complete,
-    ...(told.upstream && { fitted: true }),
+    ...(line.upstream && { fitted: true }),
     ...(entry && { id: entry.id, request: entry.request, response: entry.response }),
     ...(entry?.upstream && { upstream: entry.upstream }),
   }
@@ -109,18 +109,18 @@ export const messageEvent = ({ kind, channel, recipient, code, link }: MessageRo
   ...{ event: 'message', kind, channel, recipient, code, link },
 })
 
-function decisionOf(told: LogLine): string {
-  const { mode, endpoint, source, error, hint, remark, status, complete, upstream } = told
+function decisionOf(line: LogLine): string {
+  const { mode, endpoint, source, error, hint, remark, status, complete, upstream } = line
   const by = [mode, source, upstream && FITTED].filter(Boolean).join(' · ')
   if (error !== null) {
-    const said = harmless(hint === null ? error : `${sentence(error)} ${hint}`)
-    if (endpoint === null || (mode === null && source === null)) return `refused · ${said}`
-    return mode === null ? said : `${mode} · ${said}`
+    const reason = harmless(hint === null ? error : `${sentence(error)} ${hint}`)
+    if (endpoint === null || (mode === null && source === null)) return `refused · ${reason}`
+    return mode === null ? reason : `${mode} · ${reason}`
   }
   if (status === null) {
     return source === null ? 'the client left before there was an answer' : harmless(`${by} (no answer)`)
   }
-  if (!complete) return harmless(`${by} (broken off${piecesOf(told)})`).trim()
+  if (!complete) return harmless(`${by} (broken off${piecesOf(line)})`).trim()
   if (remark === null) return harmless(by)
   return harmless(status >= 400 ? `${by}: ${remark}` : `${by}. ${remark}`)
 }

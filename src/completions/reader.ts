@@ -63,31 +63,31 @@ export const chunkIn = reading(chunk)
 export const hasDelta = ({ choices }: VendorChunk) => choices?.some(({ delta }) => delta) === true
 
 /** Joins a value with the next one. */
-type Rule = (sum: unknown, said: unknown) => unknown
+type Rule = (sum: unknown, value: unknown) => unknown
 
 const isFields = (value: unknown): value is JsonFields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The last value wins. Null and empty texts are ignored, since vendors repeat the keys of a call with them. */
-const latest: Rule = (sum, said) => (said === null || said === '' ? (sum ?? said) : said)
+const latest: Rule = (sum, value) => (value === null || value === '' ? (sum ?? value) : value)
 
 /** Texts and lists are appended. */
-const grown: Rule = (sum, said) => {
-  if (typeof sum === 'string' && typeof said === 'string') return sum + said
-  if (!Array.isArray(sum) || !Array.isArray(said)) return latest(sum, said)
+const grown: Rule = (sum, value) => {
+  if (typeof sum === 'string' && typeof value === 'string') return sum + value
+  if (!Array.isArray(sum) || !Array.isArray(value)) return latest(sum, value)
   // In place, since the logprobs of a long stream are thousands of short lists.
-  for (const item of said) sum.push(item)
+  for (const item of value) sum.push(item)
   return sum
 }
 
 /** Objects are merged field by field: named fields by their rules, all others by `others`. */
 function fieldwise(named: Readonly<Record<string, Rule>>, others: Rule): Rule {
   const rules = new Map(Object.entries(named))
-  return (sum, said) => {
-    if (!isFields(said)) return latest(sum, said)
+  return (sum, value) => {
+    if (!isFields(value)) return latest(sum, value)
     const fields = isFields(sum) ? sum : {}
-    for (const [name, value] of Object.entries(said)) {
-      fields[name] = (rules.get(name) ?? others)(fields[name], value)
+    for (const [name, piece] of Object.entries(value)) {
+      fields[name] = (rules.get(name) ?? others)(fields[name], piece)
     }
     return fields
   }
@@ -96,10 +96,10 @@ function fieldwise(named: Readonly<Record<string, Rule>>, others: Rule): Rule {
 const calledSum = fieldwise({ arguments: grown, input: grown }, latest)
 const callSum = fieldwise({ function: calledSum, custom: calledSum }, latest)
 
-const callsSum: Rule = (sum, said) => {
-  if (!Array.isArray(said)) return latest(sum, said)
+const callsSum: Rule = (sum, value) => {
+  if (!Array.isArray(value)) return latest(sum, value)
   const all: JsonFields[] = Array.isArray(sum) ? sum : []
-  for (const piece of said) {
+  for (const piece of value) {
     const place = placeOf(piece, all)
     all[place] = callSum(all[place], piece) as JsonFields
   }
@@ -133,10 +133,10 @@ export function createSum() {
   const choices = new Map<number, unknown>()
   let around: unknown = {}
   return {
-    add({ choices: said, ...others }: VendorChunk): void {
+    add({ choices: value, ...others }: VendorChunk): void {
       // Azure's first and last events have no id, and no real model and time.
       around = others.id ? topSum(around, others) : topSum(others, around)
-      for (const piece of said ?? []) {
+      for (const piece of value ?? []) {
         const index = piece.index ?? 0
         choices.set(index, choiceSum(choices.get(index), { ...piece, index }))
       }

@@ -18,15 +18,15 @@ export function stepsOf(
   { index, message, logprobs, finish_reason = null, ...others }: VendorChoice,
   cut: Cut = wordsOf,
 ): readonly JsonFields[] {
-  const { tool_calls, function_call, ...told } = message
-  const texts = spoken.filter(name => told[name])
+  const { tool_calls, function_call, ...plain } = message
+  const texts = spoken.filter(name => plain[name])
   const step = (delta: JsonFields, sure: JsonFields | null = null): JsonFields => ({
     ...{ index, delta },
     ...(logprobs !== undefined && { logprobs: sure }),
     finish_reason: null,
   })
   const first = {
-    ...told,
+    ...plain,
     ...Object.fromEntries(texts.map(name => [name, beginnings[name]])),
     // Null, or an empty list.
     ...(!tool_calls?.length && { tool_calls }),
@@ -35,7 +35,7 @@ export function stepsOf(
   return [
     step(first, logprobsBefore(logprobs, texts)),
     ...texts.flatMap(name =>
-      surePieces(name, told[name] ?? '', logprobs, cut).map(({ text, logprobs }) => step({ [name]: text }, logprobs)),
+      surePieces(name, plain[name] ?? '', logprobs, cut).map(({ text, logprobs }) => step({ [name]: text }, logprobs)),
     ),
     ...(tool_calls ?? []).flatMap((call, at) => callDeltas(call, at, cut)).map(call => step({ tool_calls: [call] })),
     ...(function_call ? inPieces(function_call, 'arguments', cut) : []).map(call => step({ function_call: call })),
@@ -120,7 +120,7 @@ function tokenPieces(text: string, tokens: readonly unknown[]): readonly TokenPi
 }
 
 /** A token that is part of a character cannot be sent as text, so its bytes are used. */
-function bytesOf(told: unknown): Buffer {
-  const { token, bytes } = (told ?? {}) as { readonly token?: unknown; readonly bytes?: unknown }
+function bytesOf(plain: unknown): Buffer {
+  const { token, bytes } = (plain ?? {}) as { readonly token?: unknown; readonly bytes?: unknown }
   return Array.isArray(bytes) ? Buffer.from(bytes) : Buffer.from(typeof token === 'string' ? token : '')
 }

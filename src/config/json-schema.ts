@@ -44,7 +44,7 @@ export async function jsonSchemaOf(
   return `${JSON.stringify({ ...(variables ? insideWithVariables(made) : made), title }, null, 2)}\n`
 }
 
-/** What a check of our own means, as it says itself (`withWritten` of check/check.ts). */
+/** The JSON Schema of our own checks, which they declare themselves (`withWritten` of check/check.ts). */
 const writtenIn = (own: object) => (own as { readonly written?: object }).written
 
 /** An environment variable, which may replace any value. */

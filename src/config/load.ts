@@ -43,8 +43,8 @@ export interface LoadedConfig {
 }
 
 /**
- * Reads and checks everything. Rejects with a ProblemsError with all that is wrong. The YAML parser is loaded only where there is a file: it is
- * a third of all code that a start would need.
+ * Reads and checks everything. Rejects with a ProblemsError that has all mistakes. The YAML parser is loaded only if
+ * there is a file, since it is a third of the code of a start.
  */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
   return configIn(sources, fileOf(sources).present ? (await import('../check/yaml.js')).readYaml : undefined)
@@ -55,7 +55,7 @@ function fileOf({ cwd, file: wanted }: ConfigSources) {
   return { file, present: wanted === undefined ? existsSync(file) : wanted !== false }
 }
 
-/** The same at once, with what reads the file; nothing where there is none. Throws a ProblemsError. */
+/** The synchronous part. `read` parses the file; `undefined` if there is none. Throws a ProblemsError. */
 export function configIn(sources: ConfigSources, read: typeof readYaml | undefined): LoadedConfig {
   const { cwd, flags = [], env } = sources
   const { file, present } = fileOf(sources)

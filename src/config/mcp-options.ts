@@ -1,4 +1,4 @@
-/** The servers of the Model Context Protocol: what each offers, with the protocol's own names. */
+/** The options of MCP servers: what each server offers, with the protocol's own names. */
 import * as v from 'valibot'
 import { closed, described, map, oneForm, open, optional, word } from '../check/check.js'
 import { protocolVersions } from '../rpc/versions.js'
@@ -78,7 +78,7 @@ const prompt = closed({
 const items = <const S extends v.GenericSchema<unknown, object>>(form: S, what: string, key: string, meaning: string) =>
   v.optional(described(listOfItems(form, what, key), meaning), [])
 
-/** Without two of the same name. */
+/** Names must be unique. */
 export const listOfItems = <const S extends v.GenericSchema<unknown, object>>(form: S, what: string, key: string) =>
   v.pipe(
     list(form, what),
@@ -88,10 +88,10 @@ export const listOfItems = <const S extends v.GenericSchema<unknown, object>>(fo
     ),
   )
 
-/** What servers list, by the name of the list. */
+/** The items of servers, by the name of their list. */
 export const mcpItems = { tools: tool, resources: resource, resourceTemplates: resourceTemplate, prompts: prompt }
 
-/** By which the items of a list are told apart. */
+/** The key that identifies the items of each list. */
 export const mcpItemKeys = {
   ...{ tools: 'name', resources: 'uri', resourceTemplates: 'uriTemplate', prompts: 'name' },
 } as const satisfies Readonly<Record<keyof typeof mcpItems, string>>
@@ -135,7 +135,7 @@ const server = closed({
   ),
 })
 
-/** Standin answers paths below these itself. */
+/** Paths that Standin answers itself. */
 const taken = /^\/(health|api\/v1|v1\/models|v1\/chat\/completions|auth(\/.*)?|__standin(\/.*)?|dashboard(\/.*)?)$/
 const path = v.pipe(
   text,
@@ -160,18 +160,18 @@ export type McpResource = McpServer['resources'][number]
 export type McpResourceTemplate = McpServer['resourceTemplates'][number]
 export type McpPrompt = McpServer['prompts'][number]
 
-/** The servers by their path. */
+/** The servers by path. */
 export function mcpServers(configured: v.InferOutput<typeof mcpOptions>): ReadonlyMap<string, McpServer> {
   if (isOne(configured)) return new Map([['/mcp', configured as McpServer]])
   return new Map(Object.entries(configured as Readonly<Record<string, McpServer>>))
 }
 
-/** The tools of all servers; none where a server lists none, as it may be a live one. */
+/** The tools of all servers; empty if one of them lists none, since that one may be live. */
 export function mcpTools(configured: v.InferOutput<typeof mcpOptions>): readonly McpTool[] {
   const servers = [...mcpServers(configured).values()]
   return servers.every(({ tools }) => tools.length > 0) ? servers.flatMap(({ tools }) => tools) : []
 }
 
-/** Where the options of a server stand in the configuration. */
+/** The path of a server's options in the configuration. */
 export const mcpServerAt = (configured: v.InferOutput<typeof mcpOptions>, path: string): readonly string[] =>
   isOne(configured) ? ['mcp'] : ['mcp', path]

@@ -1,4 +1,4 @@
-/** The option for OpenAPI documents, in a file of its own like those of other groups. */
+/** The option for OpenAPI documents. A separate file, like those of other groups. */
 import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
 import { access, filled, list, option, text } from './forms.js'

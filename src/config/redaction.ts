@@ -5,7 +5,7 @@ import type { Config } from './schema.js'
 
 type Redact = Config['recordings']['redact']
 
-/** Includes the public development keys: whatever credential a caller sends does not belong into a recording. */
+/** Includes the public development keys, since no credential of a caller belongs in a recording. */
 export function redactionRules({
   recordings: { redact },
   upstream,

@@ -24,11 +24,11 @@ type Answers = ReadonlyMap<string, ComparedAnswer>
 /** Leaves out temporary answers: a 429, and failures of the target. */
 export async function answersOf(target: Target): Promise<Answers> {
   const found = new Map<string, ComparedAnswer>()
-  for (const [name, heard] of await target.heard()) {
-    if (heard.kind === 'unanswered' || heard.status === 429 || heard.status >= 500) continue
-    const { status, headers, text } = heard
+  for (const [name, result] of await target.result()) {
+    if (result.kind === 'unanswered' || result.status === 429 || result.status >= 500) continue
+    const { status, headers, text } = result
     const shape = shapeOfAnswer({ status, headers: [...headers], body: Buffer.from(text) })
-    const misfit = mismatchOf(name, heard)
+    const misfit = mismatchOf(name, result)
     found.set(name, { shape, misfit: misfit && target.clean(misfit) })
   }
   return found
@@ -88,7 +88,7 @@ function schemaSays(ours: string | undefined, theirs: string | undefined): strin
   return theirs === undefined ? `the stand-in's answer does not fit it: ${ours}` : `neither fits it: ${theirs}`
 }
 
-/** What the live platform answered the last time it was asked. */
+/** The live platform's answers at the last comparison. */
 export interface Baseline {
   readonly at: Date
   /** Its URL. */

@@ -31,9 +31,9 @@ export const models: CallFor = target => get(MODELS, bearer(apiKeyOf(target)))
 /** Sends a credential if the endpoint refuses requests without one. Whether it needs one is not documented. */
 export const health: CallFor = async target => {
   const open = get(HEALTH)
-  const heard = await target.ask(open)
+  const result = await target.ask(open)
   const credential = target.credentials.apiKey || target.credentials.anonKey
-  if (heard.kind === 'unanswered' || heard.status !== 401 || !credential) return open
+  if (result.kind === 'unanswered' || result.status !== 401 || !credential) return open
   return get(HEALTH, bearer(credential))
 }
 
@@ -48,7 +48,7 @@ export const withAnonKey =
   target =>
     get(path, bearer(anonKeyOf(target)))
 
-/** Not checked if both keys are the same string: then one rightly opens what the other does. */
+/** Not checked if both keys are the same string, which then has the access of both. */
 export const withKeyOfItsOwn =
   (callFor: CallFor): CallFor =>
   target => {
@@ -103,8 +103,8 @@ export const unknownPathWithoutCredential: CallFor = () => get(`/${UNKNOWN}?aske
 
 /** The ids in the model list. */
 export async function listedModels(target: Target): Promise<readonly string[]> {
-  const heard = await target.ask(await models(target))
-  const { data } = ((heard.kind === 'answered' && jsonIn(heard.text).value) || {}) as { readonly data?: unknown }
+  const result = await target.ask(await models(target))
+  const { data } = ((result.kind === 'answered' && jsonIn(result.text).value) || {}) as { readonly data?: unknown }
   return Array.isArray(data) ? data.flatMap(model => (typeof model?.id === 'string' ? [model.id] : [])) : []
 }
 
@@ -138,8 +138,8 @@ export const chat =
   async target => {
     const key = bearer(apiKeyOf(target))
     const body = await chatBody(target)
-    const heard = await target.ask(post({ ...body, ...shortest }, key))
-    const isTaken = heard.kind === 'unanswered' || (heard.status !== 400 && heard.status !== 422)
+    const result = await target.ask(post({ ...body, ...shortest }, key))
+    const isTaken = result.kind === 'unanswered' || (result.status !== 400 && result.status !== 422)
     return post({ ...body, ...(isTaken && shortest), ...more }, key)
   }
 
@@ -200,8 +200,10 @@ export const signIn: CallFor = target => {
 }
 
 async function userTokenOf(target: Target): Promise<string> {
-  const heard = await target.ask(await signIn(target))
-  const session = ((heard.kind === 'answered' && jsonIn(heard.text).value) || {}) as { readonly access_token?: unknown }
+  const result = await target.ask(await signIn(target))
+  const session = ((result.kind === 'answered' && jsonIn(result.text).value) || {}) as {
+    readonly access_token?: unknown
+  }
   if (typeof session.access_token !== 'string') throw new CallNotMade('the sign-in gave no access token')
   return session.access_token
 }

@@ -17,7 +17,7 @@ export const sections = [
 
 export type Section = (typeof sections)[number]
 
-/** A clause as it is defined. */
+/** The definition of a clause. */
 export interface ClauseForm {
   /** Never changes. A D before the number marks a decision of Standin where the document says nothing. */
   readonly id: string
@@ -58,8 +58,8 @@ export const asking =
   (callFor: CallFor, ...looks: readonly AnswerCheck[]): Check =>
   async target => {
     const call = await callFor(target)
-    const heard = await target.ask(call)
-    return isLimited(heard) ? skipped(LIMITED) : looked(target, call, looks)
+    const result = await target.ask(call)
+    return isLimited(result) ? skipped(LIMITED) : looked(target, call, looks)
   }
 
 /** A documented endpoint, as needed by clauses about callers. */
@@ -89,19 +89,19 @@ export const askingAt =
     return asking(() => call, ...looks)(target)
   }
 
-const isMissing = (heard: CallResult) => heard.kind === 'answered' && heard.status === 404
+const isMissing = (result: CallResult) => result.kind === 'answered' && result.status === 404
 
 const LIMITED = 'the target limits the rate of calls, and answered with status 429'
 
 /** A 429 says nothing about the call itself. */
-const isLimited = (heard: CallResult) => heard.kind === 'answered' && heard.status === 429
+const isLimited = (result: CallResult) => result.kind === 'answered' && result.status === 429
 
 async function looked(target: Target, call: Call, looks: readonly AnswerCheck[]): Promise<ClauseVerdict> {
-  const heard = await target.ask(call)
+  const result = await target.ask(call)
   for (const { expected, differs } of looks) {
-    const came = heard.kind === 'unanswered' ? `no answer: ${heard.why}` : await differs(heard, target, call)
+    const came = result.kind === 'unanswered' ? `no answer: ${result.why}` : await differs(result, target, call)
     if (came === undefined) continue
-    return { kind: 'broken', expected, came: target.clean(came), shown: target.shown(call, heard) }
+    return { kind: 'broken', expected, came: target.clean(came), shown: target.shown(call, result) }
   }
   return held
 }
@@ -119,8 +119,8 @@ export const askingEach =
     for (const callFor of callsFor) {
       const call = await possible(target, callFor)
       if (!call) continue
-      const heard = await target.ask(call)
-      if (heard.kind === 'unanswered' || !fits(heard)) continue
+      const result = await target.ask(call)
+      if (result.kind === 'unanswered' || !fits(result)) continue
       verdict = await looked(target, call, looks)
       if (verdict.kind === 'broken') return verdict
     }
@@ -162,7 +162,7 @@ export interface ClauseResult {
   readonly verdict: ClauseVerdict
 }
 
-/** Returns the verdict on any clause of the table. */
+/** Returns the verdict on any clause. */
 export type Judge = (clause: Clause) => Promise<ClauseVerdict>
 
 /** Caches its verdicts. */

@@ -79,7 +79,7 @@ function askedIn(body: Buffer | undefined): JudgedAnswer['requested'] {
 
 const wholeAsked = { stream: false, usage: false }
 
-/** Whether a JSON object has nowhere a `stream` that is true, however it is written. */
+/** Whether a JSON object contains no `"stream": true` anywhere, in any notation. */
 function isSurelyWhole(body: Buffer): boolean {
   const text = body.toString('latin1')
   return text.startsWith('{') && text.endsWith('}') && !/"stream"\s*:\s*true|\\u/.test(text)

@@ -1,4 +1,4 @@
-/** The checks that clauses make on answers. */
+/** The checks of answers that clauses use. */
 
 import { check, type Path } from '../check/check.js'
 import { chunkAnswer } from '../completions/completion.js'

@@ -1,4 +1,4 @@
-/** The calls of clauses about MCP servers: in a session, or without one where the server has none. */
+/** The calls of clauses about MCP servers: in a session, or without one if the server has no sessions. */
 import { dataIn } from '../completions/events.js'
 import { isObject } from '../core/json.js'
 import type { RpcErrorBody } from '../rpc/frames.js'
@@ -9,16 +9,16 @@ import type { CallFor } from './clause.js'
 import { jsonIn } from './looks.js'
 import type { Target } from './target.js'
 
-/** The answer to a call, as far as there is one. */
+/** The answer to a call, if there is one. */
 interface McpAnswer {
   readonly result?: Readonly<Record<string, unknown>>
   readonly error?: Partial<RpcErrorBody>
 }
 
 /** Reads the answer from JSON or from the last event of a stream. */
-export function mcpAnswerIn(heard: CallResult): McpAnswer {
-  if (heard.kind === 'unanswered') return {}
-  const { headers, text } = heard
+export function mcpAnswerIn(answer: CallResult): McpAnswer {
+  if (answer.kind === 'unanswered') return {}
+  const { headers, text } = answer
   const isStream = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '')
   const value = jsonIn(isStream ? (dataIn(Buffer.from(text)).at(-1) ?? '') : text).value
   const { result, error } = (value ?? {}) as McpAnswer
@@ -56,11 +56,11 @@ async function pathOf(target: Target): Promise<string> {
   return path
 }
 
-/** What the API index lists, and calls mcp. Empty where it cannot be read. */
+/** The entries of the API index that are called mcp. Empty if the index cannot be read. */
 async function listedServers(target: Target): Promise<readonly Listed[]> {
   if (!target.credentials.anonKey) return []
-  const heard = await target.ask(await index(target))
-  const { endpoints } = ((heard.kind === 'answered' && jsonIn(heard.text).value) || {}) as { endpoints?: unknown }
+  const result = await target.ask(await index(target))
+  const { endpoints } = ((result.kind === 'answered' && jsonIn(result.text).value) || {}) as { endpoints?: unknown }
   const isServer = (one: unknown): one is Listed =>
     isObject(one) && one.method === 'POST' && typeof one.path === 'string' && isMeant(one.path, target)
   return Array.isArray(endpoints) ? endpoints.filter(isServer) : []
@@ -79,7 +79,7 @@ async function stateless(method: string, target: Target): Promise<Call> {
   return post(target, message(method, { _meta: meta }), headers)
 }
 
-/** What a client begins with: `initialize`, or `server/discover` at a server that has no sessions. */
+/** A client's first call: `initialize`, or `server/discover` if the server has no sessions. */
 export const opening: CallFor = async target => {
   const first = await initialize(target)
   if (!mcpAnswerIn(await target.ask(first)).error) return first
@@ -87,7 +87,7 @@ export const opening: CallFor = async target => {
   return mcpAnswerIn(await target.ask(other)).result ? other : first
 }
 
-/** Skipped at a server without sessions. */
+/** Skipped if the server has no sessions. */
 export const initializeWithSessions: CallFor = async target => {
   if (await isStateless(target)) throw new CallNotMade('the server has no versions with sessions')
   return initialize(target)
@@ -95,16 +95,16 @@ export const initializeWithSessions: CallFor = async target => {
 
 const isStateless = async (target: Target) => 'mcp-method' in (await opening(target)).headers
 
-/** Skipped at a server that only has sessions. */
+/** Skipped if the server only has versions with sessions. */
 export const discoverWithoutSessions: CallFor = async target => {
   const call = await discover(target)
-  const heard = await target.ask(call)
-  const isRefused = heard.kind === 'answered' && heard.status >= 400 && heard.status < 500
-  if (isRefused || mcpAnswerIn(heard).error) throw new CallNotMade('the server has no version without sessions')
+  const result = await target.ask(call)
+  const isRefused = result.kind === 'answered' && result.status >= 400 && result.status < 500
+  if (isRefused || mcpAnswerIn(result).error) throw new CallNotMade('the server has no version without sessions')
   return call
 }
 
-/** In the session that `initialize` began; the body as it is. */
+/** Sent in the session that `initialize` opened, with the body unchanged. */
 async function inSession(target: Target, body: string): Promise<Call> {
   const begun = await target.ask(await initialize(target))
   const id = begun.kind === 'answered' ? begun.headers.get('mcp-session-id') : null
@@ -125,7 +125,7 @@ const calling =
   async target =>
     (await isStateless(target)) ? stateless(method, target) : inSession(target, message(method, {}))
 
-/** Skipped at a server that does not say that it has tools. */
+/** Skipped if the server does not announce tools. */
 export const listTools: CallFor = async target => {
   const { result } = mcpAnswerIn(await target.ask(await opening(target)))
   if (!isObject(result?.capabilities) || !result.capabilities.tools) throw new CallNotMade('the server has no tools')
@@ -137,7 +137,7 @@ export const unknownMcpMethod: CallFor = calling(UNKNOWN_METHOD)
 export const brokenMessage: CallFor = async target =>
   (await isStateless(target)) ? { ...(await discover(target)), body: '{' } : inSession(target, '{')
 
-/** Skipped at a server that is open to anyone. */
+/** Skipped if the server is open to anyone. */
 export const withoutCredential: CallFor = async target => {
   const call = await post(target, message('initialize', initialization), {})
   const [listed] = await listedServers(target)
@@ -154,8 +154,8 @@ export const fromForeignPage: CallFor = async target => {
 
 /** The document that a 401 names. */
 export const metadataDocument: CallFor = async target => {
-  const heard = await target.ask(await withoutCredential(target))
-  const address = heard.kind === 'answered' ? metadataAddress(heard.headers) : undefined
+  const result = await target.ask(await withoutCredential(target))
+  const address = result.kind === 'answered' ? metadataAddress(result.headers) : undefined
   if (address === undefined) throw new CallNotMade('no 401 names the document')
   if (!address.startsWith(`${target.url}/`)) throw new CallNotMade('the document is at another address than the target')
   return get(address.slice(target.url.length))

@@ -1,4 +1,4 @@
-/** The platform that is checked. It is called as rarely as possible, and never more often than the budget allows. */
+/** The platform that is checked. It is called as rarely as possible, within a budget. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { fetchFrom } from '../core/http.js'
 import { isLoopback } from '../core/origins.js'
@@ -51,12 +51,12 @@ export interface Target {
   unreachable(): string | undefined
   /** Makes a call once and caches the result. Rejects with an CallNotMade when the budget is used up. */
   ask(call: Call): Promise<CallResult>
-  shown(call: Call, heard: CallResult): ShownCall
+  shown(call: Call, result: CallResult): ShownCall
   /**
    * All results so far, by names that are the same for every target. Without those of MCP servers, whose tools
    * `standin drift` compares.
    */
-  heard(): Promise<ReadonlyMap<string, CallResult>>
+  result(): Promise<ReadonlyMap<string, CallResult>>
   /** Returns a text from the target without secrets and without terminal control characters. */
   clean(text: string): string
 }
@@ -77,8 +77,8 @@ export function createTarget(options: TargetOptions): Target {
   const { apiKey, anonKey, email, password, model, mcpPath } = options
   const credentials = { apiKey, anonKey, email, password }
   const { send, ...sent } = createSending({ ...options, url })
-  /** By everything but the body: one has 4 MB, which take long to escape and to hash, and no time to compare with itself. */
-  const remembered = new Map<string, { readonly call: Call; readonly heard: Promise<CallResult> }[]>()
+  /** Keyed by everything but the body: one body has 4 MB, which is slow to hash but quick to compare with itself. */
+  const remembered = new Map<string, { readonly call: Call; readonly result: Promise<CallResult> }[]>()
   return {
     ...{ url, credentials, model, mcpPath, ...sent },
     isNear: isNear(url),
@@ -87,19 +87,19 @@ export function createTarget(options: TargetOptions): Target {
       const name = JSON.stringify(rest)
       const alike = remembered.get(name) ?? []
       const known = alike.find(one => one.call.body === body)
-      if (known) return known.heard
-      const heard = send(call)
-      remembered.set(name, [...alike, { call, heard }])
-      return heard
+      if (known) return known.result
+      const result = send(call)
+      remembered.set(name, [...alike, { call, result }])
+      return result
     },
-    async heard() {
+    async result() {
       const found = new Map<string, CallResult>()
-      for (const { call, heard: hearing } of [...remembered.values()].flat()) {
+      for (const { call, result: hearing } of [...remembered.values()].flat()) {
         if (call.to === 'mcp') continue
         const name = nameOf(call, credentials)
         // A call that was not made in the end has no result.
-        const heard = await hearing.catch(() => undefined)
-        if (heard && !found.has(name)) found.set(name, heard)
+        const result = await hearing.catch(() => undefined)
+        if (result && !found.has(name)) found.set(name, result)
       }
       return found
     },
@@ -128,9 +128,9 @@ function createSending({
     calls++
     const patience = AbortSignal.timeout(timeoutMs)
     try {
-      const heard = await send(call, signal ? AbortSignal.any([signal, patience]) : patience)
+      const result = await send(call, signal ? AbortSignal.any([signal, patience]) : patience)
       answered++
-      return heard
+      return result
     } catch (error) {
       if (signal?.aborted) throw new CallNotMade('it was stopped')
       lastWhy = patience.aborted ? `none within ${timeoutMs / 1000} s` : (error as Error).message
@@ -143,9 +143,9 @@ function createSending({
     unreachable: () => (answered === 0 ? lastWhy : undefined),
     async send(call: Call): Promise<CallResult> {
       for (let attempt = 1; ; attempt++) {
-        const heard = await once(call)
-        const waitS = heard.kind === 'answered' ? waitWanted(heard) : undefined
-        if (waitS === undefined || attempt === MOST_TRIES) return heard
+        const result = await once(call)
+        const waitS = result.kind === 'answered' ? waitWanted(result) : undefined
+        if (waitS === undefined || attempt === MOST_TRIES) return result
         await pause(waitS * 1000, undefined, { signal }).catch(() => {})
       }
     },
@@ -225,11 +225,11 @@ function createShow({ apiKey, anonKey, password }: TargetCredentials) {
 
   return {
     clean,
-    shown(call: Call, heard: CallResult): ShownCall {
+    shown(call: Call, result: CallResult): ShownCall {
       const { method, path, headers, body, isPrivate } = call
       const credential = credentialIn(headers.authorization, { apiKey, anonKey })
-      const asked = [`${method} ${path} (${credential})`, ...(body !== undefined && !isPrivate ? [cut(body)] : [])]
-      return { asked: clean(asked.join('\n')), answered: clean(answerText(heard, isPrivate === true)) }
+      const lines = [`${method} ${path} (${credential})`, ...(body !== undefined && !isPrivate ? [cut(body)] : [])]
+      return { asked: clean(lines.join('\n')), answered: clean(answerText(result, isPrivate === true)) }
     },
   }
 }
@@ -240,9 +240,9 @@ const control = /(?!\r?\n|\t)[\u0000-\u001f\u007f-\u009f]/g
 
 const asEscape = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
 
-function answerText(heard: CallResult, isPrivate: boolean): string {
-  if (heard.kind === 'unanswered') return `no answer: ${heard.why}`
-  const { status, headers, text } = heard
+function answerText(result: CallResult, isPrivate: boolean): string {
+  if (result.kind === 'unanswered') return `no answer: ${result.why}`
+  const { status, headers, text } = result
   const facts = ['content-type', 'allow', 'location', 'retry-after'].flatMap(name => {
     const value = headers.get(name)
     return value === null ? [] : [`${name}: ${value}`]

@@ -80,5 +80,5 @@ export function createClock(real: () => number = Date.now): Clock {
 /** Milliseconds since the process began. Unaffected when a test replaces the clock. */
 export const passedMs: () => number = performance.now.bind(performance)
 
-/** At most this many pieces of a stream are timed. More would say nothing new about its rhythm. */
+/** At most this many pieces of a stream are timed. More would add nothing about its rhythm. */
 export const MOST_PIECES_TIMED = 1000

@@ -19,7 +19,7 @@ export class PlatformError extends Error {
       readonly hint?: string
       /** Further members of the body on the auth backend. */
       readonly details?: object
-      /** The body that the caller's protocol has instead, sent with a 200. */
+      /** A body in the form of the caller's protocol, sent instead with a 200. */
       readonly frame?: object
       /** The credential that was refused. */
       readonly tried?: TriedCredential | undefined
@@ -84,7 +84,7 @@ export const notFound = failure(404, 'not_found', 'Not found.')
 export const notFoundByRule = (nearest: string) =>
   new PlatformError(404, 'not_found', notFound().message, [], { hint: nearest })
 
-/** For a path that perhaps the live platform knows; to the client the same. The argument is the refusal of the credential. */
+/** For a path that the live platform may know. The client gets the same message. The argument is the refused credential's error. */
 export const notFoundWithoutCredential = ({ message, more: { tried } }: PlatformError) =>
   new PlatformError(404, 'not_found', notFound().message, [], {
     hint: `The request was not sent to the live platform: ${message}`,
@@ -367,7 +367,7 @@ export const unfitSchema = failure(
 
 // Answers from OpenAPI documents.
 
-/** For a request that prefers what its operation does not have. */
+/** For a request whose `Prefer` header asks for something that its operation does not have. */
 export const notInDocument = failure(
   404,
   'not_in_document',
@@ -495,7 +495,7 @@ export const foreignHost = failure(
 
 export const foreignOrigin = failure(403, 'foreign_origin', 'Pages of another origin may not read this.')
 
-/** What shows that a request comes from a foreign place: the page's origin, or the host name that was used. */
+/** Why a request counts as foreign: the page's origin, or the host name that it used. */
 export interface ForeignSource {
   readonly kind: 'origin' | 'host'
   readonly name: string

@@ -25,24 +25,24 @@ export const usesRecordings = (mode: Mode) => mode === 'record' || mode === 'rep
 /** Who may call: anyone, or callers with one of these kinds of credential. */
 export type Access = 'anyone' | readonly CredentialKind[]
 
-/** Which credentials open what is below a documented prefix (platform-api.md, "Authentication", rules 4 and 5). */
+/** Which credentials give access to paths below a documented prefix (platform-api.md, "Authentication", rules 4 and 5). */
 const documentedAccess: readonly (readonly [prefix: string, access: Access])[] = [
   ['/v1/', ['apiKey', 'user']],
   ['/api/v1/', ['anon', 'service', 'user']],
 ]
 
-/** Who may ask for a path whose prefix the platform's document has; `undefined` for any other. */
+/** Who may use a path below a documented prefix; `undefined` for any other path. */
 export const accessBelow = (path: string): Access | undefined =>
   documentedAccess.find(([prefix]) => path.startsWith(prefix))?.[1]
 
-/** Who may ask for a path that the user configured without saying who. */
+/** Who may use a configured path that does not say who may. */
 export const usualAccess = (path: string): Access => accessBelow(path) ?? ['apiKey', 'user']
 
-/** Allows callers that one of the two allows. */
+/** Allows callers that either of the two allows. */
 export const eitherAccess = (one: Access, other: Access): Access =>
   one === 'anyone' || other === 'anyone' ? 'anyone' : [...new Set([...one, ...other])]
 
-/** What is asked: one method on one path. It turns an exchange into a reply, and throws a PlatformError when it cannot. */
+/** One method on one path. Turns an exchange into a reply, or throws a PlatformError. */
 export interface Endpoint {
   readonly method: string
   /** A segment in braces, such as `{id}`, matches any one segment. */
@@ -63,7 +63,7 @@ export interface Endpoint {
   challenge?(exchange: Pick<Exchange, 'headers'>): string
 }
 
-/** A method on a path that the user configured, beside those of the platform's document. */
+/** A method on a path that the user configured, in addition to the documented ones. */
 export interface OwnPath {
   readonly method: string
   /** `/builder/projects/{id}`. */
@@ -81,11 +81,11 @@ export interface OwnPath {
 export interface PathSource {
   /** The files that it was made from. */
   readonly files?: readonly string[]
-  /** What it answers at a path, one entry for each method: in a scope, or in any if none is given. Returns the same objects each time. */
+  /** The methods that it answers on a path, in one scope or in any. Returns the same objects each time. */
   at(path: string, scope?: string): readonly OwnPath[]
-  /** Everything that it answers. */
+  /** All methods and paths that it answers. */
   paths(): readonly OwnPath[]
-  /** Returns `undefined` if it has no answer to this request; the next source is then asked. Throws a PlatformError to refuse the request. */
+  /** Returns `undefined` if it has no answer to this request; the next source is then tried. Throws a PlatformError to refuse the request. */
   answer(exchange: Exchange): Reply | undefined | Promise<Reply | undefined>
   /** The error for a request that no source answered, if this one can say why. */
   refusal?(exchange: Exchange): Promise<PlatformError | undefined>
@@ -101,13 +101,13 @@ export interface Exchange {
   /** The part after the `?`, undecoded; may be empty. */
   readonly query: string
   readonly headers: IncomingHttpHeaders
-  /** Whether a WebSocket is asked for, which only the live platform can open. */
+  /** Whether the request opens a WebSocket, which only the live platform can do. */
   isWebSocket?: true
   /** The Authorization header. On the auth backend, the one that the gateway passes on. */
   authorization: string | undefined
   /** When the request's headers had arrived, by `passedMs` of core/clock.ts. */
   readonly startedMs: number
-  /** When it was over, by the same; set by the journal. */
+  /** When it ended, by the same clock; set by the journal. */
   endedMs?: number | undefined
   caller: Caller
   /** The test that the request belongs to, where several share a server; empty for none. */
@@ -133,7 +133,7 @@ export interface Exchange {
   violations?: readonly Violation[]
 }
 
-/** What is checked, and what the document's schemas are made from. */
+/** A valibot schema, from which the document's JSON Schemas are made. */
 export type DocumentedSchema = Parameters<typeof check>[0]
 
 /** A JSON Schema of an answer. */
@@ -263,11 +263,11 @@ export interface Paced {
   readonly bytewise?: boolean
 }
 
-/** A body that is written as it comes and may stay open, such as a stream of events. Everyone else reads it as a body of the pieces written so far. */
+/** A body that is written while it is sent and may stay open, such as a stream of events. Other readers see the pieces written so far. */
 export interface OpenBody extends Paced {
   /** The sender adds what was written, up to `MOST_WRITTEN` pieces. */
   readonly pieces: string[]
-  /** Whether it is complete whenever the client leaves. */
+  /** Whether it counts as complete whenever the client disconnects. */
   readonly isEndless: boolean
   /** Called once, after the head was sent. Returns a function that is called once when the connection has closed. */
   play(sink: { write(text: string): void; end(): void }): () => void
@@ -288,7 +288,7 @@ export interface Forward {
   readonly observer?: ResponseObserver | undefined
 }
 
-/** Observes an answer as it passes, and must not delay it. Called in this order; `end` always comes, and last. */
+/** Observes an answer as it is forwarded, and must not delay it. The methods are called in this order; `end` is always called, once and last. */
 export interface ResponseObserver {
   /** The original status and headers, as node's flat array of names and values, without hop-by-hop headers. */
   head(status: number, headers: readonly string[]): void
@@ -314,10 +314,10 @@ export type AnsweredBy =
   | { readonly kind: 'magic'; readonly words: readonly string[] }
   /** A resource, by its path in the configuration. */
   | { readonly kind: 'resource'; readonly path: string }
-  /** An MCP server, by its path: a list, or a result that no rule gave. */
+  /** An MCP server, by its path: a list, or a result without a rule. */
   | { readonly kind: 'mcp'; readonly path: string }
   | { readonly kind: 'recording'; readonly file: string }
-  /** An operation of an OpenAPI document, and the name of the example that was sent, if it was one. */
+  /** An operation of an OpenAPI document, and the name of the example, if one was sent. */
   | { readonly kind: 'openapi'; readonly document: string; readonly operation: string; readonly example?: string }
   /** The live platform at this address, and the recording that was made of its answer. */
   | { readonly kind: 'live'; readonly baseUrl?: string; readonly recordedAs?: string }

@@ -7,7 +7,7 @@ import type { Paced, Reply } from './exchange.js'
 
 type Decompress = (body: Buffer, options: { readonly maxOutputLength: number }) => Buffer
 
-// Loaded when something is compressed. The journal exists from the start and hardly ever needs it.
+// Loaded only when something is compressed, since the journal is loaded at every start and hardly ever needs it.
 const zlib = () => process.getBuiltinModule('node:zlib')
 
 /** Available in node from 22.15 on. */
@@ -163,8 +163,8 @@ const trusting: typeof fetch = async (input, init = {}) => {
   })
 }
 
-/** What ends a body in chunks (RFC 9112 §7.1). */
+/** The end of a chunked body (RFC 9112 §7.1). */
 export const LAST_CHUNK = '0\r\n\r\n'
 
-/** More than the head of an answer takes, but for unusual headers. */
+/** Enough for the head of an answer without unusual headers. */
 export const HEAD_ROOM = 1024

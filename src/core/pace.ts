@@ -87,6 +87,6 @@ export const isPaced = ({ firstTokenMs, tokensPerSecond, promptTokensPerSecond }
 /** `usual` with the settings in `own` replaced. */
 export function paceFrom(own: PaceInput | null | undefined, usual: Pace): Pace {
   if (!own) return usual
-  const said = Object.entries(own).filter(([, value]) => value !== undefined)
-  return said.length === 0 ? usual : { ...usual, ...Object.fromEntries(said) }
+  const given = Object.entries(own).filter(([, value]) => value !== undefined)
+  return given.length === 0 ? usual : { ...usual, ...Object.fromEntries(given) }
 }

@@ -18,7 +18,7 @@ export const documentedPaths: readonly string[] = [HEALTH, INDEX, MODELS, CHAT]
 /** Marks requests of the dashboard itself. Without `journal.dashboard` they are neither logged nor kept. */
 export const DASHBOARD_HEADER = 'x-standin-dashboard'
 
-/** A text without its percent escapes; as it is, if they cannot be decoded. */
+/** Decodes percent escapes. Returns the text unchanged if they are invalid. */
 export function percentDecoded(text: string): string {
   if (!text.includes('%')) return text
   try {

@@ -12,7 +12,7 @@ export type Moment = string
 /** A JSON object, as the app wrote it. */
 export type Json = Readonly<Record<string, unknown>>
 
-/** A lone surrogate has no UTF-8. SQLite ends a text at NUL, and PostgreSQL refuses it. */
+/** Lone surrogates cannot be encoded as UTF-8. SQLite ends a text at NUL, and PostgreSQL refuses it. */
 export const isKeepable = (text: string): boolean => !(text.includes('\0') || /\p{Surrogate}/u.test(text))
 
 /** Real metadata is never deeper. The auth backend accepts less. */

@@ -22,10 +22,10 @@ export interface FaultCalls {
    */
   add(call: FaultCall, conditions?: Fits): { readonly id: string }
   /**
-   * Returns the first waiting fault that applies to this request. `comesAbout` decides by its chance, and only faults
+   * Returns the first waiting fault that applies to this request. `occurs` decides by its chance, and only faults
    * that happen are counted.
    */
-  take(exchange: Exchange, comesAbout: (fault: Fault, entry: string) => boolean): Fault | undefined
+  take(exchange: Exchange, occurs: (fault: Fault, entry: string) => boolean): Fault | undefined
   /** Whether any fault is waiting. */
   areWaiting(): boolean
   /** The waiting faults in order: of a scope, or all. */
@@ -69,8 +69,8 @@ export function createFaultCalls(onSwitched: () => void = () => {}, most = MOST)
       put([...line, { call, id, entry, fits: fitting(call, conditions), left: call.times }])
       return { id }
     },
-    take(exchange, comesAbout) {
-      const first = line.find(({ call, entry, fits }) => fits(exchange) && comesAbout(call.fault, entry))
+    take(exchange, occurs) {
+      const first = line.find(({ call, entry, fits }) => fits(exchange) && occurs(call.fault, entry))
       if (!first) return undefined
       first.left--
       if (first.left === 0) put(line.filter(waiting => waiting !== first))

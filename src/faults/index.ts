@@ -24,13 +24,13 @@ export interface ChosenFault {
 
 /** From the strongest to the weakest: the request's own header, a call, the rule that gave the answer, chance. */
 export interface Faults {
-  /** Whether there are faults by chance. */
+  /** Whether there are random faults. */
   readonly areRandom: boolean
-  /** Whether a request may meet a fault before it is answered that its own header does not ask for. */
+  /** Whether faults other than those from the request's own header may apply before the answer. */
   mayApply(): boolean
-  /** What the request's header or a call asks for; known before there is an answer. Throws a 400 for a header that cannot be followed. */
+  /** The fault from the request's header or from a call, known before there is an answer. Throws a 400 for an invalid header. */
   requested(exchange: Exchange): ChosenFault | undefined
-  /** What the rule behind an answer asks for, or else chance. Ask once for each exchange, and only when nothing was `requested`. */
+  /** The fault of the rule that answered, or else a random one. Call it once per exchange, and only if no fault was `requested`. */
   ruledOrRandom(exchange: Exchange, answer?: Ruled): ChosenFault | undefined
 }
 
@@ -74,7 +74,7 @@ export function createFaults({ header, random, seed, calls, chances }: Parts): F
     },
     ruledOrRandom(exchange, { fault: ruled, answeredBy } = {}) {
       if (ruled && occurs(exchange, ruled, 'rule')) {
-        // What replaces the answer says in whose place it stands; what spoils it stands beside its source already.
+        // A fault that replaces the answer names the rule that it replaced. For one that damages it, the source is already shown.
         return ruled.status === undefined || !answeredBy ? { fault: ruled } : { fault: ruled, by: answeredBy }
       }
       return entries.find(({ fault, path, by }) => path.test(exchange.path) && occurs(exchange, fault, by))

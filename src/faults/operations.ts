@@ -1,4 +1,4 @@
-/** Operations on the faults that wait for requests. */
+/** Operations on queued faults. */
 import { operation } from '../api/operation.js'
 import { dataOf, object, scopeQuery, text } from '../api/shapes.js'
 import { noSuchFault } from '../core/errors.js'

@@ -51,7 +51,7 @@ export const localAuthSurface = ({ routes, gateway, cors }: Backend): Surface =>
   },
 })
 
-/** For the live backend. Only that one knows its paths and its users. */
+/** For the live backend. Only it knows its paths and its users. */
 export const liveAuthSurface = (live: Pick<Live, 'cors' | 'origins' | 'proxy'>): Surface => ({
   ...common,
   cors: live.cors,

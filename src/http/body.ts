@@ -23,7 +23,7 @@ type Taker = (chunk: Buffer | null | undefined) => void
 /** A request of our own server. Its body can be read directly from node's parser, without node's stream. */
 interface OwnRequest extends IncomingMessage {
   /**
-   * Passes all of the body to `taker` from now on. Returns false if the stream already has a part of it or has readers, which then keep it.
+   * Passes the whole body to `taker`. Returns false if the stream already holds a part of it or has readers; they then get the body.
    * The stream emits no events for a body that was taken, not even its end.
    */
   takeBody(taker: Taker): boolean
@@ -44,7 +44,7 @@ interface Upgradable {
 /** Whether node has handed over the connection of this request. */
 export const isUpgraded = (request: IncomingMessage): boolean => (request as Upgradable).upgrade === true
 
-/** RFC 6455 §4.1. A request with a body is none, because node would not read that body. */
+/** RFC 6455 §4.1. A request with a body does not count, because node would not read that body. */
 export function asksForWebSocket({ method, headers }: IncomingMessage): boolean {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
@@ -67,9 +67,9 @@ export function createRequestClass(upgrades: Upgrades): typeof IncomingMessage {
     }
 
     /**
-     * Node sets this twice: before the method is known to what the client asked for, then to whether the server has a listener for
-     * upgrades. It would hand over every connection for which a client asks that, such as those of Java clients, whose first
-     * request offers HTTP/2.
+     * Node sets this twice: first, before the method is known, to whether the client asked for an upgrade, then to
+     * whether the server listens for upgrades. It would hand over every connection whose client asks, such as Java
+     * clients, which offer HTTP/2 with their first request.
      */
     set upgrade(value: boolean | null) {
       this.asksUpgrade = value === true && this.method !== null && this.method !== 'CONNECT' ? upgrades(this) : value
@@ -161,7 +161,7 @@ export function readBody(
     isOver = size > limitBytes || size === announced
     if (isTaken && size === announced) {
       request.isRead = true
-      // A stream may be open for long, and need not keep what only reading needs.
+      // A stream may stay open for a long time, so drop what only reading needs.
       request.taker = nothing
     }
     if (size > limitBytes) return done(bodyTooLarge(limitBytes))
@@ -172,12 +172,12 @@ export function readBody(
   }
 }
 
-/** The journal shows no more of a body than this. */
+/** The journal shows at most this much of a body. */
 const BEGINNING_BYTES = 65_536
 /** A client that takes longer than this to send its body is refused before it has finished. */
 const BEGINNING_MS = 1000
 
-/** Whether the body is still unread and may still be arriving: `readableFlowing` is null until someone reads. */
+/** Whether the body is still unread and may still be arriving: `readableFlowing` is null until it is read. */
 export const isUnread = (request: IncomingMessage): boolean =>
   request.readableFlowing === null &&
   !(isOwn(request) && request.taker) &&
@@ -203,7 +203,7 @@ export function readBeginning(
     clearTimeout(timer)
     done(beginning, isWhole && size <= BEGINNING_BYTES ? undefined : announced || size)
   }
-  // Reads what the network has delivered by then first, even when the process was busy.
+  // Lets node first read what has arrived by then, even if the process was busy.
   const timer = setTimeout(() => setImmediate(finish, false), BEGINNING_MS)
   request.on('data', (chunk: Buffer) => {
     if (!chunks) return

@@ -1,18 +1,18 @@
-/** Errors for callers that speak JSON-RPC. A file of its own, so that it is loaded with the first of them. */
+/** Errors for callers that use JSON-RPC. A separate file, so that it is only loaded for the first of them. */
 import { PlatformError } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { jsonOf } from '../core/json.js'
 import { failureFrame, idOf } from '../rpc/frames.js'
 
-/** One of the codes that JSON-RPC leaves to servers. The Model Context Protocol gives others near it a meaning. */
+/** One of the codes that JSON-RPC reserves for servers. MCP already defines others in this range. */
 const NO_ANSWER = -32004
 
-/** The same error as the answer to a call, where the request is one. Its status is 200: clients take any other for a broken connection. */
+/** Turns the error into the answer to a call, if the request is one. Its status is 200, because clients treat any other as a broken connection. */
 export function forCaller(error: PlatformError, { body }: Pick<Exchange, 'body'>): PlatformError {
-  const asked = body && jsonOf(body)
-  if (!isCall(asked)) return error
+  const call = body && jsonOf(body)
+  if (!isCall(call)) return error
   const { status, code, message, headers, more } = error
-  const frame = failureFrame(idOf(asked) ?? null, { code: NO_ANSWER, message, data: { code } })
+  const frame = failureFrame(idOf(call) ?? null, { code: NO_ANSWER, message, data: { code } })
   return new PlatformError(status, code, message, headers, { ...more, frame })
 }
 

@@ -46,10 +46,10 @@ export const createAuthCors = (isAllowed: Pages): Cors => ({
 })
 
 function preflight(headers: IncomingHttpHeaders, methods: readonly string[]): Reply {
-  const asked = headers['access-control-request-headers']
+  const requestedHeaders = headers['access-control-request-headers']
   const answers = [
     ...['access-control-allow-methods', methods.join(', ')],
-    ...(asked === undefined ? [] : ['access-control-allow-headers', asked]),
+    ...(requestedHeaders === undefined ? [] : ['access-control-allow-headers', requestedHeaders]),
     // Chromium asks for this consent before a page from the internet may call a server on this machine.
     ...('access-control-request-private-network' in headers ? ['access-control-allow-private-network', 'true'] : []),
     ...['access-control-max-age', '600'],

@@ -24,7 +24,7 @@ interface Ways {
   readonly rest: (request: IncomingMessage, response: ServerResponse, prototypes: Prototypes) => void
 }
 
-/** Counts the requests on the line, and can hold new ones back while something is made ready for them. */
+/** Counts the requests on the line, and can hold back new ones while something is being prepared. */
 export interface Traffic {
   /** The number of requests without a response yet, apart from disowned ones. */
   underWay(): number

@@ -1,4 +1,4 @@
-/** The error bodies: the platform's `{ error }`, with `path` where its document says so, and the auth backend's. */
+/** The error bodies: the platform's `{ error }`, with `path` where the document requires it, and the auth backend's. */
 import type { PlatformError } from '../core/errors.js'
 import { type Exchange, jsonReply, type TextReply } from '../core/exchange.js'
 import { isAuth } from '../core/paths.js'
@@ -9,15 +9,15 @@ interface ErrorContext extends Pick<Exchange, 'path' | 'headers'> {
 }
 
 /** The reply to a request that failed before it reached the line. */
-export function errorReply(error: PlatformError, asked: ErrorContext): TextReply {
-  return isAuth(asked.path) ? authErrorReply(error, asked) : platformErrorReply(error, asked)
+export function errorReply(error: PlatformError, request: ErrorContext): TextReply {
+  return isAuth(request.path) ? authErrorReply(error, request) : platformErrorReply(error, request)
 }
 
 /** The reply in the platform's format. */
-export function platformErrorReply(error: PlatformError, asked: ErrorContext): TextReply {
-  const { path, endpoint } = asked
+export function platformErrorReply(error: PlatformError, request: ErrorContext): TextReply {
+  const { path, endpoint } = request
   const { status, code, message, more } = error
-  const challenge = status === 401 ? endpoint?.challenge?.(asked) : undefined
+  const challenge = status === 401 ? endpoint?.challenge?.(request) : undefined
   const headers = challenge === undefined ? error.headers : ['www-authenticate', challenge]
   if (more.frame !== undefined) return { ...jsonReply(more.frame), headers }
   const body = JSON.stringify(code === 'not_found' ? { error: message, path } : { error: message })

@@ -1,4 +1,4 @@
-/** Applies a fault to one response: delays it, withholds it, replaces it, or damages its body on the way. */
+/** Applies a fault to one response: delays it, withholds it, replaces it, or damages its body while it is sent. */
 import type { ServerResponse } from 'node:http'
 import { faultError, type PlatformError } from '../core/errors.js'
 import { type Exchange, faultDoneInWords } from '../core/exchange.js'

@@ -4,7 +4,7 @@ import { bodyIsGone, type PlatformError } from '../core/errors.js'
 
 const FOREIGN = Symbol('foreign')
 /**
- * The key under which the body is kept that another middleware has already read, or the reason why it is unavailable.
+ * The key under which a request keeps the body that another middleware has already read, or the reason why it is unavailable.
  */
 export const BODY = Symbol('body')
 export type AdoptedRequest = IncomingMessage & { readonly [BODY]?: Buffer | PlatformError }

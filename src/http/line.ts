@@ -232,7 +232,7 @@ class Ending implements Outlets {
 
   readonly deliver: Step = context => {
     const { answer, response } = context
-    // `close` has already fired: no event would report that nothing arrives.
+    // `close` has already fired, so no event would end the exchange.
     if (response.destroyed || !answer) return this.end(context)
     if (answer.kind === 'reply') this.reply(context, answer)
     else this.forward(context, answer)

@@ -59,7 +59,7 @@ export async function listen(
   return {
     port: (server.address() as AddressInfo).port,
     stop(graceMs) {
-      // They have no end to wait for.
+      // WebSockets stay open for as long as both sides like, so there is no end to wait for.
       handedOver.cut()
       return closed(server, graceMs)
     },
@@ -75,8 +75,7 @@ const closed = (server: Server, graceMs: number) =>
     server.close(() => {
       clearTimeout(deadline)
       clearInterval(sweep)
-      // Responses are told about a cut connection in the last phase of this turn. After that the exchange is in the
-      // journal.
+      // Responses emit `close` in the last phase of this turn. After that the exchange is in the journal.
       setTimeout(resolve, 0)
     })
   })

@@ -29,7 +29,7 @@ import { readBody, requireJson } from './body.js'
 /** Lets a caller in, or rejects with a PlatformError. Resolves to the user where the operation requires one. */
 export type Admit = (request: Request, access: Audience) => Promise<User | undefined>
 
-/** Most bodies are far smaller. */
+/** Most bodies are much smaller. */
 export const BODY_LIMIT_BYTES = 65_536
 
 export function createOperationsRouter(operations: Operations, admit: Admit): Router {

@@ -26,7 +26,7 @@ import {
 } from '../supabase/operations.js'
 
 interface PlatformParts {
-  /** What anyone who reaches the address may see: no keys. */
+  /** Public to anyone who can reach the address, so it contains no keys. */
   readonly readiness: () => { readonly mode: Mode; readonly url: string; readonly version: string }
   readonly reset: (options: {
     readonly scope?: string | undefined

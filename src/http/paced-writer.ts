@@ -47,8 +47,7 @@ export class PacedWriter implements Sink {
   }
 
   /**
-   * Asks the socket, if the response has one. While an earlier response occupies the connection, node buffers what it
-   * writes.
+   * Checks the socket, if the response has one. While an earlier response occupies the connection, node buffers what is written.
    */
   isFull(): boolean {
     return (this.response.socket ?? this.response).writableNeedDrain

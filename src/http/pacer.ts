@@ -54,8 +54,7 @@ const BEHIND_MS = 5
 const SHARING_MS = 50
 
 /**
- * Tolerance for rounding errors when fractions of milliseconds are added up. Without it a piece could miss its tick by
- * a hair.
+ * Tolerance for rounding errors when fractions of milliseconds are added up. Without it a piece could just miss its tick.
  */
 const ROUNDING_MS = 1e-6
 
@@ -118,7 +117,7 @@ class Wheel implements Pacer {
       this.slots[slot] = []
       const wheel = this.timer
       for (const stream of due) this.advance(stream, now)
-      // Meanwhile the last stream has ended and a new one has begun, on a new wheel.
+      // In the meantime the last stream has ended and a new one has started a new wheel.
       if (this.timer !== wheel) return
     }
   }

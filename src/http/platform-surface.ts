@@ -1,4 +1,4 @@
-/** The platform's own paths: the endpoint, the caller, and where the answer comes from: made here, live, or a recording. */
+/** The platform's own paths: finds the endpoint and the caller, and gets the answer from here, the live platform or a recording. */
 import { noRecording, notFound, notFoundWithoutCredential, PlatformError } from '../core/errors.js'
 import {
   type Answer,
@@ -31,7 +31,7 @@ interface Local {
   readonly cors: Cors
 }
 
-/** What the platform needs if not everything is emulated. */
+/** Needed if not everything is emulated. */
 interface LiveOptions {
   readonly modeOf: ModeOf
   readonly faultByRule?: FaultByRule | undefined
@@ -39,7 +39,7 @@ interface LiveOptions {
   readonly recordings: () => Promise<Recordings>
   /** Whether live errors with an undocumented body are changed to the documented form. */
   readonly errors: 'documented' | 'untouched'
-  /** Whether a server of the Model Context Protocol is at a path. Its errors have forms of their own. */
+  /** Whether an MCP server is at a path. MCP errors have their own form. */
   readonly isMcp?: ((path: string) => boolean) | undefined
   /** What replay does with a request that has no recording. */
   readonly onMiss: 'fail' | 'emulate' | 'record'
@@ -64,7 +64,7 @@ export const untilPathsAreKnown = (surface: Surface, { has }: Routes, later: () 
       : later().then(({ options }) => options(exchange, isPreflight)),
 })
 
-/** `mixed` is there where an answer may come from somewhere else than from here. */
+/** `mixed` is set if answers may also come from the live platform or from recordings. */
 export function platformSurface(local: Local, mixed?: LiveOptions): Surface {
   const { bodyLimitBytes, cors } = local
   const common = {
@@ -151,8 +151,8 @@ const liveSide = ({ has }: Routes, { modeOf, onMiss, origins, proxy, liveCors }:
   carriesWebSocket: request => asksLive(modeOf(request)) && !has(request.path),
   /** A preflight goes to the same place as the request that it announces. */
   mayReach({ method, path, headers }) {
-    const asked = method === 'OPTIONS' ? headers['access-control-request-method'] : undefined
-    return mayGoLive(modeOf({ method: asked ?? method, path }), onMiss)
+    const announced = method === 'OPTIONS' ? headers['access-control-request-method'] : undefined
+    return mayGoLive(modeOf({ method: announced ?? method, path }), onMiss)
   },
 })
 
@@ -189,7 +189,7 @@ async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {
     case 'fail':
       // A path that is neither documented nor recorded counts as unknown.
       if (exchange.endpoint?.isElsewhere && !found.isKnownPath) throw notFound()
-      throw (await import('./call-errors.js')).forCaller(noRecording(found.asked, found.why), exchange)
+      throw (await import('./call-errors.js')).forCaller(noRecording(found.title, found.why), exchange)
   }
 }
 

@@ -58,7 +58,7 @@ export function createProxy(options: ProxyOptions): Upstream {
 
   function failed(proxied: ProxiedRequest, error: NodeJS.ErrnoException): void {
     if (proxied.prepareRetry(error)) return sendBy(proxied, onNew)
-    // After a complete answer, the error may concern what follows on the connection. Only this place can tell, since a
+    // After a complete answer, the error may concern what follows on the connection. This has to be checked here: a
     // body that ends with the connection looks complete after a reset too.
     if (!proxied.answer?.complete) proxied.breakOff(reasonOf(error))
   }
@@ -82,9 +82,9 @@ export function createProxy(options: ProxyOptions): Upstream {
     if (exchange.isWebSocket) Object.assign(proxied.headers, { connection: 'Upgrade', upgrade: 'websocket' })
     if (isPlain || observer) proxied.headers['accept-encoding'] = 'identity'
     proxied.awaitAnswer()
-    // If the body stayed unread, we would not notice that the client disconnects.
+    // While a body is unread, node does not notice that the client disconnects.
     request.resume()
-    // A kept connection may just be closing, and a call of a tool must not be sent twice to find out.
+    // A kept connection may be about to close, and a tool call must not be sent twice.
     sendBy(proxied, proxied.isMcp ? onNew : onKept)
   }
 
@@ -107,8 +107,8 @@ export function createProxy(options: ProxyOptions): Upstream {
 type Failed = (proxied: ProxiedRequest, error: NodeJS.ErrnoException) => void
 
 /**
- * Node's own client. It sends what must have a new connection, and WebSockets: http-proxy-middleware would write the live platform's refusals
- * to the connection itself.
+ * Node's own client. Used for requests that need a new connection, and for WebSockets, because http-proxy-middleware
+ * would write the live platform's refusal to the connection itself.
  */
 function directClient({ protocol, hostname, port, secure }: Live, agent: HttpAgent, failed: Failed): Client {
   const send = protocol === 'https:' ? httpsRequest : httpRequest
@@ -129,7 +129,7 @@ function directClient({ protocol, hostname, port, secure }: Live, agent: HttpAge
   }
 }
 
-/** Our own client, for documented paths, and node's for what that does not send. */
+/** Our own client, for documented paths. Node's client sends what ours cannot. */
 function keptClient(live: Live, agent: HttpAgent, failed: Failed): Client {
   const sendByNode = directClient(live, agent, failed)
   const answerAtOnce = (proxied: ProxiedRequest, answer: LiveAnswer) => {

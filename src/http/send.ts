@@ -53,7 +53,7 @@ function flat({ contentType, cors, requestId, more }: Head): string[] {
   return headers
 }
 
-/** Longer than clients keep a connection for reuse, so that none reuses one that is just being closed. */
+/** Longer than clients keep idle connections, so that no client reuses one that is being closed. */
 export const KEEP_ALIVE_MS = 65_000
 
 const keepAlive = `\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_MS / 1000}\r\n`

@@ -56,7 +56,7 @@ const realMethods = (response: ServerResponse) => ({
   end: response.end.bind(response) as (sent?: () => void) => void,
 })
 
-/** Stands between the code that writes a body and the response. */
+/** Sits between the code that writes a body and the response. */
 class SpoiltBody {
   head: Head = { status: 200, reason: undefined, headers: [] }
   happened = false
@@ -181,7 +181,7 @@ class SpoiltBody {
     if (!this.isFull()) this.response.emit('drain')
   }
 
-  /** Sends what came before, then acts, so that the client notices only afterwards. */
+  /** Sends everything written so far, and acts only then, so that the client receives it first. */
   private stopThen(act: () => void): void {
     this.over = true
     this.real.write(nothing, act)

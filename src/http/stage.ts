@@ -30,7 +30,7 @@ export type Step = (context: RequestContext) => void
 
 /** What a stage may do with a request instead of passing it on. */
 export interface Outlets {
-  /** Continues with a value, at once if it is not a promise, since awaiting one costs a turn. */
+  /** Continues with a value; without a promise it continues at once, since awaiting costs a turn of the event loop. */
   when<T>(context: RequestContext, value: T | Promise<T>, then: (value: T) => void): void
   fail(context: RequestContext, cause: unknown): void
   /** Sends the answer. */

@@ -1,4 +1,4 @@
-/** What a fault does to a body: which bytes are sent, what happens in between, and how it ends. */
+/** What a fault does to a body: which bytes are sent, what happens between them, and how the body ends. */
 import { createEventSplitter, dataOf, halvedEvent } from '../completions/events.js'
 import { brokenStream, errorEvent } from '../core/errors.js'
 import type { Fault } from '../core/fault.js'

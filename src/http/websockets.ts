@@ -21,7 +21,7 @@ export function createHandedOver({ classes, answer }: Entrance): HandedOver {
       const socket = connection as Socket
       open.add(socket)
       socket.once('close', () => open.delete(socket))
-      // The stream is closed after it. Nothing else can be done.
+      // `close` follows, and nothing else can be done.
       socket.on('error', () => {})
       // Node's own name for the response in progress: no WebSocket can begin while an earlier request is still being answered.
       if (!Response || (socket as { _httpMessage?: unknown })._httpMessage) return void socket.destroy()
@@ -43,13 +43,13 @@ export function createHandedOver({ classes, answer }: Entrance): HandedOver {
   }
 }
 
-/** Notices a client that disconnects before it has an answer. Node only notices that on a connection that is being read. */
+/** Notices a client that disconnects before it has an answer. Node only notices that while the connection is being read. */
 function noticeEnd(socket: Socket, response: ServerResponse, early: Buffer): void {
   if (early.length > 0) return void socket.unshift(early)
   socket.once('end', () => {
     if (!response.headersSent) socket.destroy()
   })
-  // The first bytes are for the live platform: they wait until it has agreed (`joinWebSocket`).
+  // The first bytes are for the live platform. They wait until it has accepted the WebSocket (`joinWebSocket`).
   socket.once('data', (bytes: Buffer) => {
     socket.pause()
     socket.unshift(bytes)

@@ -7,7 +7,7 @@ import { createIds } from '../core/random.js'
 import { isRepeatable } from './facts.js'
 import type { Journal } from './journal.js'
 
-/** Headers of the original connection, and headers that are set for the new one. */
+/** Headers of the original connection, and headers that the new connection sets itself. */
 const ofConnection = [
   ...['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'te', 'trailer', 'upgrade', 'expect'],
   ...['content-length', DASHBOARD_HEADER],

@@ -15,20 +15,25 @@ export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, r
   const { method, path, caller, scope, endpoint, mode = null, outcome } = exchange
   const redaction = redact(credentialsOf(exchange, redact))
   // Redacts first and shortens afterwards, since half a secret is not recognized.
-  const told = (text: string | null | undefined) => (text == null ? null : shortened(redaction.text(text)))
-  const asked = askedOf(exchange)
+  const redacted = (text: string | null | undefined) => (text == null ? null : shortened(redaction.text(text)))
+  const facts = askedOf(exchange)
   return {
     id: String(id),
     at: new Date(atMs).toISOString(),
     ...{ scope, caller, method },
-    path: told(path) ?? '',
-    endpoint: told(endpoint && `${endpoint.method} ${endpoint.path}`),
+    path: redacted(path) ?? '',
+    endpoint: redacted(endpoint && `${endpoint.method} ${endpoint.path}`),
     mode,
-    ...{ model: told(asked.model), prompt: told(asked.prompt), call: told(asked.call), stream: asked.stream },
+    ...{
+      model: redacted(facts.model),
+      prompt: redacted(facts.prompt),
+      call: redacted(facts.call),
+      stream: facts.stream,
+    },
     source: sourceOf(outcome),
-    fault: told(outcome?.fault?.happened ? faultDoneInWords(outcome.fault) : null),
+    fault: redacted(outcome?.fault?.happened ? faultDoneInWords(outcome.fault) : null),
     missed: isMissed(exchange),
-    ...endingOf(exchange, told),
+    ...endingOf(exchange, redacted),
     requestBytes: bodyBytesOf(exchange),
     responseBytes: bytesIn(outcome?.answer),
     ...timesOf(exchange, durationMs),

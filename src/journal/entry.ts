@@ -27,21 +27,21 @@ export function entryOf(
 ): JournalEntry {
   const { path, caller, scope, endpoint, mode = null, outcome } = exchange
   const redaction = redact(credentialsOf(exchange, redact))
-  const told = (text: string | undefined) => (text === undefined ? null : redaction.text(text))
+  const redacted = (text: string | undefined) => (text === undefined ? null : redaction.text(text))
   return {
     ...{ id: String(id), at: new Date(atMs).toISOString(), scope, caller },
     request: requestJson(exchange, redaction, shownBytes),
     // If only the live platform knows the path, it is the requested one.
-    endpoint: told(endpoint && `${endpoint.method} ${endpoint.path}`),
-    call: told(callOf(exchange) ?? undefined),
+    endpoint: redacted(endpoint && `${endpoint.method} ${endpoint.path}`),
+    call: redacted(callOf(exchange) ?? undefined),
     mode,
     source: sourceOf(outcome),
     answeredBy: outcome?.answeredBy ? (redaction.value(outcome.answeredBy) as JournalEntry['answeredBy']) : null,
     fault: outcome?.fault ? (redaction.value(outcome.fault) as JournalEntry['fault']) : null,
     repeatable: isRepeatable(exchange),
-    // It may quote the prompt.
-    remark: told(outcome?.remark?.()),
-    ...endingOf(exchange, told),
+    // A remark may quote the prompt.
+    remark: redacted(outcome?.remark?.()),
+    ...endingOf(exchange, redacted),
     ...(exchange.nearest && { nearest: redaction.value(exchange.nearest) as ClosestRecording }),
     violations: exchange.violations ?? [],
     ...(outcome?.upstream && { upstream: saidJson({ answer: outcome.upstream }, { path, redaction, shownBytes }) }),

@@ -38,7 +38,7 @@ interface RequestContent {
   readonly model: string | null
   /** The beginning of the user's last message. */
   readonly prompt: string | null
-  /** What a call of MCP is about: `tools/call get_weather`. */
+  /** The MCP call, such as `tools/call get_weather`. */
   readonly call: string | null
   readonly stream: boolean | null
 }
@@ -54,12 +54,12 @@ export function askedOf({ chat, body }: Exchange): RequestContent {
   const before = known.get(body)
   if (before) return before
   // A chat request is an object, so nothing else is parsed.
-  const asked = chat ? askedIn(chat) : body[0] === 0x7b && body.length <= READ_BYTES ? askedIn(jsonIn(body)) : nothing
-  known.set(body, asked)
-  return asked
+  const facts = chat ? askedIn(chat) : body[0] === 0x7b && body.length <= READ_BYTES ? askedIn(jsonIn(body)) : nothing
+  known.set(body, facts)
+  return facts
 }
 
-/** Cheap for bodies that are no messages of MCP. */
+/** Cheap for bodies that are not MCP messages. */
 export function callOf(exchange: Exchange): string | null {
   const { chat, body } = exchange
   if (chat || !body || body.length > READ_BYTES || !body.includes('"jsonrpc"')) return null
@@ -140,13 +140,16 @@ function firstTokenMsOf({ outcome, startedMs }: Exchange): number | null {
   return first === undefined || outcome?.beganMs === undefined ? null : rounded(outcome.beganMs - startedMs + first)
 }
 
-/** How an exchange has ended. `told` makes a text fit to be shown. */
-export const endingOf = ({ outcome, openaiRefuses }: Exchange, told: (text: string | undefined) => string | null) => ({
+/** How an exchange has ended. `redacted` redacts a text. */
+export const endingOf = (
+  { outcome, openaiRefuses }: Exchange,
+  redacted: (text: string | undefined) => string | null,
+) => ({
   status: outcome?.status || null,
-  error: told(outcome?.error),
+  error: redacted(outcome?.error),
   code: outcome?.code ?? null,
-  hint: told(outcome?.hint),
-  openaiRefuses: told(openaiRefuses),
+  hint: redacted(outcome?.hint),
+  openaiRefuses: redacted(openaiRefuses),
   complete: outcome?.complete ?? false,
 })
 

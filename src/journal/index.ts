@@ -5,7 +5,7 @@ export { createJournal, type Journal } from './journal.js'
 export type { JournalBrief, JournalEntry } from './shapes.js'
 export { createTally } from './tally.js'
 
-/** What a request asks for, as far as its body must be read for it. */
+/** What a request asks for, as read from its body. */
 export const loadFacts = () => import('./facts.js')
 
 /** The code that serves the journal over HTTP, loaded with the control API. */

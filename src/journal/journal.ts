@@ -9,7 +9,7 @@ import { createSeconds, type SecondTotals } from './tally.js'
 
 type Listener = (exchange: Exchange, id: number) => void
 
-/** What every request needs of the journal. */
+/** The part of the journal that every request uses. */
 interface Keeping {
   /** Loads what reading needs: far more code than keeping, so it waits until the port is open. Nothing can be read before. */
   open(): Promise<void>
@@ -48,7 +48,7 @@ export function createJournal({
   redact,
   report = console.error,
 }: JournalParts): Journal {
-  // Put together again when one comes or goes, so that walking it needs no iterator.
+  // Rebuilt when a listener is added or removed, so that calling the listeners needs no iterator.
   let listeners: readonly Listener[] = []
   const errorListeners: Listener[] = []
   const notify = notifier(report)
@@ -86,7 +86,10 @@ export function createJournal({
   return keeping as Journal
 }
 
-/** Whether what is marked as the page's comes from it. A page elsewhere cannot hide what it does: browsers name its origin. */
+/**
+ * Whether a request marked as the dashboard's comes from the dashboard. A foreign page cannot hide its requests this
+ * way, because browsers send its origin.
+ */
 function isDashboards({ headers: { origin, host } }: Exchange): boolean {
   return origin === undefined || origin.slice(origin.indexOf('//') + 2) === host
 }

@@ -135,7 +135,7 @@ export const exchange = named(
     /** Other information, for example the nearest rule if none matched. */
     remark: orNull(text),
     ...ending,
-    /** The recording that comes nearest, and where it differs; missing where one answered, or nothing is recorded for the path. */
+    /** The closest recording, and where it differs; absent if a recording answered, or if nothing is recorded for the path. */
     nearest: maybe(closestRecording),
     /** How the answer violates the contract. Also empty if it was not checked. */
     violations: listOf(violation),

@@ -126,9 +126,11 @@ function percentile(steps: Uint32Array, count: number, part: number): number | n
 export function sizeOf({ path, query, body, chat, outcome }: Exchange): number {
   const bodyBytes = body?.length ?? 0
   // The parsed chat request is kept in addition to its bytes.
-  const asked = path.length + query.length + bodyBytes + (chat ? bodyBytes : 0)
+  const requestBytes = path.length + query.length + bodyBytes + (chat ? bodyBytes : 0)
   const { answer, upstream, piecesAtMs = none } = outcome ?? {}
-  return asked + piecesAtMs.length * TIME_BYTES + (answer ? heldOf(answer) : 0) + (upstream ? heldOf(upstream) : 0)
+  return (
+    requestBytes + piecesAtMs.length * TIME_BYTES + (answer ? heldOf(answer) : 0) + (upstream ? heldOf(upstream) : 0)
+  )
 }
 
 const none: readonly number[] = []

@@ -25,11 +25,11 @@ interface Parts {
 }
 
 export interface Limits {
-  /** What a request on `path`, which may be one that only rules answer, may use; `undefined` where nothing is limited. */
+  /** The quota of a request on `path`, which may be a path of rules; `undefined` if nothing is limited. */
   passFor(caller: Caller, path: string, isOwn?: boolean): Quota | undefined
 }
 
-/** What one request may use. */
+/** The quota of one request. */
 export interface Quota {
   /** Counts the request. Throws a 429 above the limit. */
   request(): void

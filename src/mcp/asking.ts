@@ -16,9 +16,9 @@ import { keepWaiting, type Session, type WaitingCall } from './sessions.js'
 import { type EventStream, openBody } from './streams.js'
 
 /** Continues a call once the client has answered. */
-type GoOn = (answers: Asking['answers'], taken: Asking['taken']) => Promise<Asking | CallMessages>
+type GoOn = (answers: Asking['answers'], ruleAnswer: Asking['ruleAnswer']) => Promise<Asking | CallMessages>
 
-/** The body of the answer. The call goes on when the client leaves, since it may come back for the rest of the stream. */
+/** The body of the answer. The call continues when the client disconnects, since it may resume the stream. */
 export function askingBody(first: Asking, request: RpcRequest, context: Context, goOn: GoOn): OpenBody {
   const session = context.session as Session
   const stream = context.server.sessions.stream(session)
@@ -29,7 +29,7 @@ export function askingBody(first: Asking, request: RpcRequest, context: Context,
 }
 
 interface OpenCall extends WaitingCall {
-  /** Resolves to the answer to a question under this id. */
+  /** Resolves to the answer to the question with this id. */
   answerTo(id: RpcId): Promise<RpcResponse>
   /** Settles when the call is cancelled. */
   readonly cancelled: Promise<'cancelled'>
@@ -60,7 +60,8 @@ interface Conversation {
 async function converse(first: Asking, call: OpenCall, { stream, goOn }: Conversation): Promise<void> {
   const ended = (async () => {
     let next: Asking | CallMessages = first
-    while ('kind' in next) next = await goOn({ ...next.answers, ...(await answersTo(next, call, stream)) }, next.taken)
+    while ('kind' in next)
+      next = await goOn({ ...next.answers, ...(await answersTo(next, call, stream)) }, next.ruleAnswer)
     return [...next.before, next.response]
   })().catch((error: unknown): readonly RpcFrame[] => [failureFrame(call.requestId, asRpcError(error))])
   const frames = await Promise.race([ended, call.cancelled])

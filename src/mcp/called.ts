@@ -1,4 +1,4 @@
-/** What a call names, looked up among what the server offers, with its arguments checked. */
+/** Looks up the target of a call among the server's lists, and checks the arguments. */
 
 import { validatorOf } from '../check/json-schema.js'
 import { UnfitSchema } from '../check/json-schema-form.js'
@@ -56,7 +56,7 @@ const named = <T extends { readonly name: string }>(what: string, name: string, 
   throw invalid(`there is no ${what} called ${JSON.stringify(name)}.${didYouMean(name, names)}`)
 }
 
-/** Longer than any honest arguments take. */
+/** Longer than checking real arguments takes. */
 const CHECK_MS = 100
 
 const validators = new WeakMap<object, ReturnType<typeof validatorOf>>()
@@ -70,7 +70,7 @@ export function validatorFor(schema: object) {
   return made
 }
 
-/** Why calls cannot be held against a schema; `undefined` where they can. */
+/** Why a schema cannot be used; `undefined` if it can. */
 export function troubleWith(schema: object): string | undefined {
   try {
     validatorFor(schema)
@@ -87,12 +87,12 @@ function checkedTool(name: string, given: object, tools: readonly Tool[]): Tool 
   return tool
 }
 
-/** Throws an RpcError that names each field which does not fit, and an UnfitSchema for a schema that cannot be used. */
+/** Throws an RpcError that names each field that does not fit, and an UnfitSchema for a schema that cannot be used. */
 export function requireFit(given: unknown, schema: object, whole: string): void {
   const mistakes = mistakesIn(given, schema, whole)
   if (mistakes.length === 0) return
-  const said = mistakes.map(({ path, sentence }) => ({ field: path.join('.'), sentence }))
-  throw invalid(mistakes.map(({ sentence }) => sentence).join(' '), said)
+  const fields = mistakes.map(({ path, sentence }) => ({ field: path.join('.'), sentence }))
+  throw invalid(mistakes.map(({ sentence }) => sentence).join(' '), fields)
 }
 
 function mistakesIn(given: unknown, schema: object, whole: string) {
@@ -127,7 +127,7 @@ function readable(uri: string, context: Context): Pick<CheckedCall, 'name' | 're
 
 const patterns = new Map<string, RegExp>()
 
-/** RFC 6570, levels 1 and 2: a variable is at least one character, without a slash unless it is written {+path}. */
+/** RFC 6570, levels 1 and 2: a variable has at least one character, and contains slashes only if it is written {+path}. */
 function fitsTemplate(uri: string, template: string): boolean {
   const before = patterns.get(template)
   const pattern =

@@ -1,4 +1,4 @@
-/** Answers calls of tools, resources, prompts and completions: by a rule, else from the configuration, else made up. */
+/** Answers calls of tools, resources, prompts and completions: by a rule, else from the configuration, else with generated values. */
 import { stringifyExact } from '../core/json.js'
 import type { McpCall, McpGeneration, McpRound, McpRuleAnswer } from '../replies/index.js'
 import { notificationFrame, RpcError, type RpcNotification, type RpcRequest, rpcCodes } from '../rpc/frames.js'
@@ -7,9 +7,9 @@ import { type CheckedCall, checkedCall } from './called.js'
 import { type Context, metaOf } from './context.js'
 import { cachingOf } from './lists.js'
 import { completed, completion, contentOf, type McpResult, resultOf, toolResult, userMessage } from './results.js'
-import { asked, openRound, requireFittingAnswers } from './rounds.js'
+import { answersInRounds, openRound, requireFittingAnswers } from './rounds.js'
 
-/** What comes of a call: a result, or questions that the client has to answer first. */
+/** The outcome of a call: a result, or questions that the client has to answer first. */
 export type CallOutcome = AnsweredCall | Asking
 
 export interface AnsweredCall {
@@ -24,14 +24,14 @@ export interface AnsweredCall {
 export interface Asking {
   readonly kind: 'asking'
   readonly round: McpRound
-  readonly taken: McpRuleAnswer
+  readonly ruleAnswer: McpRuleAnswer
   readonly answers: Readonly<Record<string, unknown>>
 }
 
 /** Where to continue a call that has asked the client before. */
 export interface Earlier {
   readonly answers: Readonly<Record<string, unknown>>
-  readonly taken?: Pick<McpRuleAnswer, 'place' | 'count'> | undefined
+  readonly ruleAnswer?: Pick<McpRuleAnswer, 'place' | 'count'> | undefined
 }
 
 const first: Earlier = { answers: {} }
@@ -39,25 +39,25 @@ const first: Earlier = { answers: {} }
 export async function answerCall(
   request: RpcRequest,
   context: Context,
-  { answers, taken: before }: Earlier = first,
+  { answers, ruleAnswer: before }: Earlier = first,
 ): Promise<CallOutcome> {
   const checked = checkedCall(request, context)
   const { server } = context
   const replies = await server.replies()
   const call = callFor(request, context, answers)
-  const taken = (before && (await replies.goOn(before, call))) ?? (await replies.take(call))
-  if (!taken) return answered(await withoutRule(checked, call, context), context)
-  const { generation } = taken
+  const ruleAnswer = (before && (await replies.goOn(before, call))) ?? (await replies.take(call))
+  if (!ruleAnswer) return answered(await withoutRule(checked, call, context), context)
+  const { generation } = ruleAnswer
   requireFittingAnswers(generation.rounds, answers)
   const round = openRound(generation.rounds, answers, context)
-  if (round) return { kind: 'asking', round, taken, answers: asked(generation.rounds, answers) }
+  if (round) return { kind: 'asking', round, ruleAnswer, answers: answersInRounds(generation.rounds, answers) }
   if (generation.error) throw failed(generation, generation.error)
   announce(generation, context)
   const own = { before: notificationsOf(generation, request, context), by: generation }
   return { ...answered(resultOf(generation, checked, context), context), ...own }
 }
 
-/** The error that a rule answers with. It keeps what else the rule generated, such as a fault. */
+/** An error from a rule. It keeps what else the rule generated, such as a fault. */
 export class RuleError extends RpcError {
   constructor(
     readonly by: McpGeneration,
@@ -86,19 +86,19 @@ export function callFor(
   }
 }
 
-/** Tells open streams what has changed. */
-function announce({ said: { changed = [], updated = [] } }: McpGeneration, { server, exchange }: Context): void {
+/** Notifies open streams of the changes that the rule announces. */
+function announce({ content: { changed = [], updated = [] } }: McpGeneration, { server, exchange }: Context): void {
   for (const list of changed) server.sessions.changed(server.path, list, exchange.scope)
   for (const uri of updated) server.sessions.updated(server.path, uri, exchange.scope)
 }
 
-/** Progress is reported where the client gives a token for it, and log lines from the level on that it has set. */
+/** Progress is sent if the client gave a token for it, and log lines from the level that the client has set. */
 function notificationsOf(
-  { said }: McpGeneration,
+  { content }: McpGeneration,
   { params }: RpcRequest,
   { logLevel }: Context,
 ): readonly RpcNotification[] {
-  const { progress = [], log = [] } = said
+  const { progress = [], log = [] } = content
   const { progressToken } = metaOf(params)
   const isToken = typeof progressToken === 'string' || typeof progressToken === 'number'
   const counts = progress.every(step => step.progress === undefined)
@@ -138,7 +138,7 @@ async function withoutRule(checked: CheckedCall, call: McpCall, context: Context
   return { ...(prompt?.description && { description: prompt.description }), messages: [userMessage(repeated)] }
 }
 
-/** What the configuration itself answers: the content of a resource, and values that complete an argument. */
+/** The answer from the configuration: the content of a resource, or values that complete an argument. */
 async function fromConfiguration(checked: CheckedCall, context: Context): Promise<McpResult | undefined> {
   const { server } = context
   const { resource, method, name, mimeType } = checked

@@ -1,4 +1,4 @@
-/** Tells open streams which lists have changed. A file of its own, since requests do not need it. */
+/** Notifies open streams which lists have changed. A separate file, because requests do not need it. */
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadedConfig } from '../config/load.js'
 import { type McpServer, mcpServers } from '../config/mcp-options.js'
@@ -18,7 +18,7 @@ export function announceChanges(sessions: McpSessions, before: LoadedConfig, nex
   }
 }
 
-/** Tells the clients of a scope, or all if none is given. */
+/** Notifies the clients of a scope, or all if none is given. */
 export function announceDifferences(
   sessions: McpSessions,
   path: string,

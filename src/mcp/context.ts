@@ -1,4 +1,4 @@
-/** What every answer to a call depends on: the server, the client, and the request that carried the call. */
+/** The context of a call: the server, the client, and the HTTP request. */
 import type { McpServer } from '../config/mcp-options.js'
 import type { Exchange } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
@@ -10,30 +10,30 @@ import { isStateless } from '../rpc/versions.js'
 import type { RequestStates } from './request-state.js'
 import type { ClientFacts, McpSessions, Session } from './sessions.js'
 
-/** A configured server, with what all of them share. */
+/** A configured server, and what all servers share. */
 export interface RunningServer {
   readonly path: string
   readonly options: McpServer
-  /** The options without the changes that were made since. */
+  /** The options as configured, without later changes. */
   readonly configured: McpServer
   readonly replies: () => Promise<McpReplies>
   readonly sessions: McpSessions
   readonly states: RequestStates
   /** Whether a call without a rule is an error. */
   readonly strict: boolean
-  /** What is in a file of a resource. */
+  /** Reads the file of a resource. */
   file(name: string): Promise<string | Buffer>
   readonly now: () => number
 }
 
-/** Who makes a call, and under which version of the protocol. */
+/** Who makes a call, and with which version of the protocol. */
 export interface Context {
   readonly server: RunningServer
   readonly exchange: Exchange
   readonly version: string
   readonly client: ClientFacts
   readonly session: Session | undefined
-  /** From this level on, log lines are sent; none without one. */
+  /** The lowest level of log lines to send; without it, none are sent. */
   readonly logLevel: LogLevel | undefined
   readonly pace?: PaceInput | undefined
 }
@@ -51,11 +51,11 @@ export const metaKeys = {
   subscription: `${PREFIX}subscriptionId`,
 } as const
 
-/** The `_meta` of a message; empty where there is none. */
+/** The `_meta` of a message; empty if there is none. */
 export const metaOf = (params: RpcParams | undefined): Readonly<Record<string, unknown>> =>
   isObject(params?._meta) ? params._meta : {}
 
-/** What a client says of itself, in `initialize` or in `_meta`. */
+/** The client's name and capabilities, from `initialize` or `_meta`. */
 export function clientFrom(info: unknown, capabilities: unknown): ClientFacts {
   const name = isObject(info) && typeof info.name === 'string' ? info.name : undefined
   return { name, capabilities: isObject(capabilities) ? capabilities : {} }

@@ -1,4 +1,4 @@
-/** Makes the HTTP answer from the messages of a call: JSON, or a stream of events. */
+/** Turns the messages of a call into the HTTP answer: JSON, or a stream of events. */
 import type { Reply } from '../core/exchange.js'
 import { stringifyExact } from '../core/json.js'
 import { isPaced, type Pace } from '../core/pace.js'
@@ -6,7 +6,7 @@ import type { McpGeneration } from '../replies/index.js'
 import { eventText, failureFrame, type RpcError, type RpcFrame, type RpcId, type RpcResponse } from '../rpc/frames.js'
 import type { EventStream } from './streams.js'
 
-/** The messages of an answer in their order; the last one is the response. */
+/** The messages of an answer, in order. The last one is the response. */
 export interface CallMessages {
   readonly before: readonly RpcFrame[]
   readonly response: RpcResponse
@@ -15,7 +15,7 @@ export interface CallMessages {
   readonly by: McpGeneration | undefined
 }
 
-/** What clients accept: the specification demands both, and many send neither. */
+/** What the client accepts. The specification requires both, but many clients send neither. */
 export interface Accepted {
   readonly json: boolean
   readonly stream: boolean
@@ -48,11 +48,11 @@ interface How {
   readonly accepted: Accepted
   readonly pace: Pace
   readonly headers: readonly string[]
-  /** The stream of a session, which keeps the events. */
+  /** The session's stream, which keeps the events. */
   readonly stream?: EventStream | undefined
 }
 
-/** The reply with these messages. Without notifications it is JSON, if the client takes that. */
+/** The reply with these messages. Without notifications it is JSON, if the client accepts that. */
 export function replyWith(messages: CallMessages, { accepted, pace, headers, stream }: How): Reply {
   const { before, response, status = 200, by } = messages
   const facts = {

@@ -1,4 +1,4 @@
-/** What a rule can make go wrong in this protocol, beside its ordinary faults. */
+/** The faults of rules that only this protocol has. */
 import { insufficientScope, refusedByRule } from '../core/errors.js'
 import type { McpGeneration } from '../replies/index.js'
 import { RpcError, type RpcResponse, rpcCodes } from '../rpc/frames.js'
@@ -23,10 +23,10 @@ export function requireNoFault(by: McpGeneration | undefined, context: Context):
   }
 }
 
-/** As the specification has it, so that a client begins a new session. */
+/** As the specification requires, so that a client starts a new session. */
 export const sessionNotFound = () => new RpcError(rpcCodes.noSession, 'Session not found', undefined, 404)
 
-/** The response under an id that the client has not used. */
+/** The response with an id that the client has not used. */
 export const underWrongId = <T extends RpcResponse>(response: T, by: McpGeneration | undefined): T =>
   by?.protocolFault === 'wrong-id' ? { ...response, id: wrongId(response.id) } : response
 

@@ -1,4 +1,4 @@
-/** Servers of the Model Context Protocol, as a source of answers on configured paths. Loaded where one is configured. */
+/** MCP servers, as a source of answers on configured paths. Loaded only if one is configured. */
 import { ProblemsError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import { mcpServerAt, mcpServers } from '../config/mcp-options.js'
@@ -24,7 +24,7 @@ export { createMcpSessions, type McpSessions } from './sessions.js'
 interface Needed extends Omit<RunningServer, 'path' | 'options' | 'configured'> {
   readonly origins: Pick<Origins, 'requireOwnPage'>
   readonly paceOf: PaceOf
-  /** What has been changed while it ran. */
+  /** The changes at run time. */
   readonly offers: Pick<McpOffers, 'of'>
 }
 
@@ -48,7 +48,7 @@ export function mcpSource(loaded: LoadedConfig, { origins, paceOf, offers, ...sh
   for (const own of answers.keys()) byPath.set(own.path, [...(byPath.get(own.path) ?? []), own])
   return {
     at: path => byPath.get(path) ?? [],
-    // The documents about credentials are not listed.
+    // The metadata documents are not listed.
     paths: () => [...answers.keys()].filter(({ path }) => !path.startsWith(WELL_KNOWN)),
     answer(exchange) {
       origins.requireOwnPage(exchange.headers)
@@ -66,7 +66,7 @@ type Answering = (exchange: Exchange) => Reply | Promise<Reply>
 
 const getting = (path: string): OwnPath => ({ method: 'GET', path, access: 'anyone', isLocal: true })
 
-/** What a server answers at its path, and the document about it. */
+/** The paths of a server: its own, and that of its metadata document. */
 function answersOf(
   server: RunningServer,
   offering: Offering,

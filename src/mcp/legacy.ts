@@ -1,4 +1,4 @@
-/** Requests of the versions with sessions (up to 2025-11-25): how a session begins, is found, has its own stream and ends. */
+/** Requests with sessions (versions up to 2025-11-25): how a session starts, is found, is resumed and ends. */
 import type { Exchange, Reply } from '../core/exchange.js'
 import { isResponse, RpcError, type RpcFrame, type RpcRequest, rpcCodes } from '../rpc/frames.js'
 import { ASSUMED_VERSION, protocolVersions, sessionVersions } from '../rpc/versions.js'
@@ -12,23 +12,23 @@ import { eventIn, openBody } from './streams.js'
 
 export const SESSION = 'mcp-session-id'
 
-/** The version that a server answers with: the client's own if it knows it, else its latest. */
-function agreedVersion(asked: unknown, { options }: RunningServer): string {
+/** The version that a server answers with: the client's if the server supports it, otherwise the server's latest. */
+function agreedVersion(requested: unknown, { options }: RunningServer): string {
   const spoken = sessionVersions.filter(version => options.protocolVersions.includes(version))
   const latest = spoken.at(-1)
   if (latest === undefined) {
     const supported = [...options.protocolVersions]
     throw new RpcError(
       rpcCodes.unsupportedVersion,
-      `Unsupported protocol version: ${asked}. This server speaks ${supported.join(', ')}.`,
-      { supported, requested: asked },
+      `Unsupported protocol version: ${requested}. This server speaks ${supported.join(', ')}.`,
+      { supported, requested },
       400,
     )
   }
-  return spoken.find(version => version === asked) ?? latest
+  return spoken.find(version => version === requested) ?? latest
 }
 
-/** Begins a session, and returns it with the result of `initialize`. */
+/** Starts a session, and returns it with the result of `initialize`. */
 export function initialized({ params = {} }: RpcRequest, server: RunningServer, exchange: Exchange) {
   const { protocolVersion, clientInfo, capabilities } = params
   if (typeof protocolVersion !== 'string')
@@ -46,7 +46,7 @@ export function initialized({ params = {} }: RpcRequest, server: RunningServer, 
   return { session, result }
 }
 
-/** The session of a request. Throws an RpcError where it names none, or one that is not there. */
+/** The session of a request. Throws an RpcError if the request names none or an unknown one. */
 export function sessionOf(server: RunningServer, { headers, caller }: Exchange): Session {
   const { [SESSION]: id, 'mcp-protocol-version': version } = headers
   if (typeof version === 'string' && !(protocolVersions as readonly string[]).includes(version))
@@ -67,7 +67,7 @@ export function sessionContext(server: RunningServer, exchange: Exchange, sessio
   return { ...{ server, exchange, version, client, session }, logLevel: session?.logLevel ?? 'debug' }
 }
 
-/** Takes a message that has no answer: a notification, or the client's answer to a question. */
+/** Handles a message without an answer: a notification, or the client's answer to a question. */
 export function take(frame: RpcFrame, { waiting }: Session): void {
   if (isResponse(frame)) for (const call of waiting) call.take(frame)
   else if (frame.method === 'notifications/cancelled')
@@ -80,7 +80,7 @@ export function generalStream(server: RunningServer, exchange: Exchange): Reply 
   if (!acceptedIn(exchange.headers.accept).stream)
     throw new RpcError(rpcCodes.badRequest, 'Not Acceptable: the client must accept text/event-stream', undefined, 406)
   const head = { kind: 'reply', status: 200, contentType: EVENTS, headers: streamHeaders } as const
-  // Opening a stream would end the one that the client has.
+  // Opening a stream would end the client's current one.
   if (exchange.method === 'HEAD') return { ...head, body: '' }
   const last = eventIn(String(exchange.headers['last-event-id'] ?? ''))
   const known = last && session.streams.get(last.stream)

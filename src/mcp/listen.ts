@@ -5,7 +5,7 @@ import { type Context, metaKeys } from './context.js'
 import { completed } from './results.js'
 import { openBody } from './streams.js'
 
-/** The notification that each member of the filter stands for. */
+/** The notification for each member of the filter. */
 const kinds: Readonly<Record<string, string>> = {
   toolsListChanged: 'notifications/tools/list_changed',
   promptsListChanged: 'notifications/prompts/list_changed',

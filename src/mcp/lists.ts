@@ -6,10 +6,10 @@ import type { McpList } from './operations.js'
 
 type Value = Readonly<Record<string, unknown>>
 
-/** What `initialize` and `server/discover` tell of a server. */
+/** What `initialize` and `server/discover` return about a server. */
 export function capabilitiesOf({ options, configured }: Pick<RunningServer, 'options' | 'configured'>): Value {
   const { resourceTemplates, completions } = options
-  // A list whose last item was removed while clients listen is an empty list, not an unknown method.
+  // A list stays available when its last item was removed at run time.
   const hasAny = (...lists: readonly McpList[]) =>
     lists.some(list => options[list].length + configured[list].length > 0)
   const has = { tools: hasAny('tools'), prompts: hasAny('prompts') }
@@ -44,7 +44,7 @@ export function listOf(method: string, params: Value, context: Context): Value |
 
 const withoutReply = ({ reply: _, ...listed }: { readonly reply?: unknown }): Value => listed
 
-/** The content of a resource is not listed. */
+/** Lists do not include the content of resources. */
 function described({
   reply: _,
   text: _text,
@@ -67,7 +67,7 @@ function page(name: string, items: readonly Value[], { cursor }: Value, context:
   }
 }
 
-/** How long clients may keep an answer. Versions with sessions know nothing of it. */
+/** How long clients may cache an answer. Versions with sessions do not have this. */
 export function cachingOf(context: Context): Value {
   const { ttlMs, cacheScope } = context.server.options
   return isModern(context) ? { ttlMs, cacheScope } : {}

@@ -1,4 +1,4 @@
-/** The lists of servers as the control API and tests see and change them. */
+/** Reads and changes the lists of servers, for the control API and for tests. */
 import { didYouMean } from '../check/suggest.js'
 import type { McpServer } from '../config/mcp-options.js'
 import { invalidRequest, noSuchMcpItem } from '../core/errors.js'
@@ -9,7 +9,7 @@ import type { McpChanges, McpList, McpLists, OfferedServer } from './operations.
 import type { McpSessions } from './sessions.js'
 
 interface Parts {
-  /** The servers of the configuration in force. */
+  /** The servers of the current configuration. */
   readonly servers: () => ReadonlyMap<string, McpServer>
   readonly offers: McpOffers
   readonly sessions: McpSessions
@@ -24,7 +24,7 @@ export function createMcpLists({ servers, offers, sessions }: Parts): McpLists {
 
   const offered = (path: string, scope: string) => offers.of(path, configured(path), scope)
 
-  /** Makes a change, and tells the clients whose lists are others now. */
+  /** Applies a change, and notifies the clients whose lists have changed. */
   function changing(path: string, scope: string, change: () => void): OfferedServer {
     const old = offered(path, scope)
     change()

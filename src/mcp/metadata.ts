@@ -1,4 +1,7 @@
-/** RFC 9728: the documents that say which credential opens a server, and where a 401 points to them. A file of its own, since it is another specification. */
+/**
+ * RFC 9728: the documents that say which credentials a server accepts, and the 401 header that points to them. A
+ * separate file, because it is a separate specification.
+ */
 import type { Exchange, Reply } from '../core/exchange.js'
 import { jsonReply } from '../core/exchange.js'
 import { AUTH } from '../core/paths.js'
@@ -6,7 +9,7 @@ import type { RunningServer } from './context.js'
 
 export const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
-/** The address under which the client has reached us. */
+/** The address that the client used to reach us. */
 const baseOf = ({ headers: { host } }: Pick<Exchange, 'headers'>) => `http://${host ?? 'localhost'}`
 
 /** The header of a 401. */
@@ -14,9 +17,9 @@ export const challenge = (path: string, exchange: Pick<Exchange, 'headers'>): st
   `Bearer resource_metadata="${baseOf(exchange)}${WELL_KNOWN}${path}"`
 
 /**
- * The auth backend is named where user tokens open the server, since it issues them. API keys come from the dashboard, and no
- * server issues them to a client. The backend's own metadata says that it is no OAuth server; here nothing is promised that it
- * cannot do, such as scopes.
+ * Names the auth backend if the server accepts user tokens, because the backend issues them. API keys come from the
+ * dashboard, not from a server. The backend's own metadata says that it is not an OAuth server, so this promises
+ * nothing that it cannot do, such as scopes.
  */
 export const metadata = ({ path, options }: RunningServer, exchange: Exchange): Reply =>
   jsonReply({

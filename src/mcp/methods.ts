@@ -1,4 +1,4 @@
-/** Answers one request of a client, whatever its method and era. */
+/** Answers one request of a client, with or without a session. */
 import type { McpGeneration } from '../replies/index.js'
 import { RpcError, type RpcParams, type RpcRequest, rpcCodes } from '../rpc/frames.js'
 import { isLogLevel } from '../rpc/log-levels.js'
@@ -22,7 +22,7 @@ const capabilityOf: Readonly<Record<string, string>> = {
   'completion/complete': 'completions',
 }
 
-/** The methods that 2026-07-28 has removed. */
+/** The methods that version 2026-07-28 removed. */
 const withSessionsOnly = new Set([
   'initialize',
   'ping',
@@ -33,7 +33,7 @@ const withSessionsOnly = new Set([
 
 const calls = new Set(['tools/call', 'resources/read', 'prompts/get', 'completion/complete'])
 
-/** Throws an RpcError for what cannot be answered. */
+/** Throws an RpcError for a request that cannot be answered. */
 export async function answerTo(request: RpcRequest, context: Context, earlier?: Earlier): Promise<CallOutcome> {
   const { method, params = {} } = request
   const needed = capabilityOf[method]
@@ -47,9 +47,9 @@ export async function answerTo(request: RpcRequest, context: Context, earlier?: 
 
 /** A rule can make any request fail. */
 export async function ruleOn(request: RpcRequest, context: Context): Promise<McpGeneration | undefined> {
-  const taken = await (await context.server.replies()).take(callFor(request, context))
-  if (taken?.generation.error) throw new RuleError(taken.generation, taken.generation.error)
-  return taken?.generation
+  const ruleAnswer = await (await context.server.replies()).take(callFor(request, context))
+  if (ruleAnswer?.generation.error) throw new RuleError(ruleAnswer.generation, ruleAnswer.generation.error)
+  return ruleAnswer?.generation
 }
 
 function simpleResult(method: string, params: RpcParams, context: Context): McpResult {

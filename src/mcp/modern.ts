@@ -1,4 +1,4 @@
-/** Requests without a session (from 2026-07-28 on): each names its client, version and target in `_meta` and in headers. */
+/** Requests without a session (since 2026-07-28): each names its client, version and target in `_meta` and in headers. */
 
 import type { Exchange } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
@@ -19,13 +19,13 @@ const headerOf = ({ headers }: Exchange, name: string): string | undefined => {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Whether a message belongs to this era. */
+/** Whether a message uses a version without sessions. */
 export const isModernMessage = ({ method, params }: Message, exchange: Exchange): boolean =>
   typeof metaOf(params)[metaKeys.version] === 'string' ||
   method === 'server/discover' ||
   isStateless(headerOf(exchange, 'mcp-protocol-version'))
 
-/** Throws an RpcError where headers and body contradict each other, or lack what every request must have. */
+/** Throws an RpcError if headers and body contradict each other, or if a required member is missing. */
 export function modernContext(message: Message, server: RunningServer, exchange: Exchange): Context {
   const meta = metaOf(message.params)
   const { [metaKeys.version]: version, [metaKeys.capabilities]: capabilities } = meta
@@ -74,7 +74,7 @@ export const unsupported = (requested: string, { options }: RunningServer) =>
 
 const namedMethods = new Set(['tools/call', 'resources/read', 'prompts/get'])
 
-/** The standard headers repeat the body, and so do those that a tool wants for its arguments (`x-mcp-header`). */
+/** Standard headers repeat fields of the body, and so do headers for arguments (`x-mcp-header`). */
 function requireHeaders({ method, params = {} }: Message, { options }: RunningServer, exchange: Exchange): void {
   const called = headerOf(exchange, 'mcp-method')
   if (called !== method) throw mismatch('Mcp-Method', called, method)
@@ -95,7 +95,7 @@ const isSameValue = (sent: string | undefined, value: unknown) =>
   sent !== undefined &&
   (sent === String(value) || (typeof value === 'number' && sent.trim() !== '' && Number(sent) === value))
 
-/** `=?base64?…?=` is a value that no header can have as it is; `undefined` for one that is broken. */
+/** Decodes `=?base64?…?=`, which stands for a value that headers cannot contain; `undefined` if it is invalid. */
 function decodedHeader(value: string | undefined): string | undefined {
   const [, coded] = /^=\?base64\?(.*)\?=$/.exec(value ?? '') ?? []
   if (coded === undefined) return value
@@ -119,13 +119,13 @@ export const discovery = (context: Context): McpResult => {
   )
 }
 
-/** What a state is bound to. `_meta`, the answers and the state itself are left out, since they change from one attempt to the next. */
+/** What a state is bound to. Leaves out `_meta`, the answers and the state itself, which change with each attempt. */
 function boundTo({ method, params = {} }: RpcRequest, { exchange, server }: Context) {
   const { _meta: _, inputResponses: _responses, requestState: _state, ...same } = params
   return { holder: holderOf(exchange.caller), call: stringifyExact([server.path, method, same]) }
 }
 
-/** What the client has answered, in this attempt and before. Throws an RpcError for malformed answers. */
+/** The client's answers of this attempt and earlier ones. Throws an RpcError for malformed answers. */
 export function earlierOf(request: RpcRequest, context: Context): Earlier {
   const { inputResponses, requestState } = request.params ?? {}
   const state =
@@ -134,14 +134,18 @@ export function earlierOf(request: RpcRequest, context: Context): Earlier {
   const answers = Object.entries(inputResponses ?? {})
   const wrong = answers.find(([, answer]) => !isObject(answer))
   if (wrong) throw badAnswer(`inputResponses.${wrong[0]} must be an object.`)
-  return { taken: state, answers: { ...state?.answers, ...Object.fromEntries(answers) } }
+  return { ruleAnswer: state, answers: { ...state?.answers, ...Object.fromEntries(answers) } }
 }
 
 const badAnswer = (sentence: string) => new RpcError(rpcCodes.invalidParams, `Invalid params: ${sentence}`)
 
 /** The result that asks the client to call again with its answers. */
-export function inputRequired({ round, taken, answers }: Asking, request: RpcRequest, context: Context): McpResult {
-  const { place, count } = taken
+export function inputRequired(
+  { round, ruleAnswer, answers }: Asking,
+  request: RpcRequest,
+  context: Context,
+): McpResult {
+  const { place, count } = ruleAnswer
   const requestState = context.server.states.seal({ place, count, answers }, boundTo(request, context))
   return completed({ resultType: 'input_required', inputRequests: round, requestState }, context)
 }

@@ -1,4 +1,4 @@
-/** What servers offer at the moment: what is configured, with the changes that were made since. */
+/** The current lists of the servers: the configured ones, with later changes applied. */
 import { type McpServer, mcpItemKeys } from '../config/mcp-options.js'
 import type { McpChanges, McpList } from './operations.js'
 
@@ -11,11 +11,11 @@ const members = Object.keys(mcpItemKeys) as readonly McpList[]
 export const nameIn = (list: McpList, item: object): string =>
   String((item as Readonly<Record<string, unknown>>)[mcpItemKeys[list]])
 
-/** The changes outlast a reload. */
+/** The changes survive a reload. */
 export interface McpOffers {
-  /** The options of a server as the requests of a scope see them; as they are configured where nothing has changed. */
+  /** The options of a server with the changes for a scope; the configured ones if nothing has changed. */
   of(path: string, configured: McpServer, scope: string): McpServer
-  /** Adds, replaces and removes items, for the requests of a scope or for all with an empty one. */
+  /** Adds, replaces and removes items for the requests of a scope; an empty scope means all requests. */
   change(path: string, changes: McpChanges, scope: string): void
   /** Undoes the changes to a server for a scope. */
   restore(path: string, scope: string): void
@@ -67,7 +67,7 @@ function withChanges(options: McpServer, changed: ChangedLists): McpServer {
   return { ...options, ...Object.fromEntries(lists) }
 }
 
-/** Replaced items keep their places; new ones come last. */
+/** Replaced items keep their positions; new ones come last. */
 function changedItems(list: McpList, items: readonly object[], changed: ChangedItems): readonly object[] {
   const known = new Set(items.map(item => nameIn(list, item)))
   const kept = items.flatMap(item => {

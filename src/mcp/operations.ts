@@ -1,4 +1,4 @@
-/** Operations on MCP servers: what they offer, and how that changes while clients listen. */
+/** Operations on MCP servers: list what they offer, and change it while clients listen. */
 import { type Of, operation, type SentOf } from '../api/operation.js'
 import { dataOf, listOf, maybe, named, object, objectOf, optional, text } from '../api/shapes.js'
 import {
@@ -31,7 +31,7 @@ const advice = (key: string) =>
   key === 'reply' ? ' What is answered is a rule: add it with POST /__standin/replies.' : undefined
 
 const { reply: _tool, ...tool } = mcpItems.tools.entries
-// A file is named by the configuration only: its content would go to every client.
+// Only the configuration may name files, because their content goes to every client.
 const { reply: _resource, file: _file, ...resource } = mcpItems.resources.entries
 const { reply: _template, ...resourceTemplate } = mcpItems.resourceTemplates.entries
 const { reply: _prompt, ...prompt } = mcpItems.prompts.entries
@@ -57,10 +57,10 @@ export const mcpChanges = object({
 export type McpChanges = Of<typeof mcpChanges>
 export type McpChangesInput = SentOf<typeof mcpChanges>
 
-/** The lists of a server, for a scope; for all requests with an empty one. */
+/** The lists of a server for a scope; an empty scope means all requests. */
 export interface McpLists {
   list(scope: string): Promise<readonly OfferedServer[]>
-  /** Tells the clients that listen. Rejects with a PlatformError if the server or an item to remove is not there. */
+  /** Notifies clients that listen. Rejects with a PlatformError if the server or an item to remove does not exist. */
   change(path: string, changes: McpChanges, scope: string): Promise<OfferedServer>
   /** Undoes all changes for the scope. */
   restore(path: string, scope: string): Promise<OfferedServer>

@@ -1,13 +1,16 @@
-/** The arguments of a tool that clients repeat in headers: those with `x-mcp-header` in its schema. A file of its own, since it only knows schemas. */
+/**
+ * The arguments of a tool that clients repeat in headers: those with `x-mcp-header` in its schema. A separate file,
+ * because it only depends on schemas.
+ */
 import { isObject } from '../core/json.js'
 
 interface ParamHeader {
   readonly header: string
-  /** The argument; `undefined` where there is none or it is null, and no header is sent. */
+  /** The argument; `undefined` if it is missing or null, in which case no header is sent. */
   readonly value: unknown
 }
 
-/** Only properties of properties count, as the specification has it. */
+/** Only nested properties count, as in the specification. */
 export function* fieldIn(schema: unknown, given: unknown): Generator<ParamHeader> {
   if (!isObject(schema) || !isObject(schema.properties)) return
   for (const [name, property] of Object.entries(schema.properties)) {

@@ -31,7 +31,7 @@ export type PaceOf = (exchange: Exchange, own: PaceInput | undefined) => Pace
 
 const nothing: Reply = { kind: 'reply', status: 202, contentType: '', body: '' }
 
-/** Answers a POST. A message that cannot be answered gets the error that the specification has for it. */
+/** Answers a POST. A message that cannot be answered gets the error that the specification defines. */
 export async function posted(server: RunningServer, exchange: Exchange, paceOf: PaceOf): Promise<Reply> {
   let value: unknown
   try {
@@ -101,7 +101,7 @@ async function modernReply(request: RpcRequest, context: Context, paceOf: PaceOf
   )
   if (!isAsking(messages)) return replyWith(messages, howFor(context, paceOf(context.exchange, messages.by?.pace)))
   const response = resultFrame(request.id, inputRequired(messages, request, context))
-  return replyWith({ before: [], response, by: messages.taken.generation }, howFor(context))
+  return replyWith({ before: [], response, by: messages.ruleAnswer.generation }, howFor(context))
 }
 
 async function sessionReply(request: RpcRequest, context: Context, paceOf: PaceOf): Promise<Reply> {
@@ -116,14 +116,15 @@ const openReply = (body: OpenBody): Reply => ({
   ...{ kind: 'reply', status: 200, contentType: EVENTS, headers: streamHeaders, body },
 })
 
-const goingOn = (request: RpcRequest, context: Context) => (answers: Earlier['answers'], taken: Earlier['taken']) =>
-  attempted(request, context, () => answerTo(request, context, { answers, taken }))
+const goingOn =
+  (request: RpcRequest, context: Context) => (answers: Earlier['answers'], ruleAnswer: Earlier['ruleAnswer']) =>
+    attempted(request, context, () => answerTo(request, context, { answers, ruleAnswer }))
 
 const howFor = ({ exchange }: Context, pace = unpaced) => ({
   ...{ accepted: acceptedIn(exchange.headers.accept), pace, headers: [] as readonly string[] },
 })
 
-/** The answer to a request. An RpcError becomes a failure in the place of the result. */
+/** The answer to a request. An RpcError becomes a JSON-RPC error. */
 async function attempted(
   request: RpcRequest,
   context: Context,

@@ -1,9 +1,9 @@
-/** What a call without a session carries from one attempt to the next: signed, so that clients cannot change it, and bound to caller and call. */
+/** The state of a call without a session, which the client sends back with its next attempt: signed against changes, and bound to caller and call. */
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { stringifyExact } from '../core/json.js'
 import { RpcError, rpcCodes } from '../rpc/frames.js'
 
-/** Where a call was when it asked the client. */
+/** The state of a call when it asked the client. */
 export interface CallProgress {
   /** The rule, and how often it had answered. */
   readonly place: string

@@ -1,4 +1,4 @@
-/** Results of calls in the form that the version of the protocol has for them. */
+/** Results of calls in the form of the client's protocol version. */
 import { isObject, stringifyExact } from '../core/json.js'
 import type { McpGeneration } from '../replies/index.js'
 import type { RpcResult } from '../rpc/frames.js'
@@ -8,7 +8,7 @@ import { cachingOf, serverInfo } from './lists.js'
 export type McpResult = RpcResult['result']
 type Block = Readonly<Record<string, unknown>>
 
-/** What a call names, as it is configured. */
+/** The target of a call, as configured. */
 export interface Called {
   readonly method: string
   /** The name of the tool or prompt, or the URI. */
@@ -19,17 +19,17 @@ export interface Called {
 
 /** The result of a call that a rule answers. */
 export function resultOf(generation: McpGeneration, called: Called, context: Context): McpResult {
-  const { _meta: meta } = generation.said
+  const { _meta: meta } = generation.content
   return { ...ownResult(generation, called, context), ...(meta && { _meta: meta }) }
 }
 
-function ownResult({ said, file }: McpGeneration, called: Called, context: Context): McpResult {
-  const { text, blob, contents, messages, description, values = [], total, hasMore } = said
+function ownResult({ content, file }: McpGeneration, called: Called, context: Context): McpResult {
+  const { text, blob, contents, messages, description, values = [], total, hasMore } = content
   switch (called.method) {
     case 'tools/call':
-      return toolResult(said, context)
+      return toolResult(content, context)
     case 'resources/read': {
-      const { mimeType = called.mimeType } = said
+      const { mimeType = called.mimeType } = content
       return {
         contents: contents ?? [contentOf(called.name, mimeType, file ?? text ?? '', blob)],
         ...cachingOf(context),
@@ -44,7 +44,7 @@ function ownResult({ said, file }: McpGeneration, called: Called, context: Conte
   }
 }
 
-/** 100 is the most that the protocol allows. */
+/** The protocol allows at most 100. */
 export const completion = (values: readonly string[], total = values.length, hasMore = total > 100): McpResult => ({
   completion: { values: values.slice(0, 100), total, hasMore },
 })
@@ -63,7 +63,7 @@ export function toolResult(
     content,
     structuredContent,
     isError,
-  }: Pick<McpGeneration['said'], 'text' | 'content' | 'structuredContent' | 'isError'>,
+  }: Pick<McpGeneration['content'], 'text' | 'content' | 'structuredContent' | 'isError'>,
   { version }: Context,
 ): McpResult {
   const blocks = content ?? (text === undefined ? asText(structuredContent) : [textBlock(text)])
@@ -81,7 +81,7 @@ const asText = (value: unknown): readonly Block[] => (value === undefined ? [] :
 const mayBeStructured = (value: unknown, version: string) =>
   version >= '2025-06-18' && (isObject(value) || isModern({ version }))
 
-/** Content that a version does not have becomes text. */
+/** Content types that a version does not have become text. */
 function inVersion(block: Block, version: string): Block {
   if (block.type === 'audio' && version < '2025-03-26') return textBlock(`(audio, ${block.mimeType})`)
   if (block.type === 'resource_link' && version < '2025-06-18') return textBlock(String(block.uri))
@@ -95,7 +95,7 @@ export function contentOf(uri: string, mimeType: string | undefined, content: st
   return typeof content === 'string' ? { ...head, text: content } : { ...head, blob: content.toString('base64') }
 }
 
-/** What all results of a version have. */
+/** The members that all results of a version have. */
 export function completed(result: McpResult, context: Context): McpResult {
   if (!isModern(context)) return result
   const meta = { [metaKeys.serverInfo]: serverInfo(context.server.options), ...(result._meta as object | undefined) }

@@ -1,4 +1,4 @@
-/** The questions of a reply to the client: which are still open, and whether the answers fit them. */
+/** A reply's questions to the client: which ones are still open, and whether the answers fit. */
 
 import { UnfitSchema } from '../check/json-schema-form.js'
 import { isObject } from '../core/json.js'
@@ -7,7 +7,7 @@ import { RpcError, rpcCodes } from '../rpc/frames.js'
 import { invalid, requireFit } from './called.js'
 import { type Context, isModern } from './context.js'
 
-/** What the client has answered, by the name of the question. */
+/** The client's answers, by the name of the question. */
 type Answers = Readonly<Record<string, unknown>>
 
 const capabilities = {
@@ -23,7 +23,7 @@ const since = {
   'roots/list': '2024-11-05',
 } as const
 
-/** The first round with a question that is not answered yet. Clients are only asked what they can answer. */
+/** The first round with an unanswered question. Only includes questions that the client supports. */
 export function openRound(rounds: readonly McpRound[], answers: Answers, context: Context): McpRound | undefined {
   const canAnswer = ({ method }: McpQuestion) =>
     context.client.capabilities[capabilities[method]] !== undefined && context.version >= since[method]
@@ -47,8 +47,8 @@ function missingCapability(round: McpRound, context: Context): RpcError {
   )
 }
 
-/** Only the answers to questions of the reply: clients may send others. */
-export function asked(rounds: readonly McpRound[], answers: Answers): Answers {
+/** Keeps only answers to the reply's own questions, since clients may send others. */
+export function answersInRounds(rounds: readonly McpRound[], answers: Answers): Answers {
   const names = new Set(rounds.flatMap(round => Object.keys(round)))
   return Object.fromEntries(Object.entries(answers).filter(([name]) => names.has(name)))
 }
@@ -71,7 +71,7 @@ function requireElicited(name: string, { params }: McpQuestion, answer: unknown)
   try {
     requireFit(content ?? {}, schema, `content of ${whole}`)
   } catch (error) {
-    // A rule may ask with any schema, to see how a client copes with it.
+    // A rule may send any schema, even one to test how a client handles it.
     if (!(error instanceof UnfitSchema)) throw error
   }
 }

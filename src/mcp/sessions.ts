@@ -1,11 +1,11 @@
-/** Sessions of the protocol up to 2025-11-25, and the streams of both eras on which servers tell clients of changes. They outlast a reload. */
+/** The sessions of protocol versions up to 2025-11-25, and the streams of all versions on which servers announce changes. They survive a reload. */
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '../core/exchange.js'
 import { notificationFrame, type RpcId, type RpcParams, type RpcResponse } from '../rpc/frames.js'
 import type { LogLevel } from '../rpc/log-levels.js'
 import { createEventStream, type EventStream } from './streams.js'
 
-/** What a client says of itself. */
+/** What a client says about itself. */
 export interface ClientFacts {
   readonly name: string | undefined
   readonly capabilities: Readonly<Record<string, unknown>>
@@ -18,7 +18,7 @@ export interface Session {
   readonly version: string
   readonly client: ClientFacts
   readonly scope: string
-  /** The caller who began it. Other callers cannot use it. */
+  /** The caller who opened it. Other callers cannot use it. */
   readonly holder: string
   logLevel: LogLevel | undefined
   readonly subscriptions: Set<string>
@@ -33,7 +33,7 @@ export interface Session {
 export interface WaitingCall {
   /** The id of the client's request. */
   readonly requestId: RpcId
-  /** Hands over an answer of the client, if this call has asked for it. */
+  /** Passes on an answer of the client, if this call has asked for it. */
   take(response: RpcResponse): void
   /** Ends the call without a result. */
   cancel(): void
@@ -57,7 +57,7 @@ export type List = (typeof lists)[number]
 
 interface SessionStore {
   begin(beginning: Beginning): Session
-  /** A session that is open, if this caller has begun it here. Counts as a use. */
+  /** Returns an open session of this caller. Counts as a use. */
   find(id: string, server: string, holder: string, idleMs: number): Session | undefined
   end(session: Session): void
   /** Adds a stream to a session. */
@@ -66,28 +66,28 @@ interface SessionStore {
 
 export interface McpSessions extends SessionStore {
   listen(listener: ChangeListener): () => void
-  /** Tells the clients of a server that a list has changed: those of a scope, or all if none is given. */
+  /** Notifies the clients of a server that a list has changed: those of one scope, or all if none is given. */
   changed(server: string, list: List, scope?: string): void
   updated(server: string, uri: string, scope?: string): void
   /** Ends the sessions and streams of a scope, or all if none is given. */
   forget(scope?: string): void
-  /** Ends everything. */
+  /** Ends all sessions and streams. */
   close(): void
 }
 
-/** More sessions are not kept: the one that was not used for the longest time is ended. */
+/** At most this many sessions are kept. The least recently used one is ended first. */
 const MOST_SESSIONS = 10_000
 /** Comments in open streams keep proxies from closing them. */
 const KEEP_ALIVE_MS = 15_000
-/** Calls of a session that wait for the client. Another one ends the oldest. */
+/** At most this many calls of a session wait for the client. One more ends the oldest. */
 const MOST_WAITING = 100
-/** Streams of a session that are kept for clients that come back. More than can be open, so the oldest has ended. */
+/** The number of streams kept per session for clients that reconnect. More than can be open, so the oldest one has always ended. */
 const MOST_STREAMS = 2 * MOST_WAITING
 
-/** Names a caller, so that one cannot use the session of another. */
+/** Identifies a caller, so that callers cannot use each other's sessions. */
 export const holderOf = (caller: Caller): string => `${caller.kind} ${'id' in caller ? caller.id : ''}`
 
-/** Adds a call to those that wait for the client. */
+/** Adds a call that waits for the client. */
 export function keepWaiting({ waiting }: Session, call: WaitingCall): void {
   const [oldest] = waiting
   if (waiting.size >= MOST_WAITING) oldest?.cancel()

@@ -1,4 +1,4 @@
-/** Streams of events of a session, which a client can resume where it lost them. */
+/** The event streams of a session. A client that lost one can resume it. */
 import type { OpenBody } from '../core/exchange.js'
 import { unpaced } from '../core/pace.js'
 import { eventText, type RpcFrame } from '../rpc/frames.js'
@@ -9,13 +9,13 @@ export interface EventSink {
   end(): void
 }
 
-/** A body that stays open; `play` writes to it and returns what is called when the client has gone. */
+/** A body that stays open. `play` writes to it and returns a function to call when the client has disconnected. */
 export const openBody = (play: OpenBody['play'], isEndless = false): OpenBody => ({
   ...{ head: '', before: '', pieces: [], after: '', tail: '', pace: unpaced },
   ...{ isEndless, play },
 })
 
-/** How many events of a stream are kept for clients that come back. */
+/** How many events of a stream are kept for clients that reconnect. */
 const MOST_KEPT = 256
 
 /** Events are numbered within their stream, and the id of an event names both: `3-12`. */
@@ -27,7 +27,7 @@ export interface EventStream {
   send(frame: RpcFrame): string
   keepAlive(): void
   end(): void
-  /** Writes what came after event `after`, then what comes. Another reader before it is ended. */
+  /** Writes the events after event `after`, then new ones as they come. Ends the previous reader. */
   attach(sink: EventSink, after?: number): () => void
 }
 
@@ -66,7 +66,7 @@ export function createEventStream(number: number): EventStream {
   }
 }
 
-/** The stream and the number of an event by its id; `undefined` for an id that none has. */
+/** The stream and the number in an event id; `undefined` for an invalid id. */
 export function eventIn(id: string): { readonly stream: number; readonly n: number } | undefined {
   const [, stream, n] = /^(\d{1,9})-(\d{1,9})$/.exec(id) ?? []
   return stream === undefined ? undefined : { stream: Number(stream), n: Number(n) }

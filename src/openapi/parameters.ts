@@ -97,10 +97,10 @@ export function valuesOf(
   { query, headers }: RequestParts,
   params: Readonly<Record<string, string>>,
 ): Readonly<Record<ParameterPlace, Readonly<Record<string, unknown>>>> {
-  const asked = new URLSearchParams(query)
+  const search = new URLSearchParams(query)
   const cookies = new URLSearchParams((headers.cookie ?? '').replaceAll(/;\s*/g, '&'))
   const texts: Readonly<Record<ParameterPlace, (parameter: DescribedParameter) => unknown>> = {
-    query: parameter => fromQuery(document, parameter, asked),
+    query: parameter => fromQuery(document, parameter, search),
     cookie: parameter => fromQuery(document, parameter, cookies),
     path: parameter => fromText(document, parameter, unprefixed(parameter, params[parameter.name])),
     header: parameter => fromText(document, parameter, headers[parameter.name]?.toString()),
@@ -149,16 +149,16 @@ const ownOf = (properties: Node, name: string) => (Object.hasOwn(properties, nam
 
 const separators: Readonly<Record<string, string>> = { spaceDelimited: ' ', pipeDelimited: '|' }
 
-function fromQuery(document: OpenApiDocument, parameter: DescribedParameter, asked: URLSearchParams): unknown {
+function fromQuery(document: OpenApiDocument, parameter: DescribedParameter, search: URLSearchParams): unknown {
   const { name, schema, style, explode, isJson } = parameter
   const { types, items, properties } = kindOf(document, schema)
-  if (style === 'deepObject') return deepObject(document, name, properties, asked)
+  if (style === 'deepObject') return deepObject(document, name, properties, search)
   if (types.has('object') && !types.has('string') && explode && !isJson) {
-    const fields = Object.keys(properties).filter(key => asked.has(key))
+    const fields = Object.keys(properties).filter(key => search.has(key))
     if (fields.length === 0) return undefined
-    return Object.fromEntries(fields.map(key => [key, readAs(document, properties[key], asked.get(key))]))
+    return Object.fromEntries(fields.map(key => [key, readAs(document, properties[key], search.get(key))]))
   }
-  const all = [...asked.getAll(name), ...asked.getAll(`${name}[]`)]
+  const all = [...search.getAll(name), ...search.getAll(`${name}[]`)]
   const [first] = all
   if (first === undefined) return undefined
   if (isJson || !types.has('array')) return fromText(document, { ...parameter, explode: false }, first)
@@ -167,8 +167,8 @@ function fromQuery(document: OpenApiDocument, parameter: DescribedParameter, ask
 }
 
 /** Parses `filter[status]=open&filter[owner]=me`. */
-function deepObject(document: OpenApiDocument, name: string, properties: Node, asked: URLSearchParams): unknown {
-  const pairs = [...asked].flatMap(([key, value]) => {
+function deepObject(document: OpenApiDocument, name: string, properties: Node, search: URLSearchParams): unknown {
+  const pairs = [...search].flatMap(([key, value]) => {
     const inner = key.startsWith(`${name}[`) && key.endsWith(']') ? key.slice(name.length + 1, -1) : undefined
     return inner === undefined ? [] : [[inner, readAs(document, ownOf(properties, inner), value)] as const]
   })

@@ -57,12 +57,12 @@ async function readWith(resolver: LocalFiles, file: string, nameOf: (file: strin
   const all = await lintDocument({ document, config, externalRefResolver: resolver })
   const found = all.filter(({ location: [at] }) => !isSchemaName(at?.pointer))
   const fatal = found.filter(problem => !isHarmless(problem, file))
-  const told = (some: readonly LintProblem[], most: number) =>
+  const sentences = (some: readonly LintProblem[], most: number) =>
     Promise.all(some.slice(0, most).map(one => problemAt(one, resolver, nameOf)))
-  if (fatal.length > 0) return { problems: shortened(await told(fatal, MOST_PROBLEMS), fatal.length) }
+  if (fatal.length > 0) return { problems: shortened(await sentences(fatal, MOST_PROBLEMS), fatal.length) }
   const types = getTypes(detectSpec(document.parsed))
   const { bundle } = await bundleDocument({ document, config, externalRefResolver: resolver, types })
-  return { document: bundle.parsed as ReadonlyDocument, warnings: shortened(await told(found, 1), found.length) }
+  return { document: bundle.parsed as ReadonlyDocument, warnings: shortened(await sentences(found, 1), found.length) }
 }
 
 type ReadonlyDocument = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-/** Serializes a value for a media type. A file of its own, since it does not depend on documents. */
+/** Serializes a value for a media type. A separate file, because it does not depend on documents. */
 import { isObject, stringifyExact } from '../core/json.js'
 
 /** Texts are sent unchanged unless the type is JSON. `name` is the root element of XML. */

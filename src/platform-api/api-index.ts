@@ -1,9 +1,9 @@
-/** GET /api/v1: the list of endpoints (platform-api.md, "API index response"). A file of its own, like every endpoint. */
+/** GET /api/v1: the list of endpoints (platform-api.md, "API index response"). A separate file, like every endpoint. */
 import type { IndexAnswer } from '../contract/answers.js'
 import { type Access, type Endpoint, type EndpointDescription, jsonReply } from '../core/exchange.js'
 import { INDEX } from '../core/paths.js'
 
-/** `endpoints` and, in its documented place behind the first of them, the index that lists them and itself. */
+/** Adds the index to `endpoints`, in its documented place after the first one. It lists all of them and itself. */
 export function withIndex(access: Access, endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const [first, ...rest] = endpoints
   const own = { method: 'GET', path: INDEX, access, takesBody: false } as const
@@ -13,7 +13,10 @@ export function withIndex(access: Access, endpoints: readonly Endpoint[]): reado
   return all
 }
 
-/** The document does not show the elements; ours say method, path and which kinds of credential open it, none for anyone. */
+/**
+ * The document does not show the elements. Ours have the method, the path and the accepted kinds of credential, which
+ * are empty if anyone may call.
+ */
 export const listed = ({ method, path, access }: Pick<Endpoint, 'method' | 'path' | 'access'>) => ({
   method,
   path,

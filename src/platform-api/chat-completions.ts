@@ -61,16 +61,16 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
       return heavyCompletion(exchange, generation, tokenizer, pace).then(form => replyOf(form, generation, remark))
     }
     if (!pace) return replyOf(completions.whole(request, generation), generation, remark)
-    // A stream may be open for long. Its request, if it is short, is parsed again when the journal is read.
+    // A stream may stay open for a long time, so drop the parsed request. If it is short, the journal parses it again when read.
     if (exchange.body && exchange.body.length <= SMALL_REQUEST) exchange.chat = undefined
     return replyOf(completions.streamed(request, generation, pace), generation, remark)
   }
 
-  /** The pace that the request asks for, else the rule's, else the model's. */
+  /** The pace from the request's header, else the rule's, else the model's. */
   const paceOf = ({ model }: ChatRequest, generation: Generation, requestedPace: PaceInput | undefined): Pace =>
     paceFrom(requestedPace, paceFrom(generation.pace, usual.get(model) ?? pace))
 
-  /** The error of OpenAI for such a request. With `strict` it is ours as well. */
+  /** OpenAI's error for such a request. With `strict`, Standin refuses it too. */
   function refusedAtOpenai(request: ChatRequest): string | undefined {
     const refusal = openaiRefusal(request)
     if (refusal && requests === 'strict') throw refusedAsByOpenai(refusal)

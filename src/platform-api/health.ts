@@ -1,6 +1,6 @@
 /**
  * GET /health: whether the service is up, and its version (platform-api.md, "Health response").
- * This is a file of its own, like every endpoint.
+ * A separate file, like every endpoint.
  */
 import type { HealthAnswer } from '../contract/answers.js'
 import { type Access, type Endpoint, type EndpointDescription, jsonReply } from '../core/exchange.js'

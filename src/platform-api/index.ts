@@ -1,4 +1,4 @@
-/** All endpoints that are answered here, and how a request finds its endpoint. */
+/** All emulated endpoints, and how a request finds its endpoint. */
 import type { Tokenizer } from '../completions/tokens/index.js'
 import { methodNotAllowed, notFound } from '../core/errors.js'
 import { type Access, accessBelow, credentialKinds, type Endpoint } from '../core/exchange.js'
@@ -37,9 +37,9 @@ export function createEndpoints({
 }
 
 export interface Routes {
-  /** The endpoint of a method on a path; GET also answers HEAD. Throws 404 for a path that is not there, 405 for the method. */
+  /** The endpoint of a method on a path; GET also answers HEAD. Throws a 404 for an unknown path, and a 405 for an unknown method. */
   get(method: string, path: string, scope?: string): Endpoint
-  /** The same, and nothing where it would throw. */
+  /** The same, but returns `undefined` instead of throwing. */
   find(method: string, path: string): Endpoint | undefined
   /** Whether the path exists, for any method. */
   has(path: string): boolean
@@ -83,7 +83,7 @@ export function createRoutes(endpoints: readonly Endpoint[]): Routes {
   }
 }
 
-/** Any method on any such path; here it does not exist. */
+/** For a path that is not emulated, with any method. */
 export const elsewhere = (method: string, path: string): Endpoint => ({
   method,
   path,

@@ -1,4 +1,4 @@
-/** Endpoints on paths that the user configured, beside those of the document: rules first, then the other sources. */
+/** Endpoints on configured paths, in addition to the documented ones: rules first, then the other sources. */
 
 import { methodNotAllowed, notFound } from '../core/errors.js'
 import {
@@ -28,7 +28,7 @@ export function withOwnPaths(routes: Routes, sources: readonly PathSource[], lis
 
   function find(method: string, path: string, scope?: string): Endpoint | undefined {
     const found = routes.find(method, path)
-    // Rules on chat completions have an engine of their own.
+    // Chat rules have their own engine.
     if (found) return path === CHAT ? found : documented(found)
     return routes.has(path) ? undefined : endpoints.find(method, path, scope)
   }
@@ -54,7 +54,7 @@ function methodsOf(paths: readonly OwnPath[]): readonly string[] | undefined {
   return [...new Set([...methods, 'OPTIONS'])]
 }
 
-/** Everything that `sources` answer; a method on a path is listed once. */
+/** The endpoints of all `sources`. Each method on a path is listed once. */
 export function pathsOf(sources: readonly PathSource[]): readonly OwnPath[] {
   const paths = new Map<string, OwnPath>()
   for (const own of sources.flatMap(source => source.paths())) {
@@ -65,15 +65,15 @@ export function pathsOf(sources: readonly PathSource[]): readonly OwnPath[] {
   return [...paths.values()]
 }
 
-/** Each source is asked in turn until one has an answer. A source only answers callers to whom it gives access. */
+/** Tries each source in turn until one has an answer. A source only answers callers that have access to it. */
 function createEndpointsOf(sources: readonly PathSource[]) {
   const made = new WeakMap<OwnPath, Endpoint>()
 
   /** The endpoints of each source for a method on a path. */
   function candidates(method: string, path: string, scope?: string): readonly Candidate[] {
-    const asked = method === 'HEAD' ? 'GET' : method
+    const wanted = method === 'HEAD' ? 'GET' : method
     return sources.flatMap(source => {
-      const own = source.at(path, scope).find(one => one.method === asked)
+      const own = source.at(path, scope).find(one => one.method === wanted)
       return own ? [{ source, own }] : []
     })
   }

@@ -1,4 +1,4 @@
-/** Rules as the first source of answers on paths that the user configured. */
+/** Rules as the first source of answers on configured paths. */
 import type { PathSource, Reply } from '../core/exchange.js'
 import { isPaced, type Pace, paceFrom } from '../core/pace.js'
 import type { HttpGeneration, HttpReplies } from '../replies/index.js'
@@ -8,10 +8,11 @@ import { paceRequested } from './chat-completions.js'
 export const rulePaths = (replies: HttpReplies, usual: Pace): PathSource => ({
   ...replies,
   answer(exchange) {
-    const asked = paceRequested(exchange.headers)
-    const toReply = (said?: HttpGeneration) => said && replyOf(said, paceFrom(asked, paceFrom(said.pace, usual)))
-    const said = replies.answer(exchange)
-    return said instanceof Promise ? said.then(toReply) : toReply(said)
+    const requested = paceRequested(exchange.headers)
+    const toReply = (generation?: HttpGeneration) =>
+      generation && replyOf(generation, paceFrom(requested, paceFrom(generation.pace, usual)))
+    const generation = replies.answer(exchange)
+    return generation instanceof Promise ? generation.then(toReply) : toReply(generation)
   },
 })
 

@@ -1,4 +1,4 @@
-/** What answers beside the request line: the control API and the dashboard. Loaded with the first request for them. */
+/** Serves what is not on the request line: the control API and the dashboard. Loaded with the first request for them. */
 import { mcpServers } from '../config/mcp-options.js'
 import type { Mode } from '../core/exchange.js'
 import { developmentApiKey, developmentUser, isPublicSecret } from '../core/secrets.js'
@@ -22,10 +22,10 @@ interface Dependencies {
   readonly current: () => Assembly
   readonly forTests: ForTests
   readonly reset: Parts['reset']
-  /** What opens the control API where others can reach it. */
+  /** The credentials for the control API if other machines can reach it. */
   readonly controlToken: () => string
   readonly reload: () => Promise<void>
-  /** Ends the streams that last as long as the platform does. */
+  /** Aborted when the platform stops, which ends open streams. */
   readonly stopping: AbortSignal
 }
 
@@ -62,7 +62,7 @@ export async function loadApp(prototypes: Prototypes, surroundings: Dependencies
   return createApp({ prototypes, host, control, dashboard, report })
 }
 
-/** What the control API can do that needs nothing more loaded. Long because it only joins, an ability a line. */
+/** The parts of the control API that need nothing else loaded. Long because it only connects parts, one per line. */
 function abilities({ current, runtime, sources, forTests, reset, reload }: Dependencies) {
   const { apiKeys, clock, recordings, violations, settings, modes, url, state, rules, faults, journal, meter } = runtime
   const drafts = createDrafts({ current, sources, reload })
@@ -101,13 +101,13 @@ function abilities({ current, runtime, sources, forTests, reset, reload }: Depen
   }
 }
 
-/** The OpenAPI document of everything that is answered now, as served at this URL. */
+/** The OpenAPI document of the current configuration, as served at this URL. */
 export async function documentOf({ current, runtime }: Pick<Dependencies, 'current' | 'runtime'>, url: string) {
   const { openApiOf } = await import('./openapi/document.js')
   return openApiOf(runtime.modes.loaded().config, { url, ownPaths: await current().ownPaths() })
 }
 
-/** What the dashboard's page gets to know of the platform. */
+/** What the dashboard shows about the platform. */
 async function configJson(
   { loaded: { config }, endpoints, tokens }: Assembly,
   mode: Mode,

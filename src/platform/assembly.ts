@@ -1,4 +1,4 @@
-/** Puts together what one reading of the configuration makes of a platform. */
+/** Assembles everything that follows from one reading of the configuration. */
 import { estimated, promptTokens, type Tokenizer, tokenizerNamed } from '../completions/tokens/index.js'
 import { askingLive, type LoadedConfig } from '../config/load.js'
 import type { Config } from '../config/schema.js'
@@ -45,31 +45,31 @@ import { mcpPathsOf, openAuthProxy, openProxy } from './upstream.js'
 /** Everything that follows from one reading of the configuration. */
 export interface Assembly {
   readonly loaded: LoadedConfig
-  /** What the line is put together from at this moment. */
+  /** The current parts of the line. */
   line(): LineParts
   readonly endpoints: readonly Endpoint[]
   readonly authenticator: Authenticator
   readonly tokens: () => Promise<Tokens>
   readonly replies: () => Promise<Replies>
-  /** Everything that the user configured beside the documented endpoints. */
+  /** The paths that the user configured in addition to the documented endpoints. */
   readonly ownPaths: () => Promise<readonly OwnPath[]>
   readonly backend: Backend
-  /** From the next request on these changes hold, and no others. */
+  /** Replaces all run-time changes, from the next request on. */
   steer(changes: Changes): void
-  /** The recordings, for reading only. */
+  /** The recordings, read-only. */
   readonly library: () => Promise<Library>
-  /** Loads what requests would otherwise have to wait for, and gives back what is known then: the keys, and the files that rules say. */
+  /** Loads what requests would otherwise wait for. Returns what is known then: the keys, and the files that rules use. */
   complete(chosen: ModeSettings): Promise<LoadedAssembly>
 }
 
 interface LoadedAssembly {
   readonly tokens: Tokens
   readonly files: readonly string[]
-  /** Takes secrets out of what is shown. */
+  /** Redacts what is shown. */
   readonly redact: Redact
 }
 
-/** The assembly in force. */
+/** The current assembly. */
 export interface Assemblies extends Part {
   current(): Assembly
   /** What is known once everything is loaded. */
@@ -87,7 +87,7 @@ export function createAssemblies(loaded: LoadedConfig, sources: PlatformSources,
     },
     async open() {
       completed = await current.complete(runtime.modes.current())
-      // What waits for rules need not wait any longer.
+      // From here on, nothing has to wait for the rules.
       runtime.renew()
     },
     async prepare(next) {
@@ -168,7 +168,7 @@ function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own
   function surfaceWith(changed: Changed, sources: readonly PathSource[] = []) {
     const chosen = runtime.modes.current()
     const { identify } = own.authenticator
-    // Without paths of the user's, the routes stay as they are.
+    // Without configured paths, the routes stay unchanged.
     const routes = sources.length > 0 ? withOwnPaths(changed.routes, sources, config.index.list) : changed.routes
     const all = { ...changed, routes, cors }
     if (modesIn(chosen).every(mode => mode === 'emulate')) return platformSurface({ ...all, identify })
@@ -188,14 +188,14 @@ function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own
 
   return {
     library: async () => (await look()).library,
-    /** Answers in the modes in force. */
+    /** Answers in the current modes. */
     surface(changed: Changed) {
       const sources = ownPaths.now(changed.pace)
       if (sources) return surfaceWith(changed, sources)
       const later = async () => surfaceWith(changed, await ownPaths.loaded(changed.pace))
       return untilPathsAreKnown(surfaceWith(changed), changed.routes, later)
     },
-    /** Each opens one thing that these modes need. */
+    /** Functions that each open one thing that these modes need. */
     needed: (chosen: ModeSettings) => [
       ...(askingLive({ ...config, ...chosen }).length > 0 ? [proxy] : []),
       ...(modesIn(chosen).some(usesRecordings) ? [async () => (await recordings()).ready()] : []),
@@ -203,7 +203,7 @@ function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own
   }
 }
 
-/** Which callers may ask, and the auth backend: our own, or the way to the live one. */
+/** Identifies callers, and creates the auth backend: our own, or the proxy to the live one. */
 function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announce }: Runtime, origins: Origins) {
   const { auth, upstream } = loaded.config
   const { now } = clock
@@ -238,7 +238,7 @@ function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announ
   return { tokens, backend, routes, authenticator, proxy, surface }
 }
 
-/** What the model says, and the endpoints that give it out. */
+/** The replies, and the endpoints that send them. */
 function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, counters, faults }: Runtime) {
   const { config } = loaded
   let known: Replies | undefined
@@ -248,10 +248,10 @@ function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, c
     return read
   })
   const { tokenizer, readTable } = openTokenizer(config)
-  // A request that comes before the table of the encoding is there waits for it.
+  // Requests wait until the table of the encoding is loaded.
   const answers = whenLoaded(async () => (await Promise.all([replies(), readTable()]))[0].replies)
 
-  /** What can be changed while it runs. It is made again then, so that no request has to ask what holds. */
+  /** The parts that can change at run time. They are rebuilt on a change, so that requests need not check for changes. */
   function changeable(changes: Changes) {
     const { pace, limits, random } = inForce(config, changes)
     const models = config.models.map(model => ({ ...model, pace: ownPace(pace.models, model.id) }))
@@ -271,7 +271,7 @@ function assembleChat(loaded: LoadedConfig, sources: PlatformSources, { rules, c
   return { replies, read: () => known, readTable, answers, changeable, heavyPrompt }
 }
 
-/** A tokenizer that estimates until the table of its encoding is read. */
+/** A tokenizer that estimates until the table of its encoding is loaded. */
 function openTokenizer({ tokenizer: name }: Pick<Config, 'tokenizer'>) {
   let table = estimated
   const readTable = onceLoaded(async () => {
@@ -286,17 +286,17 @@ function openTokenizer({ tokenizer: name }: Pick<Config, 'tokenizer'>) {
   return { tokenizer: name === 'estimate' ? estimated : tokenizer, readTable }
 }
 
-/** Nothing where a model has none of its own. */
+/** `undefined` if no model has its own. */
 const ownPace = (paces: Readonly<Record<string, PaceInput>>, id: string) =>
   Object.hasOwn(paces, id) ? paces[id] : undefined
 
-/** Most configurations name no keys, and what reads them is then not loaded. */
+/** Most configurations have no signing keys, so the code that reads them is loaded on demand. */
 async function loadSigningKeys(loaded: LoadedConfig) {
   if (loaded.config.auth.signingKeys === '') return undefined
   const { signingKeysOf } = await import('../config/signing-keys.js')
   return signingKeysOf(loaded)
 }
 
-/** The limits of those models that have their own. */
+/** The prompt limits of models that have their own. */
 const maxPromptTokensOf = ({ models }: Config): ReadonlyMap<string, number> =>
   new Map(models.flatMap(({ id, maxPromptTokens: most }) => (most === undefined ? [] : [[id, most]])))

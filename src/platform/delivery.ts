@@ -1,4 +1,4 @@
-/** Where requests come in: the port, the handler, the request line, and behind it the pages and the control API. */
+/** Where requests arrive: the port, the handler, the request line, and behind it the dashboard and the control API. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PlatformError } from '../core/errors.js'
 import { onceLoaded } from '../core/work.js'
@@ -11,26 +11,26 @@ import type { Journal } from '../journal/index.js'
 import type { Part } from './part.js'
 
 export interface Delivery extends Part {
-  /** Opens the port. Rejects with a StartError when it cannot be had. */
+  /** Opens the port. Rejects with a StartError if it is not available. */
   listen(where: { readonly host: string; readonly port: number }): Promise<void>
-  /** 0 where no port is opened. */
+  /** 0 if no port is open. */
   port(): number
   readonly handler: Handler
   readonly traffic: Traffic
-  /** Puts the request line together again, from what is switched on now. */
+  /** Rebuilds the request line from what is currently switched on. */
   renew(): void
 }
 
 interface Dependencies {
   readonly line: () => LineParts
   readonly journal: Journal
-  /** Makes what answers beside the line, with the first request for it. */
+  /** Creates the app for requests that are not on the line, at the first such request. */
   readonly loadApp: (prototypes: Prototypes) => Promise<App>
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
 }
 
-/** Where no port is opened. */
+/** Used if no port is opened. */
 const nowhere: Listener = { port: 0, stop: async () => {} }
 
 export function createDelivery({ line: parts, journal, loadApp, warn, report }: Dependencies): Delivery {
@@ -73,10 +73,10 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
   }
 }
 
-/** A request that never ends does not keep the process. */
+/** A request that never ends does not keep the process alive. */
 const LONGEST_END_MS = 500
 
-/** Requests that were cut learn of it a little later than the server. Each is in the journal, and in the log, when it is over. */
+/** Requests that were cut end slightly later than the server. Each one is in the journal and the log once it has ended. */
 async function quietSoon(traffic: Traffic): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const tooLong = new Promise<void>(resolve => {

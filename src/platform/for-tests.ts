@@ -1,4 +1,4 @@
-/** What tests may do to a platform in their own process, beside what calls may. */
+/** What tests in the same process can do with a platform, in addition to the control API. */
 import { noSuchUser, usersAreLive } from '../core/errors.js'
 import { developmentUser } from '../core/secrets.js'
 import { onceLoaded } from '../core/work.js'
@@ -17,9 +17,9 @@ import type { Assembly } from './assembly.js'
 import type { Runtime } from './runtime.js'
 import { configuredUser } from './state.js'
 
-/** Which key is wanted. */
+/** Selects the key. */
 interface KeyWish extends NewKeyInput {
-  /** The key itself, where it is known already. */
+  /** The key itself, if it is already known. */
   readonly key?: string | undefined
 }
 

@@ -1,10 +1,13 @@
-/** The replies that stand beside tools, resources and prompts in the configuration, as rules that come after all others. A file of its own, since only servers with such replies need it. */
+/**
+ * Turns the replies of tools, resources and prompts in the configuration into rules that come after all others. A
+ * separate file, because only servers with such replies need it.
+ */
 import { ProblemsError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import { type McpServer, mcpServerAt, mcpServers } from '../config/mcp-options.js'
 import type { joined, LoadedRules, RuleInput, rulesAsGiven } from '../replies/index.js'
 
-/** A reply, what it answers, and where it stands. */
+/** A reply, its target, and its position. */
 interface ReplyPlace {
   readonly on: string
   readonly reply: object
@@ -13,7 +16,7 @@ interface ReplyPlace {
 
 const LAST = -1_000_000
 
-/** Rejects with a ProblemsError that names the line of what is wrong. */
+/** Rejects with a ProblemsError that names the line of the mistake. */
 export async function repliesBeside(
   loaded: LoadedConfig,
   engine: { readonly joined: typeof joined; readonly rulesAsGiven: typeof rulesAsGiven },
@@ -50,5 +53,5 @@ function besideIn(path: string, server: McpServer, at: readonly string[]) {
   return found
 }
 
-/** A variable of a template is anything. */
+/** A template variable matches anything. */
 const patternOf = (template = '') => template.replace(/\{[^}]*\}/g, '*')

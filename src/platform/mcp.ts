@@ -1,4 +1,4 @@
-/** Servers of the Model Context Protocol: what outlasts a reload, and the source of their answers. */
+/** MCP servers: what survives a reload, and the source of their answers. */
 
 import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ import type { Part } from './part.js'
 
 type McpFolder = typeof import('../mcp/index.js')
 
-/** Sessions, changes to what servers offer, and the keys that sign what clients carry between calls. */
+/** Sessions, changes to the servers' lists, and the keys that sign the state that clients send back. */
 interface OpenMcp {
   readonly folder: McpFolder
   readonly sessions: ReturnType<McpFolder['createMcpSessions']>
@@ -30,7 +30,7 @@ export interface McpPart extends Part {
   readonly lists: () => Promise<McpLists>
 }
 
-/** `loaded` is the configuration in force. */
+/** `loaded` is the current configuration. */
 export function createMcpPart(now: () => number, loaded: () => LoadedConfig): McpPart {
   let known: OpenMcp | undefined
   const opened = onceLoaded(async () => {
@@ -65,7 +65,7 @@ interface Needed {
   readonly now: () => number
 }
 
-/** Opens the source of the configured servers; none where there is no server. */
+/** Opens the source of the configured servers; `undefined` if there are none. */
 export function mcpOpeners(loaded: LoadedConfig, needed: Needed): readonly (() => Promise<PathSource>)[] {
   const { part, replies, origins, pace, now } = needed
   const { config, dir } = loaded
@@ -83,7 +83,7 @@ export function mcpOpeners(loaded: LoadedConfig, needed: Needed): readonly (() =
   ]
 }
 
-/** Text where it is one. */
+/** As text if the bytes are text. */
 async function contentOf(file: string): Promise<string | Buffer> {
   const bytes = await readFile(file)
   return isUtf8(bytes) ? bytes.toString() : bytes

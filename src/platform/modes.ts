@@ -1,4 +1,4 @@
-/** Where answers come from: as the configuration says, or as it was switched since. */
+/** Where answers come from: as configured, or as switched at run time. */
 import { isDeepStrictEqual } from 'node:util'
 import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
@@ -18,15 +18,15 @@ export interface ModeSettings {
 
 const modesOf = ({ config: { mode, modes } }: Pick<LoadedConfig, 'config'>) => ({ mode, modes })
 
-/** The configuration as if these were its modes. */
+/** The configuration with these modes. */
 const withModes = (loaded: LoadedConfig, { mode, modes }: Pick<ModeSettings, 'mode' | 'modes'>): LoadedConfig => ({
   ...loaded,
   config: { ...loaded.config, mode, modes },
 })
 
-/** Modes from code are as unchecked as those that come over the wire. Throws a ProblemsError for unknown ones. */
-function requireModes(asked: Pick<ModeSettings, 'mode' | 'modes'>): void {
-  const checked = check(modeSwitch, asked)
+/** Checks modes, which code may pass as freely as a request. Throws a ProblemsError for unknown ones. */
+function requireModes(settings: Pick<ModeSettings, 'mode' | 'modes'>): void {
+  const checked = check(modeSwitch, settings)
   if ('value' in checked) return
   throw new ProblemsError(checked.mistakes.map(({ sentence }) => ({ origin: 'mode', sentence })))
 }
@@ -38,10 +38,10 @@ function chosenIn(loaded: Pick<LoadedConfig, 'config'>): ModeSettings {
 
 export const modesIn = ({ mode, modes }: ModeSettings) => [mode, ...Object.values(modes)]
 
-/** Whether two readings of the configuration say the same of modes. */
+/** Whether two configurations have the same modes. */
 const sameModes = (one: LoadedConfig, other: LoadedConfig) => isDeepStrictEqual(modesOf(one), modesOf(other))
 
-/** Throws a ProblemsError when the live platform would be the one that listens on `port` here: each request would ask itself. */
+/** Throws a ProblemsError if the live platform is this one, listening on `port`, because requests would loop. */
 function refuseSelf({ config, originOf }: LoadedConfig, port: number): void {
   const { auth, host, upstream } = config
   const refuse = (option: 'baseUrl' | 'authUrl', advice: string) => {
@@ -53,7 +53,7 @@ function refuseSelf({ config, originOf }: LoadedConfig, port: number): void {
   if (auth.mode === 'proxy') refuse('authUrl', 'Name the live auth backend, or leave auth.mode at local.')
 }
 
-/** Throws a ProblemsError for modes that need a live platform where none is named, or where it is this one. */
+/** Throws a ProblemsError for modes that need a live platform if none is configured, or if it is this one. */
 function requirePossible(switched: LoadedConfig, port: number): void {
   const missing = switched.config.upstream.baseUrl === '' ? askingLive(switched.config) : []
   if (missing.length > 0) throw new ProblemsError(missing.map(({ sentence }) => ({ origin: 'mode', sentence })))
@@ -67,7 +67,7 @@ function openToAll({ config }: LoadedConfig): string | undefined {
   return 'cors.origins is "*": every web page that is opened in a browser here can use the live platform with the live credentials. List the origins of your own pages instead.'
 }
 
-/** Why these modes cannot work; nothing when they can. */
+/** Why these modes cannot work; `undefined` if they can. */
 function impossible(switched: LoadedConfig, port: number): readonly string[] | undefined {
   try {
     requirePossible(switched, port)
@@ -78,26 +78,26 @@ function impossible(switched: LoadedConfig, port: number): readonly string[] | u
   }
 }
 
-/** The modes in force. */
+/** The current modes. */
 export interface RunningModes extends Part {
   current(): ModeSettings
   /** Throws a ProblemsError for modes that cannot work. */
   switch(mode: Mode, modes?: ModesByEndpoint): void
-  /** Why a mode for all endpoints cannot work; nothing when it can. */
+  /** Why a mode cannot work for all endpoints; `undefined` if it can. */
   impossible(mode: Mode): readonly string[] | undefined
-  /** What will be in force with the next configuration: a switch outlasts a reload that says the same of modes as before. */
+  /** The modes after a reload. A switch at run time survives it, unless the configured modes have changed. */
   after(next: LoadedConfig): ModeSettings
-  /** The configuration with the modes in force. */
+  /** The configuration with the current modes. */
   loaded(): LoadedConfig
   /** Calls `listener` whenever modes change. */
   follow(listener: () => void): void
 }
 
 interface Dependencies {
-  /** The configuration in force. */
+  /** The current configuration. */
   readonly loaded: () => LoadedConfig
   readonly warn: (sentence: string) => void
-  /** Where the platform listens; 0 where it does not. */
+  /** The port that the platform listens on; 0 without one. */
   readonly port: () => number
 }
 

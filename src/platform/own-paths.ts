@@ -7,18 +7,18 @@ import { rulePaths } from '../platform-api/rule-paths.js'
 import type { Replies } from '../replies/index.js'
 
 interface Needed {
-  /** The rules, once they are read. */
+  /** Resolves to the rules when they are loaded. */
   readonly read: () => Replies | undefined
   readonly replies: () => Promise<Replies>
-  /** Open the sources that are configured besides rules, in the order in which they are asked. */
+  /** Functions that open the other configured sources, in the order in which they are tried. */
   readonly openers: readonly (() => Promise<PathSource>)[]
 }
 
 export interface OwnPaths {
-  /** The sources in the order in which they are asked; `undefined` while they are still being loaded. */
+  /** The sources in the order in which they are tried; `undefined` while they are still being loaded. */
   now(pace: Pace): readonly PathSource[] | undefined
   loaded(pace: Pace): Promise<readonly PathSource[]>
-  /** Loads all sources but the rules. */
+  /** Loads all sources except the rules. */
   others(): Promise<readonly PathSource[]>
 }
 
@@ -29,7 +29,7 @@ export function openOwnPaths({ read, replies, openers }: Needed): OwnPaths {
     return known
   })
   const others = async () => known ?? open()
-  // Rules on paths can come and go at run time.
+  // Rules for paths can be added and removed at run time.
   const withRules = ({ http }: Replies, pace: Pace, others: readonly PathSource[]) =>
     http ? [rulePaths(http, pace), ...others] : others
 

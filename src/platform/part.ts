@@ -4,36 +4,35 @@ import { inTurns } from '../core/work.js'
 import type { RuleInput } from '../replies/index.js'
 
 export interface ResetOptions {
-  /** Only what belongs to this scope; everything without one. */
+  /** Resets only this scope; without one, everything. */
   readonly scope?: string | undefined
   /** False to keep users, sessions, keys and messages. */
   readonly state?: boolean | undefined
 }
 
-/** A feature of the platform. Each step is there only where the part has something to do in it. */
+/** A feature of the platform. Parts implement only the steps that they need. */
 export interface Part {
   /** Loads what requests would otherwise have to wait for. */
   open?(): Promise<unknown>
   /**
-   * Makes ready what a new configuration says, and changes nothing yet. May refuse by rejecting; the function that it resolves to puts the
-   * new configuration in force, and cannot fail.
+   * Prepares a new configuration without changing anything yet. Rejects to refuse it. Resolves to a function that applies it and cannot fail.
    */
   prepare?(next: LoadedConfig): Promise<() => void>
-  /** Forgets what came since the start: in a scope, or in all of them. */
+  /** Restores the state at the start, in one scope or in all. */
   reset?(options: ResetOptions): void | Promise<void>
-  /** Lets go of everything; what is still under way has `graceMs` to end. */
+  /** Releases everything. Work in progress has `graceMs` to end. */
   close?(graceMs: number): unknown
 }
 
 export interface Parts {
   open(): Promise<void>
-  /** Replaces everything by what the configuration says, or nothing. */
+  /** Applies a new configuration completely, or not at all. */
   reload(next: LoadedConfig): Promise<void>
   reset(options?: ResetOptions): Promise<void>
   close(graceMs: number): Promise<void>
 }
 
-/** Parts in their order: reloads and resets go from the first to the last, closing from the last to the first. */
+/** Parts in order: reloads and resets go from first to last, closing from last to first. */
 export const createParts = (parts: readonly Part[]): Parts => ({
   open: async () => void (await inTurns(parts.flatMap(part => part.open ?? []))),
   async reload(next) {
@@ -49,14 +48,14 @@ export const createParts = (parts: readonly Part[]): Parts => ({
   },
 })
 
-/** What a platform is made from. */
+/** The sources of a platform. */
 export interface PlatformSources extends ConfigSources {
-  /** Rules written in code; they stand before those of the files. */
+  /** Rules written in code. They come before those from files. */
   readonly rules?: readonly RuleInput[]
-  /** False where no port is opened: then only its handler answers. */
+  /** False to open no port, so that only the handler answers. */
   readonly listen?: boolean
-  /** Called with errors that are ours, not a client's. */
+  /** Called with internal errors, which are not the client's fault. */
   readonly report?: (error: unknown) => void
-  /** Called with a sentence about what is not quite right. */
+  /** Called with warnings, as sentences. */
   readonly warn?: (sentence: string) => void
 }

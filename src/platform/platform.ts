@@ -20,76 +20,75 @@ import type { ForTests } from './for-tests.js'
 import type { ResetOptions } from './part.js'
 import type { Rules } from './rules.js'
 
-/** A platform that answers. */
+/** A running platform. */
 export interface OpenPlatform {
-  /** The `base_url` of the platform, without a slash at its end. OpenAI's clients take `${url}/v1`. */
+  /** The `base_url` of the platform, without a trailing slash. OpenAI's clients use `${url}/v1`. */
   readonly url: string
-  /** What an app hands to Supabase's `createClient`; the client adds `/auth/v1`. */
+  /** The URL for Supabase's `createClient`, which adds `/auth/v1`. */
   readonly authUrl: string
   readonly dashboardUrl: string
   readonly anonKey: string
   readonly serviceKey: string
-  /** The first configured API key that works; empty when there is none. */
+  /** The first configured API key that works; empty if there is none. */
   readonly apiKey: string
-  /** What opens the control API, where others can reach it and no token is configured: made up at the start. Empty otherwise. */
+  /** The control token, generated at the start if other machines can reach the control API and no token is configured; otherwise empty. */
   readonly controlToken: string
   /** Where answers come from. */
   readonly mode: Mode
-  /** The configuration in force. */
+  /** The current configuration. */
   readonly loaded: LoadedConfig
-  /** The files whose text rules say. */
+  /** The files that rules use. */
   readonly textFiles: readonly string[]
   readonly journal: Journal
-  /** Faults for the next requests; they outlast a reload. */
+  /** Faults for the next requests. They survive a reload. */
   readonly faultCalls: FaultCalls
-  /** Puts a fault in line for the next requests that it is meant for. Throws a ProblemsError for one that there is not. */
+  /** Queues a fault for the next matching requests. Throws a ProblemsError for an invalid fault. */
   failNext(call: FaultCallInput): void
-  /** Rules that come and go while it runs; they outlast a reload. */
+  /** Rules that are added at run time. They survive a reload. */
   readonly rules: Rules
   /**
-   * Brings everything back to how the configuration has it: rules and faults that were added, what rules remember, which recordings were
-   * played, the journal, pace, limits, faults by chance, mode, clock and, where the state is in memory, users, sessions, keys and messages.
-   * With a scope only what belongs to that scope: its rules, what they remember, its faults, its turns of recordings and its journal.
+   * Restores everything as configured: removes added rules and faults, the memory of rules, the positions of replays
+   * and the journal, and restores pace, limits, random faults, mode, clock and, if the state is in memory, users,
+   * sessions, keys and messages. With a scope, only its rules, their memory, its faults, its replays and its journal.
    */
   reset(options?: ResetOptions): Promise<void>
-  /** What everything that expires goes by. It outlasts a reload, not a restart. */
+  /** The clock for everything that expires. It survives a reload, but not a restart. */
   readonly clock: Clock
   /** The modes of single endpoints. */
   readonly modes: ModesByEndpoint
   /**
-   * Changes where answers come from, from the next request on, until the configuration says something else. Throws a ProblemsError for a mode
-   * that cannot work.
+   * Changes where answers come from, from the next request on, until the configured modes change. Throws a ProblemsError for a mode that cannot work.
    */
   switchMode(mode: Mode, modes?: ModesByEndpoint): void
-  /** What came of recordings so far; nothing where no mode has to do with them. */
+  /** How recordings were used so far; `undefined` if no mode uses them. */
   receipt(): Receipt | undefined
-  /** What answers of the live platform and of recordings had against the contract. */
+  /** The contract violations of live and recorded answers. */
   readonly violations: Pick<Violations, 'counts' | 'list' | 'onViolating' | 'settle'>
-  /** The last requests that no recording answered, the newest first. */
+  /** The latest requests without a recording, newest first. */
   misses(): readonly Miss[]
   onMiss(listener: (miss: Miss) => void): void
   /** The rows of resources, of all users. */
   readonly resources: () => Promise<ResourceRows>
   /** What MCP servers offer. */
   readonly mcp: () => Promise<McpLists>
-  /** Calls the listener with each mail and text message that a live backend would have sent. */
+  /** Calls the listener with each email and text message that a live backend would have sent. */
   onMessage(listener: (message: MessageRow) => void): void
   /** Users, sessions, keys and messages as one document. */
   exportState(): Promise<StateDocument>
   /**
-   * Replaces all of the state by what a document says, and forgets remembered credentials. Rejects with a ProblemsError that names the
-   * row and the field when it cannot be used; then nothing has changed.
+   * Replaces the whole state by a document, and clears cached credentials. Rejects with a ProblemsError that names
+   * the row and the field if the document is invalid, and then changes nothing.
    */
   importState(document: unknown): Promise<void>
-  /** A token without a password; users who are not there yet sign up. Rejects with a PlatformError where users are a live backend's. */
+  /** Creates a token without a password. Unknown users are signed up. Rejects with a PlatformError if users belong to a live backend. */
   mintToken(wish: TokenRequest): Promise<MintedToken>
-  /** The OpenAPI document of everything that it answers, as served at `url`: its own, if none is given. */
+  /** The OpenAPI document of the platform, as served at `url`, which defaults to its own. */
   openApi(url?: string): Promise<object>
-  /** Reads everything again. Rejects with a ProblemsError and goes on as before when something is wrong with it. */
+  /** Reloads the configuration and rules. For mistakes, rejects with a ProblemsError and continues as before. */
   reload(): Promise<void>
-  /** What tests in the same process may do as well. */
+  /** Further access for tests in the same process. */
   readonly forTests: ForTests & { readonly traffic: Traffic; readonly handler: Handler }
-  /** Lets open streams end for `graceMs`, then cuts them. */
+  /** Stops the platform. Open streams may continue for `graceMs`, then they are cut. */
   stop(graceMs?: number): Promise<void>
 }
 
@@ -108,14 +107,14 @@ interface ConnectionDetails {
   readonly loaded: { readonly config: { readonly auth: NewerKeys } }
 }
 
-/** The first configured API key that works; empty where there is none. */
+/** Returns the first configured API key that works; empty if there is none. */
 export function usableKey({ apiKeys }: Pick<Config, 'apiKeys'>, nowMs: number): string {
   const isUsable = ({ revoked, expiresAt }: Config['apiKeys'][number]) =>
     !revoked && (expiresAt === undefined || Date.parse(expiresAt) > nowMs)
   return apiKeys.find(isUsable)?.key ?? ''
 }
 
-/** A platform's addresses and keys under the names by which clients look for them. */
+/** The addresses and keys of a platform, by the environment variables that clients read. */
 export function environmentOf({ url, authUrl, anonKey, serviceKey, apiKey, loaded }: ConnectionDetails) {
   const { publishableKey, secretKey } = loaded.config.auth
   return [

@@ -1,4 +1,4 @@
-/** What one process has to do with recordings, over all reloads; nothing of it is loaded before a mode needs it. */
+/** The recordings of one process, across reloads. Nothing is loaded before a mode needs it. */
 import path from 'node:path'
 import type { ViolationCounts } from '../check/finding.js'
 import type { LoadedConfig } from '../config/load.js'
@@ -11,27 +11,27 @@ import type { Redact } from '../redact/index.js'
 import type { Part } from './part.js'
 
 export interface RecordingsPart extends Part {
-  /** The recordings of a configuration, opened with the first call. To look at them leaves no receipt. */
+  /** The recordings of a configuration, opened by the first call. Read-only access does not count as use. */
   of(loaded: LoadedConfig): { readonly play: () => Promise<Recordings>; readonly look: () => Promise<Recordings> }
-  /** A request goes to the live platform. */
+  /** Counts a request that is forwarded to the live platform. */
   passed(): void
-  /** What came of it so far; nothing while no mode has needed any recordings. */
+  /** The receipt so far; `undefined` while no mode has used recordings. */
   receipt(): Receipt | undefined
-  /** The last requests that no recording answered, the newest first. */
+  /** The latest requests without a recording, newest first. */
   misses(): readonly Miss[]
   onMiss(listener: (miss: Miss) => void): void
 }
 
-/** What takes secrets out, by the configuration. */
+/** The redaction that is configured. */
 export async function loadRedact(config: Config): Promise<Redact> {
   const { createRedact } = await import('../redact/index.js')
   return createRedact(redactionRules(config))
 }
 
 interface Reporters {
-  /** A sentence about what is not quite right. */
+  /** Called with a warning, as a sentence. */
   readonly warn: (sentence: string) => void
-  /** An error that is ours. */
+  /** Called with internal errors. */
   readonly report: (error: unknown) => void
   readonly violations: () => ViolationCounts
 }
@@ -70,22 +70,22 @@ export function createRecordingsPart({ warn, report, violations }: Reporters): R
     },
     misses: () => run?.misses() ?? [],
     onMiss: listener => void listeners.push(listener),
-    // The requests of a scope are answered from its first recordings again.
+    // Replay starts again from the first recordings of the scope.
     reset: ({ scope }) => run?.forget(scope),
-    // Everything that has ended by now is on disk then.
+    // Everything that has ended so far is then on disk.
     close: () => Promise.all(all.map(recordings => recordings.flush())),
   }
 }
 
-/** The recordings of the folder that the configuration names. */
+/** The recordings of the configured folder. */
 async function openedFor(
   { config, dir }: LoadedConfig,
-  told: Pick<Reporters, 'warn' | 'report'> & { readonly run: Run },
+  reporters: Pick<Reporters, 'warn' | 'report'> & { readonly run: Run },
 ) {
   const [{ openRecordings }, redact] = await Promise.all([import('../recordings/index.js'), loadRedact(config)])
   const { recordings: options } = config
   return openRecordings({
-    ...{ ...options, ...told, redact },
+    ...{ ...options, ...reporters, redact },
     dir: path.resolve(dir, options.dir),
     afterLast: options.then,
     maxAgeMs: ageMsOf(options.maxAge),

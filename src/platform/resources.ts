@@ -1,4 +1,4 @@
-/** The resources of a configuration. Nothing of them is loaded without any. */
+/** The resources of a configuration. Loaded only if there are any. */
 import type { LoadedConfig } from '../config/load.js'
 import type { PathSource } from '../core/exchange.js'
 import type { State } from '../core/state.js'
@@ -8,7 +8,7 @@ import type { ResourceRows } from '../resources/operations.js'
 
 export const hasResources = ({ config }: LoadedConfig): boolean => Object.keys(config.resources).length > 0
 
-/** The endpoints and the rows at the start are made from one reading of the files. */
+/** Endpoints and initial rows come from the same reading of the files. */
 const read = new WeakMap<LoadedConfig, Promise<LoadedResources>>()
 
 /** Rejects with a ProblemsError that lists all mistakes. */
@@ -32,7 +32,7 @@ async function load({ config, dir, originOf }: LoadedConfig): Promise<LoadedReso
   })
 }
 
-/** The rows as the control API and tests see them, in the configuration in force. */
+/** The rows as the control API and tests see them, in the current configuration. */
 export const openResourceRows = (current: () => { readonly loaded: LoadedConfig }, { state, clock }: Parts) =>
   onceLoaded(async (): Promise<ResourceRows> => {
     const { createResourceRows } = await import('../resources/manage.js')
@@ -45,7 +45,7 @@ interface Parts {
   readonly clock: { now(): number }
 }
 
-/** Opens what answers the paths of resources; nothing is loaded without any. */
+/** Opens the source that answers the paths of resources. Loads nothing if there are none. */
 export function resourcesOpener(loaded: LoadedConfig, { state, clock }: Parts): readonly (() => Promise<PathSource>)[] {
   if (!hasResources(loaded)) return []
   return [

@@ -110,7 +110,7 @@ function createEdits(dependencies: Dependencies, part: RulesPart) {
   }
 }
 
-/** Says what is wrong with rules, and what they would answer. */
+/** Reports mistakes in rules, and explains what rules would answer. */
 const createTrials = (dependencies: Dependencies) => ({
   async problems(yaml: string, id?: string) {
     const { isInFile, problemsOf } = await loadReplies()
@@ -169,7 +169,7 @@ async function draftedRules(
   return { rules: await rulesAsGiven(await goodRules(yaml), { dir: undefined, seed, standing }), instead }
 }
 
-/** More reasons do not help the reader, and take time. */
+/** At most this many reasons, since more would not help and take time. */
 const MOST_OTHERS = 100
 
 interface Answering {
@@ -209,7 +209,7 @@ async function explained(
 
 interface Telling<T> extends Pick<RepliesPart, 'verdictOf'> {
   linesOf(generation: T): readonly string[]
-  /** What looks wrong about it. */
+  /** What may be wrong with the reply. */
   mismatch?(generation: T): string | undefined
 }
 

@@ -92,7 +92,7 @@ function createRules(persistent: () => Promise<PersistentRules>, current: () => 
 export const loadReplies = () => import('../replies/index.js')
 export type RepliesPart = Awaited<ReturnType<typeof loadReplies>>
 
-/** The replies that stand beside tools in the configuration. */
+/** The replies of MCP tools, resources and prompts in the configuration. */
 async function repliesOf(loaded: LoadedConfig) {
   const [engine, { repliesBeside }] = await Promise.all([loadReplies(), import('./mcp-replies.js')])
   return repliesBeside(loaded, engine)
@@ -105,18 +105,18 @@ export async function readReplies(
 ) {
   const { createReplies, joined, loadRules, rulesFromCode } = await loadReplies()
   const { seed, strict, magic } = loaded.config
-  const files = replyFilesOf(loaded)
+  const configured = replyFilesOf(loaded)
   // Without a configuration file, nothing is read from the disk.
   const isDefault = wanted === false && loaded.originOf(['replies']) === 'default'
-  const patterns = isDefault ? [] : files.patterns
+  const patterns = isDefault ? [] : configured.patterns
   const read = await Promise.all([
     rulesFromCode(inCode, loaded.dir, seed),
-    loadRules({ ...files, patterns }, seed),
+    loadRules({ ...configured, patterns }, seed),
     mcpServers(loaded.config.mcp).size > 0 ? repliesOf(loaded) : { rules: [], files: [] },
   ])
-  const { rules, files: said } = joined(read)
+  const { rules, files } = joined(read)
   await warnOfCalls(loaded, rules, warn)
-  return { replies: createReplies({ rules, seed, strict, magic, ...(await persistent()) }), files: said }
+  return { replies: createReplies({ rules, seed, strict, magic, ...(await persistent()) }), files }
 }
 
 /** Rules that call tools which the configured MCP servers do not have. */

@@ -22,23 +22,23 @@ import { createRulesPart, loadReplies, type RepliesPart } from './rules.js'
 import { type Changes, createSettings } from './settings.js'
 import { createStatePart } from './state.js'
 
-/** What one reading of the configuration has made. */
+/** The result of one reading of the configuration. */
 interface Current {
   readonly loaded: LoadedConfig
   readonly authenticator: { forget(): void }
   readonly replies: () => Promise<Replies>
-  /** From the next request on these changes hold, and no others. */
+  /** Replaces all run-time changes, from the next request on. */
   steer(changes: Changes): void
 }
 
-/** What is known later, once the configuration is read and the port is open. */
+/** Available later, once the configuration is read and the port is open. */
 interface Later {
   readonly current: () => Current
-  /** Takes secrets out of what is shown. */
+  /** Redacts what is shown. */
   readonly redact: () => Redact
   readonly port: () => number
   readonly url: () => string
-  /** Puts the request line together again. */
+  /** Rebuilds the request line. */
   readonly renew: () => void
 }
 
@@ -47,7 +47,7 @@ export type Runtime = ReturnType<typeof createRuntime>
 export function createRuntime(first: LoadedConfig, sources: PlatformSources, later: Later) {
   const { warn = console.error, report: told = console.error } = sources
   const { current, redact, renew } = later
-  // The state itself reports, once, that it cannot be used.
+  // The state itself already reports, once, that it is unavailable.
   const report = (error: unknown) => {
     if (!isStateUnavailable(error)) told(error)
   }
@@ -89,7 +89,7 @@ export function createRuntime(first: LoadedConfig, sources: PlatformSources, lat
     resources: openResourceRows(current, { state, clock }),
     recordings: createRecordingsPart({ warn, report, violations: violations.counts }),
     usersAreElsewhere,
-    /** Hears of every mail and text message that a live backend would have sent. */
+    /** Called with each email and text message that a live backend would have sent. */
     onMessage: (reader: (message: MessageRow) => void) => void readers.push(reader),
     announce: (message: MessageRow) => {
       for (const reader of readers) reader(message)
@@ -97,7 +97,7 @@ export function createRuntime(first: LoadedConfig, sources: PlatformSources, lat
   }
 }
 
-/** The check of live and recorded answers follows the journal while the configuration and the modes call for it. */
+/** Checks live and recorded answers as they are journaled, while the configuration and the modes require it. */
 export function createContractCheck({ journal, violations, modes }: Runtime, loaded: () => LoadedConfig): Part {
   let end = () => {}
 
@@ -118,17 +118,17 @@ export function createContractCheck({ journal, violations, modes }: Runtime, loa
   }
 }
 
-/** Faults for the next requests and faults by chance, over all reloads. */
+/** Faults for the next requests and random faults, across reloads. */
 interface FaultsPart extends Part {
   readonly calls: FaultCalls
   readonly chances: Chances
-  /** Puts a fault in line for the next requests. Rejects with a ProblemsError for conditions that make no sense. */
+  /** Queues a fault for the next requests. Rejects with a ProblemsError for invalid conditions. */
   add(call: FaultCall): Promise<{ readonly id: string }>
-  /** The same at once, for code. Throws a ProblemsError for a fault that makes no sense. */
+  /** The synchronous form for code. Throws a ProblemsError for an invalid fault. */
   failNext(call: FaultCallInput): void
 }
 
-/** `renew` puts the request line together again. */
+/** `renew` rebuilds the request line. */
 function createFaultsPart(renew: () => void): FaultsPart {
   const calls = createFaultCalls(renew)
   const chances = createChances()

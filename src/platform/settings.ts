@@ -1,4 +1,4 @@
-/** Pace of streams, limits, and faults by chance: as the configuration has them, or as they were changed since. */
+/** The pace of streams, limits and random faults: as configured, or as changed at run time. */
 import { isDeepStrictEqual } from 'node:util'
 import { ProblemsError } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
@@ -11,7 +11,7 @@ import type { State, Tables } from '../core/state.js'
 import type { Counters, Usage } from '../limits/index.js'
 import type { Part } from './part.js'
 
-/** What was changed; the configuration holds for what is not there. */
+/** The changes. Anything absent is as configured. */
 export interface Changes {
   readonly pace?: PaceChange | undefined
   readonly limits?: LimitsChange | undefined
@@ -23,7 +23,7 @@ type Configured = Pick<Config, 'pace' | 'models' | 'limits' | 'faults'>
 const pacesOf = ({ models }: Pick<Config, 'models'>): Readonly<Record<string, PaceInput>> =>
   Object.fromEntries(models.flatMap(({ id, pace }) => (pace ? [[id, pace]] : [])))
 
-/** The configuration, with the changes. */
+/** The configuration with the changes applied. */
 export function inForce(config: Configured, { pace = {}, limits = {}, random }: Changes): Changeable {
   const { models = {}, ...usual } = pace
   return {
@@ -36,7 +36,7 @@ export function inForce(config: Configured, { pace = {}, limits = {}, random }: 
 const given = (limits: LimitsChange) =>
   Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as Partial<Config['limits']>
 
-/** The changes that a reload leaves: where the configuration has changed as well, it wins. */
+/** The changes that survive a reload. If the configuration of a setting has changed too, the configuration wins. */
 function keptChanges(changes: Changes, before: LoadedConfig, after: LoadedConfig): Changes {
   const [was, is] = [inForce(before.config, {}), inForce(after.config, {})]
   const kept = <Name extends keyof Changes>(name: Name) =>
@@ -51,13 +51,13 @@ function requireModels(pace: PaceChange | undefined, known: readonly string[]): 
   throw new ProblemsError([{ origin: 'pace', sentence }])
 }
 
-/** Changes hold from the next request on, until the configuration says something else, or a reset. */
+/** Changes apply from the next request on, until a reset, or until their configuration changes. */
 export interface RunningSettings extends Part {
   changes(): Changes
   standing<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]>
-  /** Changes some of it; `undefined` goes back to the configuration. Throws a ProblemsError for an unknown model. */
+  /** Changes some settings; `undefined` restores the configured value. Throws a ProblemsError for an unknown model. */
   change(changes: Changes): void
-  /** What each credential has used of its limits in its minute. */
+  /** What each credential has used of its limits in the current minute. */
   usage(): Promise<readonly NamedUsage[]>
 }
 
@@ -65,7 +65,7 @@ interface Dependencies {
   readonly loaded: () => LoadedConfig
   readonly counters: Counters
   readonly state: () => Promise<State>
-  /** Makes the request line follow the changes. */
+  /** Applies the changes to the request line. */
   readonly apply: (changes: Changes) => void
 }
 
@@ -96,7 +96,7 @@ export function createSettings({ loaded, counters, state, apply }: Dependencies)
       }
     },
     reset({ scope }) {
-      // They hold for every scope, so that no single one may take them back.
+      // The settings apply to all scopes, so the reset of one scope leaves them.
       if (scope !== undefined) return
       counters.forget()
       change({ pace: undefined, limits: undefined, random: undefined })
@@ -104,19 +104,19 @@ export function createSettings({ loaded, counters, state, apply }: Dependencies)
   }
 }
 
-/** What a credential has used in its minute, with a name for it that is no secret. */
+/** The usage of a credential in the current minute, with a name for it that is not secret. */
 interface NamedUsage extends Omit<Usage, 'key'> {
-  /** `apiKey`, `user`, `anon`, `service`, or `stranger`: one that only the live platform can judge. */
+  /** `apiKey`, `user`, `anon`, `service`, or `stranger`, for one that only the live platform can check. */
   readonly kind: string
-  /** Of the key, or of the user; nothing where there is none. */
+  /** The id of the key or of the user. */
   readonly id?: string
-  /** What its owner calls the key, or the address of the user; nothing where that is not known. */
+  /** The name of the key, or the address of the user. */
   readonly name?: string
   /** The first characters of the key. */
   readonly start?: string
 }
 
-/** Names them, the heaviest user first. */
+/** Adds the names, and sorts by use, highest first. */
 async function named(state: () => Promise<State>, usages: readonly Usage[]): Promise<readonly NamedUsage[]> {
   if (usages.length === 0) return []
   const all = await (await state()).read(tables => Promise.all(usages.map(usage => nameOf(tables, usage))))
@@ -130,7 +130,7 @@ async function nameOf({ api_keys, users }: Tables, { key, ...usage }: Usage): Pr
     const row = await api_keys.get(id)
     return { kind, id, ...(row && { name: row.name, start: row.start }), ...usage }
   }
-  // Of a stranger there is only a digest, which identifies no one.
+  // For a stranger there is only a digest, which does not identify a person.
   if (kind !== 'user') return { kind, ...usage }
   const name = (await users.get(id))?.email
   return { kind, id, ...(name && { name }), ...usage }

@@ -1,4 +1,4 @@
-/** The state of a platform: users, sessions, keys and messages, beginning with those of its configuration. */
+/** The state of a platform: users, sessions, keys and messages, starting with the configured ones. */
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { ProblemsError } from '../check/problem.js'
@@ -14,15 +14,15 @@ import type { Part } from './part.js'
 import { hasResources, resourcesOf } from './resources.js'
 
 export interface StatePart extends Part {
-  /** The state, opened with the first call. */
+  /** The state, opened by the first call. */
   get(): Promise<State>
-  /** Everything as one document. */
+  /** The whole state as one document. */
   export(): Promise<StateDocument>
-  /** Replaces everything by a document. Rejects with a ProblemsError that names the row and the field, and changes nothing then. */
+  /** Replaces everything by a document. If it is invalid, rejects with a ProblemsError that names the row and the field, and changes nothing. */
   import(document: unknown): Promise<void>
-  /** Tells a client that was signed in whether its session can still exist. */
+  /** Lets a signed-in client find out whether its session can still exist. */
   origin(): StateOrigin
-  /** `work` runs whenever a reset has brought back the rows of the start. */
+  /** `work` runs after each reset that restored the initial rows. */
   onRestored(work: () => Promise<void>): void
 }
 
@@ -36,7 +36,7 @@ interface StateOrigin {
 interface Dependencies {
   readonly loaded: LoadedConfig
   readonly clock: Clock
-  /** Uses of keys are gathered, and still belong to the state of before. */
+  /** Collected uses of keys still belong to the old state. */
   readonly apiKeys: () => ApiKeys
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
@@ -45,7 +45,7 @@ interface Dependencies {
 }
 
 export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoked }: Dependencies): StatePart {
-  /** The configuration that is in force, and when its users and keys were put into the state. */
+  /** The current configuration, and when its users and keys were added to the state. */
   let planted: Planted = { loaded, atMs: 0 }
   const beginning = createBeginning(loaded.dir)
   const get = onceLoaded(async () => {
@@ -73,16 +73,16 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
       }
     },
     async reset({ scope, state = true }) {
-      // A state that is not in memory may be another process's as well, and a reset leaves it alone.
+      // A reset leaves a persistent state alone, since other processes may share it.
       if (scope === undefined && state && loaded.config.state === 'memory') await restore(await beginning(planted))
-      // The rows of a scope belong to one test, wherever they are kept.
+      // The rows of a scope belong to one test, so they are reset in any kind of state.
       if (scope !== undefined && hasResources(planted.loaded)) await forgetRows(await get(), scope)
     },
     close: () => closeState(get, apiKeys(), report),
   }
 }
 
-/** The contents of the state as a whole. */
+/** Exports and imports the whole state. */
 function createContents(get: () => Promise<State>, apiKeys: () => ApiKeys, isInMemory: boolean) {
   const run = isInMemory ? randomUUID() : null
   const restored: (() => Promise<void>)[] = []
@@ -124,7 +124,7 @@ interface Planted {
   readonly atMs: number
 }
 
-/** What the state is after a start with this configuration. It is made by such a start, when it is first asked for. */
+/** The initial state of this configuration, created on first use by a start with it. */
 function createBeginning(dir: string) {
   let begun: { readonly planted: Planted; readonly document: StateDocument } | undefined
   return async (planted: Planted): Promise<StateDocument> => {
@@ -137,7 +137,7 @@ function createBeginning(dir: string) {
   }
 }
 
-/** Puts users and keys of the configuration into the state. Rejects with a ProblemsError when they do not fit what is there. */
+/** Adds the configured users and keys to the state. Rejects with a ProblemsError if they conflict with it. */
 async function plant(state: State, loaded: LoadedConfig, atMs: number): Promise<Planted> {
   const { plantSeeds } = await import('../supabase/seeds.js')
   await plantSeeds(state, loaded.config, atMs).catch(error => {
@@ -152,7 +152,7 @@ async function plant(state: State, loaded: LoadedConfig, atMs: number): Promise<
   return { loaded, atMs }
 }
 
-/** An unreachable database must not keep the process alive; what was acknowledged is in it already. */
+/** An unreachable database must not keep the process alive. Everything acknowledged is already stored. */
 async function closeState(get: () => Promise<State>, apiKeys: ApiKeys, report: (error: unknown) => void) {
   const patience = new Promise<void>(resolve => void setTimeout(resolve, CLOSE_MS).unref())
   await Promise.race([flushAndClose(get, apiKeys).catch(report), patience])
@@ -160,7 +160,7 @@ async function closeState(get: () => Promise<State>, apiKeys: ApiKeys, report: (
 
 const CLOSE_MS = 1000
 
-/** Writes what is left to be written, if the state could be opened at all. */
+/** Writes what is still pending, if the state was opened. */
 async function flushAndClose(get: () => Promise<State>, apiKeys: ApiKeys): Promise<void> {
   const opened = await get().catch(() => undefined)
   if (!opened) return
@@ -171,6 +171,6 @@ async function flushAndClose(get: () => Promise<State>, apiKeys: ApiKeys): Promi
   }
 }
 
-/** The configured user with this address. The development user is no configuration, and stays as it is. */
+/** The configured user with this address. The development user is not configured, and stays unchanged. */
 export const configuredUser = ({ config: { users }, originOf }: LoadedConfig, email: string): UserSeed | undefined =>
   originOf(['users']) === 'default' ? undefined : users.find(seed => seed.email?.toLowerCase() === email)

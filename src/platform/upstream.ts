@@ -1,4 +1,4 @@
-/** The ways to the live platform and to its auth backend, with the credentials that open them. */
+/** The proxies to the live platform and its auth backend, with their credentials. */
 import { mcpServers } from '../config/mcp-options.js'
 import type { Config } from '../config/schema.js'
 import type { Exchange } from '../core/exchange.js'
@@ -8,13 +8,13 @@ import type { Tokens } from '../supabase/tokens.js'
 
 type Warn = (sentence: string) => void
 
-/** Tells the paths at which servers of the Model Context Protocol are; `undefined` if there are none. */
+/** Whether an MCP server is at a path; `undefined` if there are none. */
 export function mcpPathsOf({ mcp }: Pick<Config, 'mcp'>): ((path: string) => boolean) | undefined {
   const servers = mcpServers(mcp)
   return servers.size === 0 ? undefined : path => servers.has(path)
 }
 
-/** `warn` is called with the reason why a session that `standin login` has kept cannot be used. */
+/** `warn` is called with the reason if the session from `standin login` cannot be used. */
 export async function openProxy(config: Config, corsFor: Cors['headersFor'], warn: Warn) {
   const { upstream } = config
   const { callersOwn, createProxy, platformCredentials } = await import('../http/proxy.js')
@@ -25,7 +25,7 @@ export async function openProxy(config: Config, corsFor: Cors['headersFor'], war
   return createProxy({ ...upstream, corsFor, credentials, isMcp })
 }
 
-/** What `standin login` has kept stands in for an API key that is not configured. */
+/** The session from `standin login`, used if no API key is configured. */
 export async function openLiveSession(upstream: Config['upstream'], warn: Warn) {
   if (upstream.apiKey !== '' || upstream.authUrl === '' || upstream.credentials === 'pass') return undefined
   const [{ createLiveSession }, { sessionsFile }] = await Promise.all([
@@ -35,11 +35,11 @@ export async function openLiveSession(upstream: Config['upstream'], warn: Warn) 
   return createLiveSession({ ...upstream, file: sessionsFile(), report: warn }).token
 }
 
-/** Calls of the auth backend that can end sessions: sign-out, a changed password, and what an admin does to a user. */
+/** Calls to the auth backend that can end sessions: sign-out, password changes, and admin changes to a user. */
 const mayEndSessions = ({ method, path }: Pick<Exchange, 'method' | 'path'>) =>
   !/^(GET|HEAD)$/.test(method) && /\/(logout|user|admin)(\/|$)/.test(path)
 
-/** `forget` is called before the client learns of an answer after which a token may no longer be good. */
+/** `forget` is called before the client gets an answer that may have invalidated a token. */
 export async function openAuthProxy(
   { upstream, auth: { publishableKey, secretKey } }: Config,
   tokens: () => Promise<Tokens>,
@@ -55,9 +55,9 @@ export async function openAuthProxy(
     admin: [serviceKey, secretKey],
     live: upstream.anonKey,
   })
-  // Its 404 has forms of its own.
+  // The auth backend's errors have their own forms.
   const way = createProxy({ ...upstream, baseUrl: upstream.authUrl, corsFor, credentials, errors: 'untouched' })
-  // Also when there was no answer: the backend may have acted all the same.
+  // Also without an answer, because the backend may still have acted.
   const observer = { head: forget, bytes: () => {}, end: forget }
   return {
     forward: context => way.forward(mayEndSessions(context.exchange) ? { ...context, observer } : context),

@@ -179,8 +179,8 @@ export function variantsOf(request: RecordedRequest): readonly RecordedRequest[]
 /**
  * A stream with usage contains everything that a whole answer does, and a whole answer can be split into any stream.
  */
-function otherWays(asked: JsonObject): readonly JsonObject[] {
-  const { stream, stream_options: written, ...whole } = asked
+function otherWays(body: JsonObject): readonly JsonObject[] {
+  const { stream, stream_options: written, ...whole } = body
   const { include_usage: tellsUsage, ...options } = isObject(written) ? written : {}
   const withUsage = sortedFields({ ...whole, stream: true, stream_options: { include_usage: true, ...options } })
   const more = Object.keys(options).length > 0 ? { stream_options: options } : {}

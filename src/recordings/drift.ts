@@ -113,9 +113,9 @@ function unlessDown(ask: SendToLive): SendToLive {
   return async (request, signal) => {
     if (answers === 0 && failures >= GIVE_UP_AFTER) throw last
     try {
-      const heard = await ask(request, signal)
+      const capture = await ask(request, signal)
       answers++
-      return heard
+      return capture
     } catch (error) {
       failures++
       last = error
@@ -200,14 +200,14 @@ async function readable(
 async function answerTo({ request, response }: Recording, parts: Looking): Promise<RecordedResponse | string> {
   // If a 429 was recorded, a 429 is the expected answer.
   const isWelcome = response.status === 429
-  let heard: Capture
+  let capture: Capture
   try {
-    heard = await (isWelcome ? parts.ask : parts.askPatiently)(request, parts.signal)
+    capture = await (isWelcome ? parts.ask : parts.askPatiently)(request, parts.signal)
   } catch (error) {
     return (error as Error).message
   }
-  if (heard.status === 429 && !isWelcome) return 'The live platform is rate limiting (429).'
-  const live = await responseOf(heard).catch(({ message }: Error) => `The live answer cannot be read: ${message}.`)
+  if (capture.status === 429 && !isWelcome) return 'The live platform is rate limiting (429).'
+  const live = await responseOf(capture).catch(({ message }: Error) => `The live answer cannot be read: ${message}.`)
   if (typeof live === 'string') return live
   return live.complete ? redactedResponse(live, parts.redact()) : 'The live answer broke off.'
 }
@@ -236,10 +236,10 @@ function patientAsk(ask: SendToLive): SendToLive {
     for (let attempt = 1; ; attempt++) {
       const waitMs = notBeforeMs - Date.now()
       if (waitMs > 0) await pause(waitMs, undefined, { signal })
-      const heard = await ask(request, signal)
-      if (heard.status !== 429 || attempt === MOST_TRIES) return heard
-      const wantedMs = waitWanted(headerIn(heard.headers, 'retry-after'))
-      if (wantedMs > LONGEST_WAIT_MS) return heard
+      const capture = await ask(request, signal)
+      if (capture.status !== 429 || attempt === MOST_TRIES) return capture
+      const wantedMs = waitWanted(headerIn(capture.headers, 'retry-after'))
+      if (wantedMs > LONGEST_WAIT_MS) return capture
       notBeforeMs = Math.max(notBeforeMs, Date.now() + wantedMs)
     }
   }
@@ -252,7 +252,7 @@ function waitWanted(retryAfter: string | undefined): number {
   return Number.isNaN(wantedMs) ? USUAL_WAIT_MS : Math.max(0, wantedMs)
 }
 
-/** The calls of the Model Context Protocol that only tell what there is. */
+/** The MCP calls that only list or describe what a server has. */
 const lookups = new Set(
   'initialize server/discover tools/list resources/list resources/templates/list prompts/list'.split(' '),
 )

@@ -187,8 +187,8 @@ const LONGEST_SAID = 80
 
 /** The comment at the top of the file, line by line. */
 function* headingOf({ request, response }: Recording): Sliced<string> {
-  const { model, said } = subjectOf(request)
-  const about = [model === undefined ? '' : `, ${model}`, said === undefined ? '' : `: "${beginning(said)}"`]
+  const { model, prompt } = subjectOf(request)
+  const about = [model === undefined ? '' : `, ${model}`, prompt === undefined ? '' : `: "${beginning(prompt)}"`]
   const first = `${request.method} ${request.path}${about.join('')}`
   const answer = isStream(response) ? yield* assembleText(response) : undefined
   const lines = [harmless(first), ...(answer ? ['', ...wrapped(answer)] : [])]

@@ -117,7 +117,7 @@ export function shown(place: string): string {
 /** Prefix of the folders for spilled answers (spill.ts), followed by the id of the process. */
 export const SPILL = 'standin-spill-'
 
-/** Removes what processes that no longer run have left behind. Files that cannot be removed stay. */
+/** Removes files that ended processes have left behind. Files that cannot be removed stay. */
 export async function removeLeftovers(dir: string): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => [])
   const spilled = await ofTheDead(tmpdir(), names, new RegExp(`^${SPILL}(\\d+)-`))
@@ -135,7 +135,7 @@ export async function leftoversIn(dir: string): Promise<readonly string[]> {
   return found.map(place => path.relative(dir, place).split(path.sep).join('/'))
 }
 
-/** The names that match and whose process, named in them, no longer runs. */
+/** The matching names whose process, which is part of the name, has ended. */
 async function ofTheDead(dir: string, names: readonly string[], form: RegExp): Promise<readonly string[]> {
   const found: string[] = []
   for (const name of names) {

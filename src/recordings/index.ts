@@ -38,13 +38,13 @@ export {
 export type { ReplayResult } from './replayer.js'
 export { createRun, type Run } from './run.js'
 
-/** Reads and writes HAR files: for two commands alone. */
+/** Reads and writes HAR files. Only two commands need it. */
 export const loadHar = async () => {
   const [{ harOf }, { importHar }] = await Promise.all([import('./har/export.js'), import('./har/import.js')])
   return { harOf, importHar }
 }
 
-/** The options of the same names (config/recording-options.ts), and what recordings need besides. */
+/** The options of the same names (config/recording-options.ts), and what else recordings need. */
 interface RecordingsParts {
   /** The absolute path of the folder. */
   readonly dir: string

@@ -45,7 +45,7 @@ function progressTokenOf({ params }: JsonRpcMessage): unknown {
   return isObject(meta) ? meta.progressToken : undefined
 }
 
-/** Sessions of the live server are not recorded. Each client gets one of its own with its first answer, and keeps it. */
+/** Session ids of the live server are not recorded. Each client gets its own with its first answer, and keeps it. */
 export function inOwnSession(reply: Reply, { headers: asked }: Pick<Exchange, 'headers'>): Reply {
   const { headers = [] } = reply
   const at = headers.findIndex((name, i) => i % 2 === 0 && name === SESSION)
@@ -79,7 +79,7 @@ function renamedEvent(event: Buffer, renaming: Renaming): Buffer {
   const data = dataOf(event)
   const messages = messagesIn(exactJsonOf(data ?? ''))
   if (data === undefined || messages.length === 0) return event
-  // A client that asked for no progress gets none.
+  // A client that sent no progress token gets no progress.
   if (messages.every(message => isUnwanted(message, renaming))) return nothing
   const text = renamedText(data, renaming)
   if (text === undefined) return event

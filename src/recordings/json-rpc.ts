@@ -1,4 +1,4 @@
-/** JSON-RPC in recordings: which calls count as the same, and which messages need no recording. */
+/** JSON-RPC in recordings: which calls count as equal, and which messages need no recording. */
 import type { Exchange, Reply } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { callTitle, type RpcId, resultFrame } from '../rpc/frames.js'
@@ -31,17 +31,17 @@ function compared({ jsonrpc: _, id: _id, params, ...message }: JsonRpcMessage): 
   const { _meta, ...open } = params
   // The version decides the form of the answer.
   const version = versionIn({ params })
-  const asked = {
+  const kept = {
     ...(message.method === 'initialize' ? withoutClient(open) : open),
     ...(version !== undefined && { version }),
   }
-  return Object.keys(asked).length === 0 ? message : { ...message, params: asked }
+  return Object.keys(kept).length === 0 ? message : { ...message, params: kept }
 }
 
 /** A newer client version does not make it a different call. */
 const withoutClient = ({ clientInfo: _, capabilities: _capabilities, ...open }: JsonRpcMessage): JsonRpcMessage => open
 
-/** What a request calls, in words such as `tools/call get_weather`; `undefined` if it is no JSON-RPC. */
+/** The call in words, such as `tools/call get_weather`; `undefined` if the body is not JSON-RPC. */
 export function callOf({ body }: Pick<RecordedRequest, 'body'>): string | undefined {
   const { method, params } = messagesOf(body)[0] ?? {}
   return typeof method === 'string' ? callTitle({ method, params: isObject(params) ? params : {} }) : undefined
@@ -58,11 +58,11 @@ const reply = (status: number, more: Partial<Reply> = {}): Reply => ({
   ...more,
 })
 
-/** Whether a request opens the stream on which a server speaks on its own, in a session. */
+/** Whether a request opens a session's own stream, on which the server sends messages outside of calls. */
 export const opensServerStream = ({ method, headers }: Pick<Exchange, 'method' | 'headers'>): boolean =>
   method === 'GET' && (headers['mcp-session-id'] !== undefined || headers['mcp-protocol-version'] !== undefined)
 
-/** Whether a request opens a stream that goes on until the client leaves, and is complete all the same. */
+/** Whether a request opens a stream that lasts until the client disconnects, and counts as complete then. */
 export const isEndless = (exchange: Pick<Exchange, 'method' | 'headers'>, { body }: Pick<RecordedRequest, 'body'>) =>
   opensServerStream(exchange) || messagesOf(body)[0]?.method === 'subscriptions/listen'
 
@@ -77,8 +77,7 @@ const pong = ({ id }: JsonRpcMessage) =>
   reply(200, { contentType: 'application/json', body: JSON.stringify(resultFrame(id as RpcId, {})) })
 
 /**
- * How a replay answers what is not recorded, since its answer is always the same: messages without an answer, and the
- * end of a session.
+ * The fixed replies to requests that are not recorded: messages without an answer, and the end of a session.
  */
 export function replyWithoutRecording({ method, headers }: Exchange, { body }: RecordedRequest): Reply | undefined {
   const messages = messagesOf(body)
@@ -91,5 +90,5 @@ export function replyWithoutRecording({ method, headers }: Exchange, { body }: R
   return endsSession ? reply(204) : undefined
 }
 
-/** Servers need not speak on their own (specification 2025-11-25, "Listening for Messages from the Server"). */
+/** Servers need not offer a stream of their own (specification 2025-11-25, "Listening for Messages from the Server"). */
 export const noServerStream = () => reply(405, { headers: ['allow', 'POST, DELETE'] })

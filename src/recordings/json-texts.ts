@@ -23,7 +23,7 @@ const DEEPEST_PATH = 16
 
 const objectBegun = (): Container => ({ isList: false, place: '', awaitsName: true })
 
-/** `json` has been parsed: what is not well formed is not noticed. */
+/** `json` must be valid, because mistakes are not detected. */
 export function* jsonTexts(json: string): Generator<JsonText, void, void> {
   const open: Container[] = []
   const signs = /["{}[\],]|-?\d[\d.eE+-]*/g

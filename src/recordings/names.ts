@@ -37,8 +37,8 @@ const LONGEST_FOLDER = 60
  * neither, its query or its method.
  */
 export function slugOf(request: RecordedRequest): string {
-  const { model = '', said = '' } = subjectOf(request)
-  const about = [words(model, LONGEST_MODEL), words(said, LONGEST_SLUG)].filter(part => part !== '').join('-')
+  const { model = '', prompt = '' } = subjectOf(request)
+  const about = [words(model, LONGEST_MODEL), words(prompt, LONGEST_SLUG)].filter(part => part !== '').join('-')
   const slug = cut(about, LONGEST_SLUG) || words(request.query.replace(/%[0-9a-f]{2}/gi, ' '), LONGEST_SLUG)
   return withoutKey(slug) || words(request.method, LONGEST_SLUG) || 'request'
 }
@@ -52,7 +52,7 @@ export function endpointFolder(path: string): string {
 /** Names that Windows reserves for devices. */
 const isReserved = /^(?:con|prn|aux|nul|(?:com|lpt)\d)$/
 
-/** Lower-case letters and digits with dashes between. Accents are removed, and so are letters of other scripts. */
+/** Lower-case letters and digits, separated by dashes. Accents are removed, and so are letters of other scripts. */
 const words = (text: string, longest: number) =>
   cut(
     text
@@ -78,16 +78,16 @@ const withoutKey = (slug: string) => slug.replace(/[0-9a-f]{12,}$/, digits => di
 interface Subject {
   readonly model: string | undefined
   /** The user's last message, or the call of a JSON-RPC request. */
-  readonly said: string | undefined
+  readonly prompt: string | undefined
 }
 
 export function subjectOf({ body }: RecordedRequest): Subject {
   const call = callOf({ body })
-  if (call !== undefined) return { model: undefined, said: call }
-  const asked = body.kind === 'json' && isObject(body.value) ? body.value : {}
-  const messages = Array.isArray(asked.messages) ? asked.messages.filter(isObject) : []
+  if (call !== undefined) return { model: undefined, prompt: call }
+  const fields = body.kind === 'json' && isObject(body.value) ? body.value : {}
+  const messages = Array.isArray(fields.messages) ? fields.messages.filter(isObject) : []
   const last = messages.findLast(({ role }) => role === 'user')
-  return { model: typeof asked.model === 'string' ? asked.model : undefined, said: last && textIn(last.content) }
+  return { model: typeof fields.model === 'string' ? fields.model : undefined, prompt: last && textIn(last.content) }
 }
 
 /** The text of a message, or of its first part that has any. */

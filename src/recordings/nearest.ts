@@ -19,7 +19,7 @@ export interface Nearest {
   readonly differences: readonly Difference[]
 }
 
-/** Another tool is further away than any arguments. */
+/** A different tool counts more than any difference in arguments. */
 const ANOTHER_CALL = 1_000_000
 
 /** At most this many files are read per miss. Their names show which are the most similar. */
@@ -77,7 +77,7 @@ function likeliest(request: RecordedRequest, all: readonly RecordingFile[]): rea
 
 /** How much of a field is shown. */
 const SHOWN = 200
-/** More differences are not listed. */
+/** At most this many differences are listed. */
 const MOST = 50
 
 /** The fields that differ, in the order of the incoming request. */

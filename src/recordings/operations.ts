@@ -153,7 +153,7 @@ const miss = object({
   path: text,
   /** The message that the client got. */
   reason: text,
-  /** The most similar recording, and the differences; missing if nothing is recorded for the path. */
+  /** The most similar recording, and the differences; absent if nothing is recorded for the path. */
   nearest: v.optional(closestRecording),
 })
 /** A request without a recording. */
@@ -177,7 +177,7 @@ const receipt = object({
 })
 /** What recordings did in a run. */
 export type Receipt = Of<typeof receipt>
-/** The part of the receipt that recordings know. */
+/** The part of the receipt that recordings contribute. */
 export type RunReceipt = Omit<Receipt, 'passed' | 'violations'>
 
 interface RunParts {

@@ -84,6 +84,6 @@ function saidIn(text: string, file: string): string | null {
   const [, quoted] = /^# [A-Z]+ [^\n]*?: "([^\n]*)"\n/.exec(text) ?? []
   if (quoted !== undefined) return quoted
   if (text.startsWith('# ') || !/^\s*messages:/m.test(text)) return null
-  const said = subjectOf(requestIn(text, file)).said?.trim().replace(/\s+/g, ' ')
-  return said?.slice(0, LONGEST_SAID) ?? null
+  const prompt = subjectOf(requestIn(text, file)).prompt?.trim().replace(/\s+/g, ' ')
+  return prompt?.slice(0, LONGEST_SAID) ?? null
 }

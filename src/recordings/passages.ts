@@ -62,7 +62,7 @@ function collectPassages(body: Body, isSuspicious: boolean) {
   let plain: Piece[] | undefined
   return {
     passages,
-    /** Adds pieces to the text with this name, or as a text of their own without one. */
+    /** Adds pieces to the text with this name; without a name they form a separate text. */
     add(name: string | undefined, pieces: () => readonly Piece[]): void {
       if (name === undefined && !isSuspicious) return
       const known = name === undefined ? undefined : running.get(name)

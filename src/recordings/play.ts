@@ -59,7 +59,7 @@ function piecesOf(chunks: RecordedResponse['chunks']): readonly string[] {
 function rhythm({ chunks, endMs }: RecordedResponse, slowed: (ms: number) => number): Paced {
   return {
     ...{ head: '', before: '', after: '', tail: '', pace: unpaced, bytewise: true },
-    // An empty last piece, because the end has a time of its own.
+    // An empty last piece, because the end has its own time.
     pieces: piecesOf(chunks),
     atMs: [...chunks.map(({ atMs }) => slowed(atMs)), slowed(Math.max(endMs, chunks.at(-1)?.atMs ?? 0))],
   }
@@ -79,7 +79,7 @@ export function keptOpen(reply: Reply): Reply {
   return { ...reply, body: open }
 }
 
-/** Writes each text at its time; returns what stops it. */
+/** Writes each text at its time. Returns a function that stops it. */
 function playAt(texts: readonly string[], atMs: readonly number[], sink: { write(text: string): void }): () => void {
   const startMs = performance.now()
   let timer: NodeJS.Timeout | undefined
@@ -102,14 +102,14 @@ interface Form {
 }
 
 /** Returns `undefined` if the recording cannot be converted faithfully. */
-export function inForm(asked: RecordedRequest, recording: Recording): RecordedResponse | undefined {
+export function inForm(wanted: RecordedRequest, recording: Recording): RecordedResponse | undefined {
   const { request, response } = recording
-  if (callOf(request) !== undefined) return underIdsOf(asked, recording)
-  const [wanted, recorded] = [formOf(asked), formOf(request)]
-  const isSame = wanted.stream === recorded.stream && wanted.includeUsage === recorded.includeUsage
+  if (callOf(request) !== undefined) return underIdsOf(wanted, recording)
+  const [form, recorded] = [formOf(wanted), formOf(request)]
+  const isSame = form.stream === recorded.stream && form.includeUsage === recorded.includeUsage
   if (isSame || response.status >= 400) return response
-  if (!wanted.stream) return wholeOf(response)
-  return isStream(response) ? withUsage(response, wanted.includeUsage) : streamOf(response, wanted)
+  if (!form.stream) return wholeOf(response)
+  return isStream(response) ? withUsage(response, form.includeUsage) : streamOf(response, form)
 }
 
 function formOf({ body }: RecordedRequest): Form {

@@ -48,7 +48,7 @@ export interface RecordedChunk {
   readonly bytes: Buffer
 }
 
-/** Whether the answer is a stream, whose timing matters. */
+/** Whether the answer is a stream. The timing of other answers does not matter. */
 export const isStream = ({ headers }: Pick<RecordedResponse, 'headers'>): boolean =>
   headers.some(([name, value]) => name === 'content-type' && isStreamType(value))
 
@@ -72,10 +72,10 @@ export interface Capture {
  * Not redacted yet. Rejects with an Error that says why if the answer cannot be decompressed, or is larger than
  * `mostBytes` when decompressed.
  */
-export async function responseOf(heard: Capture, mostBytes?: number): Promise<RecordedResponse> {
-  const { status, headMs, endMs, complete } = heard
-  const came = await decodedChunks(heard.chunks, headerIn(heard.headers, 'content-encoding'), mostBytes)
-  const headers = thoseThatMatter(heard.headers)
+export async function responseOf(capture: Capture, mostBytes?: number): Promise<RecordedResponse> {
+  const { status, headMs, endMs, complete } = capture
+  const came = await decodedChunks(capture.chunks, headerIn(capture.headers, 'content-encoding'), mostBytes)
+  const headers = thoseThatMatter(capture.headers)
   return {
     ...{ status, headers, headMs: rounded(headMs), endMs: rounded(endMs) },
     chunks: isStream({ headers }) ? came.map(({ atMs, bytes }) => ({ atMs: rounded(atMs), bytes })) : whole(came),
@@ -98,7 +98,7 @@ function whole(chunks: readonly RecordedChunk[]): readonly RecordedChunk[] {
   return bytes.length === 0 ? [] : [{ atMs: rounded(chunks.at(-1)?.atMs ?? 0), bytes }]
 }
 
-/** Headers of the connection, of the moment or of the route, which would be untrue in a replay. */
+/** Headers about the connection, the time or the route, which would be wrong in a replay. */
 const unkept =
   /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|date|age|content-length|content-encoding|server|via|alt-svc|nel|report-to|strict-transport-security|cf-.*|x-envoy-.*|access-control-.*)$/
 

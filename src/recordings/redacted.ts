@@ -16,19 +16,19 @@ import {
 import { isStream, type RecordedChunk, type RecordedResponse } from './recording.js'
 
 /** Runs `redactResponse` in one go. */
-export const redactedResponse = (response: RecordedResponse, asked: Redaction): RecordedResponse =>
-  atOnce(redactResponse(response, asked))
+export const redactedResponse = (response: RecordedResponse, requestRedaction: Redaction): RecordedResponse =>
+  atOnce(redactResponse(response, requestRedaction))
 
 /**
- * `asked` is the redaction of the request. Secrets that the answer introduces, such as a new cookie, are also removed
+ * `requestRedaction` is the redaction of the request. Secrets that the answer introduces, such as a new cookie, are also removed
  * from its body.
  */
-export function* redactResponse(response: RecordedResponse, asked: Redaction): Sliced<RecordedResponse> {
+export function* redactResponse(response: RecordedResponse, requestRedaction: Redaction): Sliced<RecordedResponse> {
   const { chunks, headers } = response
-  const redaction = asked.knowing({ headers })
+  const redaction = requestRedaction.knowing({ headers })
   const body = bodyIn(chunks)
   const isSuspicious = yield* redaction.suspects(body.isUtf8 ? body.bytes.toString() : body.latin1)
-  // Not every stream has the right content type, and documents on lines have various ones.
+  // Not every stream has the right content type, and line-delimited JSON has several.
   const isEvents = isStream(response) || /^data:/m.test(body.latin1) || /^\s*\{[^\n]*\}\r?\n\{/.test(body.latin1)
   const passages = isEvents
     ? yield* passagesOfStream(body, isSuspicious)

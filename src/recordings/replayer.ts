@@ -19,7 +19,7 @@ interface ReplayerParts {
   readonly run: Run
   readonly identify: (exchange: Exchange) => RequestIdentity
   readonly ignore: Ignore
-  /** What follows the last of several recordings. */
+  /** What to replay after the last of several recordings. */
   readonly afterLast: 'repeat-last' | 'cycle' | 'miss'
   /** Whether incomplete answers are replayed. */
   readonly incomplete: boolean
@@ -35,8 +35,8 @@ interface ReplayerParts {
 
 export type ReplayResult =
   | { readonly kind: 'found'; readonly played: DelayedReply }
-  /** `asked` is the request in words, `why` a sentence. `isKnownPath` says whether anything is recorded for the path. */
-  | { readonly kind: 'miss'; readonly asked: string; readonly why: string; readonly isKnownPath: boolean }
+  /** `title` is the request in words, `why` a sentence. `isKnownPath` says whether anything is recorded for the path. */
+  | { readonly kind: 'miss'; readonly title: string; readonly why: string; readonly isKnownPath: boolean }
 
 /** A recording exists but cannot be replayed. The reason is a sentence. */
 interface Unfit {
@@ -44,7 +44,7 @@ interface Unfit {
   readonly why: string
 }
 
-/** What is known about a request without a recording. */
+/** A request without a recording. */
 interface Missed {
   readonly exchange: Exchange
   /** Why the recordings that exist cannot be used. */
@@ -79,7 +79,7 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
   }
 }
 
-/** Sessions belong to a client, not to a recording. A client would open the stream of its server again if it ended. */
+/** Sessions belong to a client, not to a recording. A session's own stream stays open, because clients reopen one that ends. */
 function forClient({ kind, played }: Extract<ReplayResult, { kind: 'found' }>, exchange: Exchange): ReplayResult {
   const reply = inOwnSession(played.reply, exchange)
   return { kind, played: { ...played, reply: opensServerStream(exchange) ? keptOpen(reply) : reply } }
@@ -166,8 +166,8 @@ function missed(request: RecordedRequest, { exchange, unfit, near }: Missed, run
   const { method, path } = request
   const { scope, nearest } = exchange
   run.missed({ at: new Date().toISOString(), scope, method, path, reason: why, nearest })
-  const asked = callOf(request) ?? `${method} ${exchange.path}`
-  return { kind: 'miss', asked, why, isKnownPath: unfit !== undefined || near !== undefined }
+  const title = callOf(request) ?? `${method} ${exchange.path}`
+  return { kind: 'miss', title, why, isKnownPath: unfit !== undefined || near !== undefined }
 }
 
 const unfit = (why: string): Unfit => ({ kind: 'unfit', why })

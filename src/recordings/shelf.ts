@@ -49,7 +49,7 @@ export function createShelf(folder: Folder) {
   }
 }
 
-/** Which files a folder has, by key. */
+/** The files of a folder, by key. */
 function createIndex(folder: Folder) {
   let byKey: Map<string, RecordingFile[]> | undefined
   let listing: Promise<void> | undefined
@@ -64,7 +64,7 @@ function createIndex(folder: Folder) {
   return {
     refresh,
     /**
-     * Lists the folder if that has not been done yet, and removes what killed processes have left. Returns `undefined`
+     * Lists the folder if that has not been done yet, and removes files that killed processes have left behind. Returns `undefined`
      * if there is nothing to wait for.
      */
     ready(): Promise<void> | undefined {
@@ -104,7 +104,7 @@ interface FileCacheParts<T> {
   readonly read: (file: string) => Promise<T>
   /** How long a file is trusted without being checked again. */
   readonly uncheckedMs: number
-  /** How much of `most` a value uses. */
+  /** How much of the cache a value uses. */
   readonly sizeOf: (value: T) => number
   readonly most: number
 }

@@ -31,7 +31,7 @@ export interface Redaction {
   query(query: string): string
   /** False if a text certainly has no secret; the text may be JSON. Quick, and assigns no numbers. */
   suspects(text: string): Sliced<boolean>
-  /** A redaction that also knows the secrets that an answer shows; the same one if there are none. */
+  /** A redaction that also knows the secrets in an answer's headers; the same one if there are none. */
   knowing(shown: CredentialFields): Redaction
 }
 
@@ -55,7 +55,7 @@ const TRACE_LENGTH = 256
 /** The most characters that one character takes in any form: percent-encoded, it has three bytes. */
 const WIDEST_FORM = 9
 
-/** What all redactions of one configuration have in common. */
+/** What all redactions of one configuration share. */
 function searchesOf(rules: RedactionRules) {
   const isSecretHeader = secretHeaders(rules.headers)
   const isSecretParameter = secretParametersWith(rules.query)

@@ -35,7 +35,7 @@ export function keysIn(text: string): readonly Match[] {
     const end = beginnings.lastIndex + rest.length
     const isKey = form.isCertain ? rest !== '' : rest.length >= SHORTEST && (looksRandom(rest) || isLongRun(rest))
     if (isKey) found.push({ start, end, name: 'key', isNumbered: true })
-    // If the whole looks like prose, so do its parts: nothing is read twice.
+    // If the whole looks like prose, so do its parts, so they are not checked again.
     if (isKey || form.goesOn === withDashes) beginnings.lastIndex = end
   }
   return found
@@ -77,7 +77,7 @@ export function looksRandom(text: string): boolean {
   return text.split(/[^A-Za-z0-9]/).some(part => part.length >= 6 && /\d/.test(part) && /[A-Za-z]/.test(part))
 }
 
-/** No word is that long where a key is expected. */
+/** Longer than any word in the place of a key. */
 const isLongRun = (text: string): boolean => /[A-Za-z0-9]{20}/.test(text)
 
 /** `{"alg":` in base64url begins like this, as every JSON object does. */
@@ -141,7 +141,7 @@ function endOfPem(text: string, inside: number): number {
   const dashes = text.indexOf('-----', inside)
   pemEnd.lastIndex = dashes
   const hasEnd = dashes >= 0 && pemEnd.test(text)
-  // An example with three dots in it is no key.
+  // An example with three dots is not a key.
   if (hasEnd && /[A-Za-z0-9+/=]{16}/.test(text.slice(inside, dashes))) return pemEnd.lastIndex
   pemLines.lastIndex = inside
   return pemLines.test(text) ? pemLines.lastIndex : inside

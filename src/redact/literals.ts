@@ -13,7 +13,7 @@ const SHORTEST = 6
 
 const nothing: Search = () => []
 
-/** Of values that are written alike, the first one gives its name. */
+/** If several values are written the same, the first one's name is used. */
 export function createLiteralSearch(literals: readonly Literal[]): Search {
   const names = new Map<string, string>()
   const padded = new Set<string>()

@@ -95,7 +95,7 @@ function cookieValue(cookie: string): readonly string[] {
 const LONG = 12
 const SHORTEST = 8
 
-/** `?key=default` must not replace words, nor a cookie that remembers a page replace paths. */
+/** `?key=default` must not cause words to be replaced, and a cookie with a path must not cause paths to be replaced. */
 function isTelling(value: string): boolean {
   if (value.length < SHORTEST || isPlaceholder.test(value)) return false
   if (value.length < LONG) return /\d/.test(value) && /[A-Za-z]/.test(value) && looksRandom(value)

@@ -164,8 +164,8 @@ function createShelves(memory: Memory) {
     take<I extends MatchInput, S extends ReadyReply>(dialect: Dialect<I, S>, input: I) {
       if (ofScopes.size === 0) return forEverybody.engine(dialect).take(input)
       for (const shelf of shelvesFor(input.scope)) {
-        const taken = shelf.engine(dialect).take(input)
-        if (taken) return taken
+        const chosen = shelf.engine(dialect).take(input)
+        if (chosen) return chosen
       }
       return undefined
     },
@@ -231,7 +231,7 @@ function createShelf(scope: string, memory: Memory): Shelf {
   }
 }
 
-/** What stands in the places of a rule and its neighbour once they are swapped; `undefined` if they cannot be. */
+/** The two rules after a swap; `undefined` if they cannot be swapped. */
 function swappedIn(order: readonly Added[], id: string, by: 1 | -1): ReadonlyMap<Added, Added> | undefined {
   const i = order.findIndex(one => one.id === id)
   const [one, other] = [order[i], order[i + by]]

@@ -44,8 +44,8 @@ const offered = (one: { name: string; description?: string | null | undefined; p
 
 /** The tool that shares most words with the last user message; the first one of several. */
 function mostFitting(tools: readonly OfferedTool[], { messages }: ChatRequest): OfferedTool | undefined {
-  const asked = messages.findLast(({ role }) => role === 'user')
-  const words = new Set(wordsIn(asked ? textOf(asked) : ''))
+  const lastUserMessage = messages.findLast(({ role }) => role === 'user')
+  const words = new Set(wordsIn(lastUserMessage ? textOf(lastUserMessage) : ''))
   const shared = ({ name, description }: OfferedTool) =>
     new Set(wordsIn(`${name} ${description}`).filter(word => words.has(word))).size
   return tools.reduce<OfferedTool | undefined>(
@@ -61,9 +61,9 @@ const wordsIn = (text: string): readonly string[] =>
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^\p{L}\d]+/u)
-    .filter(word => word.length > 2 && !said.has(word))
+    .filter(word => word.length > 2 && !tooCommon.has(word))
     .map(word => (word.length > 4 ? word.replace(/s$/, '') : word))
 
-const said = new Set(
+const tooCommon = new Set(
   'the and for get set with from this that what you your please can are was has have not all'.split(' '),
 )

@@ -1,4 +1,4 @@
-/** One of the things that the emulated model says: the same object each time where nothing in it is a template, else made from the request. */
+/** A chat reply: always the same object if it has no templates, otherwise generated from the request. */
 import type { Path } from '../check/check.js'
 import { stringifyExact } from '../core/json.js'
 import type { ChatInput } from './conditions/chat-input.js'
@@ -10,13 +10,13 @@ import type { ChoiceForm, ReplyForm } from './reply-form.js'
 import { TemplateError, toolFact } from './templates.js'
 
 export interface ReadyChatReply extends ReadyReply<Generation> {
-  /** Whether it says anything beside calls of tools. */
+  /** Whether it has any content besides tool calls. */
   readonly speaks: boolean
   /** The tools that it calls. */
   readonly calls: readonly string[]
-  /** Whether it is something that a model may always do: refuse, or fail. */
+  /** Whether it suits every request, because a model may always refuse or fail. */
   readonly isAlwaysSayable: boolean
-  generate(asked: ChatInput, count: number): Generation | Promise<Generation>
+  generate(input: ChatInput, count: number): Generation | Promise<Generation>
 }
 
 /** Compiles a reply. `path` is its position in the rule. */
@@ -37,8 +37,8 @@ export function chatReplyOf(form: ReplyForm, path: Path, owner: ReplyOwner, text
       Object.keys(form).every(key => key === 'fault') || forms.some(({ refusal }) => refusal !== undefined),
     ...generatedFrom(content, {
       owner,
-      facts: (asked: ChatInput, count) => new ChatFacts(asked, count, owner),
-      seed: (asked: ChatInput) => seedOf(asked.request, texts.seed),
+      facts: (input: ChatInput, count) => new ChatFacts(input, count, owner),
+      seed: (input: ChatInput) => seedOf(input.request, texts.seed),
     }),
   }
 }
@@ -70,7 +70,7 @@ function choicePart(form: ChoiceForm, path: Path, texts: Texts): ReplyPart<Choic
 
 type CallForm = NonNullable<ChoiceForm['toolCalls']>[number]
 
-/** All calls as one value: a call with `forEach` stands for as many as its list has items. */
+/** All calls as one value. A call with `forEach` stands for one call per item of its list. */
 function callsPart(calls: readonly CallForm[], path: Path, texts: Texts): ReplyPart<readonly ToolCall[]> {
   const items = calls.map(({ forEach, as, ...call }) =>
     forEach === undefined ? call : { forEach, ...(as !== undefined && { as }), item: call },
@@ -95,7 +95,7 @@ function callOf({ id, name, type: kind = 'function', arguments: given }: Partial
 
 const json = (value: unknown) => stringifyExact(value ?? null)
 
-/** What the templates of a rule on chat completions can name, worked out when one does. */
+/** The values that templates of chat rules can use, computed on first use. */
 class ChatFacts extends RequestFacts<ChatInput> {
   get model() {
     return this.input.request.model

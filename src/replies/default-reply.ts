@@ -20,8 +20,8 @@ export async function defaultReply(request: ChatRequest, seed: number): Promise<
   const { response_format: format } = request
   const { name, schema } = format?.json_schema ?? {}
   if (format?.type === 'json_schema' && name && schema) {
-    const asked = { name, schema, field: 'response_format.json_schema.schema' }
-    return { choices: await jsonTexts(asked, request, seed), answeredBy: { kind: 'canned', form: 'JSON' } }
+    const wanted = { name, schema, field: 'response_format.json_schema.schema' }
+    return { choices: await jsonTexts(wanted, request, seed), answeredBy: { kind: 'canned', form: 'JSON' } }
   }
   // OpenAI's types allow a name without a schema.
   if (format && format.type !== 'text')
@@ -63,24 +63,24 @@ async function argumentsOf(tool: CalledTool, request: ChatRequest, seed: number)
   return values({ name, schema, field }, request, seed)
 }
 
-/** Arguments are an object, whether their schema says so or not. */
+/** Arguments are always an object, even if their schema does not say so. */
 const asObject = (schema: object) => ('type' in schema || '$ref' in schema ? schema : { type: 'object', ...schema })
 
-/** What a prompt shows is only a hint: if nothing fits it, any object will do. */
+/** An example in the prompt is only a hint: if no value fits it, any object will do. */
 async function objects(request: ChatRequest, seed: number): Promise<readonly Choice[]> {
   const { schema } = request.response_format ?? {}
   if (schema) return jsonTexts({ name: 'json_object', schema, field: 'response_format.schema' }, request, seed)
-  const asked = { name: 'json_object', schema: promptedSchema(request), field: 'response_format' }
+  const wanted = { name: 'json_object', schema: promptedSchema(request), field: 'response_format' }
   try {
-    return await jsonTexts(asked, request, seed)
+    return await jsonTexts(wanted, request, seed)
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error
-    return jsonTexts({ ...asked, schema: anyAnswer }, request, seed)
+    return jsonTexts({ ...wanted, schema: anyAnswer }, request, seed)
   }
 }
 
-async function jsonTexts(asked: SchemaRequest, request: ChatRequest, seed: number): Promise<readonly Choice[]> {
-  return (await values(asked, request, seed)).map(text => ({ text }))
+async function jsonTexts(wanted: SchemaRequest, request: ChatRequest, seed: number): Promise<readonly Choice[]> {
+  return (await values(wanted, request, seed)).map(text => ({ text }))
 }
 
 /** The values to generate. */

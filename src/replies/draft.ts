@@ -1,4 +1,4 @@
-/** Drafts a rule that repeats an answer, as a start for a rule of one's own. */
+/** Drafts a rule that repeats an answer, as a starting point for the author. */
 
 import { check } from '../check/check.js'
 import { blockYaml } from '../check/yaml.js'
@@ -17,19 +17,19 @@ export type { DraftSource } from './drafted-reply.js'
 export interface Draft {
   /** A file with one rule. */
   readonly yaml: string
-  /** What the file could be called, without its ending. */
+  /** A suggested file name, without its extension. */
   readonly name: string
-  /** What is worth knowing about it: a sentence each. */
+  /** Remarks for the author, one sentence each. */
   readonly remarks: readonly string[]
 }
 
-/** `open` takes out secrets: a stream may have sent them in pieces. Throws a PlatformError that says why no rule can be made of it. */
-export function draftOf(told: DraftSource, open: (text: string) => string = asItIs): Draft {
-  const { rule, name, remarks } = draftedRule(told)
+/** `open` redacts secrets, which a stream may have sent in pieces. Throws a PlatformError that says why no rule can be drafted. */
+export function draftOf(source: DraftSource, open: (text: string) => string = asItIs): Draft {
+  const { rule, name, remarks } = draftedRule(source)
   return { yaml: inYaml([rule], open), name, remarks }
 }
 
-/** A rule of a draft, as its author would write it. */
+/** A drafted rule, as an author would write it. */
 interface DraftedRule {
   readonly name: string
   readonly on?: string
@@ -41,13 +41,13 @@ interface DraftParts extends Omit<Draft, 'yaml'> {
   readonly rule: DraftedRule
 }
 
-/** Drafts one file with a rule for each of these. Those that are asked in the same way become one rule with its answers in turn. */
+/** Drafts one file with a rule for each exchange. Exchanges with the same conditions become one rule that gives their answers in turn. */
 export function draftsOf(all: readonly DraftSource[]): DraftedRules {
   const rules = new Map<string, DraftedRule & { readonly replies: readonly object[] }>()
   const passedOver = new Map<string, number>()
   const remarks = new Set<string>()
-  for (const told of all) {
-    const drafted = draftedOrWhy(told)
+  for (const source of all) {
+    const drafted = draftedOrWhy(source)
     if (typeof drafted === 'string') {
       passedOver.set(drafted, (passedOver.get(drafted) ?? 0) + 1)
       continue
@@ -59,7 +59,7 @@ export function draftsOf(all: readonly DraftSource[]): DraftedRules {
     for (const remark of drafted.remarks) remarks.add(`${rule.name}: ${remark}`)
   }
   const names = new Map<string, number>()
-  // The first rule that matches answers, so those that ask for more come first.
+  // The first rule that matches answers, so rules with more conditions come first.
   const inOrder = [...rules.values()].toSorted((a, b) => conditionsIn(b.when) - conditionsIn(a.when))
   const written = inOrder.map(({ name, reply, replies, ...rule }) => {
     const nth = (names.get(name) ?? 0) + 1
@@ -78,37 +78,37 @@ export interface DraftedRules {
   /** A file with these rules. */
   readonly yaml: string
   readonly count: number
-  /** How many exchanges no rule was drafted of, by reason. */
+  /** The number of exchanges without a drafted rule, by reason. */
   readonly passedOver: ReadonlyMap<string, number>
   readonly remarks: readonly string[]
 }
 
-function draftedOrWhy(told: DraftSource): DraftParts | string {
+function draftedOrWhy(source: DraftSource): DraftParts | string {
   try {
-    return draftedRule(told)
+    return draftedRule(source)
   } catch (error) {
     if (error instanceof PlatformError) return error.message
     throw error
   }
 }
 
-function draftedRule(told: DraftSource): DraftParts {
-  const { request, status } = told
+function draftedRule(source: DraftSource): DraftParts {
+  const { request, status } = source
   if (status === null) throw notForARule('no answer has left')
-  if (request.path !== CHAT) return onPath(told)
-  const asked = requestIn(request.body)
-  if (!asked) throw notForARule('it is not a chat completion request')
-  const reply = replyOf(told, asked)
-  const user = new ChatInput(asked).user
-  const name = slugOf(user) || slugOf(asked.model) || 'rule'
-  const { when, remark } = whenOf(asked, reply)
+  if (request.path !== CHAT) return onPath(source)
+  const chat = requestIn(request.body)
+  if (!chat) throw notForARule('it is not a chat completion request')
+  const reply = replyOf(source, chat)
+  const user = new ChatInput(chat).user
+  const name = slugOf(user) || slugOf(chat.model) || 'rule'
+  const { when, remark } = whenOf(chat, reply)
   const { says, pace, remarks } = reply
   const rule = { name, when, reply: says, ...(pace && { pace }) }
   return { rule, name, remarks: [...(remark ? [remark] : []), ...remarks] }
 }
 
-function onPath(told: DraftSource): DraftParts {
-  const { rule, remarks } = draftOnPath(told)
+function onPath(source: DraftSource): DraftParts {
+  const { rule, remarks } = draftOnPath(source)
   const name = slugOf(rule.on) || 'rule'
   return { rule: { name, ...rule }, name, remarks }
 }
@@ -123,35 +123,35 @@ function requestIn(body: unknown): ChatRequest | undefined {
   return 'value' in checked ? checked.value : undefined
 }
 
-/** Conditions that fit the request, and not the next one that an app sends once it has the answer. */
+/** Conditions that match the request, but not the follow-up that an app sends after the answer. */
 function whenOf(request: ChatRequest, { calls }: DraftedReply) {
-  const asked = new ChatInput(request)
-  const results = asked.toolResults
+  const input = new ChatInput(request)
+  const results = input.toolResults
   const tools = results.map(({ tool }) => tool).filter(tool => tool !== '')
-  const user = memorable(asked.user)
+  const user = memorable(input.user)
   const format = request.response_format?.type
   const when = {
     ...(expressionIn(request.model) ? {} : { model: request.model }),
     ...(user !== undefined && { user: textCondition(user) }),
-    ...(asked.turn > 1 && { turn: asked.turn }),
-    // Without it the rule would answer its own tool call for ever.
+    ...(input.turn > 1 && { turn: input.turn }),
+    // Without it the rule would answer its own tool call forever.
     ...(results.length > 0 && { toolResult: tools[0] === undefined ? true : { tool: tools.at(-1) } }),
     ...(results.length === 0 && calls.length > 0 && { toolResult: false }),
     ...(calls.length > 0 && { tools: [...new Set(calls)] }),
     ...(format && format !== 'text' && { responseFormat: format }),
   }
-  const isCut = user !== undefined && user !== asked.user
-  const remark = isCut ? 'It asks for a part of what the user said: the rest was long, or secret.' : undefined
+  const isCut = user !== undefined && user !== input.user
+  const remark = isCut ? 'It matches only part of the user message: the rest was long, or secret.' : undefined
   return { when, remark }
 }
 
 const textCondition = (text: string) => (/^\/.+\/[a-z]*$/is.test(text) ? { contains: text } : text)
 
-/** What stands in the place of a secret; no request has that in it. */
+/** A redacted secret, which no request contains. */
 const placeholder = /\[[a-z][a-z0-9-]*\]/g
 const LONGEST = 120
 
-/** The longest part of a text that stands as it was, cut at the end of a word; nothing where there is none. */
+/** The longest unredacted part of a text, cut at the end of a word; `undefined` if there is none. */
 function memorable(text: string): string | undefined {
   const parts = text.split(placeholder).map(part => part.trim())
   const longest = parts.reduce((best, part) => (part.length > best.length ? part : best), '')
@@ -162,7 +162,7 @@ function memorable(text: string): string | undefined {
 
 const LONGEST_NAME = 40
 
-/** A few words for a name, in the letters of file names. */
+/** A few words of a text, as a file name. */
 function slugOf(text: string): string {
   const words = text
     .slice(0, 400)

@@ -25,7 +25,7 @@ interface JournaledAnswer {
   readonly piecesAtMs: readonly number[]
 }
 
-/** An exchange as the journal shows it, nothing secret in it. */
+/** An exchange as the journal shows it, without secrets. */
 export interface DraftSource {
   readonly at: string
   readonly request: { readonly method: string; readonly path: string; readonly query?: string; readonly body?: unknown }
@@ -53,10 +53,10 @@ export interface DraftedReply {
 }
 
 /** Throws a PlatformError that says why no reply can be drafted. */
-export function replyOf(told: ResponseFacts, request: ChatRequest): DraftedReply {
-  const { status, response } = told
-  const broke = told.complete ? [] : ['The answer broke off; the draft has what was said until then.']
-  if (status !== null && status >= 400) return { says: { fault: faultOf(told) }, calls: [], remarks: [] }
+export function replyOf(source: ResponseFacts, request: ChatRequest): DraftedReply {
+  const { status, response } = source
+  const broke = source.complete ? [] : ['The answer broke off; the draft has what was said until then.']
+  if (status !== null && status >= 400) return { says: { fault: faultOf(source) }, calls: [], remarks: [] }
   const isStream = /^text\/event-stream\b/i.test(response.headers['content-type'] ?? '')
   const { choices, pieces } = isStream ? choicesIn(String(response.body ?? '')) : wholeChoices(response.body)
   if (choices.length === 0) throw notForARule(whyNothing(response))
@@ -66,7 +66,7 @@ export function replyOf(told: ResponseFacts, request: ChatRequest): DraftedReply
   return {
     says: said.length === 1 && first ? first.form : { choices: said.map(({ form }) => form) },
     calls: said.flatMap(({ calls }) => calls),
-    ...(isStream && paceOf(told, pieces)),
+    ...(isStream && paceOf(source, pieces)),
     remarks: [...(response.truncated ? cut : broke), ...remarksOn(request)],
   }
 }
@@ -139,13 +139,13 @@ function callForm({ kind, name, arguments: text }: ContentCall) {
   return { name, arguments: isObject(value) && !hasTemplate(value) ? value : plain(text) }
 }
 
-/** What looks like a template is only text here. */
+/** Escapes text that looks like a template. */
 export const plain = (text: string) => (hasTemplate(text) ? `{% raw %}${text}{% endraw %}` : text)
 
 /** Faster than this counts as "as fast as possible". */
 const NO_TIME_MS = 20
 
-/** The pace of an answer with this many pieces; nothing if it came at once. */
+/** The pace of an answer with this many pieces; empty if it came all at once. */
 export function paceOf({ firstByteMs, response: { piecesAtMs } }: ResponseFacts, events: number) {
   const [first = 0] = piecesAtMs
   const spanMs = (piecesAtMs.at(-1) ?? 0) - first

@@ -45,7 +45,7 @@ export async function withFaker<T>(seed: number, use: (faker: Faker) => T): Prom
 
 /** A number that is the same for the same conversation, model, temperature and seed. */
 export function seedOf({ model, messages, temperature, seed: own }: ChatRequest, seed: number): number {
-  // Only what makes another question: whether the answer is streamed, for one, must not change it.
+  // Only fields that change the question. Whether the answer is streamed, for example, must not change it.
   return seedOfTexts([seed, own, model, temperature, messages.map(m => [m.role, textOf(m)])])
 }
 
@@ -53,7 +53,7 @@ export function seedOf({ model, messages, temperature, seed: own }: ChatRequest,
 export const seedOfTexts = (values: readonly unknown[]) =>
   Number.parseInt(hash('sha256', JSON.stringify(values), 'hex').slice(0, 8), 16)
 
-/** A seed of its own for each of several things that are made of one; the first is the seed itself. */
+/** Derives the seed of the nth variant; the first variant has the seed itself. */
 export const variant = (seed: number, index: number) => (seed + Math.imul(index, 0x9e3779b1)) >>> 0
 
 const loadFaker = onceLoaded(async (): Promise<Faker> => {

@@ -106,13 +106,13 @@ export interface Replies {
   readonly mismatch: typeof mismatchOf
   /** The fault that a rule sets for the answer to an exchange, wherever the answer comes from. */
   faultFor(exchange: Exchange): Promise<Fault | undefined> | undefined
-  /** Says which rule would answer, without its answering; with a draft, as if its rules were in force. */
+  /** Says which rule would answer, without counting it as an answer. With a draft, as if the draft's rules were active. */
   explain(request: ChatRequest, circumstances?: Circumstances, draft?: RuleDraft): Explanation
-  /** What the rules on paths answer; `undefined` while there are none. */
+  /** The replies of rules for paths; `undefined` while there are none. */
   readonly http: HttpReplies | undefined
-  /** What the rules on calls of MCP answer. */
+  /** The replies of rules for MCP calls. */
   mcp(): Promise<McpReplies>
-  /** The rules in force, in the order in which they are tried: those for a scope, or all if none is given. */
+  /** The active rules, in the order in which they are tried: those for a scope, or all if none is given. */
   list(scope?: string): readonly ListedRule[]
   /** The compiled rules of all scopes. */
   activeRules(): readonly ReadyRule[]
@@ -151,33 +151,33 @@ export function createReplies({
     return defaultReply(request, seed)
   }
 
-  function withoutRule(asked: ChatInput): Promise<Generation> {
-    const tried = triedFor(asked)
-    const nearest = () => nearestSentence(tried(), asked, asked.user.length)
-    const made = generated(asked, nearest)
-    return tried().rules.length === 0 ? made : made.then(said => ({ ...said, remark: nearest }))
+  function withoutRule(input: ChatInput): Promise<Generation> {
+    const tried = triedFor(input)
+    const nearest = () => nearestSentence(tried(), input, input.user.length)
+    const made = generated(input, nearest)
+    return tried().rules.length === 0 ? made : made.then(generation => ({ ...generation, remark: nearest }))
   }
 
   return {
     answer(request, circumstances) {
-      const asked = new ChatInput(request, circumstances)
-      if (magic && asked.user.includes(MAGIC_PREFIX) && hasMagic(asked.user)) return withMagicWords(asked, seed)
-      const taken = take(asked)
-      if (!taken) return withoutRule(asked)
-      const said = taken.reply.always ?? taken.reply.generate(asked, taken.count)
-      const isJudged = (request.response_format != null && asksForForm(request)) || taken.reply.calls.length > 0
-      return isJudged && !canJudge() ? loadJudge().then(() => said) : said
+      const input = new ChatInput(request, circumstances)
+      if (magic && input.user.includes(MAGIC_PREFIX) && hasMagic(input.user)) return withMagicWords(input, seed)
+      const chosen = take(input)
+      if (!chosen) return withoutRule(input)
+      const generation = chosen.reply.always ?? chosen.reply.generate(input, chosen.count)
+      const isJudged = (request.response_format != null && asksForForm(request)) || chosen.reply.calls.length > 0
+      return isJudged && !canJudge() ? loadJudge().then(() => generation) : generation
     },
     mismatch: mismatchOf,
     explain(request, circumstances, draft) {
-      const asked = new ChatInput(request, circumstances)
-      const { rules, reasonsAgainst } = triedFor(asked)()
-      const isMagic = magic && hasMagic(asked.user)
-      const { says, ...explanation } = explanationOf(asked, {
-        ...{ rules: withDraft(rules, chat, draft), reasonsAgainst, isMagic, memory, letters: asked.user.length },
-        otherwise: async nearest => (isMagic ? withMagicWords(asked, seed) : generated(asked, nearest)),
+      const input = new ChatInput(request, circumstances)
+      const { rules, reasonsAgainst } = triedFor(input)()
+      const isMagic = magic && hasMagic(input.user)
+      const { says, ...explanation } = explanationOf(input, {
+        ...{ rules: withDraft(rules, chat, draft), reasonsAgainst, isMagic, memory, letters: input.user.length },
+        otherwise: async nearest => (isMagic ? withMagicWords(input, seed) : generated(input, nearest)),
       })
-      // What judges whether an answer fits is loaded with the first one that has to.
+      // The code that checks replies is loaded with the first reply that needs it.
       return { ...explanation, says: () => loadJudge().then(says) }
     },
     faultFor(exchange) {
@@ -214,7 +214,7 @@ function createChatRules(parts: RuleParts) {
   }
 }
 
-/** Returns what the rules on paths answer, made with the first of them; `undefined` while there are none. */
+/** Returns the replies of rules for paths, created with the first such rule; `undefined` while there are none. */
 function pathsOnDemand(parts: RuleParts): () => HttpReplies | undefined {
   const havePaths = parts.rules.some(({ written }) => isHttpRule(written))
   let made: HttpReplies | undefined
@@ -230,8 +230,8 @@ async function withMagicWords({ request, user }: ChatInput, seed: number): Promi
   if (!magic) return defaultReply(request, seed)
   const sample = async (schema: unknown) => (await sampled({ schema, seeds: [seedOf(request, seed)] }))[0]
   const toolCalls = magic.calls && { toolCalls: [await callOf(magic.calls, sample)] }
-  const asked = { ...magic, choice: { ...magic.choice, ...toolCalls } }
-  return withMagic(saysItself(asked) ? nothing : await defaultReply(request, seed), asked)
+  const input = { ...magic, choice: { ...magic.choice, ...toolCalls } }
+  return withMagic(saysItself(input) ? nothing : await defaultReply(request, seed), input)
 }
 
 /** A placeholder for a reply that would not be used. */

@@ -18,7 +18,7 @@ export interface LintFinding {
 }
 
 /**
- * Returns what is odd about rules, in the order in which they are tried. `models` are the ids that the platform knows.
+ * Returns probable mistakes in rules, in the order in which the rules are tried. `models` are the ids that the platform knows.
  */
 export function lint(written: readonly ReadyRule[], models: readonly string[]): readonly LintFinding[] {
   const active = written.filter(({ written: { enabled } }) => enabled !== false)
@@ -42,7 +42,7 @@ export function lint(written: readonly ReadyRule[], models: readonly string[]): 
   return findings
 }
 
-/** More are not compared with one another. */
+/** With more rules than this, rules are not compared with each other. */
 const MOST_ROUTES = 1000
 
 /** `before` are the routes of earlier rules, to which this one is added. */
@@ -56,7 +56,7 @@ function ambiguousPath(rule: ReadyRule, before: Map<string, ReadyRule>): string 
   return `answers ${written.on}, and ${other.title} (${other.place}) ${other.written.on}: a path can have both patterns, and neither is the more specific one.`
 }
 
-/** A rule that never steps aside. Its conditions are listed once: each later rule is compared with them. */
+/** A rule that always answers when it matches. Its conditions are listed once, since each later rule is compared with them. */
 interface EarlierRule {
   readonly rule: ReadyRule
   readonly conditions: Conditions
@@ -75,18 +75,18 @@ function hiddenBy(rule: ReadyRule, earlier: readonly EarlierRule[]): string | un
   return `never answers: ${hiding.title} (${hiding.place}) stands in front of it and ${why}.`
 }
 
-/** What a rule answers: only rules about the same can hide one another. */
+/** The target of a rule. Only rules with the same target can hide each other. */
 const aboutOf = ({ written }: ReadyRule) =>
   isHttpRule(written) ? `${written.on} ${written.access ?? ''}` : isMcpRule(written) ? written.on : ''
 
-/** Whether a rule whose conditions hold never steps aside for the next one. */
+/** Whether a rule always answers when its conditions hold. */
 const answersAlways = ({ times, then, scenario, replies }: ReadyRule) =>
   times === undefined &&
   then !== 'miss' &&
   scenario?.state === undefined &&
   replies.every(({ mayBePassedOver }) => !mayBePassedOver)
 
-/** Whether `narrow` holds only where `wide` does. Careful: it says so only of what can be read off. */
+/** Whether `narrow` implies `wide`. False if that cannot be told from the conditions. */
 function covers(wide: Conditions, narrow: object): boolean {
   return wide.every(([key, wanted]) => {
     const other = (narrow as Readonly<Record<string, unknown>>)[key]

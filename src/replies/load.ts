@@ -37,21 +37,21 @@ export interface LoadedRules {
 export async function loadRules({ patterns, dir, required }: ReplyFiles, seed: number): Promise<LoadedRules> {
   const problems: Problem[] = []
   const loaded: LoadedRules[] = []
-  const taken = new Set<string>()
+  const listed = new Set<string>()
   for (const pattern of patterns) {
     const files = await findFiles(pattern, dir)
     if (files.length === 0 && required) {
       problems.push({ origin: 'replies', sentence: `No file matches ${JSON.stringify(pattern)} in ${dir}.` })
     }
-    for (const file of files.filter(file => !taken.has(file))) {
-      taken.add(file)
+    for (const file of files.filter(file => !listed.has(file))) {
+      listed.add(file)
       const read = await readRules(file, path.relative(dir, file) || '.', seed)
       problems.push(...read.problems)
       loaded.push(read)
     }
   }
   const all = joined(loaded)
-  if (problems.length > 0) throw new ProblemsError(problems, [...taken, ...all.files])
+  if (problems.length > 0) throw new ProblemsError(problems, [...listed, ...all.files])
   return all
 }
 
@@ -85,12 +85,12 @@ async function checkedAndReady(
 ): Promise<LoadedRules> {
   const plain = withoutExpressions(written) as readonly unknown[]
   const checked = isOne ? checkOne(plain[0], whole) : check(rulesSchema, plain, { whole })
-  const told = (sentence: string): Problem => ({ origin: whole, sentence })
-  if ('mistakes' in checked) throw new ProblemsError(checked.mistakes.map(({ sentence }) => told(sentence)))
+  const problemAt = (sentence: string): Problem => ({ origin: whole, sentence })
+  if ('mistakes' in checked) throw new ProblemsError(checked.mistakes.map(({ sentence }) => problemAt(sentence)))
   const problems: Problem[] = []
   const loaded = await makeReady(checked.value, {
     ...making,
-    complain: (at, sentence) => problems.push(told(`${spoken(isOne ? at.slice(1) : at)}: ${sentence}`)),
+    complain: (at, sentence) => problems.push(problemAt(`${spoken(isOne ? at.slice(1) : at)}: ${sentence}`)),
   })
   if (problems.length > 0) throw new ProblemsError(problems, loaded.files)
   return loaded
@@ -162,14 +162,14 @@ export async function rulesInText(text: string, { name, dir, seed, alsoSays }: R
   if (yaml.problems.length > 0) return unread(yaml.problems)
   // An empty file, or one that is commented out, has no rules, which is not a mistake.
   const checked = check(rulesSchema, yaml.value ?? [], { whole: 'the file' })
-  const told = (at: Path, sentence: string): Problem => ({ origin: name, ...yaml.locate(at), sentence })
-  if ('mistakes' in checked) return unread(checked.mistakes.map(({ path, sentence }) => told(path, sentence)))
+  const problemAt = (at: Path, sentence: string): Problem => ({ origin: name, ...yaml.locate(at), sentence })
+  if ('mistakes' in checked) return unread(checked.mistakes.map(({ path, sentence }) => problemAt(path, sentence)))
   const problems: Problem[] = []
   const version = versionOf(text)
   const loaded = await makeReady(checked.value, {
     ...{ dir, seed, alsoSays },
     standing: i => ({ ...standsAt(`${name}:${yaml.locate([i]).line}`), id: idInFile(name, i, version) }),
-    complain: (at, sentence) => problems.push(told(at, `${spoken(at)}: ${sentence}`)),
+    complain: (at, sentence) => problems.push(problemAt(at, `${spoken(at)}: ${sentence}`)),
   })
   return { ...loaded, problems }
 }
@@ -239,7 +239,7 @@ interface Making {
 
 let loaded: typeof import('./http/index.js') | undefined
 
-/** What rules on paths need. It is there as soon as one of them is. */
+/** The code that rules for paths need. Loaded with the first of them. */
 export const loadedHttp = () => loaded
 
 async function loadHttp() {
@@ -247,10 +247,10 @@ async function loadHttp() {
   return loaded
 }
 
-/** What rules on calls of MCP need. */
+/** The code that rules for MCP calls need. */
 export const loadMcp = onceLoaded(() => import('./mcp/index.js'))
 
-/** How rules of each kind are read; what no rule needs is not loaded. */
+/** The dialects of these rules. Dialects that no rule uses are not loaded. */
 async function dialectsFor(rules: readonly Rule[]): Promise<(rule: Rule) => Dialect> {
   const http = rules.some(isHttpRule) ? (await loadHttp()).http : chat
   const mcp = rules.some(isMcpRule) ? (await loadMcp()).mcp : chat
@@ -260,11 +260,11 @@ async function dialectsFor(rules: readonly Rule[]): Promise<(rule: Rule) => Dial
 async function makeReady(rules: readonly Rule[], making: Making): Promise<LoadedRules> {
   const { dir = '', seed, standing, complain } = making
   const texts = await readTexts(rules, making)
-  const said = [
+  const mayBeTemplates = [
     rules.map(({ reply, replies }) => [reply, replies]),
     [...texts].filter(([name]) => isTemplateFile(name)),
   ]
-  const templates = hasTemplate(said) ? await loadTemplates(said) : undefined
+  const templates = hasTemplate(mayBeTemplates) ? await loadTemplates(mayBeTemplates) : undefined
   const dialectOf = await dialectsFor(rules)
   const ready: ReadyRule[] = []
   let done = 0
@@ -278,8 +278,8 @@ async function makeReady(rules: readonly Rule[], making: Making): Promise<Loaded
     done += OF_A_RULE + toCompile
     if (done > OF_A_TURN) done = await new Promise<number>(resolve => setImmediate(resolve, 0))
     const own = { templates, seed, file: (name: string) => texts.get(path.resolve(dir, name)) }
-    const told = { ...own, complain: (at: Path, why: string) => complain([i, ...at], why) }
-    ready.push(readyRule(rule, standing(i), told, dialectOf(rule)))
+    const problemAt = { ...own, complain: (at: Path, why: string) => complain([i, ...at], why) }
+    ready.push(readyRule(rule, standing(i), problemAt, dialectOf(rule)))
   }
   return { rules: ready, files: [...texts.keys()] }
 }
@@ -340,7 +340,7 @@ function isBelow(folder: string, file: string): boolean {
 export const fullNamesSaid = (rules: readonly Rule[], dir: string) =>
   [...filesSaid(rules)].map(({ file }) => path.resolve(dir, file))
 
-/** A `file` that a rule says, and its place. */
+/** A `file` that a reply names, and its position. */
 interface SaidFile {
   readonly at: Path
   readonly file: string

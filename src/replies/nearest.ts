@@ -13,7 +13,7 @@ interface Nearest {
   readonly reasons: readonly string[]
 }
 
-/** The rule with the fewest reasons against it; among equals the one of whose conditions the most hold, then the first. */
+/** The rule with the fewest reasons against it; if several, the one with the most conditions that hold, then the first. */
 function nearestRule<I extends MatchInput, S extends ReadyReply>(
   { rules, reasonsAgainst }: CandidateRules<I, S>,
   input: I,

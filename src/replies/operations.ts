@@ -54,7 +54,7 @@ const listed = {
   enabled: yesOrNo,
   /** The directions in which it can be moved, past a rule of the same file or scope and the same priority. */
   moves: listOf(oneOf(['up', 'down'])),
-  /** As its author wrote it. */
+  /** The rule as its author wrote it. */
   rule: objectOf<RuleInput>(),
 }
 export type ListedRule = Of<ReturnType<typeof object<typeof listed>>>
@@ -120,11 +120,11 @@ const explained = object({
   source: orNull(text),
   /** The reply that would be sent, or the error message if the request is refused. */
   reply: text,
-  /** What is odd about the reply, or which rule came nearest. */
+  /** What may be wrong with the reply, or which rule came nearest. */
   hint: orNull(text),
-  /** Why the others do not answer, in the order in which they are tried. Those that match as well have no reasons. */
+  /** Why the other rules do not answer, in the order in which they are tried. Rules that match too have no reasons. */
   others: listOf(object({ title: text, place: text, isBefore: yesOrNo, reasons: listOf(text) })),
-  /** The number of others. */
+  /** The number of other rules. */
   total: whole,
 })
 export type Explained = Of<typeof explained>
@@ -134,9 +134,9 @@ export interface Attempt {
   readonly prompt?: string | undefined
   readonly model?: string | undefined
   readonly scope?: string | undefined
-  /** What an app has sent, in place of a prompt. */
+  /** A request that an app has sent, instead of a prompt. */
   readonly request?: TriedRequest | undefined
-  /** Rules that are not in force, and the id of the rule in whose place they are. */
+  /** Rules that are not active, and the id of the rule that they replace. */
   readonly draft?: { readonly yaml: string; readonly instead?: string | undefined } | undefined
 }
 
@@ -333,7 +333,7 @@ export interface Drafts {
    * Drafts a rule that repeats a reply; `open` redacts texts. Rejects with a PlatformError that says why that is not
    * possible.
    */
-  draft(told: DraftSource, open: (text: string) => string): Promise<Draft>
+  draft(source: DraftSource, open: (text: string) => string): Promise<Draft>
   /** The rules in a text, or its mistakes. */
   read(yaml: string): Promise<ReadRules>
   /** Saves rules to a new file and returns its name. Rejects with a PlatformError that says why that failed. */

@@ -19,8 +19,8 @@ const MOST_NAMES = 12
  * there is none, the object has an answer.
  */
 export function promptedSchema({ messages }: ChatRequest): object {
-  const told = messages.filter(({ role }) => role !== 'assistant' && role !== 'tool' && role !== 'function')
-  const text = told.map(textOf).join('\n').slice(-READ)
+  const instructions = messages.filter(({ role }) => role !== 'assistant' && role !== 'tool' && role !== 'function')
+  const text = instructions.map(textOf).join('\n').slice(-READ)
   const example = exampleIn(text)
   if (example) return isSchema(example) ? { type: 'object', ...example } : schemaLike(example, 0)
   const names = namesIn(text)

@@ -1,6 +1,5 @@
 /**
- * Changes rules in their files: only in files that the configuration names, only if the file has not changed, and only
- * if the rules stay valid.
+ * Changes rules in their files: only in files that the configuration names, only if the file has not changed, and only if the rules stay valid.
  */
 import { randomUUID } from 'node:crypto'
 import { realpathSync } from 'node:fs'

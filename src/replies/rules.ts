@@ -76,5 +76,5 @@ export interface ChatRuleInput extends AsWritten<v.InferInput<typeof chatRuleSch
 export interface HttpRuleInput extends AsWritten<v.InferInput<typeof httpRuleSchema>, HttpWhen> {}
 /** A rule for calls of MCP, as its author writes it. */
 export interface McpRuleInput extends AsWritten<v.InferInput<typeof mcpRuleSchema>, McpWhen> {}
-/** A rule as its author writes it. */
+/** Any rule, as its author writes it. */
 export type RuleInput = ChatRuleInput | HttpRuleInput | McpRuleInput

@@ -36,7 +36,7 @@ export function slowExpression({ source }: RegExp): boolean {
     }
     if (!here) continue
     if (endless.test(source.slice(i + 1))) Object.assign(here, { repeats: true, fenced: false })
-    // Something that must follow the inner repetition separates the rounds of the outer one.
+    // If something must follow the inner repetition, it separates the rounds of the outer one.
     else if (here.repeats && !/^[?*{]/.test(source.slice(i + 1))) here.fenced = true
   }
   return false

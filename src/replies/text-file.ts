@@ -1,17 +1,17 @@
-/** Reads the files that authors write: rules, and the texts that rules say. */
+/** Reads files that authors write: rules, and the texts of replies. */
 import { isUtf8 } from 'node:buffer'
 import { readFile, stat } from 'node:fs/promises'
 
-/** What a file is that is a body: its text, or its bytes where it is none. Rejects where no file could be read. */
+/** Reads a file that is a body: as text, or as bytes if it is not text. Rejects if it cannot be read. */
 export async function readSaidFile(file: string): Promise<string | Buffer> {
   const bytes = await readBytes(file)
   return isUtf8(bytes) ? textIn(bytes) : bytes
 }
 
-/** Whether the text of a file that a rule says is a template. */
+/** Whether a file that a rule names contains a template. */
 export const isTemplateFile = (name: string) => name.endsWith('.liquid')
 
-/** The text of a file, without a byte order mark. Rejects where no file could be read. */
+/** Reads the text of a file, without a byte order mark. Rejects if it cannot be read. */
 export const readTextFile = async (file: string): Promise<string> => textIn(await readBytes(file))
 
 const textIn = (bytes: Buffer) => new TextDecoder('utf-8', { fatal: true }).decode(bytes)

@@ -13,7 +13,7 @@ interface KnownTool {
   readonly inputSchema: object
 }
 
-/** With names and arguments that are templates, a call is only known once there is a request. */
+/** If a name or an argument is a template, the call depends on the request. */
 export async function wrongToolCalls(
   rules: readonly ReadyRule[],
   tools: readonly KnownTool[],
@@ -24,7 +24,7 @@ export async function wrongToolCalls(
       const check = () => validatorOf(tool.inputSchema)(JSON.parse(given), { firstOnly: true, whole: 'arguments' })
       return bounded(check, CHECK_MS)[0]?.sentence
     } catch (error) {
-      // Schemas that cannot be used, or take too long, are no mistake of the rule.
+      // An unusable or slow schema is not the rule's mistake.
       return error instanceof SyntaxError ? 'they are not JSON.' : undefined
     }
   }

@@ -1,4 +1,4 @@
-/** Reads a row from the request body. A file of its own, since it refuses hostile input. */
+/** Reads a row from the request body. A separate file, because it handles hostile input. */
 import { emptyBody, invalidRequest, notJsonContent, tooDeep } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { isJsonType, isTooDeep, jsonBody, requireModestJson, requireUnencoded } from '../core/json.js'

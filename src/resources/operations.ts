@@ -118,7 +118,7 @@ const operationsOnAll = ({ resources }: Parts) => ({
     returns: pageOf(row),
     answer: 'One page of the rows, in their order.',
     errors: { 404: notThere },
-    run: async asked => (await resources()).rows(addressIn(asked), asked.query),
+    run: async input => (await resources()).rows(addressIn(input), input.query),
   }),
   insertRow: operation({
     at: 'POST /resources/{resource}/rows',
@@ -129,7 +129,7 @@ const operationsOnAll = ({ resources }: Parts) => ({
     status: 201,
     answer: 'The row.',
     errors: { 404: notThere, 409: 'There is a row with this id already.' },
-    run: async asked => (await resources()).insert(addressIn(asked), asked.body),
+    run: async input => (await resources()).insert(addressIn(input), input.body),
   }),
 })
 
@@ -148,7 +148,7 @@ const operationsOnOne = ({ resources }: Parts) => ({
     returns: objectOf<Json>(),
     answer: 'The row.',
     errors: { 404: notThere },
-    run: async asked => (await resources()).change(addressIn(asked), asked.id, asked.body, asked.query.how),
+    run: async input => (await resources()).change(addressIn(input), input.id, input.body, input.query.how),
   }),
   removeRow: operation({
     at: 'DELETE /resources/{resource}/rows/{id}',
@@ -156,7 +156,7 @@ const operationsOnOne = ({ resources }: Parts) => ({
     query: inScope,
     answer: 'The row is removed.',
     errors: { 404: notThere },
-    run: async asked => (await resources()).remove(addressIn(asked), asked.id),
+    run: async input => (await resources()).remove(addressIn(input), input.id),
   }),
   restoreRows: operation({
     at: 'POST /resources/{resource}/restore',
@@ -164,6 +164,6 @@ const operationsOnOne = ({ resources }: Parts) => ({
     query: inScope,
     answer: 'The rows are restored.',
     errors: { 404: notThere },
-    run: async asked => (await resources()).restore(addressIn(asked)),
+    run: async input => (await resources()).restore(addressIn(input)),
   }),
 })

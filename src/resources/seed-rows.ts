@@ -36,17 +36,17 @@ function* read(written: unknown, form: Form): Sliced<Seeds> {
     return { seeds: [], mistakes: [{ path: [], sentence: 'The data must be a list of rows.' }], areWhole: false }
   const seeds: SeedRow[] = []
   const mistakes: PlacedMistake[] = []
-  const taken = new Map<string, number>()
+  const used = new Map<string, number>()
   for (const [i, row] of written.entries()) {
     if (mistakes.length >= MOST_MISTAKES) break
     const { seed, sentence } = seedOf(row, form)
-    const before = seed && taken.get(seed.id)
+    const before = seed && used.get(seed.id)
     if (before !== undefined)
       mistakes.push({ path: [i], sentence: `Row ${i + 1} has the same id as row ${before + 1}: ${seed?.id}.` })
     else if (sentence !== undefined)
       mistakes.push({ path: [i, ...sentence.at], sentence: `Row ${i + 1}: ${sentence.text}` })
     else if (seed) seeds.push(seed)
-    if (seed) taken.set(seed.id, i)
+    if (seed) used.set(seed.id, i)
     yield
   }
   const areWhole = seeds.length > 0 && seeds.every(({ row }) => Number.isSafeInteger(valueIn(row, form.id.field)))

@@ -66,35 +66,35 @@ interface ResourceRequest {
 async function answerOf({ resource, action }: Spot, exchange: Exchange, parts: Parts): Promise<Reply> {
   const steps = stepsOfPath(exchange.path)
   const params = paramsIn(routeOf(`GET ${resource.path}`), steps)
-  const asked = { exchange, params, id: steps.at(-1) ?? '' }
+  const request = { exchange, params, id: steps.at(-1) ?? '' }
   const reply = await (action === 'list' || action === 'get'
-    ? readReply(resource, action, asked, parts)
-    : writeReply(resource, action, asked, parts))
+    ? readReply(resource, action, request, parts)
+    : writeReply(resource, action, request, parts))
   return { ...reply, answeredBy: { kind: 'resource', path: resource.path } }
 }
 
 async function readReply(
   resource: ReadyResource,
   action: 'list' | 'get',
-  asked: ResourceRequest,
+  request: ResourceRequest,
   { state, now }: Parts,
 ): Promise<Reply> {
-  const { exchange, id } = asked
+  const { exchange, id } = request
   const query = listQuery(exchange.query, resource)
   const work = async (tables: Tables, set: RowSet) =>
     action === 'get'
-      ? rowReply(asked, set, (await getRow(tables, set, id)).row)
-      : listReply(asked, set, query, await listRows(tables, set, query))
+      ? rowReply(request, set, (await getRow(tables, set, id)).row)
+      : listReply(request, set, query, await listRows(tables, set, query))
   const opened = await state()
   const found = await opened.read(async tables => {
-    const set = await rowSetOf(tables, resource, asked, await headOf(tables, resource, exchange.scope))
+    const set = await rowSetOf(tables, resource, request, await headOf(tables, resource, exchange.scope))
     return set && work(tables, set)
   })
   const reply =
     found ??
     // The first request of a scope.
     (await opened.write(async tables => {
-      const set = await rowSetOf(tables, resource, asked, await plantedHead(tables, resource, exchange.scope, now()))
+      const set = await rowSetOf(tables, resource, request, await plantedHead(tables, resource, exchange.scope, now()))
       return work(tables, set as RowSet)
     }))
   return unlessKnown(exchange, reply)
@@ -112,24 +112,24 @@ async function rowSetOf(
 async function writeReply(
   resource: ReadyResource,
   action: Exclude<ResourceAction, 'list' | 'get'>,
-  asked: ResourceRequest,
+  request: ResourceRequest,
   { state, now }: Parts,
 ): Promise<Reply> {
-  const { exchange, id } = asked
+  const { exchange, id } = request
   const body = action === 'delete' ? {} : rowIn(exchange)
   const ifMatch = exchange.headers['if-match']
   return (await state()).write(async tables => {
     const head = await plantedHead(tables, resource, exchange.scope, now())
-    const set = (await rowSetOf(tables, resource, asked, head)) as RowSet
+    const set = (await rowSetOf(tables, resource, request, head)) as RowSet
     switch (action) {
       case 'create':
-        return created(asked, set, await insertRow(tables, set, body, now()))
+        return created(request, set, await insertRow(tables, set, body, now()))
       case 'delete':
         await removeRow(tables, set, id, ifMatch)
         return { kind: 'reply', status: 204, contentType: '', body: '' } as const
       default: {
         const change = { id, body, keeps: action === 'update', ifMatch }
-        return rowReply(asked, set, await changeRow(tables, set, change, now()))
+        return rowReply(request, set, await changeRow(tables, set, change, now()))
       }
     }
   })
@@ -140,14 +140,14 @@ function rowReply({ exchange, params }: ResourceRequest, { resource }: RowSet, r
   return { ...jsonReply(body), headers: ['etag', etagOf(row)] }
 }
 
-function created(asked: ResourceRequest, set: RowSet, row: Json): Reply {
-  const reply = rowReply(asked, set, row)
+function created(request: ResourceRequest, set: RowSet, row: Json): Reply {
+  const reply = rowReply(request, set, row)
   const id = encodeURIComponent(String(valueIn(row, set.resource.id.field)))
-  return { ...reply, status: 201, headers: [...(reply.headers ?? []), 'location', `${asked.exchange.path}/${id}`] }
+  return { ...reply, status: 201, headers: [...(reply.headers ?? []), 'location', `${request.exchange.path}/${id}`] }
 }
 
-function listReply(asked: ResourceRequest, set: RowSet, query: ListQuery, found: RowPage): Reply {
-  const { exchange, params } = asked
+function listReply(request: ResourceRequest, set: RowSet, query: ListQuery, found: RowPage): Reply {
+  const { exchange, params } = request
   const rows = found.rows.map(({ row }) => row)
   const { total } = found
   const { page, limit } = query

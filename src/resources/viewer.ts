@@ -1,4 +1,4 @@
-/** Decides whose rows a caller sees: their own, as with row-level security. A file of its own, since rows do not depend on keys. */
+/** Decides whose rows a caller sees: their own, as with row-level security. A separate file, because rows do not depend on keys. */
 import type { Caller } from '../core/caller.js'
 import type { Tables } from '../core/state.js'
 import type { Viewer } from './rows.js'

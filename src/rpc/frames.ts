@@ -1,9 +1,9 @@
-/** The messages of the Model Context Protocol: JSON-RPC 2.0, how they are read and how they are written. */
+/** Reads and writes MCP messages (JSON-RPC 2.0). */
 import { isObject, stringifyExact } from '../core/json.js'
 
 export type RpcId = string | number
 
-/** Asks for something; it is answered under its id. */
+/** A request, which is answered with the same id. */
 export interface RpcRequest {
   readonly jsonrpc: '2.0'
   readonly id: RpcId
@@ -11,7 +11,7 @@ export interface RpcRequest {
   readonly params?: RpcParams
 }
 
-/** Says something that has no answer. */
+/** A notification, which has no answer. */
 export interface RpcNotification {
   readonly jsonrpc: '2.0'
   readonly method: string
@@ -26,7 +26,7 @@ export interface RpcResult {
 
 export interface RpcFailure {
   readonly jsonrpc: '2.0'
-  /** None for a message whose id could not be read. */
+  /** Absent if the id of the message could not be read. */
   readonly id?: RpcId | null
   readonly error: RpcErrorBody
 }
@@ -41,16 +41,16 @@ export type RpcParams = Readonly<Record<string, unknown>>
 export type RpcResponse = RpcResult | RpcFailure
 export type RpcFrame = RpcRequest | RpcNotification | RpcResponse
 
-/** JSON-RPC 2.0 §5.1, and those of the protocol's specification 2026-07-28. */
+/** The error codes of JSON-RPC 2.0 §5.1 and of MCP 2026-07-28. */
 export const rpcCodes = {
   parse: -32700,
   invalidRequest: -32600,
   unknownMethod: -32601,
   invalidParams: -32602,
   internal: -32603,
-  /** A resource that is not there, up to 2025-11-25. */
+  /** Resource not found, up to version 2025-11-25. */
   noResource: -32002,
-  /** Those that JSON-RPC leaves to servers: what servers of the protocol say to an unknown session, and that no rule and no recording answers the call. */
+  /** Codes that JSON-RPC reserves for servers: for an unknown session, and for a call without a rule or recording. */
   badRequest: -32000,
   noSession: -32001,
   noAnswer: -32004,
@@ -67,7 +67,7 @@ export class RpcError extends Error {
     readonly code: number,
     message: string,
     readonly data?: unknown,
-    /** The HTTP status where it is not 200. */
+    /** The HTTP status, if it is not 200. */
     readonly status?: number,
   ) {
     super(message)
@@ -78,7 +78,7 @@ export const isRequest = (frame: RpcFrame): frame is RpcRequest => 'method' in f
 export const isNotification = (frame: RpcFrame): frame is RpcNotification => 'method' in frame && !('id' in frame)
 export const isResponse = (frame: RpcFrame): frame is RpcResponse => !('method' in frame)
 
-/** A JSON value as a message. Throws an RpcError that says what it lacks. */
+/** Parses a JSON value as a message. Throws an RpcError that says what is missing. */
 export function frameFrom(value: unknown): RpcFrame {
   if (!isObject(value)) throw invalid('A message must be an object.')
   if (value.jsonrpc !== '2.0') throw invalid('jsonrpc must be "2.0".')
@@ -101,7 +101,7 @@ export const isId = (id: unknown): id is RpcId => typeof id === 'string' || Numb
 const isErrorBody = (error: unknown): error is RpcErrorBody =>
   isObject(error) && typeof error.code === 'number' && typeof error.message === 'string'
 
-/** The id that an answer to such a value can have. */
+/** The id for an answer to such a value. */
 export const idOf = (value: unknown): RpcId | undefined => (isObject(value) && isId(value.id) ? value.id : undefined)
 
 export const resultFrame = (id: RpcId, result: RpcResult['result']): RpcResult => ({ jsonrpc: '2.0', id, result })
@@ -118,13 +118,13 @@ export const notificationFrame = (method: string, params?: RpcParams): RpcNotifi
   ...(params && { params }),
 })
 
-/** What a call is about, for people: `tools/call get_weather`, `resources/read file:///readme`, `ping`. */
+/** Describes a call: `tools/call get_weather`, `resources/read file:///readme`, `ping`. */
 export function callTitle({ method, params = {} }: Pick<RpcRequest, 'method' | 'params'>): string {
   const name = targetOf(method, params)
   return name === undefined ? method : `${method} ${name}`
 }
 
-/** The tool, prompt or resource that a call names; that of a completion by its reference. */
+/** The tool, prompt or resource that a call names; for a completion, the one that it refers to. */
 export function targetOf(method: string, params: RpcParams): string | undefined {
   const ref = method === 'completion/complete' ? params.ref : params
   if (!isObject(ref)) return undefined

@@ -1,4 +1,4 @@
-/** How serious a line of the log can be (RFC 5424), least serious first. */
+/** The severities of log lines (RFC 5424), least severe first. */
 
 export const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 export type LogLevel = (typeof logLevels)[number]

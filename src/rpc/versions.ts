@@ -1,14 +1,14 @@
-/** The versions of the Model Context Protocol, a file of its own for the options. */
+/** The versions of MCP. A separate file, because the options need them too. */
 
-/** In sessions, oldest first. */
+/** Versions with sessions, oldest first. */
 export const sessionVersions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const
-/** Without sessions: each request says everything. */
+/** Versions without sessions, in which each request is self-contained. */
 export const statelessVersions = ['2026-07-28'] as const
 
 export const protocolVersions = [...sessionVersions, ...statelessVersions] as const
 export type ProtocolVersion = (typeof protocolVersions)[number]
 
-/** What a client speaks that does not say (specification 2025-03-26 and later, "Protocol Version Header"). */
+/** The version of a client that does not name one (specification 2025-03-26 and later, "Protocol Version Header"). */
 export const ASSUMED_VERSION = '2025-03-26'
 
 export const isStateless = (version: string | undefined) =>

@@ -10,7 +10,7 @@ import {
   kept,
   shapeOf,
   tablesOf,
-  taken,
+  takenError,
   watchDoors,
 } from './shapes.js'
 import type { Store } from './store.js'
@@ -112,7 +112,7 @@ function refuseTaken(rows: LayeredRows, shape: AnyShape, columns: AnyRow, own?: 
   const key = columns[shape.key] as string | undefined
   const unique = shape.unique.filter(column => typeof columns[column] === 'string')
   const alike = unique.flatMap(column => rowsWhere(rows, { [column]: columns[column] }))
-  if ((key !== undefined && key !== own && rows.get(key)) || alike.some(([key]) => key !== own)) throw taken()
+  if ((key !== undefined && key !== own && rows.get(key)) || alike.some(([key]) => key !== own)) throw takenError()
 }
 
 type Entry = readonly [key: string, row: AnyRow]

@@ -6,7 +6,7 @@ interface Channel {
   readonly settings: pg.ClientConfig
   readonly channel: string
   /** Called with each announcement; without an argument if some may have been missed. */
-  heard(announcement?: string): void
+  notified(announcement?: string): void
 }
 
 export type Hearing = Awaited<ReturnType<typeof hear>>
@@ -22,7 +22,7 @@ const LONGEST_PAUSE_MS = 5000
 
 /** Resolves when it is listening; rejects if the first connection fails. */
 export async function hear(channel: Channel) {
-  const { heard } = channel
+  const { notified } = channel
   let ended = false
   let socket = new Socket()
   let deaf: NodeJS.Timeout | undefined
@@ -35,8 +35,8 @@ export async function hear(channel: Channel) {
 
   function lose() {
     if (ended) return
-    heard()
-    deaf = setInterval(heard, DEAF_MS).unref()
+    notified()
+    deaf = setInterval(notified, DEAF_MS).unref()
     tryAgain(FIRST_PAUSE_MS)
   }
 
@@ -48,7 +48,7 @@ export async function hear(channel: Channel) {
 
   function recover() {
     clearInterval(deaf)
-    heard()
+    notified()
   }
 
   await connect()
@@ -64,12 +64,12 @@ export async function hear(channel: Channel) {
 }
 
 /** Connects, and calls `lose` when the connection has ended. Rejects if there is no connection. */
-async function listenOn(socket: Socket, { settings, channel, heard }: Channel, lose: () => void): Promise<void> {
+async function listenOn(socket: Socket, { settings, channel, notified }: Channel, lose: () => void): Promise<void> {
   const listen = `listen ${pg.escapeIdentifier(channel)}`
   const client = new pg.Client({ ...settings, stream: () => socket })
   // The end of the connection is always reported too.
   client.on('error', () => {})
-  client.on('notification', ({ payload }) => heard(payload))
+  client.on('notification', ({ payload }) => notified(payload))
   try {
     await client.connect()
     await client.query(listen)

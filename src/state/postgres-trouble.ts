@@ -22,7 +22,7 @@ export function troubleWith(error: Failure, address: Address): Trouble | undefin
   if (!(code === undefined ? ofTheConnection.test(message) : ofTheServer.test(code))) return undefined
   const { server, database } = address
   return {
-    said: `The database of the state ("${database}" in PostgreSQL at ${server}) cannot be used at the moment. Try again later.`,
+    sentence: `The database of the state ("${database}" in PostgreSQL at ${server}) cannot be used at the moment. Try again later.`,
     line: sentence(error, address),
   }
 }

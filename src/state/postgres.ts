@@ -49,8 +49,8 @@ export async function openPostgres(url: string): Promise<Store> {
     if (!(await isCurrent(db, `${address.server}/${address.database}`)))
       await migrate(db, { text: sql`text collate "C"`, schema: SCHEMA })
     // Our own listeners have already been told.
-    const heard = (announcement?: string) => announcement !== own && tell()
-    hearing = await hear({ settings, channel: CHANNEL, heard })
+    const notified = (announcement?: string) => announcement !== own && tell()
+    hearing = await hear({ settings, channel: CHANNEL, notified })
   } catch (error) {
     await close()
     throw error instanceof StartError ? error : cannotOpen(error as Error, address)

@@ -116,7 +116,7 @@ const isValue = (value: unknown): value is ColumnValue =>
 /** Which values can be stored. The same for all kinds of state. */
 export const isWhole = (value: ColumnValue): boolean => typeof value !== 'string' || isKeepable(value)
 
-export const taken = () => new TakenError('A row with this key or this unique value already exists.')
+export const takenError = () => new TakenError('A row with this key or this unique value already exists.')
 
 const refreshToken = /^[a-z0-9]{12}$/
 

@@ -11,7 +11,7 @@ import {
   kept,
   shapeOf,
   tablesOf,
-  taken,
+  takenError,
   watchDoors,
 } from './shapes.js'
 import type { Store } from './store.js'
@@ -94,12 +94,12 @@ function tableIn(db: Kysely<Database>, name: string, shape: AnyShape): AnyTable 
       const insertion = db.insertInto(name).values(encoded(shape, row))
       // An error would end PostgreSQL's transaction, but work that expects a TakenError continues.
       const done = await insertion.onConflict(conflict => conflict.doNothing()).executeTakeFirst()
-      if (done.numInsertedOrUpdatedRows === 0n) throw taken()
+      if (done.numInsertedOrUpdatedRows === 0n) throw takenError()
     },
     async update(key, changes) {
       const columns = encoded(shape, changes)
       if (Object.keys(columns).length === 0 || !isWhole(key)) return
-      if (await isTaken(db, name, shape, columns, key)) throw taken()
+      if (await isTaken(db, name, shape, columns, key)) throw takenError()
       await db.updateTable(name).set(columns).where(keyColumn, '=', key).execute()
     },
     async remove(where) {

@@ -20,7 +20,7 @@ import { createSqlStore, type Database } from './sql.js'
 import { reportDamage } from './sqlite-log.js'
 import type { Store, Trouble } from './store.js'
 
-/** How long to wait for the start of another process, which takes far less. */
+/** How long to wait for another process that is starting, which takes much less. */
 const OPENING_PATIENCE_MS = 3000
 const LOOK_EVERY_MS = 250
 
@@ -129,7 +129,7 @@ function troubleWith(file: string, error: Partial<Failure>): Trouble | undefined
   const { code = '', message = '' } = error
   if (!ofTheFile.test(code)) return undefined
   const failure = { code, message }
-  return { said: `The state cannot be kept: ${reason(file, failure)}`, line: cannotKeep(file, failure) }
+  return { sentence: `The state cannot be kept: ${reason(file, failure)}`, line: cannotKeep(file, failure) }
 }
 
 const cannotKeep = (file: string, failure: Failure) => `The state cannot be kept in ${file}: ${reason(file, failure)}`

@@ -6,7 +6,7 @@ import { createTurns } from '../core/work.js'
 /** Why nothing can be read or written at the moment, although the request is valid. */
 export interface Trouble {
   /** For clients: a sentence without paths and credentials. */
-  readonly said: string
+  readonly sentence: string
   /** For the log: the cause, and what to do. */
   readonly line: string
 }
@@ -90,7 +90,7 @@ function createGuard({ troubleOf }: Store, warn: (sentence: string) => void) {
       if (!trouble) throw error
       if (failing === undefined) warn(trouble.line)
       failing ??= kind
-      throw stateUnavailable(trouble.said)
+      throw stateUnavailable(trouble.sentence)
     }
   }
 }

@@ -63,10 +63,11 @@ export async function requireAdmin(backend: Backend, authorization: string | und
   if (!backend.settings.jwtAdminRoles.includes(claims.role ?? '')) throw notAdmin(undefined, triedToken('role', claims))
 }
 
-/** Throws a 400 for a user token without an audience, or with another one than `asked` (the header X-JWT-AUD). */
-export function requireAudience({ aud }: Claims, asked: string | undefined): void {
+/** Throws a 400 for a user token without an audience, or with another one than `requested` (the header X-JWT-AUD). */
+export function requireAudience({ aud }: Claims, requested: string | undefined): void {
   const first = Array.isArray(aud) ? aud[0] : aud
-  if (!first || (asked && asked !== first)) throw validationFailed("Token audience doesn't match request audience")
+  if (!first || (requested && requested !== first))
+    throw validationFailed("Token audience doesn't match request audience")
 }
 
 async function claimsOf(backend: Backend, authorization: string | undefined): Promise<Claims> {

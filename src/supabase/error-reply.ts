@@ -10,7 +10,7 @@ type WithHeaders = Pick<Exchange, 'headers'>
 const VERSION = '2024-01-01'
 
 /** Returns the error in the auth backend's format. */
-export function authErrorReply(error: PlatformError, asked: WithHeaders): TextReply {
+export function authErrorReply(error: PlatformError, request: WithHeaders): TextReply {
   const { status, headers } = error
   const plain = (contentType: string, body: string): TextReply => ({
     kind: 'reply',
@@ -28,7 +28,7 @@ export function authErrorReply(error: PlatformError, asked: WithHeaders): TextRe
     case GATEWAY:
       return plain('application/json; charset=utf-8', `{\n  "message":${JSON.stringify(error.message)}\n}`)
     default:
-      return toldByCode(error, asked)
+      return replyWithCode(error, request)
   }
 }
 
@@ -45,10 +45,10 @@ const named: Readonly<Record<string, { readonly code: string; readonly message?:
   },
 }
 
-function toldByCode(error: PlatformError, asked: WithHeaders): TextReply {
+function replyWithCode(error: PlatformError, request: WithHeaders): TextReply {
   const { status, headers, more } = error
   const { code, message = error.message } = named[error.code] ?? error
-  const version = asked.headers['x-supabase-api-version']
+  const version = request.headers['x-supabase-api-version']
   const isNew = typeof version === 'string' && version >= VERSION
   const body = isNew
     ? { code, message, ...more.details }

@@ -170,9 +170,9 @@ interface TokenResponse {
   readonly error_description?: unknown
 }
 
-function readAnswer(status: number, said: unknown): LiveRefreshResult {
+function readAnswer(status: number, answer: unknown): LiveRefreshResult {
   const { access_token, refresh_token, expires_in, msg, error_description }: TokenResponse = {
-    ...(said as TokenResponse | null),
+    ...(answer as TokenResponse | null),
   }
   const isWhole = typeof access_token === 'string' && typeof refresh_token === 'string' && Number(expires_in) > 0
   if (status === 200 && isWhole) {

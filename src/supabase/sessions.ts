@@ -31,7 +31,7 @@ export async function startSession(backend: Backend, tables: Tables, user: UserR
   return { user: { ...user, ...changes }, session, refreshToken }
 }
 
-/** Sign-ins in a loop must not fill the memory. A person has a handful of devices. */
+/** Sign-ins in a loop must not fill the memory. Real users have only a few devices. */
 const MOST_SESSIONS = 1000
 
 /** Makes room for one more session of a user by ending the least recently used one. */

@@ -263,6 +263,6 @@ export type UserJson = ReturnType<typeof userJson>
  * it again.
  */
 export function userJsonBeforeReading(user: UserRow): object {
-  const { confirmed_at: _unread, ...told } = userJson(user) as UserJson & { readonly confirmed_at?: string }
-  return told
+  const { confirmed_at: _unread, ...json } = userJson(user) as UserJson & { readonly confirmed_at?: string }
+  return json
 }

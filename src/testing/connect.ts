@@ -153,8 +153,8 @@ interface Own {
 
 const replying =
   (control: Control, own: Own): ReplyWith<SharedAddedReply> =>
-  async (said, options) => {
-    const rule = withoutExpressions(ruleFrom(said, options)) as object
+  async (reply, options) => {
+    const rule = withoutExpressions(ruleFrom(reply, options)) as object
     const { data } = await control('POST /replies', { query: own, body: rule as never })
     const id = data[0]?.id ?? ''
     return {
@@ -175,7 +175,7 @@ const failing =
     await control('POST /faults', { body: { ...own, ...options, ...conditions, fault } })
   }
 
-/** At most this many questions are remembered with their answers. */
+/** At most this many queries are cached. */
 const MOST_REMEMBERED = 50
 
 function journalOf(control: Control, own: Own): ConnectedJournal {
@@ -218,7 +218,7 @@ function journalOf(control: Control, own: Own): ConnectedJournal {
   }
 }
 
-/** Enough of an exchange to tell it from one that has its id since a reset. */
+/** Distinguishes an exchange from one that got the same id after a reset. */
 type KnownExchange = Pick<JournalEntry, 'id' | 'at' | 'durationMs'>
 
 const known = ({ id, at, durationMs }: JournalEntry): KnownExchange => ({ id, at, durationMs })
@@ -227,8 +227,8 @@ const isSame = (a: KnownExchange, b: KnownExchange | undefined) =>
   a.id === b?.id && a.at === b.at && a.durationMs === b.durationMs
 
 /**
- * Fetches what matches, the oldest first. It is remembered, so that only the last one and what came after it are fetched the next time.
- * If the last one is not there any more, the journal was reset, and all of it is fetched again.
+ * Fetches the matches, oldest first. They are cached, so that the next call only fetches the last one and newer ones.
+ * If the last one is gone, the journal was reset, and everything is fetched again.
  */
 function remembering<E extends KnownExchange>(control: Control, filter: object, kept: (entry: JournalEntry) => E) {
   let found: readonly E[] = []
@@ -254,7 +254,7 @@ function remembering<E extends KnownExchange>(control: Control, filter: object, 
   }
 
   return () => {
-    // One after the other, since each goes on from what the one before it has found.
+    // One after the other, since each fetch continues where the previous one ended.
     latest = latest.catch(() => found).then(ask)
     return latest
   }

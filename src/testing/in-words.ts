@@ -50,22 +50,22 @@ export function whatCame(entries: readonly JournalEntry[], underWay = 0): string
 function lineOf({ request, status, source, error, caller }: JournalEntry): string {
   const { model, messages } = (request.body ?? {}) as { readonly model?: unknown; readonly messages?: unknown }
   const last = Array.isArray(messages) ? (messages.at(-1) as { readonly content?: unknown } | undefined) : undefined
-  const asked = typeof last?.content === 'string' ? JSON.stringify(shortened(last.content, 60)) : ''
-  const said = error ?? source ?? ''
+  const prompt = typeof last?.content === 'string' ? JSON.stringify(shortened(last.content, 60)) : ''
+  const result = error ?? source ?? ''
   return [
     '  ',
     request.method,
     ' ',
     request.path,
     ` ${status ?? 'no answer'}`,
-    told(model),
-    told(asked),
-    told(caller.kind === 'refused' && callerInWords(caller)),
-    told(said),
+    part(model),
+    part(prompt),
+    part(caller.kind === 'refused' && callerInWords(caller)),
+    part(result),
   ].join('')
 }
 
-const told = (text: unknown) => (typeof text === 'string' && text !== '' ? ` · ${text}` : '')
+const part = (text: unknown) => (typeof text === 'string' && text !== '' ? ` · ${text}` : '')
 
 /** At most `most` characters. */
 const shortened = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text)

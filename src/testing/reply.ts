@@ -24,7 +24,7 @@ export function ruleFrom(input: ReplyInput, options: ReplyOptions = {}): RuleInp
   return { ...options, reply: formOf(input as string | ReplySchema) }
 }
 
-const formOf = (said: string | ReplySchema): ReplySchema => (typeof said === 'string' ? { text: said } : said)
+const formOf = (reply: string | ReplySchema): ReplySchema => (typeof reply === 'string' ? { text: reply } : reply)
 
 /** Which requests a fault is for. */
 export interface FailOptions extends Omit<FaultCallInput, 'fault' | 'when'> {
@@ -55,15 +55,15 @@ export interface AddedReply extends SharedAddedReply {
 
 /** Adds a reply for the model. */
 export type ReplyWith<G extends SharedAddedReply = AddedReply> = (
-  said: ReplyInput,
+  reply: ReplyInput,
   options?: ReplyOptions,
 ) => Promise<G>
 
 /** Later requests wait until the rule is in place, even if the caller does not await it. */
 export function giving({ rules, forTests }: Pick<Platform, 'rules' | 'forTests'>, scope?: string): ReplyWith {
   const { hold } = forTests.traffic
-  return async (said, options) => {
-    const { id, answered } = await hold(() => rules.add(ruleFrom(said, options), { scope }))
+  return async (reply, options) => {
+    const { id, answered } = await hold(() => rules.add(ruleFrom(reply, options), { scope }))
     return {
       id,
       get count() {

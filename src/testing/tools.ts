@@ -1,4 +1,4 @@
-/** The tools of MCP servers as tests see them: what they answer, and how they were called. */
+/** The tools of MCP servers in tests: sets their answers, and returns their calls. */
 import { inspect } from 'node:util'
 import type { JournalEntry } from '../journal/index.js'
 import type { McpChangesInput, OfferedServer } from '../mcp/operations.js'
@@ -17,13 +17,13 @@ type ToolReplyOptions = Omit<McpRuleInput, 'on' | 'reply' | 'replies'>
 /** One call of a tool. */
 interface ToolCalled {
   readonly arguments: Readonly<Record<string, unknown>>
-  /** The exchange that carried it. */
+  /** The exchange of the call. */
   readonly entry: JournalEntry
 }
 
 interface TestTool<G extends SharedAddedReply = SharedAddedReply> {
   /** Adds an answer, which takes precedence over all earlier ones: a text, the form of a rule's `reply`, or a list of these for successive calls. */
-  reply(said: string | ToolReply | readonly (string | ToolReply)[], options?: ToolReplyOptions): Promise<G>
+  reply(reply: string | ToolReply | readonly (string | ToolReply)[], options?: ToolReplyOptions): Promise<G>
   /** Its calls since the last reset, the oldest first. */
   calls(): Promise<readonly ToolCalled[]>
 }
@@ -66,10 +66,10 @@ export function createTools<G extends SharedAddedReply>({ reply, journal, lists 
     },
     change: async (changes, path) => lists.change(await pathOf(path), changes),
     tool: name => ({
-      reply: (said, options) => {
-        const forms = [said].flat().map(form => (typeof form === 'string' ? { text: form } : form)) as ToolReply[]
+      reply: (content, options) => {
+        const forms = [content].flat().map(form => (typeof form === 'string' ? { text: form } : form)) as ToolReply[]
         const [first] = forms
-        const own = Array.isArray(said) || !first ? { replies: forms } : { reply: first }
+        const own = Array.isArray(content) || !first ? { replies: forms } : { reply: first }
         return reply({ on: `tools/call ${name}`, ...options, ...own })
       },
       async calls() {

@@ -40,11 +40,11 @@ export function createUnanswered(platform: OpenedPlatform): Unanswered {
     expectNone(scope) {
       // With another `onMiss`, misses are answered as configured, so they do not count.
       const missed = platform.loaded.config.recordings.onMiss === 'fail' ? misses(scope).toReversed() : []
-      const told = [
+      const sentences = [
         ...unmatched.filter(isOf(scope)).map(({ sentence }) => sentence),
         ...missed.map(miss => missText(miss)),
       ]
-      requireNone(told)
+      requireNone(sentences)
     },
     forget(scope) {
       unmatched = scope === undefined ? [] : unmatched.filter(one => one.scope !== scope)
@@ -53,11 +53,13 @@ export function createUnanswered(platform: OpenedPlatform): Unanswered {
 }
 
 /** Throws an Error with these sentences, one per request. */
-export function requireNone(told: readonly string[]): void {
-  if (told.length === 0) return
+export function requireNone(sentences: readonly string[]): void {
+  if (sentences.length === 0) return
   const title =
-    told.length === 1 ? 'A request had no prepared answer.' : `${told.length} requests had no prepared answer.`
-  throw new Error([title, ...told].join('\n\n'))
+    sentences.length === 1
+      ? 'A request had no prepared answer.'
+      : `${sentences.length} requests had no prepared answer.`
+  throw new Error([title, ...sentences].join('\n\n'))
 }
 
 /** The last message of a chat request. */

@@ -186,7 +186,7 @@ test('what is secret stays out of the draft, and out of its conditions', async (
   expect(yaml).not.toContain(secret)
   expect(yaml).toContain('user: is my key, is it good?')
   expect(yaml).toContain('text: Your key is [key-1].')
-  expect(remarks).toEqual(['It asks for a part of what the user said: the rest was long, or secret.'])
+  expect(remarks).toEqual(['It matches only part of the user message: the rest was long, or secret.'])
   platform.switchMode('emulate')
   await post(platform, '/written', { yaml })
   expect(await saidIn(await platform.chat(asked))).toMatchObject({ content: 'Your key is [key-1].' })

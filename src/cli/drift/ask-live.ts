@@ -14,7 +14,7 @@ interface AskLiveOptions {
   readonly maxBytes: number
   /** The token of the user signed in with `standin login`, used when there is no API key. */
   readonly userToken?: LiveSession['token'] | undefined
-  /** Whether a server of the Model Context Protocol is at a path. */
+  /** Whether an MCP server is at a path. */
   readonly isMcp: (path: string) => boolean
   readonly openingAt: OpeningAt
 }

@@ -1,4 +1,4 @@
-/** Repeats recorded calls of the Model Context Protocol at a live server, in a session where its version has sessions. */
+/** Repeats recorded MCP calls at a live server, in a session if their version has sessions. */
 import { dataIn } from '../../completions/events.js'
 import { headerIn } from '../../core/http.js'
 import { jsonOf } from '../../core/json.js'
@@ -14,7 +14,7 @@ export type Ask = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<Capture>
 
-/** The parameters of the recorded `initialize` at a path: a server may offer tools by what its client can do. */
+/** The parameters of the recorded `initialize` at a path, since the tools of a server may depend on the client's capabilities. */
 export type OpeningAt = (path: string) => object | undefined
 
 const ownOpening = {
@@ -48,7 +48,7 @@ export async function askServer(
   }
 }
 
-/** The version on which both sides have agreed. */
+/** The version that both sides have agreed on. */
 function versionHeader({ chunks }: Capture): Readonly<Record<string, string>> {
   const body = Buffer.concat(chunks.map(({ bytes }) => bytes))
   const answer = jsonOf(body) ?? jsonOf(dataIn(body).at(-1) ?? '')

@@ -100,11 +100,11 @@ async function look(
   return { results, total: kept.length }
 }
 
-/** What the recorded sessions of the Model Context Protocol began with, by their paths. */
+/** The `initialize` parameters of recorded MCP sessions, by path. */
 async function openings(folder: Folder, kept: readonly RecordingFile[]): Promise<OpeningAt> {
   const found = new Map<string, object>()
   for (const { file } of kept.filter(({ file }) => file.includes('/initialize-'))) {
-    // A file that cannot be read is reported where it is compared.
+    // An unreadable file is reported when it is compared.
     const recording = await folder.read(file).catch(() => undefined)
     const [message] = recording ? messagesOf(recording.request.body) : []
     if (recording && message?.params) found.set(recording.request.path, message.params)

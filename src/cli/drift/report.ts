@@ -144,7 +144,7 @@ function comparedItem(result: Extract<DriftResult, { kind: 'compared' }>, failOn
   } as const
 }
 
-/** What is wrong with a recording or its credential. Said once, where it concerns many. */
+/** Why a recording was not compared. A reason that applies to many is reported once. */
 const problemItem = (type: string, sentences: readonly string[], isReportedHere: boolean) =>
   ({
     ...{ type, message: sentences.join(' ') },

@@ -24,7 +24,7 @@ interface BridgeParts {
   readonly key: string
   /** Writes one message to the client. */
   readonly write: (message: string) => void
-  /** Reports what is no message. */
+  /** Reports output that is not a message. */
   readonly say: (sentence: string) => void
 }
 
@@ -171,8 +171,8 @@ class Bridge {
 
   async #reasonOf(response: Response): Promise<string> {
     if (response.ok) return `${this.parts.url} ended its answer too early.`
-    const said = response.bodyUsed ? undefined : jsonOf(await response.text().catch(() => ''))
-    const { error } = (said ?? {}) as { readonly error?: unknown }
+    const body = response.bodyUsed ? undefined : jsonOf(await response.text().catch(() => ''))
+    const { error } = (body ?? {}) as { readonly error?: unknown }
     return `${this.parts.url} refuses it (${response.status})${typeof error === 'string' ? `: ${error}` : '.'}`
   }
 

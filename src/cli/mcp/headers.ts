@@ -1,4 +1,4 @@
-/** The HTTP headers that mirror fields of an MCP message. A file of its own, since it depends on messages only. */
+/** The HTTP headers that mirror fields of an MCP message. A separate file, because it only depends on messages. */
 import { fieldIn } from '../../mcp/param-headers.js'
 import { isRequest, type RpcFrame, type RpcParams, targetOf } from '../../rpc/frames.js'
 
@@ -25,7 +25,7 @@ export function statelessHeaders(frame: RpcFrame, schema?: unknown): Readonly<Re
   }
 }
 
-/** The arguments for which the schema of their tool asks (specification 2026-07-28, "Custom Headers from Tool Parameters"). */
+/** The arguments that the schema of the tool marks (specification 2026-07-28, "Custom Headers from Tool Parameters"). */
 const argumentHeaders = (schema: unknown, given: unknown) =>
   [...fieldIn(schema, given)].flatMap(({ header, value }) =>
     value === undefined || typeof value === 'object'

@@ -1,4 +1,4 @@
-/** `standin mcp --stdio`: connects a client of the Model Context Protocol that starts a command to a running Standin. */
+/** `standin mcp --stdio`: connects an MCP client that starts servers as commands to a running Standin. */
 import { createInterface } from 'node:readline'
 import { UsageError } from '../../check/problem.js'
 import { isLoopback } from '../../core/origins.js'
@@ -28,7 +28,7 @@ export const commands = {
   }),
 }
 
-/** Runs until standard input ends. Rejects with a UsageError. Standard output is for messages alone. */
+/** Runs until standard input ends. Rejects with a UsageError. Standard output only has messages. */
 async function bridge(line: Line): Promise<undefined> {
   if (!line.flags.stdio) throw new UsageError('standin mcp needs --stdio: the way in which it speaks to its client.')
   const url = serverAt(line)

@@ -1,4 +1,4 @@
-/** An HTTP server of the Model Context Protocol, and the session that a client has there. */
+/** An MCP server over HTTP, and the client's session with it. */
 import { createEventSplitter, dataOf } from '../../completions/events.js'
 import { jsonOf } from '../../core/json.js'
 import { isRequest, type RpcFrame } from '../../rpc/frames.js'
@@ -13,7 +13,7 @@ interface SendOptions {
 export class LiveServer {
   session: string | undefined
   #version: string | undefined
-  /** The schemas of the arguments of tools, as the server has listed them. */
+  /** The input schemas of the tools that the server has listed. */
   readonly #schemas = new Map<unknown, unknown>()
 
   constructor(private readonly address: { readonly url: string; readonly key: string }) {}

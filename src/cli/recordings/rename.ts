@@ -56,11 +56,11 @@ async function moveOf(folder: Folder, old: string, slug: string): Promise<readon
       `A name must consist of lower-case letters, digits and single dashes, such as greeting-in-french, not "${slug}".`,
     )
   const kept = await findOne(folder, old)
-  const taken = new Set((await folder.list()).map(({ file }) => file))
+  const used = new Set((await folder.list()).map(({ file }) => file))
   const named = (nth: number) => `${path.dirname(kept.file)}/${slug}-${kept.key}${nth > 1 ? `-${nth}` : ''}.yaml`
   if (named(kept.nth) === kept.file) return []
   let nth = kept.nth
-  while (taken.has(named(nth))) nth++
+  while (used.has(named(nth))) nth++
   return [{ from: kept.file, to: named(nth) }]
 }
 
@@ -90,33 +90,33 @@ async function movesToday({ folder, ignore }: Pick<OpenFolder, 'folder' | 'ignor
 
 /** Renames each file once its new name is free; another file may have to be renamed first. */
 async function moveAll(folder: Folder, moves: readonly Move[]): Promise<void> {
-  const taken = new Set((await folder.list()).map(({ file }) => file))
+  const used = new Set((await folder.list()).map(({ file }) => file))
   const go = async ({ from, to }: Move) => {
     await folder.rename(from, to)
-    taken.delete(from)
-    taken.add(to)
+    used.delete(from)
+    used.add(to)
   }
   let waiting = moves
   while (waiting.length > 0) {
     const blocked: Move[] = []
     for (const move of waiting) {
-      if (taken.has(move.to)) blocked.push(move)
+      if (used.has(move.to)) blocked.push(move)
       else await go(move).then(() => putKey(folder, move.to))
     }
     const [first, ...others] = blocked
     // The rest form a cycle, so one file gets a temporary name.
     if (first && blocked.length === waiting.length) {
-      const aside = nextFree(first.from, taken)
+      const aside = nextFree(first.from, used)
       await go({ from: first.from, to: aside })
       waiting = [...others, { from: aside, to: first.to }]
     } else waiting = blocked
   }
 }
 
-function nextFree(file: string, taken: ReadonlySet<string>): string {
+function nextFree(file: string, used: ReadonlySet<string>): string {
   const named = (nth: number) => file.replace(/(?<=[0-9a-f]{12})(-\d+)?\.yaml$/, `-${nth}.yaml`)
   let nth = 2
-  while (taken.has(named(nth))) nth++
+  while (used.has(named(nth))) nth++
   return named(nth)
 }
 

@@ -37,7 +37,7 @@ export const commands = {
       if (found.length === 0) return { data: found, words: `No secrets in ${counted(files.length, 'file')}.\n` }
       process.exitCode = 1
       const words = found.map(({ file, line, column, kind }) => `${file}:${line}:${column}: ${kind}\n`).join('')
-      // A problem, which --quiet does not hide.
+      // A problem, which --quiet must not hide.
       return line.flags.json ? { data: found, words } : words
     },
   }),

@@ -48,7 +48,7 @@ function inWords({ recordedAt, request, response }: Recording): string {
     ...section('Request', requestText(request)),
     ...section('Answer', [answerLine(response), ...response.headers.map(pair => pair.join(': '))].join('\n')),
     ...section('Rhythm', rhythmOf(response)),
-    ...said(response),
+    ...bodyRows(response),
   ]
   return `${parts.join('\n')}\n`
 }
@@ -95,7 +95,7 @@ function rhythmOf({ headMs, chunks, endMs }: RecordedResponse): string {
 }
 
 /** The generated text if a model answered, otherwise the body. */
-function said(response: RecordedResponse): readonly string[] {
+function bodyRows(response: RecordedResponse): readonly string[] {
   const text = assembledText(response)
   if (text !== undefined) return section('Text', text)
   const body = bodyOf(response)

@@ -33,11 +33,11 @@ function casesOf(item: ReportItem) {
     result === 'failure' ? fromWorst(findings).filter(({ severity }) => isAtLeast(failOn, severity)) : []
   const failed = worst ? [worst, ...failures] : []
   const others = fromWorst(findings).filter(finding => !failed.includes(finding))
-  const told = facts.map(([name, text]) => `${name}: ${text}`)
+  const lines = facts.map(([name, text]) => `${name}: ${text}`)
   // Clauses have facts only.
   const isTold = result === 'failure' && !worst
-  const text = isTold ? told : failed.map(finding => findingLine(finding))
-  const output = [...others.map(finding => findingLine(finding)), ...(isTold ? [] : told)].join('\n')
+  const text = isTold ? lines : failed.map(finding => findingLine(finding))
+  const output = [...others.map(finding => findingLine(finding)), ...(isTold ? [] : lines)].join('\n')
   const about = attributes({
     type: worst?.severity ?? type,
     message: worst ? `${worst.path}: ${worst.sentence}` : message,

@@ -118,9 +118,9 @@ function newsIn(event: Buffer): readonly TailEvent[] {
   const data = dataOf(event)
   if (data === undefined) return []
   try {
-    const said = JSON.parse(data)
-    if (name === 'skipped') return [{ kind: 'skipped', count: Number(said.count) }]
-    return name === 'exchange' ? [{ kind: 'exchange', entry: said }] : []
+    const value = JSON.parse(data)
+    if (name === 'skipped') return [{ kind: 'skipped', count: Number(value.count) }]
+    return name === 'exchange' ? [{ kind: 'exchange', entry: value }] : []
   } catch {
     // The event was too long to be assembled.
     return [{ kind: 'skipped', count: 1 }]
@@ -130,8 +130,8 @@ function newsIn(event: Buffer): readonly TailEvent[] {
 /** After a restart, ids begin at 1 again, so the id of the last seen exchange is missing or belongs to another one. */
 async function hasRestarted(place: ControlAddress, seen: JournalEntry, signal: AbortSignal): Promise<boolean> {
   const own = await ask(place, `${JOURNAL}/${seen.id}`, limited(signal), {}, [404])
-  const said = (await own.json()) as Partial<JournalEntry>
-  if (own.status === 200) return said.at !== seen.at || said.durationMs !== seen.durationMs
+  const value = (await own.json()) as Partial<JournalEntry>
+  if (own.status === 200) return value.at !== seen.at || value.durationMs !== seen.durationMs
   const newest = await ask(place, `${JOURNAL}?limit=1`, limited(signal))
   const { data } = (await newest.json()) as { readonly data: readonly JournalEntry[] }
   return Number(data[0]?.id ?? 0) < Number(seen.id)
@@ -163,12 +163,12 @@ async function refusal(place: ControlAddress, response: Response): Promise<Error
   const { error } = (await response.json().catch(() => ({}))) as { readonly error?: unknown }
   // A proxy answers in its place, and Standin is not back yet.
   if (response.status >= 500) return new Lost(`status ${response.status}`)
-  const said = typeof error === 'string' ? harmless(error) : undefined
-  if (said === undefined) return noJournal(place, response.status)
-  if (response.status === 400) return new UsageError(said)
+  const value = typeof error === 'string' ? harmless(error) : undefined
+  if (value === undefined) return noJournal(place, response.status)
+  if (response.status === 400) return new UsageError(value)
   const isClosed = response.status === 401 || response.status === 403
   return isClosed
-    ? new StartError(`${place.url} does not show its journal. ${said} With standin tail, use --control-token.`)
+    ? new StartError(`${place.url} does not show its journal. ${value} With standin tail, use --control-token.`)
     : noJournal(place, response.status)
 }
 

@@ -1,4 +1,4 @@
-/** `standin verify --openapi`: holds the target against an OpenAPI document instead of the platform's. */
+/** `standin verify --openapi`: checks the target against an OpenAPI document instead of the platform's document. */
 import path from 'node:path'
 import { type Finding, isAtLeast } from '../../check/finding.js'
 import { UsageError } from '../../check/problem.js'
@@ -16,7 +16,7 @@ import { openTarget, type VerifyLine } from './target.js'
 
 const EXIT_BROKEN = 1
 
-/** Whether an operation was asked, and what was found. */
+/** The result for one operation. */
 interface Checked {
   readonly operation: DocumentedOperation
   readonly outcome: 'held' | 'broken' | 'skipped' | 'error'
@@ -58,7 +58,7 @@ function inputFor(name: string) {
   return { name, file, dir, folders: [path.dirname(file), dir], validate: false }
 }
 
-/** A fresh stand-in answers the document itself. */
+/** A stand-in started for this check serves the document itself. */
 const withDocument = (line: VerifyLine, file: string): VerifyLine => ({
   ...line,
   overrides: [...line.overrides, { path: ['openapi'], value: path.resolve(file), origin: '--openapi' }],
@@ -90,10 +90,11 @@ async function checkOne(
   findingsIn: typeof import('../../openapi/conformance.js').findingsIn,
 ): Promise<Checked> {
   if (typeof call === 'string') return { operation, outcome: 'skipped', findings: [], why: call }
-  const heard: CallResult | Error = await target.ask(call).catch((error: Error) => error)
-  if (heard instanceof Error) return { operation, outcome: 'skipped', findings: [], why: heard.message }
-  if (heard.kind === 'unanswered') return { operation, outcome: 'error', findings: [], why: `no answer: ${heard.why}` }
-  const findings = findingsIn(operation, heard)
+  const result: CallResult | Error = await target.ask(call).catch((error: Error) => error)
+  if (result instanceof Error) return { operation, outcome: 'skipped', findings: [], why: result.message }
+  if (result.kind === 'unanswered')
+    return { operation, outcome: 'error', findings: [], why: `no answer: ${result.why}` }
+  const findings = findingsIn(operation, result)
   return { operation, outcome: findings.some(isFatal) ? 'broken' : 'held', findings }
 }
 
@@ -105,7 +106,7 @@ interface OperationRequest {
   readonly access: Access
 }
 
-/** The call with a credential that opens the operation, or why there is none. */
+/** The call with a credential that the operation accepts, or why there is none. */
 function callFor({ path, headers, access }: OperationRequest, { credentials }: Target): Call | string {
   const call = { to: 'platform', method: 'GET', path } as const
   if (access === 'anyone') return { ...call, headers }

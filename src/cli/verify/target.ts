@@ -46,15 +46,15 @@ export async function targetAt(
   env: VerifyEnvironment,
   origin = '--target',
 ): Promise<TargetOptions> {
-  const said = await saidOf(line.flags, named, env)
+  const given = await saidOf(line.flags, named, env)
   const live = named === 'live' ? liveOf(line) : undefined
   const url = live?.url ?? addressIn(origin, named)
-  const authUrl = said('auth') === undefined ? live?.authUrl : addressIn('--auth', said('auth') ?? '')
+  const authUrl = given('auth') === undefined ? live?.authUrl : addressIn('--auth', given('auth') ?? '')
   const credentials = {
-    apiKey: said('api-key') ?? live?.apiKey,
-    anonKey: said('anon-key') ?? live?.anonKey,
-    email: said('email'),
-    password: said('password'),
+    apiKey: given('api-key') ?? live?.apiKey,
+    anonKey: given('anon-key') ?? live?.anonKey,
+    email: given('email'),
+    password: given('password'),
   }
   if ((credentials.email === undefined) !== (credentials.password === undefined)) {
     throw new UsageError(

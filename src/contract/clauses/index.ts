@@ -31,7 +31,7 @@ const heading = 'the head of a table'
 const opened = 'it opens a list; its points have clauses of their own'
 const open = 'it is left open, and Standin has nothing there'
 
-/** What the platform's document says that cannot be checked from outside, and why not. */
+/** Statements of the platform's document that cannot be checked from outside, and why not. */
 export const silent: readonly UncheckedStatement[] = [
   { quote: '# AI Platform API Specification', why: title },
   {

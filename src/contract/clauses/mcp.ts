@@ -1,4 +1,4 @@
-/** Clauses about MCP servers. They are skipped at a target that has none. */
+/** Clauses about MCP servers. Skipped if the target has none. */
 
 import { isObject } from '../../core/json.js'
 import { rpcCodes } from '../../rpc/frames.js'
@@ -21,7 +21,7 @@ import {
 
 type Result = Readonly<Record<string, unknown>>
 
-/** A result, of which `differs` says what is wrong. */
+/** Expects a result; `differs` returns what is wrong with it. */
 const result = (expected: string, differs: (result: Result) => string | undefined = () => undefined): AnswerCheck => ({
   expected,
   differs(answered) {

@@ -62,8 +62,8 @@ const STRICT = 0
 const factories = new WeakMap<NodeParserClass, { readonly create: ParserFactory | undefined }>()
 
 /**
- * Takes node's parser from the connection on which a request arrived. Returns `undefined` where there is none, or none
- * that works as expected: requests then go through node's client.
+ * Takes node's parser from the connection on which a request arrived. Returns `undefined` if there is none, or none
+ * that works as expected. Requests then go through node's client.
  */
 export function parserFactory({ socket }: IncomingMessage): ParserFactory | undefined {
   const Parser = (socket as Socket & { readonly parser?: object | null }).parser?.constructor as NodeParserClass

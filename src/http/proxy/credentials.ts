@@ -15,7 +15,7 @@ export interface ShownCredential {
 export type LiveCredentials = (exchange: Exchange) => ShownCredential | Promise<ShownCredential>
 
 interface PlatformKeys {
-  /** Whether a server of the Model Context Protocol is at a path. The API key opens its tools too. */
+  /** Whether an MCP server is at a path. The API key gives access to its tools too. */
   readonly isMcp?: ((path: string) => boolean) | undefined
   readonly apiKey: string
   readonly anonKey: string
@@ -40,7 +40,7 @@ export function platformCredentials({ apiKey, anonKey, userToken, isMcp }: Platf
     if (path.startsWith('/v1/')) return ofModels()
     if (path === INDEX || path.startsWith(`${INDEX}/`)) return anon
     if (isMcp?.(path)) return ofModels()
-    // An API key also opens the builder services, which the document does not show. A path that is configured is one of them.
+    // An API key also gives access to the builder services, which the document does not list. A configured path is one of them.
     return endpoint?.isOwn && isForKeys(endpoint.access) ? ofModels() : none
   }
 }

@@ -18,12 +18,12 @@ interface ClientEvents {
   failed(proxied: ProxiedRequest, error: NodeJS.ErrnoException): void
 }
 
-/** No more idle connections than this are kept. */
+/** At most this many idle connections are kept. */
 const MOST_IDLE = 256
 
 /**
  * Returns a function that sends a proxied request. It returns false for requests that it does not send, because
- * node's parser is not within reach or because node's client would refuse them.
+ * node's parser is not available or because node's client would refuse them.
  */
 export function createKeptClient(
   options: KeptClientOptions,
@@ -81,14 +81,14 @@ function opener({ protocol, hostname, port, secure }: KeptClientOptions): () => 
   }
 }
 
-/** Methods that have no body unless they say so. */
+/** Methods that have no body unless their headers announce one. */
 const bodiless = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT'])
 
 /** Characters that may not be in the first line of a request, and in a header (RFC 9110 §5.5). */
 const notInPath = /[^\x21-\xff]/
 const notInValue = /[^\t\x20-\x7e\x80-\xff]/
 
-/** Everything before the body, as node's client writes it; `undefined` for what it would refuse. */
+/** Everything before the body, as node's client writes it; `undefined` for a request that it would refuse. */
 function headOf({ method, target, headers }: ProxiedRequest): string | undefined {
   if (notInPath.test(target)) return undefined
   let head = `${method} ${target === '' ? '/' : target} HTTP/1.1\r\n`

@@ -1,4 +1,4 @@
-/** A connection to the live platform that carries one request after another, without the streams and events of node's client. */
+/** A connection to the live platform that serves one request after another, without the streams and events of node's client. */
 import type { Socket } from 'node:net'
 import {
   ANOTHER_PROTOCOL_FOLLOWS,
@@ -17,15 +17,15 @@ interface ConnectionEvents {
   /** The first part of an answer has arrived, with its whole head. */
   answers(proxied: ProxiedRequest, answer: LiveCall): void
   failed(proxied: ProxiedRequest, error: NodeJS.ErrnoException): void
-  /** The connection can carry another request. */
+  /** The connection can serve another request. */
   rests(connection: KeptConnection): void
-  /** The connection can carry no further request. */
+  /** The connection cannot serve another request. */
   isLost(connection: KeptConnection): void
 }
 
 export class KeptConnection {
   readonly #parser: AnswerParser
-  /** The request that is being carried. */
+  /** The request in progress. */
   #call: LiveCall | undefined
   #isReused = false
   /** Whether another request may follow the current one. */
@@ -99,7 +99,7 @@ export class KeptConnection {
       this.#keepsAlive = false
       if (!call.complete) return this.#fails(result)
     }
-    // The live platform changes the protocol, although it was not asked to.
+    // The live platform switches protocols, although that was not requested.
     if (this.#isUpgraded) return this.#fails(new Error('no answer'))
     this.#passesOn(call)
   }
@@ -115,7 +115,7 @@ export class KeptConnection {
   #release({ headers }: LiveCall): void {
     const { socket } = this
     this.#call = undefined
-    // A body of which a part is still to be sent would come before the next request.
+    // The unsent part of the body would be sent before the next request.
     if (!this.#keepsAlive || socket.writableLength > 0) return socket.destroySoon()
     const restMs = restOf(headers['keep-alive'])
     if (restMs !== socket.timeout) socket.setTimeout(restMs)
@@ -155,7 +155,7 @@ export const MOST_REST_MS = 10_000
 /** A connection is closed this long before the live platform would close it. */
 const EARLIER_MS = 1_000
 
-/** How long to keep a connection of which the live platform says for how long it will. */
+/** How long to keep a connection if the live platform says how long it will (`Keep-Alive`). */
 function restOf(keepAlive: string | undefined): number {
   const seconds = /^timeout=(\d+)/.exec(keepAlive ?? '')?.[1]
   return seconds === undefined

@@ -1,14 +1,14 @@
-/** What the proxy uses of a request to the live platform and of its answer. Node's own classes have it too. */
+/** The parts of a request to the live platform, and of its answer, that the proxy uses. Node's own classes have them too. */
 
 /** A request on its way. */
 export interface LiveRequest {
-  /** Whether the connection has carried another request before. */
+  /** Whether the connection was used for another request before. */
   readonly reusedSocket: boolean
   readonly socket: { readonly bytesRead: number } | null
   destroy(): unknown
 }
 
-/** The headers that the proxy looks at. All others are carried as they are. */
+/** The headers that the proxy looks at. All others are forwarded unchanged. */
 export interface KnownHeaders {
   readonly 'access-control-allow-origin'?: string | undefined
   readonly connection?: string | undefined
@@ -27,7 +27,7 @@ export interface LiveAnswer {
   readonly headers: KnownHeaders
   /** Whether all of it has arrived. */
   readonly complete: boolean
-  /** How many bytes of the body have arrived and were not read yet. */
+  /** How many bytes of the body have arrived and are still unread. */
   readonly readableLength: number
   read(): Buffer | null
   on(event: 'data' | 'end', listener: (bytes: Buffer) => void): unknown

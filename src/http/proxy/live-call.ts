@@ -11,7 +11,7 @@ interface Line {
   abandon(call: LiveCall): void
 }
 
-/** What reads a body. Bytes that arrive before it is there are kept. */
+/** Reads a body. Bytes that arrive before there is a reader are kept. */
 interface Reader {
   data?: (bytes: Buffer) => void
   end?: (bytes: Buffer) => void
@@ -82,7 +82,7 @@ export class LiveCall implements LiveRequest, LiveAnswer {
     if (this.complete) end?.(nothing)
   }
 
-  // After a complete answer, the connection may already carry another request.
+  // After a complete answer, the connection may already serve another request.
   pause(): void {
     if (!this.complete) this.socket.pause()
   }

@@ -12,11 +12,11 @@ export interface ForwardContext {
   readonly response: ServerResponse
   readonly exchange: Exchange
   /**
-   * Headers to put on the answer in place of live ones of the same name, as node's flat array. Called when the answer
+   * Headers that replace live ones of the same name on the answer, as node's flat array. Called when the answer
    * has arrived.
    */
   readonly ownHeaders?: (() => readonly string[]) | undefined
-  /** Whether the answer must be readable on the way and so must not be compressed. An observer requires that too. */
+  /** Whether the answer must not be compressed, because it has to be readable here. An observer requires that too. */
   readonly isPlain?: boolean
   /** The file of the recording that is being made. */
   readonly recordedAs?: string | undefined

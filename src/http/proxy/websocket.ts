@@ -1,4 +1,4 @@
-/** Joins the two connections of a WebSocket once the live platform has agreed to it. */
+/** Joins the two connections of a WebSocket once the live platform has accepted it. */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { upstreamUnreadable } from '../../core/errors.js'
@@ -6,11 +6,11 @@ import { withoutHops } from './headers.js'
 import type { ProxiedRequest } from './proxied-request.js'
 import { sendHead } from './send-answer.js'
 
-/** `early` are bytes that the live platform sent right after its agreement. */
+/** `early` are bytes that the live platform sent right after it accepted. */
 export function joinWebSocket(proxied: ProxiedRequest, answer: IncomingMessage, live: Duplex, early: Buffer): void {
   const { response } = proxied.context
   const client = response.socket
-  // Its error is followed by its close.
+  // `close` follows the error.
   live.on('error', () => {})
   proxied.answer = answer
   proxied.answerBegan()
@@ -26,11 +26,11 @@ export function joinWebSocket(proxied: ProxiedRequest, answer: IncomingMessage, 
   }
   live.once('close', () => client.destroySoon())
   client.once('close', () => live.destroy())
-  // A WebSocket of which neither side ends its connection was cut off.
+  // If neither side ended the connection, the WebSocket was cut off.
   live.once('end', () => proxied.answered())
   client.once('end', () => proxied.answered())
   response.once('finish', () => {
-    // What noticed a client that leaves early.
+    // The listener that noticed clients that disconnect early.
     client.removeAllListeners('data')
     client.pipe(live).pipe(client)
   })

@@ -18,7 +18,7 @@ const KEPT = 64
 
 /** Bytes, and the id in them. */
 interface FilledBytes {
-  /** With room for a head before them, and the end of their chunk behind them: all of an answer leaves in one write of one buffer. */
+  /** The bytes with room for the head before them and the end of the chunk after them, so that an answer is one write of one buffer. */
   readonly framed: Buffer
   readonly body: Buffer
   id: string

@@ -17,14 +17,14 @@ export function createAnyCompletions(tokenizer: Tokenizer) {
   const nextCallId = createIds('call_', 16)
 
   /** The completion as one JSON object. */
-  function whole(request: ChatRequest, said: Generation): Form {
-    const { completion, tokens } = made(request, said, true)
+  function whole(request: ChatRequest, generation: Generation): Form {
+    const { completion, tokens } = made(request, generation, true)
     return { contentType: 'application/json', body: JSON.stringify(completion), tokens }
   }
 
   /** The completion as server-sent events, at the speed of `pace`. */
-  function streamed(request: ChatRequest, said: Generation, pace: Pace): Form {
-    const { completion, tokens } = made(request, said, request.stream_options?.include_usage === true)
+  function streamed(request: ChatRequest, generation: Generation, pace: Pace): Form {
+    const { completion, tokens } = made(request, generation, request.stream_options?.include_usage === true)
     const events = streamEvents(completion, tokenizer)
     if (!isPaced(pace)) return { ...streamForm, body: Buffer.from(inOnePiece(events)), tokens }
     // A model generates its choices at the same time, so that each has the full speed.
@@ -33,10 +33,12 @@ export function createAnyCompletions(tokenizer: Tokenizer) {
   }
 
   /** Leaves the usage out if it is not sent, because counting a long prompt takes time. */
-  function made(request: ChatRequest, said: Generation, tellsUsage: boolean) {
-    const choices = spokenChoices(said, request, tokenizer)
-    const tokens = new Cost(request, said.usage, tokenizer, { tokens: completionTokens(choices, said.usage) })
-    const usage = tellsUsage ? usageOf(tokens, choices, said.usage) : undefined
+  function made(request: ChatRequest, generation: Generation, tellsUsage: boolean) {
+    const choices = spokenChoices(generation, request, tokenizer)
+    const tokens = new Cost(request, generation.usage, tokenizer, {
+      tokens: completionTokens(choices, generation.usage),
+    })
+    const usage = tellsUsage ? usageOf(tokens, choices, generation.usage) : undefined
     const opening = openingOf(request)
     return { completion: wholeCompletion(request, { opening, choices, usage, tokenizer, nextCallId }), tokens }
   }

@@ -54,7 +54,7 @@ interface Input {
   readonly tokenizer: Tokenizer['name']
   /** The original body, which takes less time to copy than the parsed request. */
   readonly body: Uint8Array
-  readonly said: Pick<Generation, 'choices' | 'usage' | 'answeredBy'>
+  readonly generation: Pick<Generation, 'choices' | 'usage' | 'answeredBy'>
   /** For a stream. */
   readonly pace: Pace | undefined
 }
@@ -64,12 +64,12 @@ type Output = Pick<Form, 'contentType' | 'headers' | 'body' | 'tokens'>
 /** The completion, created in a worker. Rejects with a 400 if that takes too long. */
 export async function heavyCompletion(
   exchange: Exchange,
-  said: Generation,
+  generation: Generation,
   tokenizer: Tokenizer,
   pace?: Pace,
 ): Promise<Form> {
-  const { choices, usage, answeredBy } = said
-  const input = { ...bodyFor(exchange, tokenizer), said: { choices, answeredBy, ...(usage && { usage }) }, pace }
+  const { choices, usage, answeredBy } = generation
+  const input = { ...bodyFor(exchange, tokenizer), generation: { choices, answeredBy, ...(usage && { usage }) }, pace }
   const form = await inWorker<Output>('completion', input satisfies Input, LONGEST_MS).catch(tooLong)
   const { body } = form
   return body instanceof Uint8Array ? { ...form, body: Buffer.from(body.buffer, body.byteOffset, body.length) } : form
@@ -86,10 +86,10 @@ function tooLong(error: unknown): never {
 }
 
 /** Runs in the worker for heavyCompletion. */
-export async function completionJob({ tokenizer, body, said, pace }: Input): Promise<Output> {
+export async function completionJob({ tokenizer, body, generation, pace }: Input): Promise<Output> {
   const request = requestIn(body)
   const { whole, streamed } = createCompletions(await tokenizerNamed(tokenizer))
-  const form = pace ? streamed(request, said, pace) : whole(request, said)
+  const form = pace ? streamed(request, generation, pace) : whole(request, generation)
   const { contentType, headers, tokens } = form
   return {
     ...{ contentType, headers, body: form.body },

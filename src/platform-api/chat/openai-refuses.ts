@@ -256,8 +256,8 @@ const shown = (value: unknown) => String(value).slice(0, 100)
 
 function firstOf<T>(all: readonly T[] | null | undefined, says: (one: T, at: number) => string | undefined) {
   for (const [i, one] of (all ?? []).entries()) {
-    const said = says(one, i)
-    if (said !== undefined) return said
+    const refusal = says(one, i)
+    if (refusal !== undefined) return refusal
   }
   return undefined
 }

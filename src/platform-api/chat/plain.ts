@@ -178,7 +178,7 @@ function frameOf(opening: Opening, total: string | undefined): Frame {
   return lastFrame
 }
 
-/** Joined, because V8 makes one text of it; added up, it would keep all parts, and go through them for each event. */
+/** `join` makes one flat text. Concatenation would keep all parts in memory, and walk through them for each event. */
 const rest = (...parts: readonly string[]) => parts.join('').slice(idFollows.length)
 
 function events(own: Prepared, opening: Opening, total: string | undefined) {

@@ -19,17 +19,17 @@ const MOST_PARTS = 20_000
  */
 export function wrongInSchema(what: string, root: unknown, isStrict: boolean, count = 1): string | undefined {
   if (!isNode(root)) return undefined
-  const said = (why: string) => `Invalid schema for ${what}: ${why}`
+  const refusal = (why: string) => `Invalid schema for ${what}: ${why}`
   if (!isOf('object', root)) {
     const type = root.type === undefined ? 'None' : String(root.type).slice(0, 100)
-    return said(`schema must be a JSON Schema of 'type: "object"', got 'type: "${type}"'.`)
+    return refusal(`schema must be a JSON Schema of 'type: "object"', got 'type: "${type}"'.`)
   }
   const parts: { readonly node: Node; readonly place: Place | undefined }[] = [{ node: root, place: undefined }]
   const most = Math.ceil(MOST_PARTS / count)
   for (let next = 0; next < parts.length; next++) {
     const { node, place } = parts[next] as (typeof parts)[number]
     const wrong = wrongIn(node, isStrict)
-    if (wrong !== undefined) return said(`In context=${written(place)}, ${wrong}`)
+    if (wrong !== undefined) return refusal(`In context=${written(place)}, ${wrong}`)
     addParts(node, place)
   }
   return undefined

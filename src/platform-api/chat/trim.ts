@@ -16,9 +16,9 @@ export interface Spoken {
 
 /** Returns as many choices as requested. If there are fewer, the last one is repeated. */
 export function spokenChoices({ choices }: Generation, request: ChatRequest, tokenizer: Tokenizer): readonly Spoken[] {
-  const asked = request.n ?? 1
-  const spoken = choices.slice(0, asked).map(choice => spokenChoice(choice, request, tokenizer))
-  return Array.from({ length: asked }, (_, i) => spoken[Math.min(i, spoken.length - 1)] as Spoken)
+  const wanted = request.n ?? 1
+  const spoken = choices.slice(0, wanted).map(choice => spokenChoice(choice, request, tokenizer))
+  return Array.from({ length: wanted }, (_, i) => spoken[Math.min(i, spoken.length - 1)] as Spoken)
 }
 
 function spokenChoice(choice: Choice, request: ChatRequest, tokenizer: Tokenizer): Spoken {

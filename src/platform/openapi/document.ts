@@ -1,4 +1,4 @@
-/** The document of everything that is answered: OpenAPI 3.1, put together from what endpoints and control parts say of themselves. */
+/** The OpenAPI 3.1 document of all paths, assembled from the descriptions of endpoints and operations. */
 import type { Audience, Operation, Operations } from '../../api/operation.js'
 import { estimated } from '../../completions/tokens/index.js'
 import type { Config } from '../../config/schema.js'
@@ -24,12 +24,12 @@ interface Running {
   readonly ownPaths?: readonly OwnPath[] | undefined
 }
 
-/** What the document says of a platform with this configuration. No request is made for it, and nothing is opened. */
+/** Builds the document of a platform with this configuration, without opening anything. */
 export async function openApiOf(config: Config, { url, ownPaths = [] }: Running): Promise<object> {
   const forms = createForms()
-  const said = { section: 'Errors', fields: ['error', 'path'] }
-  await forms.named(['Error', errorAnswer], said)
-  await forms.named(['NotFound', notFoundAnswer], said)
+  const citation = { section: 'Errors', fields: ['error', 'path'] }
+  await forms.named(['Error', errorAnswer], citation)
+  await forms.named(['NotFound', notFoundAnswer], citation)
   await forms.named(['AuthError', authRefusal])
   const placed = [
     ...(await platformOperations(config)),
@@ -70,7 +70,7 @@ const description = [
   'In the modes proxy and record the live platform answers, which may answer with more than is said here.',
 ].join('\n\n')
 
-/** Made for what they say of themselves alone. */
+/** Created only for their descriptions. */
 async function platformOperations(config: Config): Promise<readonly PlacedOperation[]> {
   const endpoints = createEndpoints({ ...config, replies: { answer: nobodyAsks }, tokenizer: estimated })
   return describedBy(endpoints, config, access => access.map(kind => ({ [kind]: [] })))
@@ -122,7 +122,7 @@ async function describedBy(
   return (await Promise.all(placed)).flat()
 }
 
-/** Operations say what they are without anything behind them. */
+/** The descriptions of operations need no implementation. */
 const nothing = {} as ControlParts & DashboardApiParts
 
 function placedIn(
@@ -149,7 +149,7 @@ function descriptionOf(
   return { ...operation, id, answers: { [status ?? (returns ? 200 : 204)]: answers } }
 }
 
-/** Where only this machine can reach the address, no credential is needed. */
+/** No credential is needed if only this machine can reach the address. */
 const whoControls = ({ host }: Config): PlacedOperation['security'] =>
   isLoopback(host) ? developer : [{ controlToken: [] }, { service: [] }]
 

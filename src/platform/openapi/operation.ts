@@ -1,4 +1,4 @@
-/** Writes one operation as OpenAPI has it, with the schemas of what goes in and out. */
+/** Writes one operation in OpenAPI's form, with the schemas of its input and output. */
 import { jsonSchemaOf } from '../../config/json-schema.js'
 import type {
   AnswerDescription,
@@ -62,7 +62,7 @@ async function requestBodyOf(
   return { required: isBodyOptional !== true, content: { 'application/json': { schema } } }
 }
 
-/** The table of the request's fields has a section of its own. */
+/** The document describes the request's fields in a separate section. */
 const requestSection = (section: string | undefined) =>
   section === undefined ? undefined : 'Chat completion request (JSON body)'
 
@@ -92,11 +92,11 @@ async function contentOf(
   if (form) return [['application/json', { schema: await forms.named(form, { section, fields }) }]]
   if (schema) return [['application/json', { schema: await forms.of(schema) }]]
   if (type === undefined) return []
-  const told = events && (await Promise.all(events.map(event => eventOf(event, forms))))
-  return [[type, { schema: { ...text, ...(told && { 'x-standin-events': told }) } }]]
+  const described = events && (await Promise.all(events.map(event => eventOf(event, forms))))
+  return [[type, { schema: { ...text, ...(described && { 'x-standin-events': described }) } }]]
 }
 
-/** OpenAPI 3.1 has no word of its own for what is in a stream. */
+/** OpenAPI 3.1 has no keyword for the events of a stream. */
 async function eventOf({ what, name, data }: EventDescription, forms: Forms): Promise<object> {
   return {
     description: what,
@@ -111,34 +111,34 @@ function dataOf(data: EventDescription['data'], forms: Forms): Promise<JsonSchem
 }
 
 function errorAnswers(placed: PlacedOperation): object {
-  const told = Object.entries(errorsOf(placed)).map(([status, { what, section }]) => {
+  const described = Object.entries(errorsOf(placed)).map(([status, { what, section }]) => {
     const schema = { $ref: `#/components/schemas/${errorForm(placed.part, status)}` }
     return [status, { description: what, ...sourced(section), content: { 'application/json': { schema } } }] as const
   })
-  return Object.fromEntries(told)
+  return Object.fromEntries(described)
 }
 
 interface Forms {
-  /** A reference to a form, which is among the schemas from now on. */
+  /** Adds a named form to the schemas, and returns a reference to it. */
   named(form: NamedForm, cited?: DocumentedFields): Promise<JsonSchema>
-  /** A form where it stands; those inside it that have a name of their own are referred to. */
+  /** Returns the schema of a form inline, with references to named forms inside it. */
   of(form: DocumentedSchema | JsonSchema): Promise<JsonSchema>
-  /** Schemas that have their names already. */
+  /** Adds schemas that already have names. */
   add(schemas: Readonly<Record<string, JsonSchema>>): void
   readonly schemas: Readonly<Record<string, JsonSchema>>
 }
 
-/** Which fields the document names, and where. */
+/** The fields that platform-api.md names, and where. */
 export interface DocumentedFields {
   readonly section?: string | undefined
   readonly fields?: readonly string[] | undefined
 }
 
-/** The schemas of the document: each form once, under its name, with its fields distinguished by where they come from. */
+/** The schemas of the document: each form once, by name, with the source of each field. */
 export function createForms(): Forms {
   const schemas: Record<string, JsonSchema> = {}
 
-  /** As JSON Schema, with references that lead from the document's root to where they stand. */
+  /** Converts to JSON Schema, with references from the document's root. */
   async function written(form: DocumentedSchema | JsonSchema, name: string): Promise<JsonSchema> {
     if (!isChecked(form)) return form
     const inside = new Map<string, DocumentedSchema>()
@@ -150,7 +150,7 @@ export function createForms(): Forms {
         return referenceTo(own)
       },
     })
-    // Definitions become schemas of their own: tools that make types of the document take `$defs` for a field.
+    // Definitions become separate schemas, because type generators take `$defs` for a field.
     const {
       $schema,
       title,
@@ -180,8 +180,7 @@ export function createForms(): Forms {
 }
 
 /**
- * Defaults are in the descriptions: tools that make types of the document take a field with a `default` for one that has to be
- * sent (openapi-typescript does by default).
+ * Defaults are in the descriptions, because some type generators treat a field with a `default` as required (openapi-typescript does by default).
  */
 function withoutDefaults(schema: JsonSchema): JsonSchema {
   const entries = Object.entries(schema).flatMap(([keyword, value]) => {
@@ -208,23 +207,23 @@ function withDefaultSaid(property: JsonSchema): JsonSchema {
 
 const referenceTo = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
-/** The name that `named` of api/shapes.ts has given it. */
+/** The name from `named` of api/shapes.ts. */
 const nameOf = (schema: object) => (schema as { readonly named?: string }).named
 
 const isChecked = (form: DocumentedSchema | JsonSchema): form is DocumentedSchema => '~run' in form
 
 type Properties = Readonly<Record<string, JsonSchema>>
 
-/** `schema` with the source of each field beside those that `fields` names. */
+/** Adds the source to each field of `schema` that `fields` names. */
 function marked(schema: JsonSchema, fields: readonly string[], section: string | undefined): JsonSchema {
   const { properties } = schema as { readonly properties?: Properties }
   if (!properties) return schema
-  const told = Object.entries(properties).map(([name, property]) => {
+  const described = Object.entries(properties).map(([name, property]) => {
     const isNamed = fields.includes(name)
     const inner = fields.flatMap(field => (field.startsWith(`${name}[].`) ? [field.slice(name.length + 3)] : []))
     const { items } = property as { readonly items?: JsonSchema }
     const deep = items && inner.length > 0 ? { ...property, items: marked(items, inner, section) } : property
     return [name, { ...deep, ...sourced(isNamed ? section : undefined) }] as const
   })
-  return { ...schema, properties: Object.fromEntries(told) }
+  return { ...schema, properties: Object.fromEntries(described) }
 }

@@ -1,21 +1,21 @@
-/** The parts of everything that is answered, and what holds for all operations of one. */
+/** The sections of the document (platform, auth backend, control API), and what all operations of a section share. */
 import type { EndpointDescription, JsonSchema } from '../../core/exchange.js'
 
-/** What differs between the parts: their errors, and who may ask. */
+/** What differs between sections: their errors, and their access. */
 type DocumentPart = 'platform' | 'auth' | 'dashboard' | 'control'
 
-/** An operation where it stands. */
+/** An operation and its position. */
 export interface PlacedOperation {
   readonly part: DocumentPart
   readonly method: string
-  /** The whole path. */
+  /** The full path. */
   readonly path: string
   readonly operation: EndpointDescription
-  /** Any one of these alternatives gives access; with none listed, none is needed. */
+  /** Any one of these gives access. If the list is empty, no credential is needed. */
   readonly security: readonly Readonly<Record<string, readonly never[]>>[]
 }
 
-/** What the document says of each part as a whole. */
+/** The description of each section. */
 export const tags: readonly { readonly name: DocumentPart; readonly description: string }[] = [
   { name: 'platform', description: "The platform's own endpoints, documented in platform-api.md." },
   { name: 'auth', description: 'The auth backend: Supabase Auth as a self-hosted platform runs it.' },
@@ -27,7 +27,7 @@ export const tags: readonly { readonly name: DocumentPart; readonly description:
   },
 ]
 
-/** One error: what it means, and where platform-api.md says so. */
+/** One error: its meaning, and the section of platform-api.md that defines it. */
 interface DocumentedError {
   readonly what: string
   readonly section?: string
@@ -99,7 +99,7 @@ const usual: Readonly<Record<DocumentPart, (facts: Facts) => Readonly<Record<str
   }),
 }
 
-/** The forms of errors, each by its name. */
+/** The schemas of errors, by name. */
 export const errorForm = (part: DocumentPart, status: string): string => {
   if (part === 'auth') return 'AuthError'
   return part === 'platform' && status === '404' ? 'NotFound' : 'Error'
@@ -124,7 +124,7 @@ function bearer(description: string, section?: string): JsonSchema {
   return { type: 'http', scheme: 'bearer', description, ...sourced(section) }
 }
 
-/** Separates what platform-api.md says from what is ours. */
+/** Distinguishes what platform-api.md says from our own decisions. */
 export function sourced(section: string | undefined): JsonSchema {
   if (section === undefined) return { 'x-standin-source': 'decided' }
   return { 'x-standin-source': 'documented', 'x-standin-section': section }

@@ -82,7 +82,7 @@ export interface Entries {
   readonly problems: readonly Problem[]
 }
 
-/** More problems of one file are not listed. */
+/** At most this many problems of one file are listed. */
 const MISTAKES_SHOWN = 20
 
 /** Reads the entries of a HAR file. Throws a ProblemsError if it is not one, or if all of its entries are invalid. */
@@ -106,13 +106,13 @@ export function entriesIn(file: string, origin: string): Entries {
 
 function problemsOf(mistakes: readonly Mistake[], origin: string, written: string): readonly Problem[] {
   const more = mistakes.length - MISTAKES_SHOWN
-  const told = mistakes.slice(0, MISTAKES_SHOWN)
+  const shown = mistakes.slice(0, MISTAKES_SHOWN)
   const places = placesOf(
     written,
-    told.map(({ path }) => path),
+    shown.map(({ path }) => path),
   )
   return [
-    ...told.map(({ sentence }, i) => ({ origin, ...places[i], sentence })),
+    ...shown.map(({ sentence }, i) => ({ origin, ...places[i], sentence })),
     ...(more > 0 ? [{ origin, sentence: `${more} more values are wrong.` }] : []),
   ]
 }

@@ -65,7 +65,7 @@ export function importHar(written: string, origin: string, options: HarOptions):
   return { byKey: new Map([...found].map(([key, same]) => [key, inOrder(same)])), passedOver, remarks, problems }
 }
 
-/** These are reported one by one: perhaps the file can be saved again with its bodies. */
+/** Reported one by one, because the user may be able to save the file again with its bodies. */
 const bodiless: ReadonlySet<Reason> = new Set(['without the body of the request', 'without the body of the answer'])
 
 const byTime = ({ entry: a }: { entry: Entry }, { entry: b }: { entry: Entry }) =>
@@ -137,7 +137,7 @@ const staticResources = /^(document|stylesheet|script|image|img|imageset|font|me
 function isStatic({ request, response, _resourceType }: Entry): boolean {
   if (request.method.toUpperCase() !== 'GET') return false
   const { mimeType } = response.content
-  // What a browser calls a document may be an answer of the platform, opened in a tab.
+  // A "document" may be an answer of the platform that was opened in a browser tab.
   if (/^(text\/event-stream|application\/((x-)?ndjson|json))\b/i.test(mimeType)) return false
   if (staticTypes.test(mimeType) || staticResources.test(String(_resourceType ?? ''))) return true
   return /^text\/html\b/i.test(mimeType) && response.status < 400

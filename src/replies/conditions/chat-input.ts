@@ -77,14 +77,10 @@ export class ChatInput {
    * The conversation's header, or else the messages up to the first user message, which clients repeat with every turn.
    */
   private get conversation(): string {
-    const told = this.headers['x-conversation-id']
+    const id = this.headers['x-conversation-id']
     const { messages } = this.request
     const first = messages.slice(0, messages.findIndex(({ role }) => role === 'user') + 1)
-    return hash(
-      'sha256',
-      told === undefined ? JSON.stringify(first.map(m => [m.role, textOf(m)])) : `id ${told}`,
-      'hex',
-    )
+    return hash('sha256', id === undefined ? JSON.stringify(first.map(m => [m.role, textOf(m)])) : `id ${id}`, 'hex')
   }
 
   /** The request with all digits of long whole numbers, as BigInts. */

@@ -1,4 +1,4 @@
-/** Makes the conditions of a rule on chat completions ready to be tested on requests. */
+/** Compiles the conditions of chat rules. */
 import type { Condition } from '../dialect.js'
 import type { ChatInput } from './chat-input.js'
 import { fieldAt, fieldPath } from './field-path.js'
@@ -7,25 +7,25 @@ import { compileWith, onText, optional, simple } from './shared.js'
 import { type TextCondition, type TextTest, textTest } from './text.js'
 import { nameTest, rangeTest, type ValueCondition, type ValueTest, valueTest } from './whole.js'
 
-/** The conditions of a rule on chat completions made ready. Throws nothing for what has passed the check of its form. */
+/** Compiles the conditions of a chat rule. Does not throw for conditions that have passed validation. */
 export const compileWhen = (when: When): readonly Condition<ChatInput>[] =>
   compileWith<ChatInput, When>(when, chatConditions)
 
 function chatConditions(when: When): readonly Condition<ChatInput>[] {
   const { user, system, assistant, any, model, turn, stream, temperature, tools } = when
   const { toolResult, responseFormat, request } = when
-  const about = (name: string, test: ValueTest, looksAt: (asked: ChatInput) => unknown) => simple(name, test, looksAt)
-  const inText = (name: string, wanted: TextCondition, looksAt: (asked: ChatInput) => string) =>
+  const about = (name: string, test: ValueTest, looksAt: (input: ChatInput) => unknown) => simple(name, test, looksAt)
+  const inText = (name: string, wanted: TextCondition, looksAt: (input: ChatInput) => string) =>
     onText(name, textTest(wanted), looksAt)
   return [
     // The cheapest and most selective first.
-    ...optional(model, wanted => about('model', valueTest(wanted), asked => asked.request.model)),
-    ...optional(stream, wanted => about('stream', valueTest(wanted), asked => asked.request.stream ?? false)),
-    ...optional(user, wanted => inText('user', wanted, asked => asked.user)),
-    ...optional(turn, wanted => about('turn', rangeTest(wanted), asked => asked.turn)),
-    ...optional(temperature, wanted => about('temperature', rangeTest(wanted), asked => asked.request.temperature)),
-    ...optional(system, wanted => inText('system', wanted, asked => asked.system)),
-    ...optional(assistant, wanted => inText('assistant', wanted, asked => asked.assistant)),
+    ...optional(model, wanted => about('model', valueTest(wanted), input => input.request.model)),
+    ...optional(stream, wanted => about('stream', valueTest(wanted), input => input.request.stream ?? false)),
+    ...optional(user, wanted => inText('user', wanted, input => input.user)),
+    ...optional(turn, wanted => about('turn', rangeTest(wanted), input => input.turn)),
+    ...optional(temperature, wanted => about('temperature', rangeTest(wanted), input => input.request.temperature)),
+    ...optional(system, wanted => inText('system', wanted, input => input.system)),
+    ...optional(assistant, wanted => inText('assistant', wanted, input => input.assistant)),
     ...optional(any, onAnyText),
     ...optional(tools, onTools),
     ...optional(toolResult, onToolResult),
@@ -60,18 +60,18 @@ const namesOfTools = ({ request: { tools, functions } }: ChatInput): readonly un
 function onTools(wanted: boolean | string | readonly string[]): Condition<ChatInput> {
   if (typeof wanted === 'boolean') {
     return {
-      holds: asked => namesOfTools(asked).length > 0 === wanted,
+      holds: input => namesOfTools(input).length > 0 === wanted,
       differs: () => (wanted ? 'no tools are offered' : 'tools are offered'),
     }
   }
   const names = typeof wanted === 'string' ? [wanted] : wanted
-  const missing = (asked: ChatInput) => {
-    const offered = namesOfTools(asked)
+  const missing = (input: ChatInput) => {
+    const offered = namesOfTools(input)
     return names.filter(name => !offered.includes(name))
   }
   return {
-    holds: asked => missing(asked).length === 0,
-    differs: asked => `tools does not offer ${missing(asked).join(', ')}`,
+    holds: input => missing(input).length === 0,
+    differs: input => `tools does not offer ${missing(input).join(', ')}`,
   }
 }
 
@@ -105,11 +105,11 @@ function onResponseFormat(wanted: NonNullable<When['responseFormat']>): Conditio
   const named = name === undefined ? undefined : nameTest(name)
   const formatOf = ({ request: { response_format: format } }: ChatInput) =>
     (format ?? { type: 'text' }) as { readonly type: string; readonly json_schema?: { readonly name?: unknown } }
-  const isType = (asked: ChatInput) => type === undefined || formatOf(asked).type === type
+  const isType = (input: ChatInput) => type === undefined || formatOf(input).type === type
   return {
-    holds: asked => isType(asked) && (!named || named.holds(formatOf(asked).json_schema?.name)),
-    differs: asked =>
-      isType(asked) ? `the name of responseFormat ${named?.differs}` : `responseFormat is not ${type}`,
+    holds: input => isType(input) && (!named || named.holds(formatOf(input).json_schema?.name)),
+    differs: input =>
+      isType(input) ? `the name of responseFormat ${named?.differs}` : `responseFormat is not ${type}`,
   }
 }
 
@@ -117,5 +117,5 @@ function onField(written: string, wanted: ValueCondition): Condition<ChatInput> 
   const path = fieldPath(written) ?? []
   // Only long numbers need all of their digits.
   const isExact = [wanted].flat().some(value => typeof value === 'bigint')
-  return simple(`request.${written}`, valueTest(wanted), asked => fieldAt(isExact ? asked.exact : asked.request, path))
+  return simple(`request.${written}`, valueTest(wanted), input => fieldAt(isExact ? input.exact : input.request, path))
 }

@@ -7,7 +7,7 @@ import { fieldPath } from './field-path.js'
 import { expressionIn, type TextCondition } from './text.js'
 import type { RangeCondition, ValueCondition } from './whole.js'
 
-/** The conditions that rules of every kind have; all of them must hold. */
+/** The conditions that all rules share. All of them must hold. */
 export interface CommonWhen<W> {
   readonly header?: Readonly<Record<string, ValueCondition>> | undefined
   readonly caller?:
@@ -119,7 +119,7 @@ export const fields = map(
   'a map of fields and values',
 )
 
-/** The conditions that rules of every kind have; `all` are those of its kind. */
+/** The conditions that all rules share; `all` are those of the dialect. */
 export function commonConditions<W>(all: () => v.GenericSchema<W>) {
   const conditions: v.GenericSchema<W> = v.lazy(all)
   return {
@@ -141,7 +141,7 @@ export function commonConditions<W>(all: () => v.GenericSchema<W>) {
   }
 }
 
-/** Advice for a field of the request that was written as a condition, either as in templates or on its own. */
+/** Advice for a request field that was written as a condition, either as in templates or by itself. */
 function fieldAdvice(key: string): string | undefined {
   const field = key.replace(/^request\./, '')
   if (!/[.[]/.test(key) && !chatFields.includes(key)) return undefined

@@ -1,18 +1,18 @@
-/** Reads off a regular expression which text must be in everything that it matches, so that rules can be found by it. */
+/** Finds the text that every match of a regular expression contains, so that rules can be indexed by it. */
 
-/** Letters that mean something behind a backslash: classes and anchors. */
+/** Letters with a meaning after a backslash: classes and anchors. */
 const meaningful = /[a-z]/i
-/** Those with which more belongs to what they mean: code points, properties, back references. */
+/** Escapes that continue after their letter: code points, properties, back references. */
 const longer = /\\[xuckpP\d]/
-/** How often what stands before it repeats. */
+/** A quantifier. */
 export const repetition = /^\{\d+(,\d*)?\}/
 
 /**
- * For each alternative of `expression` the longest text that is in everything it matches, in whatever case where the expression does not
- * mind; nothing at all when an alternative has none. Careful rather than clever: groups and classes end a text and add nothing to it.
+ * Returns the longest text that every match contains, for each alternative of `expression`; empty if one alternative
+ * has none. With the flag i, the case of the text is not significant. Groups and classes simply end a text.
  */
 export function requiredLiterals({ source, flags }: RegExp): readonly string[] {
-  // With v a class can hold others, which is more than is read here; with i and u some ASCII letters match others that are not.
+  // With v, classes can be nested, which this does not parse. With i and u, some ASCII letters match letters that are not ASCII.
   if (flags.includes('v') || (flags.includes('i') && flags.includes('u')) || longer.test(source)) return []
   const longest: string[] = []
   let run = ''
@@ -46,7 +46,7 @@ export function requiredLiterals({ source, flags }: RegExp): readonly string[] {
       case '?':
       case '*':
       case '{':
-        // The letter before it may be missing.
+        // The character before the quantifier may be missing from a match.
         run = run.replace(/[\ud800-\udbff]?.$/s, '')
         end()
         i += (repetition.exec(source.slice(i))?.[0].length ?? 1) - 1
@@ -66,7 +66,7 @@ export function requiredLiterals({ source, flags }: RegExp): readonly string[] {
   return longest.every(text => text !== '') ? longest : []
 }
 
-/** The place of the `)` that closes the group opened at `from`. */
+/** The position of the `)` that closes the group opened at `from`. */
 function behindGroup(source: string, from: number): number {
   let depth = 0
   for (let i = from; i < source.length; i++) {
@@ -78,7 +78,7 @@ function behindGroup(source: string, from: number): number {
   return source.length
 }
 
-/** The place of the `]` that closes the class opened at `from`. */
+/** The position of the `]` that closes the class opened at `from`. */
 export function behindClass(source: string, from: number): number {
   for (let i = from + 1; i < source.length; i++) {
     if (source[i] === '\\') i++

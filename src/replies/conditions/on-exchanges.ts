@@ -32,8 +32,8 @@ export function conditionsOn(when: unknown): OnExchanges {
       if (exchange.path !== CHAT) return false
       const request = readable(exchange)
       if (!request) return false
-      const asked = new ChatInput(request, exchange)
-      return conditions.every(condition => condition.holds(asked))
+      const input = new ChatInput(request, exchange)
+      return conditions.every(condition => condition.holds(input))
     },
   }
 }

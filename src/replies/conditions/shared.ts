@@ -1,4 +1,4 @@
-/** The conditions that rules of every kind have: on headers and callers, and conditions put together from others. */
+/** The conditions that all rules share: headers, callers, and combinations of other conditions. */
 import { holdsCredential } from '../credential-headers.js'
 import type { Condition, MatchInput } from '../dialect.js'
 import type { CommonWhen } from './form.js'
@@ -6,7 +6,7 @@ import type { TextTest } from './text.js'
 import { nameTest, type ValueTest, valueTest } from './whole.js'
 
 /**
- * The conditions of a rule made ready: `own` makes those that only its dialect has. Throws nothing for what has passed the check of its form.
+ * Compiles the conditions of a rule. `own` compiles those that only its dialect has. Does not throw for conditions that have passed validation.
  */
 export function compileWith<I extends MatchInput, W extends CommonWhen<W>>(
   when: W,
@@ -50,11 +50,11 @@ export const onText = <I extends MatchInput>(
   exec: input => test.exec(looksAt(input)),
 })
 
-/** Values of headers may be secrets, so a difference says no more than the rule does, and of credentials not even that. */
+/** Header values may be secrets, so the reason only quotes the rule, and for credentials not even that. */
 function onHeader(name: string, test: ValueTest): Condition {
   const key = name.toLowerCase()
-  const told = holdsCredential(key) ? { ...test, differs: 'is not as the rule has it' } : test
-  return simple(`header ${name}`, told, ({ headers }) => headers[key])
+  const shownTest = holdsCredential(key) ? { ...test, differs: 'is not as the rule has it' } : test
+  return simple(`header ${name}`, shownTest, ({ headers }) => headers[key])
 }
 
 function onCaller(name: string, wanted: string): Condition {

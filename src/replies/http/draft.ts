@@ -8,8 +8,8 @@ import { fieldsIn } from './input.js'
 import { isDocumented, troubleWithRoute } from './route.js'
 
 /** The conditions are the query and the simple fields of the body. Throws a PlatformError that says why no rule can be drafted. */
-export function draftOnPath(told: DraftSource) {
-  const { request, status, response } = told
+export function draftOnPath(source: DraftSource) {
+  const { request, status, response } = source
   const { method, path, query = '', body } = request
   const on = `${method === 'HEAD' ? 'GET' : method} ${path}`
   if (isDocumented(on)) throw notForARule('what this endpoint answers is documented')
@@ -19,11 +19,11 @@ export function draftOnPath(told: DraftSource) {
     ...some('query', fieldsIn(new URLSearchParams(query))),
     ...(isObject(body) && some('body', body)),
   }
-  const { body: said, type } = bodyIn(response)
+  const { body: content, type } = bodyIn(response)
   const headers = { ...(type !== undefined && { 'content-type': type }), ...keptOf(response) }
-  const says = { ...(status !== 200 && { status }), ...(Object.keys(headers).length > 0 && { headers }), ...said }
+  const says = { ...(status !== 200 && { status }), ...(Object.keys(headers).length > 0 && { headers }), ...content }
   const remarks = response.truncated ? ['The journal has only the beginning of the answer.'] : []
-  const pace = 'events' in said ? paceOf(told, said.events.length) : {}
+  const pace = 'events' in content ? paceOf(source, content.events.length) : {}
   return { rule: { on, ...(Object.keys(when).length > 0 && { when }), reply: says, ...pace }, remarks }
 }
 

@@ -43,9 +43,9 @@ function createPathIndex(rules: readonly HttpReadyRule[]): HttpIndex {
 
 /** The answers of rules for paths. */
 export interface HttpReplies {
-  /** What rules answer at a path, one entry for each method: in a scope, or in any if none is given. */
+  /** The methods that rules answer on a path, in one scope or in any. */
   at(path: string, scope?: string): readonly OwnPath[]
-  /** Everything that rules answer. */
+  /** All methods and paths that rules answer. */
   paths(): readonly OwnPath[]
   /** Returns `undefined` if no rule matches. Throws, or rejects with, a 400 for a body that is not what its Content-Type says. */
   answer(request: HttpRequest): HttpGeneration | undefined | Promise<HttpGeneration | undefined>
@@ -56,7 +56,7 @@ export interface HttpReplies {
   /** Says which rule would answer. It does not count as an answer. */
   explain(tried: TriedRequest, draft?: RuleDraft): Promise<Explanation<HttpGeneration>>
   /** Formats an answer as lines of text. */
-  linesOf(said: HttpGeneration): readonly string[]
+  linesOf(generation: HttpGeneration): readonly string[]
 }
 
 export function createHttpReplies(parts: RuleSources): HttpReplies {
@@ -64,8 +64,8 @@ export function createHttpReplies(parts: RuleSources): HttpReplies {
 
   function answered(request: HttpRequest, body: unknown): ReturnType<HttpReplies['answer']> {
     const input = new HttpInput(request, body)
-    const taken = take(input)
-    return taken && (taken.reply.always ?? taken.reply.generate(input, taken.count))
+    const chosen = take(input)
+    return chosen && (chosen.reply.always ?? chosen.reply.generate(input, chosen.count))
   }
 
   return {
@@ -100,7 +100,7 @@ export function createHttpReplies(parts: RuleSources): HttpReplies {
   }
 }
 
-/** The rules on paths. */
+/** The rules for paths. */
 function createPathRules(parts: RuleSources) {
   const { engines, reasonsAgainst, take, mayFail } = createEngines(http, parts)
   const at = (path: string, scope?: string) => engines(scope).flatMap(({ index }) => index.at(stepsOf(path)))
@@ -141,7 +141,7 @@ function callerWith([first]: readonly OwnPath[]): Caller {
   return kind === 'user' ? { kind, id: '' } : kind ? { kind } : anonymous
 }
 
-/** One entry for each key. Callers that any of several rules allows have access. */
+/** One entry for each key. A caller has access if any of the rules allows it. */
 function pathsOf(rules: readonly HttpReadyRule[], keyOf = ({ method }: OwnPath) => method): readonly OwnPath[] {
   const paths = new Map<string, OwnPath>()
   for (const rule of rules) {

@@ -1,4 +1,4 @@
-/** The form of rules on calls of the Model Context Protocol, as their author writes them. */
+/** The schema of rules for MCP calls. */
 import * as v from 'valibot'
 import { closed, described, map, open, optional, word } from '../../check/check.js'
 import { faultSchema } from '../../core/fault.js'
@@ -56,7 +56,7 @@ const questions = map(filled, question, 'a map from names to questions')
 
 const changes = ['tools', 'resources', 'prompts'] as const
 
-/** What can go wrong in this protocol only. */
+/** Faults that only this protocol has. */
 export const protocolFaults = [
   'wrong-id',
   'malformed-json',
@@ -68,7 +68,7 @@ export const protocolFaults = [
 ] as const
 export type ProtocolFault = (typeof protocolFaults)[number]
 
-/** What only some calls can be answered with. */
+/** Fields that only suit some calls. */
 const answersOf: Readonly<Record<string, readonly string[]>> = {
   'tools/call': ['text', 'content', 'structuredContent', 'isError'],
   'resources/read': ['text', 'blob', 'file', 'mimeType', 'contents'],
@@ -133,7 +133,7 @@ interface ReplyFields {
   readonly replies?: readonly object[] | undefined
 }
 
-/** The first field that such a call cannot be answered with. */
+/** The first field that does not suit such a call. */
 function strangeField({ on, reply, replies }: ReplyFields): string | undefined {
   const known = fieldsOf(mcpTarget(on).method)
   return [reply ?? replies ?? []]

@@ -1,4 +1,4 @@
-/** The dialect of rules on calls of the Model Context Protocol, and what is asked of them. Loaded with the first such rule or server. */
+/** The dialect of rules for MCP calls. Loaded with the first such rule or server. */
 
 import { UnfitSchema } from '../../check/json-schema-form.js'
 import { noRuleMatches } from '../../core/errors.js'
@@ -31,7 +31,7 @@ export const mcp: Dialect<McpInput, ReadyMcpReply> = {
   objection: () => undefined,
 }
 
-/** What is called is a condition as well, so that a near miss can say that it differs. */
+/** The target counts as a condition too, so that a near miss can name it. */
 function onTarget(on: string): Condition<McpInput> {
   const target = mcpTarget(on)
   const fits = fitsTarget(target)
@@ -65,7 +65,7 @@ function ownConditions({
   ]
 }
 
-/** However many rules there are, a call is looked up by what it names; those with a pattern are tried after it. */
+/** Calls are looked up by the name of their target, however many rules there are. Rules with a pattern are tried afterwards. */
 function createTargetIndex(rules: readonly McpReadyRule[]): RuleLookup<McpInput, ReadyMcpReply> {
   const exact = new Map<string, McpReadyRule[]>()
   const patterns = new Map<string, McpReadyRule[]>()
@@ -89,35 +89,35 @@ function createTargetIndex(rules: readonly McpReadyRule[]): RuleLookup<McpInput,
 /** An answer of a rule. */
 export interface McpRuleAnswer {
   readonly generation: McpGeneration
-  /** Which rule it was, and how often it has answered, so that the call can go on where it was. */
+  /** The rule, and how often it has answered, so that the call can continue where it was. */
   readonly place: string
   readonly count: number
 }
 
-/** Several rules may stand in one line. */
+/** One line can contain several rules. */
 const placeOf = ({ title, place }: ReadyRule) => `${title} ${place}`
 
-/** What the rules on calls answer. */
+/** The replies of rules for MCP calls. */
 export interface McpReplies {
-  /** The answer of the first rule that matches; `undefined` where none does. */
+  /** The answer of the first rule that matches; `undefined` if none does. */
   take(call: McpCall): Promise<McpRuleAnswer | undefined>
-  /** What a rule that has been taken says to the same call with more answers; `undefined` where it is gone. */
+  /** The answer of the same rule once the client has answered more questions; `undefined` if the rule no longer exists. */
   goOn(taken: Pick<McpRuleAnswer, 'place' | 'count'>, call: McpCall): Promise<McpRuleAnswer | undefined>
   /** A sentence about the rule that came nearest. */
   nearest(call: McpCall): string
   /** Says which rule would answer. It does not count as an answer. */
   explain(tried: TriedCall, draft?: RuleDraft): Explanation<McpGeneration>
   /** Returns an answer as lines of text for people. */
-  linesOf(said: McpGeneration): readonly string[]
-  /** A value that fits a schema, the same for the same call; `undefined` where none was found. */
+  linesOf(generation: McpGeneration): readonly string[]
+  /** A value that fits a schema, the same for the same call; `undefined` if none was found. */
   madeUp(schema: object, call: McpCall): Promise<unknown>
 }
 
-/** Rules know neither the resources of a server nor the schemas of its tools. */
+/** Provided by the server, since rules know neither its resources nor the schemas of its tools. */
 const BY_ITSELF = 'What the configuration has for it, or a result that is made up.'
 
 const byServer = ({ server }: McpCall): McpGeneration => ({
-  ...{ said: {}, rounds: [], answeredBy: { kind: 'mcp', path: server } },
+  ...{ content: {}, rounds: [], answeredBy: { kind: 'mcp', path: server } },
 })
 
 interface Parts extends RuleSources {
@@ -138,7 +138,7 @@ export function createMcpReplies(parts: Parts): McpReplies {
   const rulesOn = ({ method, scope }: McpCall) =>
     rulesFor(scope).filter(({ written }) => mcpTarget((written as McpRule).on).method === method)
 
-  async function taken(
+  async function answerOf(
     input: McpInput,
     place: string,
     { reply, count }: ChosenReply<ReadyMcpReply>,
@@ -152,16 +152,16 @@ export function createMcpReplies(parts: Parts): McpReplies {
       const found = take(input)
       if (!found) return undefined
       const rule = rulesFor(call.scope).find(({ replies }) => replies.includes(found.reply))
-      return taken(input, rule ? placeOf(rule) : '', found)
+      return answerOf(input, rule ? placeOf(rule) : '', found)
     },
     async goOn({ place, count }, call) {
       const rule = rulesFor(call.scope).find(rule => placeOf(rule) === place)
-      return rule && taken(new McpInput(call), place, { reply: rule.replyAt(count), count })
+      return rule && answerOf(new McpInput(call), place, { reply: rule.replyAt(count), count })
     },
     nearest(call) {
       return nearestSentence({ rules: rulesOn(call), reasonsAgainst }, new McpInput(call))
     },
-    linesOf: said => (said.answeredBy.kind === 'mcp' ? [BY_ITSELF] : linesOf(said)),
+    linesOf: generation => (generation.answeredBy.kind === 'mcp' ? [BY_ITSELF] : linesOf(generation)),
     explain(tried, draft) {
       const input = new McpInput(callFrom(tried))
       return explanationOf(input, {

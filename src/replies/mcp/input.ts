@@ -1,4 +1,4 @@
-/** A call of the Model Context Protocol as rules see it. */
+/** An MCP call as rules see it. */
 import type { Caller, Exchange } from '../../core/exchange.js'
 import type { RpcParams } from '../../rpc/frames.js'
 import { targetOf } from '../../rpc/frames.js'
@@ -13,10 +13,10 @@ export interface McpCall {
   readonly scope: string
   /** The path of the server. */
   readonly server: string
-  /** The name of the client, as it says. */
+  /** The name that the client gives itself. */
   readonly client: string | undefined
   readonly version: string
-  /** The session; empty where there is none. */
+  /** The session; empty if there is none. */
   readonly session: string
   /** What the client has answered so far, by the name of the question. */
   readonly answers: Readonly<Record<string, unknown>>
@@ -27,7 +27,7 @@ export class McpInput implements MatchInput {
   readonly caller: Caller
   readonly scope: string
   readonly method: string
-  /** The tool, the resource or the prompt; empty where the call names none. */
+  /** The name of the tool, resource or prompt; empty if the call has none. */
   readonly name: string
 
   constructor(readonly call: McpCall) {
@@ -38,7 +38,7 @@ export class McpInput implements MatchInput {
     this.name = targetOf(call.method, call.params) ?? ''
   }
 
-  /** Those of a completion are the one that is being completed, beside those that are known. */
+  /** For a completion: the argument that is being completed, and those that are already known. */
   get arguments(): unknown {
     const { params, method } = this.call
     if (method !== 'completion/complete') return params.arguments ?? {}

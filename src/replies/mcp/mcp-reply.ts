@@ -1,4 +1,4 @@
-/** What a rule on a call answers, before it has a wire format. */
+/** The reply of a rule for an MCP call, before it has a wire format. */
 import type { Path } from '../../check/check.js'
 import { inlineYaml } from '../../check/yaml.js'
 import type { AnsweredBy } from '../../core/exchange.js'
@@ -13,7 +13,7 @@ import { commonNames } from '../templates.js'
 import type { McpReplyForm, ProtocolFault } from './form.js'
 import type { McpInput } from './input.js'
 
-/** A question to the client, as the protocol has it. */
+/** A question to the client, in the protocol's form. */
 export interface McpQuestion {
   readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list'
   readonly params?: Readonly<Record<string, unknown>>
@@ -24,8 +24,8 @@ export type McpRound = Readonly<Record<string, McpQuestion>>
 
 /** An answer to a call. */
 export interface McpGeneration {
-  /** As the rule has it; what is missing follows from the call. */
-  readonly said: Omit<McpReplyForm, 'ask' | 'fault' | 'protocolFault' | 'error' | 'file'>
+  /** As written in the rule; missing parts follow from the call. */
+  readonly content: Omit<McpReplyForm, 'ask' | 'fault' | 'protocolFault' | 'error' | 'file'>
   readonly file?: string | Buffer | undefined
   readonly rounds: readonly McpRound[]
   readonly error?: RpcErrorBody | undefined
@@ -55,11 +55,11 @@ export function mcpReplyOf(form: McpReplyForm, at: Path, owner: ReplyOwner, text
   const { answeredBy, pace } = owner
   const content = file === undefined ? { fixed: undefined } : filePart(file, at, own)
   const generation = mapped(joined<unknown>([valuePart(rest, at, own), content]), ([value, file]): McpGeneration => {
-    const { ask, error, ...said } = value as McpReplyForm
+    const { ask, error, ...content } = value as McpReplyForm
     const rounds = (ask === undefined ? [] : [ask].flat()).map(roundOf)
     const goesWrong = { ...(fault && { fault }), ...(protocolFault && { protocolFault }) }
     return {
-      ...{ said, rounds, answeredBy, ...(error && { error }), ...goesWrong, ...(pace && { pace }) },
+      ...{ content, rounds, answeredBy, ...(error && { error }), ...goesWrong, ...(pace && { pace }) },
       file: file as string | Buffer | undefined,
     }
   })
@@ -85,15 +85,15 @@ const roundOf = (questions: AskForm): McpRound =>
     }),
   )
 
-/** The answer line by line, for people. */
-export const linesOf = ({ said, error, protocolFault, fault }: McpGeneration): readonly string[] => [
-  ...Object.entries(said).map(([name, value]) => `${name} ${typeof value === 'string' ? value : inlineYaml(value)}`),
+/** Formats the answer as lines of text. */
+export const linesOf = ({ content, error, protocolFault, fault }: McpGeneration): readonly string[] => [
+  ...Object.entries(content).map(([name, value]) => `${name} ${typeof value === 'string' ? value : inlineYaml(value)}`),
   ...(error ? [`error ${error.code} ${error.message}`] : []),
   ...(protocolFault ? [`protocol fault ${protocolFault}`] : []),
   ...(fault ? [`fault ${inlineYaml(fault)}`] : []),
 ]
 
-/** What templates can name. */
+/** The values that templates can use. */
 class McpFacts extends RequestFacts<McpInput> {
   get method() {
     return this.input.method

@@ -1,12 +1,12 @@
-/** What a rule on MCP calls is about, as it stands in `on`: a method, and a name or URI where the method has one. */
+/** The target of a rule for MCP calls, as written in `on`: a method, and a name or URI if the method has one. */
 import { didYouMean } from '../../check/suggest.js'
 import { nameTest } from '../conditions/whole.js'
 
-/** Calls that name something. */
+/** Methods whose calls name something. */
 const namedMethods = ['tools/call', 'resources/read', 'prompts/get', 'completion/complete'] as const
 export type NamedMethod = (typeof namedMethods)[number]
 
-/** Calls that name nothing: their answers follow from the configuration, and a rule can only make them fail. */
+/** Methods whose calls name nothing. Their answers follow from the configuration, so a rule can only make them fail. */
 const plainMethods = [
   'initialize',
   'ping',
@@ -22,7 +22,7 @@ const plainMethods = [
 ]
 const methods: readonly string[] = [...namedMethods, ...plainMethods]
 
-/** `tools/call get_weather` taken apart. `name` may have `*` in it. */
+/** The parts of `tools/call get_weather`. `name` may contain `*`. */
 export interface McpTarget {
   readonly method: string
   readonly name: string
@@ -30,7 +30,7 @@ export interface McpTarget {
 
 const METHOD = /^[a-z]+(\/[a-zA-Z]+)+( |$)|^(initialize|ping)( |$)/
 
-/** Whether this is about a call, and not about a path or chat completions. */
+/** Whether `on` is an MCP call rather than a path. */
 export const isMcpOn = (on: unknown): on is string => typeof on === 'string' && METHOD.test(on)
 
 export const isNamed = (method: string): method is NamedMethod => (namedMethods as readonly string[]).includes(method)
@@ -40,7 +40,7 @@ export function mcpTarget(on: string): McpTarget {
   return space < 0 ? { method: on, name: '*' } : { method: on.slice(0, space), name: on.slice(space + 1).trim() }
 }
 
-/** What is wrong with it, behind "which"; `undefined` where nothing is. */
+/** Why it is invalid, as a clause after "which"; `undefined` if it is valid. */
 export function troubleWithTarget(on: string): string | undefined {
   const { method, name } = mcpTarget(on)
   if (!methods.includes(method)) return `is no method that can be answered.${didYouMean(method, methods)}`
@@ -48,11 +48,11 @@ export function troubleWithTarget(on: string): string | undefined {
   return on.includes(' ') ? `has a name, and ${method} has none` : undefined
 }
 
-/** Whether a text begins with a method that can be answered, so that it is a call and no prompt. */
+/** Whether a text begins with a method that rules can answer, and so is a call rather than a prompt. */
 export const namesCall = (written: string): boolean =>
   written.includes('/') && methods.includes(mcpTarget(written).method)
 
-/** Whether the name stands for others as well. */
+/** Whether the name is a pattern. */
 export const isPattern = ({ name }: McpTarget) => name.includes('*')
 
 export const fitsTarget = ({ name }: McpTarget) => nameTest(name).holds

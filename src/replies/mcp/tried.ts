@@ -1,4 +1,4 @@
-/** Calls to explain: as they are written on a command line, or as a client has sent them. */
+/** Calls to explain: written on a command line, or sent by a client. */
 import { ProblemsError } from '../../check/problem.js'
 import type { Caller, Exchange } from '../../core/exchange.js'
 import { isObject } from '../../core/json.js'
@@ -45,7 +45,7 @@ function objectIn(json: string, target: string): RpcParams {
     const value: unknown = JSON.parse(json)
     if (isObject(value)) return value
   } catch {
-    // Said below, as for JSON of another kind.
+    // Reported below, as for JSON of another kind.
   }
   throw notACall(target, 'The arguments must be a JSON object, such as {"city":"Oslo"}')
 }

@@ -1,4 +1,4 @@
-/** Makes arrays: first what has a place of its own, then a few of what may follow, with what has to be among them. */
+/** Generates arrays: first the items with a fixed position, then a few more, including those that `contains` requires. */
 
 import { type JsonValue, type NormalizedSchema, type SchemaObject, UnfitSchema } from '../../check/json-schema-form.js'
 import { isObject } from '../../core/json.js'
@@ -15,13 +15,13 @@ import {
   type ValueMaker,
 } from './place.js'
 
-/** An array that has to have more items than this is not made. */
+/** Arrays that must have more items than this are not generated. */
 const MOST_ITEMS = 5000
 
-/** An item that must differ from the others is drawn so often before it is taken from a list. */
+/** How often a unique item is drawn at random before it is taken from a list. */
 const UNIQUE_TRIES = 8
 
-/** An array of these layers, or nothing where none was found. */
+/** Generates an array for these layers; `undefined` if none was found. */
 export function makeArray(
   layers: Layers,
   place: SchemaPlace,
@@ -47,18 +47,18 @@ export function makeArray(
   return { value: items }
 }
 
-/** What must be among the items: one list of schemas for each such item. */
+/** The items that must occur: one list of schemas for each. */
 function demandsOf(layers: Layers, attempt: number): readonly (readonly NormalizedSchema[])[] {
   const demanded = layers.flatMap(({ contains, minContains = 1, maxContains = Number.POSITIVE_INFINITY }) => {
     if (contains === undefined) return []
     if (minContains > MOST_ITEMS) throw tooMany(minContains)
     return minContains > maxContains ? [] : Array.from({ length: minContains }, () => [contains])
   })
-  // One item can be what two layers ask for.
+  // One item can satisfy two layers.
   return attempt % 3 === 2 && demanded.length > 1 ? [demanded.flat()] : demanded
 }
 
-/** Where the number of items of a kind is limited, the other items must not be of it. */
+/** If `maxContains` limits a kind of item, the other items must not be of that kind. */
 const demandedOfOthers = (layers: Layers): readonly NormalizedSchema[] =>
   layers.flatMap(({ contains, maxContains }) =>
     contains !== undefined && maxContains !== undefined ? [{ not: contains }] : [],
@@ -86,7 +86,7 @@ function lengthFor(
   return Math.min(end, Math.max(least, least > 3 ? least : usual))
 }
 
-/** Where the first item stands that cannot be. */
+/** The index of the first item that cannot exist. */
 function endOf(layers: Layers, until: number, height: (schema: NormalizedSchema) => number): number {
   for (let index = 0; index < until; index++) {
     if (itemSchemas(layers, index).some(schema => height(schema) === Number.POSITIVE_INFINITY)) return index
@@ -100,7 +100,7 @@ const prefixOf = ({ prefixItems, items }: SchemaObject): readonly NormalizedSche
 
 const prefixLength = (layers: Layers) => Math.max(0, ...layers.map(layer => prefixOf(layer).length))
 
-/** All that the schema says of the item at this index. */
+/** All schemas for the item at this index. */
 function itemSchemas(layers: Layers, index: number): readonly NormalizedSchema[] {
   const says = layers.some(({ items }) => items !== undefined)
   return layers.flatMap(layer => {
@@ -114,7 +114,7 @@ function itemSchemas(layers: Layers, index: number): readonly NormalizedSchema[]
   })
 }
 
-/** An item that is not taken yet: drawn a few times, and then from a list of all there are. */
+/** A new item: drawn at random a few times, then taken from the list of all values. */
 function unlike(
   taken: ReadonlySet<string>,
   schemas: readonly NormalizedSchema[],
@@ -134,7 +134,7 @@ function unlike(
   return undefined
 }
 
-/** Values of a small kind, one after another. */
+/** All values of these layers, if there are few. */
 function* allOf(layers: Layers, taken: number): Generator<JsonValue> {
   for (const { const: only, enum: listed = [] } of layers) {
     yield* listed
@@ -144,11 +144,11 @@ function* allOf(layers: Layers, taken: number): Generator<JsonValue> {
   if (types.includes('boolean')) yield* [true, false]
   if (types.includes('null')) yield null
   if (types.includes('integer')) yield* wholeNumbers(layers, 20 * taken + 1000)
-  // Whatever its letters are, a number makes a text different.
+  // A number makes each text different.
   if (types.includes('string')) for (let count = 0; count <= taken; count++) yield* [`${count}`, `item ${count}`]
 }
 
-/** The same text for the same value, in whatever order its keys stand. */
+/** The same text for the same value, whatever the order of its keys. */
 function canonical(value: JsonValue): string {
   return JSON.stringify(value, (_, inner: JsonValue) =>
     isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,

@@ -1,4 +1,4 @@
-/** Makes objects: what is required always, what is optional mostly, and further entries where maps ask for some. */
+/** Generates objects: all required properties, most optional ones, and a few entries for maps. */
 
 import { type JsonValue, type NormalizedSchema, UnfitSchema } from '../../check/json-schema-form.js'
 import {
@@ -16,13 +16,13 @@ import {
   wordsOf,
 } from './place.js'
 
-/** An object that has to have more entries than this is not made. */
+/** Objects that must have more entries than this are not generated. */
 const MOST_ENTRIES = 5000
 
-/** How likely an optional property is there, by attempt: mostly, but when that did not fit also none of them or all. */
+/** How likely an optional property is included, by attempt: usually most are, and if that did not fit, none or all. */
 const PRESENT = [undefined, undefined, 0.5, 0, 1, 0.3] as const
 
-/** An object of these layers, or nothing where none was found. */
+/** Generates an object for these layers; `undefined` if none was found. */
 export function makeObject(
   own: Layers,
   place: SchemaPlace,
@@ -54,7 +54,7 @@ interface ObjectShape {
   readonly required: ReadonlySet<string>
 }
 
-/** Which properties there will be. What is there can demand others, and further schemas of the whole. */
+/** Chooses the properties. A property can require others, and add schemas for the whole object. */
 function chooseKeys(own: Layers, place: SchemaPlace, attempt: number, shop: ValueMaker): ObjectShape | undefined {
   const decided = new Map<string, boolean>()
   const applied = new Set<string>()
@@ -78,7 +78,7 @@ function requiredIn(layers: Layers): ReadonlySet<string> {
   const dependent = each(layers, ({ dependentRequired }) => dependentRequired).flatMap(
     Object.entries<readonly string[]>,
   )
-  // A set that grows while it is walked through is walked through to its new end.
+  // Iterating over a set also visits what is added during the iteration.
   for (const key of required) {
     for (const [when, keys] of dependent) if (when === key) for (const also of keys) required.add(also)
   }
@@ -103,13 +103,13 @@ function keysFor(
   for (const key of optional) if (!decided.has(key)) decided.set(key, shop.faker.datatype.boolean(chance))
   const wanted = optional.filter(key => decided.get(key))
   const spare = optional.filter(key => !decided.get(key))
-  // Together with what is required never more than there may be, and where it can be done not less than there must.
+  // Together with the required ones, at most the maximum number and, if possible, at least the minimum.
   const taken = new Set([...wanted, ...spare.slice(0, Math.max(0, least - required.size - wanted.length))])
   const kept = new Set(closed([...taken], layers, required, most))
   return new Set([...declared].filter(key => required.has(key) || kept.has(key)))
 }
 
-/** The optional properties that stay: each with what it demands beside it, as long as there is room. */
+/** The optional properties to keep, each with the properties that it requires, as long as there is room. */
 function closed(optional: readonly string[], layers: Layers, required: ReadonlySet<string>, most: number) {
   const kept = new Set<string>()
   for (const key of optional) {
@@ -119,7 +119,7 @@ function closed(optional: readonly string[], layers: Layers, required: ReadonlyS
   return kept
 }
 
-/** Whether there can be a property of this name at all. */
+/** Whether a property with this name is allowed. */
 function isPossible(layers: Layers, key: string, { document }: ValueMaker): boolean {
   if (schemasOf(layers, key).some(schema => document.height(schema) === Number.POSITIVE_INFINITY)) return false
   if (each(layers, ({ not }) => not).some(not => forbids(not, key))) return false
@@ -129,11 +129,11 @@ function isPossible(layers: Layers, key: string, { document }: ValueMaker): bool
   )
 }
 
-/** The usual way to say that a property must not be there. */
+/** The usual way to forbid a property. */
 const forbids = (not: NormalizedSchema, key: string) =>
   typeof not === 'object' && Object.keys(not).length === 1 && not.required?.length === 1 && not.required[0] === key
 
-/** All that the schema says of a property of this name. */
+/** All schemas for a property with this name. */
 function schemasOf(layers: Layers, key: string): readonly NormalizedSchema[] {
   const isDeclared = layers.some(({ properties }) => properties && Object.hasOwn(properties, key))
   return layers.flatMap(layer => {
@@ -162,7 +162,7 @@ interface EntryBounds {
   readonly layers: Layers
   readonly least: number
   readonly most: number
-  /** Whether the object has no properties of its own: then a few entries show what it is for. */
+  /** Whether the object is a map without named properties. A few entries then show its purpose. */
   readonly isMap: boolean
 }
 
@@ -177,7 +177,7 @@ function addEntries(
       typeof additionalProperties === 'object' || Object.keys(patternProperties ?? {}).length > 0,
   )
   const listed = listedNames(layers)
-  // A schema that lists the names of a map wants to see them all: a record over an enum becomes one.
+  // If a schema lists the names of a map, all are included, as in a record over an enum.
   const usual = listed?.length ?? shop.faker.number.int({ min: 1, max: 3 })
   const some = isMap && (saysMore || listed) && !place.shallow ? usual : 0
   const size = Math.min(most, Math.max(least, some))
@@ -194,14 +194,14 @@ function addEntries(
   }
 }
 
-/** The names that entries may have, where they are listed. */
+/** The names that entries may have, if they are listed. */
 function listedNames(layers: Layers): readonly string[] | undefined {
   const names = each(layers, ({ propertyNames }) => propertyNames)
   const lists = names.flatMap(schema => (typeof schema === 'object' && schema.enum ? [schema.enum] : []))
   return lists[0]?.filter(name => typeof name === 'string')
 }
 
-/** A name for a further entry: as the schema of names demands, or a word. */
+/** A name for another entry: one that fits `propertyNames`, or a word. */
 function newKey(layers: Layers, attempt: number, place: SchemaPlace, { make, faker }: ValueMaker): string | undefined {
   const names = each(layers, ({ propertyNames }) => propertyNames)
   const patterns = each(layers, ({ patternProperties }) => patternProperties).flatMap(Object.keys)

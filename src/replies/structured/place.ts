@@ -1,4 +1,4 @@
-/** Where in a value something stands, and which schemas have to hold there. */
+/** A position inside a value, and the schemas that apply there. */
 
 import {
   type JsonValue,
@@ -22,34 +22,34 @@ export const drawPerson = (faker: Faker): MadeUpPerson => ({
 })
 
 export interface SchemaPlace {
-  /** The name of the field in small letters, a space between its words. */
+  /** The name of the field in lower case, with spaces between its words. */
   readonly name: string
-  /** The names that say what the field belongs to: of the object around it, and of its neighbours. */
+  /** The context of the field: the name of the surrounding object, and those of its siblings. */
   readonly around: string
   readonly person: () => MadeUpPerson
   readonly depth: number
-  /** How often what is around it is made of the same schema as itself. */
+  /** How often the same schema already surrounds it. */
   readonly again: number
-  /** Whether as little as possible should stand here and below. */
+  /** Whether to generate as little as possible here and below. */
   readonly shallow: boolean
 }
 
-/** A value that was made; without the box a missing one would look like null. */
+/** A generated value. Without the wrapper, null could not be told from no value. */
 export interface GeneratedValue {
   readonly value: JsonValue
 }
 
-/** The tools for making values. One set for each candidate. */
+/** The functions that generate values. Each candidate has its own set. */
 export interface ValueMaker {
   readonly faker: Faker
   readonly document: SchemaDocument
-  /** Makes a value of all these schemas at once, or nothing where it finds none. */
+  /** Generates a value that fits all of these schemas; `undefined` if none was found. */
   make(schemas: readonly NormalizedSchema[], place: SchemaPlace): GeneratedValue | undefined
-  /** Chooses among alternatives; nothing where the schemas exclude one another. */
+  /** Chooses among alternatives; `undefined` if the schemas exclude each other. */
   expand(schemas: readonly NormalizedSchema[], place: SchemaPlace, attempt: number): Layers | undefined
 }
 
-/** Plain schemas that all have to hold: what is left when references and alternatives have been followed. */
+/** Plain schemas that must all hold, after references and alternatives have been resolved. */
 export type Layers = readonly SchemaObject[]
 
 /** `firstName`, `first_name` and `First name` are all `first name`. */
@@ -70,17 +70,17 @@ export function singular(words: string): string {
   return /(ss|x|ch|sh)es$/.test(words) ? words.slice(0, -2) : words.replace(/s$/, '')
 }
 
-/** How often a value that may be null is null: at the top of a value, and once it begins to repeat itself. */
+/** How often a nullable value is null: at the top level, and inside a recursive schema. */
 const NULL_CHANCE = 0.12
 const NULL_CHANCE_AGAIN = 0.5
 
-/** Takes schemas apart into plain ones that all have to hold, choosing where there are alternatives. */
+/** Resolves schemas into plain ones that must all hold, choosing among alternatives. */
 export const nullChance = ({ again }: SchemaPlace) => (again === 0 ? NULL_CHANCE : NULL_CHANCE_AGAIN)
 
-/** Makes the function that takes schemas apart. `attempt` counts up when what came of a choice did not fit. */
+/** Creates the function that resolves schemas. `attempt` counts the choices that did not fit. */
 export function createExpand(faker: Faker, { target, height }: SchemaDocument) {
   const branchOf = createBranchOf(faker, height)
-  /** All that has to hold at once; nothing where `false` is among it. */
+  /** All schemas that must hold together; `undefined` if one of them is `false`. */
   return function expand(
     schemas: readonly NormalizedSchema[],
     place: SchemaPlace,
@@ -89,7 +89,7 @@ export function createExpand(faker: Faker, { target, height }: SchemaDocument) {
     const layers = new Set<SchemaObject>()
     const add = (schema: NormalizedSchema): boolean => {
       if (typeof schema === 'boolean') return schema
-      // A schema that is met twice on the way says nothing new, and may be met without end.
+      // A schema that was already visited adds nothing, and following it again might never end.
       if (layers.has(schema)) return true
       layers.add(schema)
       const { $ref, allOf = [], anyOf, oneOf } = schema
@@ -109,7 +109,7 @@ export function createExpand(faker: Faker, { target, height }: SchemaDocument) {
   }
 }
 
-/** Makes the function that chooses one of several alternatives. */
+/** Creates the function that chooses one of several alternatives. */
 const createBranchOf =
   (faker: Faker, height: SchemaDocument['height']) =>
   (branches: readonly NormalizedSchema[], place: SchemaPlace, attempt: number): NormalizedSchema => {
@@ -144,14 +144,14 @@ const allows = (types: readonly TypeName[], name: TypeName) =>
 
 const isTypeAlone = (schema: SchemaObject) => Object.keys(schema).every(key => key === 'type')
 
-/** The largest of a bound's values, or the one that holds where there is none. */
+/** The largest value of a bound, or `without` if there is none. */
 export const greatest = (layers: Layers, bound: (layer: SchemaObject) => number | undefined, without: number) =>
   layers.reduce((sum, layer) => Math.max(sum, bound(layer) ?? without), without)
 
-/** The smallest of a bound's values, or the one that holds where there is none. */
+/** The smallest value of a bound, or `without` if there is none. */
 export const smallest = (layers: Layers, bound: (layer: SchemaObject) => number | undefined, without: number) =>
   layers.reduce((sum, layer) => Math.min(sum, bound(layer) ?? without), without)
 
-/** What the layers that have a keyword say in it. */
+/** The values of a keyword in the layers that have it. */
 export const each = <T>(layers: Layers, keyword: (layer: SchemaObject) => T | undefined): readonly T[] =>
   layers.map(keyword).filter(value => value !== undefined)

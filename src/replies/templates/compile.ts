@@ -28,9 +28,9 @@ export interface Templates {
 export interface CompiledTemplate {
   /** Whether the facts must include a faker. */
   readonly needsFaker: boolean
-  /** As a text, whatever it was made of. */
+  /** Renders to text, whatever the type of the value. */
   renderText(facts: CommonFacts): string
-  /** As a value: a text that is nothing but one `{{ … }}` keeps the type of what it says; `undefined` where that is nothing. */
+  /** Renders to a value: a text that is a single `{{ … }}` keeps the type of its expression; `undefined` if that has no value. */
   renderValue(facts: CommonFacts): unknown
 }
 
@@ -71,7 +71,7 @@ export function createTemplates(faker: Faker | undefined): Templates {
 /** The names that a value uses in all of its texts. */
 interface UsedNames {
   readonly roots: Set<string>
-  /** What it can name. */
+  /** The names that it can use. */
   readonly names: FactNames
   readonly functions: FakerFunction[]
 }
@@ -205,7 +205,7 @@ const isForEach = (item: unknown): item is ForEach => {
   return typeof forEach === 'string' && hasTemplate(forEach)
 }
 
-/** The names that stand in the template, and nothing else. */
+/** Exactly the names that the template uses. */
 function scopeOf(facts: CommonFacts, { roots, functions }: UsedNames): Scope {
   const scope: Record<string, unknown> = Object.create(null)
   for (const root of roots) {
@@ -233,7 +233,7 @@ const toText = (templates: Template[], engine: Liquid) => (scope: Scope) => {
       const isLate = wordsOf(error as Error) === LATE
       const { user, system } = process.cpuUsage(before)
       if (isLate && (user + system) / 1000 < RENDER_MS * 0.9) continue
-      // Between two parts of a template, Liquid throws an error that says no place.
+      // Between two parts of a template, Liquid throws an error without a position.
       throw isLate && first && !LiquidError.is(error) ? new RenderError(error as Error, first) : error
     }
   }
@@ -279,7 +279,7 @@ function at(token: Token, sentence: string, path: Path): TemplateError {
   return new TemplateError(sentence, line, column, path)
 }
 
-/** Liquid writes the place behind its words. */
+/** Liquid appends the position to its message. */
 const wordsOf = (error: Error | LiquidError) =>
   (('originalError' in error && error.originalError) || error).message.replace(/, line:\d+, col:\d+$/, '')
 

@@ -4,9 +4,9 @@ import { parseExact } from '../../core/json.js'
 import { holdsCredential } from '../credential-headers.js'
 import type { withFaker } from '../fake.js'
 
-/** What all templates can name. Each is asked for only when a template names it, so whatever takes work may be a getter. */
+/** The values that all templates can use. A value is only read if a template uses it, so expensive ones are getters. */
 export interface CommonFacts {
-  /** What the rule's first regular expression found, as `exec` gives it; an empty array without one. */
+  /** The match of the rule's first regular expression, as `exec` returns it; an empty array if there is none. */
   readonly match: readonly (string | undefined)[] & { readonly groups?: RegExpMatchArray['groups'] }
   readonly caller: {
     readonly kind: string
@@ -14,7 +14,7 @@ export interface CommonFacts {
     readonly email?: string | undefined
     readonly id?: string | undefined
   }
-  /** As `shownHeaders` returns them. */
+  /** As returned by `shownHeaders`. */
   readonly headers: Readonly<Record<string, string>>
   /** How often this rule has answered, from 1. */
   readonly count: number
@@ -26,7 +26,7 @@ export interface CommonFacts {
   faker?: Faker | undefined
 }
 
-/** The same of a chat completion request. */
+/** The values that templates of chat rules can use. */
 export interface TemplateFacts extends CommonFacts {
   /** The whole body of the request. */
   readonly request: object
@@ -37,15 +37,15 @@ export interface TemplateFacts extends CommonFacts {
   /** The text of the last assistant message. */
   readonly assistant: string
   readonly model: string
-  /** How many user messages there are. */
+  /** The number of user messages. */
   readonly turn: number
-  /** The last result of a tool, as `toolFact` gives it. */
+  /** The last tool result, as returned by `toolFact`. */
   readonly tool: { readonly name: string; readonly content: unknown; readonly text: string } | undefined
 }
 
 export type Faker = Parameters<Parameters<typeof withFaker>[1]>[0]
 
-/** Names that templates know, and of those with a closed set of members the members. */
+/** The names that templates can use; for those with a fixed set of members, also the members. */
 export type FactNames = Readonly<Record<string, readonly string[] | undefined>>
 
 type Names<F> = { readonly [K in keyof F]-?: readonly string[] | undefined }
@@ -71,10 +71,10 @@ export const chatNames: Names<TemplateFacts> = {
   ...commonNames,
 }
 
-/** What templates see of a match: its texts, and each named group as a property. */
+/** A match as templates see it: its texts, and each named group as a property. */
 export function matched(match: CommonFacts['match']): object {
   const { groups = {} } = match
-  // Liquid uses these properties of arrays itself; as groups they are the author's.
+  // Liquid defines these properties for arrays; here the author's groups take precedence.
   const isTaken = ['first', 'last', 'length'].some(name => name in groups)
   return Object.assign(isTaken ? { ...[...match] } : [...match], groups)
 }
