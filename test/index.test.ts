@@ -10,7 +10,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type PlatformOptions, ProblemsError, StartError, startPlatform } from '../src/index.js'
 import { folderWith } from './command.js'
 import { eventsOf, hello, platformWith, textOfChunks } from './scene.js'
-import { isUnknown } from './sentences.js'
+import { cannotBeRead, isMissing, isUnknown, mustBe, NEEDS_LIVE, range, wholeNumber } from './sentences.js'
 
 const saidIn = async (response: Response) =>
   ((await response.json()) as { choices: [{ message: { content: string } }] }).choices[0].message.content
@@ -218,13 +218,13 @@ test('a port that is in use is a StartError that says the way out', async () => 
 
 test.each([
   [{ prot: 1 }, `startPlatform: prot ${isUnknown('port')}`],
-  [{ port: 'x' }, 'startPlatform: port must be a whole number from 0 to 65535, not "x".'],
-  [{ pace: { firstTokenMs: -1 } }, 'startPlatform: pace.firstTokenMs must be milliseconds from 0 to 600000, not -1.'],
-  [{ models: [{}] }, 'startPlatform: models[0].id is missing. It must be text.'],
-  [{ mode: 'proxy' }, 'startPlatform: The mode proxy needs upstream.baseUrl, the address of the live platform.'],
+  [{ port: 'x' }, mustBe('startPlatform: port', wholeNumber(0, 65535), 'x')],
+  [{ pace: { firstTokenMs: -1 } }, mustBe('startPlatform: pace.firstTokenMs', range('milliseconds', 0, 600000), -1)],
+  [{ models: [{}] }, isMissing('startPlatform: models[0].id', 'text')],
+  [{ mode: 'proxy' }, `startPlatform: The mode proxy ${NEEDS_LIVE}`],
   [{ rules: [{ when: { usr: 'x' }, reply: { text: 'y' } }] }, `rules: [0].when.usr ${isUnknown('user')}`],
-  [{ config: 'missing.yaml' }, 'missing.yaml: cannot be read (ENOENT).'],
-  [{ replies: 'missing.yaml' }, 'missing.yaml: cannot be read (ENOENT).'],
+  [{ config: 'missing.yaml' }, `missing.yaml: ${cannotBeRead()}`],
+  [{ replies: 'missing.yaml' }, `missing.yaml: ${cannotBeRead()}`],
 ])('%j is a ProblemsError', async (options, message) => {
   const error = await refusalOf(options)
   expect(error).toBeInstanceOf(ProblemsError)

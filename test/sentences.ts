@@ -1,9 +1,73 @@
-/** Sentences that many tests expect: a change of their wording is made in the source alone. */
-import { NOT_KNOWN } from '../src/check/check.js'
-import { unknownApiKey } from '../src/core/errors.js'
+/** Sentences that many tests expect. Their wording comes from the source, or is written here once. */
+import * as check from '../src/check/check.js'
+import { unreadable } from '../src/check/problem.js'
+import { suggesting as didYouMean } from '../src/check/suggest.js'
+import * as errors from '../src/core/errors.js'
+import { oneReply } from '../src/replies/rule-form.js'
+import { emailExists, invalidCredentials, userBanned } from '../src/supabase/errors.js'
+
+export { AN_OBJECT, range } from '../src/check/check.js'
+export { NEEDS_LIVE } from '../src/config/load.js'
+/** What follows a wrong name, with the space before it. */
+export { didYouMean }
+
+// Values that are not as expected.
+
+/** The sentence about a field with a wrong value, such as `mustBe('port', wholeNumber(0, 65535), 'x')`. */
+export const mustBe = (field: string, expectation: string, ...value: readonly [unknown?]) =>
+  `${field} ${check.mustBe(expectation, ...value)}.`
+
+/** The sentence about a field that is not there. */
+export const isMissing = (field: string, expectation: string) => `${field} ${check.isMissing(expectation)}`
 
 /** What follows the name of a field that does not exist; `nearest` is the one that is suggested. */
-export const isUnknown = (nearest?: string) => NOT_KNOWN + (nearest === undefined ? '' : ` Did you mean "${nearest}"?`)
+export const isUnknown = (nearest?: string) => check.NOT_KNOWN + (nearest === undefined ? '' : didYouMean(nearest))
 
-/** The error for an API key that does not exist. */
-export const KEY_UNKNOWN = unknownApiKey().message
+export const wholeNumber = (least: number, most?: number) => check.range('a whole number', least, most)
+export const oneOf = (...words: readonly string[]) => check.oneOf(words)
+export const NOT_EMPTY = 'text that is not empty'
+export const TRUE_OR_FALSE = 'true or false'
+export const validPattern = (why: string) => `a valid regular expression (${why})`
+
+// Requests that are refused.
+
+export const KEY_UNKNOWN = errors.unknownApiKey().message
+export const NO_CREDENTIAL = errors.missingCredential().message
+export const NO_BODY = errors.emptyBody().message
+export const tooLarge = (bytes: number) => errors.bodyTooLarge(bytes).message
+export const tooDeep = (levels: number) => errors.tooDeep(levels).message
+export const notReached = (why: string) => errors.upstreamUnreachable(why).message
+export const noRecordingOf = (asked: string) => errors.noRecording(asked, '').message.trimEnd()
+
+// Rules.
+
+export const NO_RULES = 'There are no rules.'
+export const NO_RULE = errors.noRuleMatches('').message.trimEnd()
+export const NEAREST = 'The nearest is'
+export const NO_VALUE_FITS = 'no value fits the schema'
+/** Why a rule does not match. */
+export const lacks = (field: string, text: string) => `${field} does not contain "${text}"`
+export const notInTemplates = (name: string) => `${name} is not known in templates.`
+export const eitherReply = (rule: string) => `${rule} ${oneReply.sentence}`
+
+// Files and the command line.
+
+export const cannotBeRead = (code = 'ENOENT') => unreadable('', { code }).sentence
+export const notValid = (language: 'YAML' | 'JSON') => `This is not valid ${language}`
+/** The same as `mustBe`, about a flag. */
+export const flagMustBe = (flag: string, expectation: string, written: string) =>
+  `${flag} must be ${expectation}, not "${written}".`
+/** The refusal of a word behind a command that takes none. */
+export const takesNoMore = (command: string, word: string) =>
+  `standin ${command} takes no further words, such as ${word}.`
+export const notACommand = (words: string) => `${words} is not a command.`
+
+// The auth backend, in the words of Supabase.
+
+export const WRONG_LOGIN = invalidCredentials().message
+export const BANNED = userBanned().message
+export const EMAIL_TAKEN = emailExists().message
+export const NOT_AN_EMAIL = 'Unable to validate email address: invalid format'
+export const NOT_A_PHONE = 'Invalid phone number format (E.164 required)'
+export const PKCE_INCOMPLETE = 'PKCE flow requires code_challenge_method and code_challenge'
+export const passwordShorterThan = (characters: number) => `Password should be at least ${characters} characters.`

@@ -53,9 +53,25 @@ function deepest(issue: v.BaseIssue<unknown>, above: Path): { at: v.BaseIssue<un
 function predicate({ message, input, received }: v.BaseIssue<unknown>, secret: boolean): string {
   // The messages of `closed` and `open` about a key are already complete.
   if (/^(is|has|says) /.test(message)) return message
-  if (received === 'undefined') return `is missing. It must be ${message}.`
-  return secret ? `must be ${message}.` : `must be ${message}, not ${shown(input)}.`
+  if (received === 'undefined') return isMissing(message)
+  return secret ? `${mustBe(message)}.` : `${mustBe(message, input)}.`
 }
+
+/** The rest of a sentence about a value that is not as expected; without the value if that must not be quoted. */
+export const mustBe = (expectation: string, ...value: readonly [unknown?]) =>
+  value.length === 0 ? `must be ${expectation}` : `must be ${expectation}, not ${shown(value[0])}`
+
+/** The rest of a sentence about a value that is not there. */
+export const isMissing = (expectation: string) => `is missing. It must be ${expectation}.`
+
+/** The expectation of a number, both ends included. `what` names it with its unit. */
+export const range = (what: string, least: number, most = Number.POSITIVE_INFINITY) =>
+  `${what} from ${least}${most < Number.POSITIVE_INFINITY ? ` to ${most}` : ''}`
+
+/** The expectation of a word. */
+export const oneOf = (words: readonly string[]) => `one of ${words.join(', ')}`
+
+export const AN_OBJECT = 'an object'
 
 const LONGEST_SHOWN = 60
 
@@ -91,7 +107,7 @@ export function closed<const E extends v.ObjectEntries>(
   entries: E,
   advice: (key: string) => string | undefined = () => undefined,
 ): v.StrictObjectSchema<E, string> {
-  const strict = v.strictObject(entries, 'an object')
+  const strict = v.strictObject(entries, AN_OBJECT)
   const inner: v.GenericSchema = v.object(entries, wordsFor(entries))
   const known = Object.keys(entries)
   const checking = running(strict, (dataset, config) => {
@@ -117,10 +133,10 @@ export const open = <const E extends v.ObjectEntries>(entries: E) =>
 
 /** The error for a value that is not an object, and for a missing key: the expectation of the key's own schema. */
 const wordsFor = (entries: v.ObjectEntries) => (issue: { readonly expected: string | null }) => {
-  if (issue.expected === 'Object') return 'an object'
+  if (issue.expected === 'Object') return AN_OBJECT
   const key = issue.expected?.slice(1, -1) ?? ''
   const { message } = (entries[key] ?? {}) as { readonly message?: unknown }
-  return typeof message === 'string' ? `is missing. It must be ${message}.` : 'is missing.'
+  return typeof message === 'string' ? isMissing(message) : 'is missing.'
 }
 
 /** An object with arbitrary keys. */
@@ -131,7 +147,7 @@ export const map = <const K extends v.GenericSchema<string, string>, const S ext
 ) => withoutArrays(v.record(key, value, what), what)
 
 /** For valibot, an array is also an object. */
-function withoutArrays<S extends v.GenericSchema>(schema: S, what = 'an object'): S {
+function withoutArrays<S extends v.GenericSchema>(schema: S, what = AN_OBJECT): S {
   const none: v.GenericSchema = v.never(what)
   return running(schema, (dataset, config) => (Array.isArray(dataset.value) ? none : schema)['~run'](dataset, config))
 }
@@ -156,16 +172,15 @@ export const only = <const W extends string>(word: W) => v.literal(word, `"${wor
 export const maybe = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema)
 
 /** One of a few words. */
-export const word = <const W extends readonly [string, ...string[]]>(words: W) =>
-  v.picklist(words, `one of ${words.join(', ')}`)
+export const word = <const W extends readonly [string, ...string[]]>(words: W) => v.picklist(words, oneOf(words))
 
 /** A whole number from zero. */
 export const count = v.pipe(v.number('a whole number'), v.integer('a whole number'), v.minValue(0, 'zero or more'))
 
 /** A number in a range, both ends included. `what` names it with its unit. */
 export function number(least: number, most: number, what = 'a number') {
-  const range = `${what} from ${least} to ${most}`
-  return v.pipe(v.number(range), v.minValue(least, range), v.maxValue(most, range))
+  const expected = range(what, least, most)
+  return v.pipe(v.number(expected), v.minValue(least, expected), v.maxValue(most, expected))
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Explains in sentences why a value does not fit a JSON Schema. */
-import { type Mistake, type Path, shown, spoken } from './check.js'
+import { type Mistake, mustBe, oneOf, type Path, shown, spoken } from './check.js'
 import type { SchemaObject } from './json-schema-form.js'
 import { didYouMean } from './suggest.js'
 
@@ -93,7 +93,7 @@ function mistakesOfForms(
   const types = inside.every(({ keyword }) => keyword === 'type')
     ? inside.flatMap(({ schema }) => schema.type ?? [])
     : []
-  if (types.length > 0) return at(`must be ${typesInWords(types)}, not ${shown(value)}.`)
+  if (types.length > 0) return at(`${mustBe(typesInWords(types), value)}.`)
   return at(`fits none of the ${count} forms that its schema allows.`)
 }
 
@@ -114,13 +114,13 @@ const size = (value: unknown) => (typeof value === 'string' ? [...value].length 
 
 const counted = (count: number | undefined, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
 
-const listed = (values: readonly unknown[] = []) => values.map(value => JSON.stringify(value)).join(', ')
+const listed = (values: readonly unknown[] = []) => values.map(value => JSON.stringify(value))
 
 /** The rest of a sentence that begins with the value, by the keyword that it does not fit. */
 const expectations: Readonly<Record<string, (schema: SchemaObject, value: unknown) => string>> = {
-  type: ({ type = [] }, value) => `must be ${typesInWords(type)}, not ${shown(value)}`,
-  const: schema => `must be ${JSON.stringify(schema.const)}`,
-  enum: (schema, value) => `must be one of ${listed(schema.enum)}, not ${shown(value)}`,
+  type: ({ type = [] }, value) => mustBe(typesInWords(type), value),
+  const: schema => mustBe(JSON.stringify(schema.const)),
+  enum: (schema, value) => mustBe(oneOf(listed(schema.enum)), value),
   not: () => 'is a value that its schema excludes',
   minProperties: ({ minProperties }, value) => `must have at least ${fields(minProperties)}, not ${size(value)}`,
   maxProperties: ({ maxProperties }, value) => `must have at most ${fields(maxProperties)}, not ${size(value)}`,
@@ -131,15 +131,15 @@ const expectations: Readonly<Record<string, (schema: SchemaObject, value: unknow
   contains: () => 'has none of the items that its schema asks for',
   minContains: () => 'has too few of the items that its schema asks for',
   maxContains: () => 'has too many of the items that its schema limits',
-  minimum: ({ minimum }, value) => `must be at least ${minimum}, not ${shown(value)}`,
-  maximum: ({ maximum }, value) => `must be at most ${maximum}, not ${shown(value)}`,
-  exclusiveMinimum: ({ exclusiveMinimum }, value) => `must be more than ${exclusiveMinimum}, not ${shown(value)}`,
-  exclusiveMaximum: ({ exclusiveMaximum }, value) => `must be less than ${exclusiveMaximum}, not ${shown(value)}`,
-  multipleOf: ({ multipleOf }, value) => `must be a multiple of ${multipleOf}, not ${shown(value)}`,
+  minimum: ({ minimum }, value) => mustBe(`at least ${minimum}`, value),
+  maximum: ({ maximum }, value) => mustBe(`at most ${maximum}`, value),
+  exclusiveMinimum: ({ exclusiveMinimum }, value) => mustBe(`more than ${exclusiveMinimum}`, value),
+  exclusiveMaximum: ({ exclusiveMaximum }, value) => mustBe(`less than ${exclusiveMaximum}`, value),
+  multipleOf: ({ multipleOf }, value) => mustBe(`a multiple of ${multipleOf}`, value),
   minLength: ({ minLength }, value) => `must have at least ${counted(minLength, 'character')}, not ${size(value)}`,
   maxLength: ({ maxLength }, value) => `must have at most ${counted(maxLength, 'character')}, not ${size(value)}`,
   pattern: ({ pattern }, value) => `must match /${pattern}/, not ${shown(value)}`,
-  format: ({ format }, value) => `must be a string of the format ${format}, not ${shown(value)}`,
+  format: ({ format }, value) => mustBe(`a string of the format ${format}`, value),
 }
 
 const fields = (count: number | undefined) => counted(count, 'field')

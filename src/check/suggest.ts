@@ -20,6 +20,8 @@ const distanceTo = (name: string, written: string) =>
 
 const lettersOf = (word: string) => [...word].sort().join('')
 
+export const suggesting = (name: string) => ` Did you mean "${name}"?`
+
 /**
  * Returns ` Did you mean "models"?` to append to a sentence, or an empty text. `prefix` is a common beginning, which is
  * ignored.
@@ -27,5 +29,5 @@ const lettersOf = (word: string) => [...word].sort().join('')
 export function didYouMean(written: string, known: readonly string[], prefix = ''): string {
   const own = (name: string) => name.slice(prefix.length)
   const name = nearest(own(written), known.map(own))
-  return name === undefined ? '' : ` Did you mean "${prefix}${name}"?`
+  return name === undefined ? '' : suggesting(prefix + name)
 }

@@ -1,6 +1,6 @@
 /** Parses a chat completion request. Fields are OpenAI's, and are checked only as far as the platform needs them. */
 import * as v from 'valibot'
-import { arrayOf, check, maybe, number, open, text, where, word } from '../check/check.js'
+import { arrayOf, check, maybe, number, open, range, text, where, word } from '../check/check.js'
 import { emptyBody, invalidRequest } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { jsonBody } from '../core/json.js'
@@ -8,7 +8,7 @@ import { callable, callsWhatIsOffered, functionCall, responseFormat, tool, toolC
 
 const flag = v.boolean('true or false')
 const count = (least: number, most = Number.POSITIVE_INFINITY) => {
-  const meaning = `a whole number from ${least}${most < Number.POSITIVE_INFINITY ? ` to ${most}` : ''}`
+  const meaning = range('a whole number', least, most)
   return v.pipe(v.number(meaning), v.integer(meaning), v.minValue(least, meaning), v.maxValue(most, meaning))
 }
 

@@ -108,22 +108,23 @@ function contradictions({ mode, modes, auth, upstream, recordings, users, apiKey
   ]
 }
 
+export const NEEDS_LIVE = 'needs upstream.baseUrl, the address of the live platform.'
+
 /** Returns an error for each setting that needs the live platform, if the configuration does not name it. */
 export function askingLive({
   mode,
   modes,
   recordings,
 }: Pick<Config, 'mode' | 'modes' | 'recordings'>): readonly Mistake[] {
-  const needs = 'needs upstream.baseUrl, the address of the live platform.'
   const asking = Object.entries(modes).flatMap(([endpoint, mode]) =>
-    asksLive(mode) ? [{ path: ['modes', endpoint], sentence: `The mode ${mode} ${needs}` }] : [],
+    asksLive(mode) ? [{ path: ['modes', endpoint], sentence: `The mode ${mode} ${NEEDS_LIVE}` }] : [],
   )
   const replays = [mode, ...Object.values(modes)].includes('replay')
   return [
-    ...(asksLive(mode) ? [{ path: ['mode'], sentence: `The mode ${mode} ${needs}` }] : []),
+    ...(asksLive(mode) ? [{ path: ['mode'], sentence: `The mode ${mode} ${NEEDS_LIVE}` }] : []),
     ...asking,
     ...(replays && recordings.onMiss === 'record'
-      ? [{ path: ['recordings', 'onMiss'], sentence: `recordings.onMiss record ${needs}` }]
+      ? [{ path: ['recordings', 'onMiss'], sentence: `recordings.onMiss record ${NEEDS_LIVE}` }]
       : []),
   ]
 }

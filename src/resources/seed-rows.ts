@@ -1,6 +1,6 @@
 /** Checks the initial rows and gives them ids and owners. */
 import { hash } from 'node:crypto'
-import type { Path } from '../check/check.js'
+import { AN_OBJECT, mustBe, type Path } from '../check/check.js'
 import { isTooDeep } from '../core/json.js'
 import type { Json } from '../core/state.js'
 import { inSlices, type Sliced } from '../core/work.js'
@@ -60,7 +60,7 @@ interface Sentence {
 
 function seedOf(row: unknown, form: Form): { readonly seed?: SeedRow; readonly sentence?: Sentence } {
   const refuse = (text: string, at: Path = []) => ({ sentence: { at, text } })
-  if (typeof row !== 'object' || row === null || Array.isArray(row)) return refuse('it must be an object.')
+  if (typeof row !== 'object' || row === null || Array.isArray(row)) return refuse(`it ${mustBe(AN_OBJECT)}.`)
   if (isTooDeep(row, MOST_ROW_LEVELS)) return refuse(`it has more than ${MOST_ROW_LEVELS} levels.`)
   const own = row as Json
   const id = idText(valueIn(own, form.id.field))

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { validatorOf } from '../../src/check/json-schema.js'
-import { isUnknown } from '../sentences.js'
+import { AN_OBJECT, isUnknown, mustBe, oneOf } from '../sentences.js'
 
 const sentences = (schema: object, value: unknown) => validatorOf(schema)(value).map(({ sentence }) => sentence)
 
@@ -24,17 +24,17 @@ const project = {
 
 test.each<[unknown, readonly string[]]>([
   [{ name: 'Atlas', home: null, tags: ['a'] }, []],
-  ['Atlas', ['it must be an object, not "Atlas".']],
+  ['Atlas', [mustBe('it', AN_OBJECT, 'Atlas')]],
   [{}, ['name is missing.']],
-  [{ name: 5 }, ['name must be a string, not 5.']],
+  [{ name: 5 }, [mustBe('name', 'a string', 5)]],
   [{ name: 'A' }, ['name must have at least 2 characters, not 1.']],
   [{ name: 'Atlas', nmae: 1 }, [`nmae ${isUnknown('name')}`]],
   [
     { name: 'Atlas', stars: -0.5, state: 'old' },
     [
-      'stars must be a whole number, not -0.5.',
-      'stars must be at least 0, not -0.5.',
-      'state must be one of "draft", "live", not "old".',
+      mustBe('stars', 'a whole number', -0.5),
+      mustBe('stars', 'at least 0', -0.5),
+      mustBe('state', oneOf('"draft"', '"live"'), 'old'),
     ],
   ],
   [{ name: 'Atlas', stars: 1 }, ['state is missing, which must be there beside stars.']],
@@ -43,14 +43,14 @@ test.each<[unknown, readonly string[]]>([
     ['tags must have at most 2 items, not 3.', 'tags[1] must match /^[a-z]+$/, not "B".'],
   ],
   [{ name: 'Atlas', tags: ['a', 'a'] }, ['tags must not have two equal items.']],
-  [{ name: 'Atlas', home: 'x' }, ['home must be a string of the format uri, not "x".']],
-  [{ name: 'Atlas', 'a/b~c%': 2 }, ['["a/b~c%"] must be 1.']],
+  [{ name: 'Atlas', home: 'x' }, [mustBe('home', 'a string of the format uri', 'x')]],
+  [{ name: 'Atlas', 'a/b~c%': 2 }, [mustBe('["a/b~c%"]', '1')]],
 ])('%j', (value, expected) => {
   expect(sentences(project, value)).toEqual(expected)
 })
 
 test.each<[string, object, unknown, string]>([
-  ['types', { anyOf: [{ type: 'string' }, { type: 'null' }] }, 5, 'it must be a string or null, not 5.'],
+  ['types', { anyOf: [{ type: 'string' }, { type: 'null' }] }, 5, mustBe('it', 'a string or null', 5)],
   [
     'the intended form',
     {
@@ -78,7 +78,7 @@ test.each<[string, object, unknown, string]>([
     'a circle',
     { properties: { next: { $ref: '#' }, id: { type: 'integer' } } },
     { next: { next: { id: 'x' } } },
-    'next.next.id must be a whole number, not "x".',
+    mustBe('next.next.id', 'a whole number', 'x'),
   ],
 ])('alternatives and references: %s', (_, schema, value, expected) => {
   expect(sentences(schema, value)).toEqual([expected])

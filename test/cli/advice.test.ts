@@ -4,6 +4,7 @@ import { knownPaths } from '../../src/cli/advice.js'
 import { requestRows } from '../../src/cli/request-log.js'
 import { answerOf, ask, sentences, signIn, signUp, userOf } from '../keys/people.js'
 import { hello, platformWith, type Scene } from '../scene.js'
+import { WRONG_LOGIN } from '../sentences.js'
 
 test('the paths that are proposed in place of unknown ones are all answered', async () => {
   const platform = await platformWith()
@@ -40,9 +41,9 @@ const grace = { email: 'grace@example.com', password: 'correct-horse' }
 test('the line of a wrong password says what is wrong, and the one below it what to do', async () => {
   const platform = await platformWith({ users: [grace] })
   const wrong = { ...grace, password: 'wrong-horse' }
-  await expect(signIn(platform, wrong)).rejects.toMatchObject({ message: 'Invalid login credentials' })
+  await expect(signIn(platform, wrong)).rejects.toMatchObject({ message: WRONG_LOGIN })
   const { line, advice } = await lastLine(platform)
-  expect(line).toMatch(/Invalid login credentials\. The user has another password\.$/)
+  expect(line).toMatch(/ The user has another password\.$/)
   expect(advice).toMatch(/^→ Use a configured user/)
   expect(line + advice).not.toMatch(/horse|grace/)
   await expect(signIn(platform, { ...grace, email: 'nobody@example.com' })).rejects.toThrow()

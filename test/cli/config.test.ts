@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { run, start } from '../command.js'
+import { AN_OBJECT, didYouMean, mustBe, wholeNumber } from '../sentences.js'
 
 const inRepository = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
 const config = (text: string) => ({ 'platform.config.yaml': text })
@@ -35,16 +36,16 @@ test('config check says what is wrong, in the file, the flags, the environment a
     signal: null,
     stdout: '',
     stderr: [
-      'STANDIN_HOTS: This environment variable is not known. Did you mean "STANDIN_HOST"?',
-      '--port: port must be a whole number from 0 to 65535, not "x".',
-      'platform.config.yaml:1:1: seed must be a whole number from 0 to 2147483647, not "y".',
+      `STANDIN_HOTS: This environment variable is not known.${didYouMean('STANDIN_HOST')}`,
+      mustBe('--port: port', wholeNumber(0, 65535), 'x'),
+      mustBe('platform.config.yaml:1:1: seed', wholeNumber(0, 2147483647), 'y'),
       '',
     ].join('\n'),
   })
   const files = { ...config('replies: a.yaml\n'), 'a.yaml': '- reply: hello\n' }
   expect(await run(['config', 'check'], { files })).toMatchObject({
     code: 2,
-    stderr: 'a.yaml:1:3: [0].reply must be an object, not "hello".\n',
+    stderr: `${mustBe('a.yaml:1:3: [0].reply', AN_OBJECT, 'hello')}\n`,
   })
 })
 

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { developmentApiKey } from '../../src/core/secrets.js'
 import { askChat, runInProcess, start, startReady, writeInto } from '../command.js'
 import { hello } from '../scene.js'
-import { isUnknown, KEY_UNKNOWN } from '../sentences.js'
+import { isUnknown, KEY_UNKNOWN, mustBe, NEAREST, NEEDS_LIVE, wholeNumber } from '../sentences.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
 
 const rules = '- { name: greeting, when: { user: hello }, reply: { text: Hi! } }\n'
@@ -79,7 +79,7 @@ test('each request is a line: method, path, status, time, who, and what answered
   await askChat({ url, apiKey }, { ...hello, messages: [{ role: 'user', content: 'bye' }] })
   expect(await stdout.next('POST')).toEqual(
     line(
-      `POST /v1/chat/completions 200${time}  key development  emulate · canned reply\\. The nearest is rule "greeting" .*`,
+      `POST /v1/chat/completions 200${time}  key development  emulate · canned reply\\. ${NEAREST} rule "greeting" .*`,
     ),
   )
   await askChat({ url, apiKey: 'sk-wrong' }, hello)
@@ -189,15 +189,11 @@ test.each([
     'prot: 1\nseed: x\n',
     [
       `platform.config.yaml:1:1: prot ${isUnknown('port')}`,
-      'platform.config.yaml:2:1: seed must be a whole number from 0 to 2147483647, not "x".',
+      mustBe('platform.config.yaml:2:1: seed', wholeNumber(0, 2147483647), 'x'),
     ],
   ],
   ['fixtures/replies/a.yaml', '- rply: hello\n', [`fixtures/replies/a.yaml:1:3: [0].rply ${isUnknown('reply')}`]],
-  [
-    'platform.config.yaml',
-    'port: 0\nmode: proxy\n',
-    ['platform.config.yaml:2:1: The mode proxy needs upstream.baseUrl, the address of the live platform.'],
-  ],
+  ['platform.config.yaml', 'port: 0\nmode: proxy\n', [`platform.config.yaml:2:1: The mode proxy ${NEEDS_LIVE}`]],
 ])('what is wrong in %s stops the start: %j', async (name, text, complaints) => {
   const { code, stdout, stderr } = await runInProcess(['--port', '0'], { files: { [name]: text } })
   expect(stderr.trimEnd().split('\n')).toEqual(complaints)

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { selfSigned } from '../certificate.js'
 import { run, runIn, start } from '../command.js'
-import { KEY_UNKNOWN } from '../sentences.js'
+import { flagMustBe, KEY_UNKNOWN, notReached, oneOf, takesNoMore, wholeNumber } from '../sentences.js'
 import {
   type Asked,
   asking,
@@ -249,7 +249,7 @@ test('a platform that never answers is not asked for ever', async () => {
   const { code, stdout, stderr } = await run(['drift'], { files: project(live, recordings) })
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: 'Nothing could be compared. The live platform could not be reached (ECONNRESET).\n',
+    stderr: `Nothing could be compared. ${notReached('ECONNRESET')}\n`,
   })
   expect(stdout).toMatch(/^30 recordings: 0 the same, 30 not asked$/m)
   expect(live.asked.length).toBeLessThan(10)
@@ -312,7 +312,7 @@ test('a platform that cannot be reached is reported in a sentence', async () => 
   const files = project({ url: 'http://127.0.0.1:1' }, [recorded(asking('hello'), { body: {} })])
   expect(await run(['drift', '--quiet'], { files })).toMatchObject({
     code: 1,
-    stderr: 'Nothing could be compared. The live platform could not be reached (ECONNREFUSED).\n',
+    stderr: `Nothing could be compared. ${notReached('ECONNREFUSED')}\n`,
   })
 })
 
@@ -506,14 +506,14 @@ test('without recordings nothing was compared, which is no success', async () =>
 })
 
 test.each([
-  [['drift', 'now'], 'standin drift takes no further words, such as now. See standin drift --help.\n'],
+  [['drift', 'now'], `${takesNoMore('drift', 'now')} See standin drift --help.\n`],
   [
     ['drift', '--fail-on', 'never'],
-    '--fail-on must be one of critical, warning, info, not "never". See standin drift --help.\n',
+    `${flagMustBe('--fail-on', oneOf('critical', 'warning', 'info'), 'never')} See standin drift --help.\n`,
   ],
   [
     ['drift', '--concurrency', '0'],
-    '--concurrency must be a whole number from 1 to 99, not "0". See standin drift --help.\n',
+    `${flagMustBe('--concurrency', wholeNumber(1, 99), '0')} See standin drift --help.\n`,
   ],
   [['drift', '--only', 'x*'], 'No recording matches x*. See standin drift --help.\n'],
   [

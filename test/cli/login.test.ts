@@ -8,6 +8,7 @@ import { liveOnSocket } from '../http/live.js'
 import { written } from '../keys/edited.js'
 import { type Place, userOf } from '../keys/people.js'
 import { platformWith } from '../scene.js'
+import { takesNoMore, WRONG_LOGIN } from '../sentences.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
 
 const ada = { id: '8a1e6a3e-8d5b-4c61-9a39-3f1c2a7d9b10', email: 'ada@example.com', password: 'correct-horse' }
@@ -81,7 +82,7 @@ test('a wrong password is refused in the words of the live backend, and the earl
   expect(await login({ ...bob, password: 'wrong' })).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: `Signing in to ${live.authUrl} failed: Invalid login credentials\n`,
+    stderr: `Signing in to ${live.authUrl} failed: ${WRONG_LOGIN}\n`,
   })
   expect(kept()?.email).toBe('ada@example.com')
 })
@@ -200,7 +201,7 @@ test.each([
     'There is no password on standard input.',
   ],
   [['login', '--password', 'secret'], {}, 'The flag --password belongs to standin verify.'],
-  [['login', 'ada'], {}, 'standin login takes no further words, such as ada.'],
+  [['login', 'ada'], {}, takesNoMore('login', 'ada')],
 ])('%j with %j is refused in a sentence', async (args, upstream, sentence) => {
   expect(await run(args, { files: written({ upstream }) })).toMatchObject({
     code: 2,

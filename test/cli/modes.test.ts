@@ -2,6 +2,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { hasMissed } from '../../src/cli/receipt.js'
 import { run, runIn, runInProcess, start } from '../command.js'
+import { didYouMean, NEEDS_LIVE, notACommand, takesNoMore } from '../sentences.js'
 import { lineOf } from './line.js'
 
 const upstream = 'http://live.test'
@@ -17,7 +18,7 @@ test.each(['record', 'replay'])('standin %s starts a platform in that mode, what
 test('standin record says what it lacks, by its own name', async () => {
   expect(await runInProcess(['record'])).toMatchObject({
     code: 2,
-    stderr: 'standin record: The mode record needs upstream.baseUrl, the address of the live platform.\n',
+    stderr: `standin record: The mode record ${NEEDS_LIVE}\n`,
   })
 })
 
@@ -29,9 +30,9 @@ test('a mode beside the command is refused', async () => {
 })
 
 test.each([
-  [['record', 'all'], 'standin record takes no further words, such as all. See standin record --help.\n'],
-  [['recrod'], '"recrod" is not a command. Did you mean "record"? See standin --help.\n'],
-  [['replya'], '"replya" is not a command. Did you mean "replay"? See standin --help.\n'],
+  [['record', 'all'], `${takesNoMore('record', 'all')} See standin record --help.\n`],
+  [['recrod'], `${notACommand('"recrod"')}${didYouMean('record')} See standin --help.\n`],
+  [['replya'], `${notACommand('"replya"')}${didYouMean('replay')} See standin --help.\n`],
 ])('%j is refused in a sentence', async (args, stderr) => {
   expect(await run(args)).toMatchObject({ code: 2, stderr })
 })

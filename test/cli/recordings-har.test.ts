@@ -3,6 +3,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { type Files, run, runIn } from '../command.js'
 import { fromChrome, harWith, LIVE } from '../recordings/hars.js'
+import { cannotBeRead, mustBe, notValid } from '../sentences.js'
 import { filesOf, folderIn, nameOf, namesIn, recorded, streamed } from './recorded.js'
 
 const prompt = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }] })
@@ -69,11 +70,11 @@ test('import leaves out an entry that is wrong, and names it', async () => {
   expect({ code, names }).toEqual({ code: 0, names: [nameOf(recorded())] })
   expect(stdout).toContain('1 exchange imported')
   expect(stderr).toBe(
-    'app.har:1:734: log.entries[0].response.status must be a number, not "200".\nEntries with mistakes are left out.\n',
+    `${mustBe('app.har:1:734: log.entries[0].response.status', 'a number', '200')}\nEntries with mistakes are left out.\n`,
   )
   const told = await run(['import', 'app.har', '--json'], { files: har(broken, chat('{}')) })
   expect(JSON.parse(told.stdout)).toMatchObject({
-    leftOut: ['log.entries[0].response.status must be a number, not "200".'],
+    leftOut: [mustBe('log.entries[0].response.status', 'a number', '200')],
   })
 })
 
@@ -82,7 +83,7 @@ test('import - reads standard input', async () => {
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('1 exchange imported') })
   expect(await run(['import', '-'], { input: '{"log": {' })).toMatchObject({
     code: 2,
-    stderr: 'standard input:1:10: This is not valid JSON.\n',
+    stderr: `standard input:1:10: ${notValid('JSON')}.\n`,
   })
 })
 
@@ -96,8 +97,8 @@ test('with --quiet import and export say nothing of what went well', async () =>
 test('a file that is no HAR, or has nothing right in it, is explained, and nothing is written', async () => {
   const { code, stderr, names } = await command(['import', 'app.har'], har(broken))
   expect({ code, names }).toEqual({ code: 2, names: [] })
-  expect(stderr).toBe('app.har:1:734: log.entries[0].response.status must be a number, not "200".\n')
-  expect(await run(['import', 'none.har'])).toMatchObject({ code: 2, stderr: 'none.har: cannot be read (ENOENT).\n' })
+  expect(stderr).toBe(`${mustBe('app.har:1:734: log.entries[0].response.status', 'a number', '200')}\n`)
+  expect(await run(['import', 'none.har'])).toMatchObject({ code: 2, stderr: `none.har: ${cannotBeRead()}\n` })
 })
 
 test('what is exported here and imported there is the same, file by file', async () => {

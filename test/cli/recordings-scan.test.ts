@@ -4,6 +4,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { developmentApiKey } from '../../src/core/secrets.js'
 import { folderWith, run, start } from '../command.js'
+import { cannotBeRead } from '../sentences.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
 import { DIR, filesOf, nameOf, recorded, streamed } from './recorded.js'
 
@@ -87,7 +88,7 @@ test('a scan --json is one document', async () => {
 test('a file that is not there is a mistake, not a clean one', async () => {
   expect(await run(['recordings', 'scan', 'nowhere.yaml'])).toMatchObject({
     ...{ code: 2, stdout: '' },
-    stderr: 'nowhere.yaml: cannot be read (ENOENT).\n',
+    stderr: `nowhere.yaml: ${cannotBeRead()}\n`,
   })
 })
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { run } from '../command.js'
+import { didYouMean, notACommand, takesNoMore } from '../sentences.js'
 import { DIR, filesOf, keyOfRecording, nameOf, recorded, streamed } from './recorded.js'
 
 test('recordings list shows each recording by its endpoint, and what there is in all', async () => {
@@ -91,11 +92,11 @@ test('recordings show lists the candidates of a name that fits several', async (
 
 test.each([
   [['recordings'], 'standin recordings needs one of: list, show, prune, rename, scan.'],
-  [['recordings', 'lst'], 'Did you mean "list"?'],
-  [['recordings', 'toString'], 'standin recordings toString is not a command.'],
+  [['recordings', 'lst'], didYouMean('list')],
+  [['recordings', 'toString'], notACommand('standin recordings toString')],
   [['recordings', 'show'], 'The usage is standin recordings show NAME.'],
   [['recordings', 'show', 'nowhere'], 'has "nowhere" in its name.'],
-  [['recordings', 'list', 'more'], 'standin recordings list takes no further words, such as more.'],
+  [['recordings', 'list', 'more'], takesNoMore('recordings list', 'more')],
   [['recordings', 'rename', 'only-one'], 'The usage is standin recordings rename [OLD NEW].'],
   [['recordings', 'rename', 'hello', 'No/Slug'], 'A name must consist of lower-case letters'],
   [['recordings', 'prune', '--older-than', 'soon'], '--older-than must be a number followed by m, h or d, not "soon".'],

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { type RunningPlatform, startReady, writeInto } from '../command.js'
+import { cannotBeRead } from '../sentences.js'
 
 const name = 'fixtures/replies/a.yaml'
 const story = 'fixtures/replies/texts/story.md'
@@ -22,7 +23,7 @@ test('a text that a rule says can be edited, deleted and brought back', async ()
   expect(await says(platform, 'tell')).toBe('two')
   rmSync(path.join(platform.dir, story))
   expect(await platform.event('reload-failed')).toMatchObject({
-    problems: [{ origin: name, line: 2, sentence: '[0].reply.file: texts/story.md cannot be read (ENOENT).' }],
+    problems: [{ origin: name, line: 2, sentence: `[0].reply.file: texts/story.md ${cannotBeRead()}` }],
   })
   expect(await says(platform, 'tell')).toBe('two')
   writeInto(platform.dir, { [story]: 'three' })

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { type RunningPlatform, start, startReady, writeInto } from '../command.js'
 import { platformOf } from '../keys/edited.js'
 import { hello } from '../scene.js'
-import { isUnknown } from '../sentences.js'
+import { isUnknown, mustBe } from '../sentences.js'
 
 const version = (text: string) => ({ 'platform.config.yaml': `version: ${text}\n` })
 const saying = (text: string) => `- reply: { text: ${text} }\n`
@@ -29,7 +29,7 @@ test('an edit is in force from the next request on; a broken one keeps the last 
         origin: 'platform.config.yaml',
         line: 1,
         column: 1,
-        sentence: 'version must be three numbers with dots, such as 1.0.0, not "two".',
+        sentence: mustBe('version', 'three numbers with dots, such as 1.0.0', 'two'),
       },
     ],
   })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { run } from '../command.js'
+import { cannotBeRead, didYouMean, lacks, mustBe, notInTemplates } from '../sentences.js'
 
 const rules = `- name: greet
   when: { user: '/^hello (\\w+)/i' }
@@ -45,9 +46,9 @@ test('replies check names calls of tools that the MCP servers do not have, or wi
   expect(await run(['replies', 'check'], { files: more })).toMatchObject({
     code: 1,
     stdout: [
-      `${misfits} city must be a string, not 5.`,
+      mustBe(`${misfits} city`, 'a string', 5),
       `${misfits} they are not JSON.`,
-      'rules.yaml:4: rule "rules.yaml:4" calls get_wether, a tool that no MCP server has. Did you mean "get_weather"?',
+      `rules.yaml:4: rule "rules.yaml:4" calls get_wether, a tool that no MCP server has.${didYouMean('get_weather')}`,
       '',
     ].join('\n'),
   })
@@ -56,15 +57,15 @@ test('replies check names calls of tools that the MCP servers do not have, or wi
 test.each([
   [
     "- reply: { text: 'Hi {{usr}}' }",
-    'rules.yaml:1:12: [0].reply.text: usr is not known in templates. Did you mean "user"?\n',
+    `rules.yaml:1:12: [0].reply.text: ${notInTemplates('usr')}${didYouMean('user')}\n`,
   ],
   [
     "- reply: { text: 'Hi {{user' }",
     expect.stringMatching(/^rules\.yaml:1:12: \[0\]\.reply\.text: The template cannot be read: .*\{% raw %\}/),
   ],
-  ["- reply: { json: { a: ['{{ user | upcas }}'] } }", expect.stringContaining('Did you mean "upcase"?')],
+  ["- reply: { json: { a: ['{{ user | upcas }}'] } }", expect.stringContaining(didYouMean('upcase'))],
   ["- reply: { text: '{{faker.person.fullNam}}' }", expect.stringContaining('fullName')],
-  ['- reply: { file: nowhere.md }', 'rules.yaml:1:12: [0].reply.file: nowhere.md cannot be read (ENOENT).\n'],
+  ['- reply: { file: nowhere.md }', `rules.yaml:1:12: [0].reply.file: nowhere.md ${cannotBeRead()}\n`],
 ])('what is wrong in a rule stops with its place: %s', async (text, stderr) => {
   const wrong = { ...files, 'rules.yaml': text }
   expect(await run(['replies', 'check'], { files: wrong })).toMatchObject({ code: 2, stdout: '', stderr })
@@ -81,7 +82,7 @@ test('replies try says which rule answers, what it says, and what the others lac
 
 Passed over:
   rule "greet" (rules.yaml:1): user does not match /^hello (\\w+)/i
-  rule "weather" (rules.yaml:4): user does not contain "weather"; tools does not offer get_weather
+  rule "weather" (rules.yaml:4): ${lacks('user', 'weather')}; tools does not offer get_weather
 `)
 })
 
@@ -99,15 +100,15 @@ test('replies try fills in templates and shows calls', async () => {
 test('replies try says what is said where no rule answers, and which came nearest', async () => {
   const { stdout } = await run(['replies', 'try', 'bye'], { files })
   expect(stdout).toMatch(
-    /^No rule answers\.\nThe nearest is rule "greet" \(rules\.yaml:1\): user does not match .*\n\ncanned reply instead:\n {2}\w/,
+    /^No rule answers\.\nThe nearest .*rule "greet" \(rules\.yaml:1\): user does not match .*\n\ncanned reply instead:\n {2}\w/,
   )
 })
 
 test.each([
   [['replies', 'try'], 'standin replies try needs a prompt'],
-  [['replies', 'try', 'x', '--request', 'none.json'], 'none.json: cannot be read (ENOENT).'],
+  [['replies', 'try', 'x', '--request', 'none.json'], `none.json: ${cannotBeRead()}`],
   [['replies', 'try', 'x', '--request', 'rules.yaml'], 'rules.yaml is not JSON:'],
-  [['replies', 'chek'], 'Did you mean "check"?'],
+  [['replies', 'chek'], didYouMean('check')],
   [
     ['config', 'check', '--model', 'x'],
     'The flag --model belongs to standin tail, standin verify and standin replies try.',

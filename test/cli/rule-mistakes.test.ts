@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { askChat, folderWith, run, writeInto } from '../command.js'
 import { platformOf } from '../keys/edited.js'
 import { hello } from '../scene.js'
+import { cannotBeRead, didYouMean, mustBe, notInTemplates, notValid, validPattern } from '../sentences.js'
 
 const name = 'fixtures/replies/a.yaml'
 
@@ -26,46 +27,50 @@ test.each([
   ['- reply: { toolCalls: [{ name: f, arguments: { said: {{user}} } }] }', `1:55: ${noWord}`],
   [
     '- when: { user: "/^hi (\\w+)/" }\n  reply: { text: x }',
-    "1:24: This is not valid YAML: Invalid escape sequence. Between single quotes a backslash is only a backslash, as in '/\\d+/'.",
+    `1:24: ${notValid('YAML')}: Invalid escape sequence. Between single quotes a backslash is only a backslash, as in '/\\d+/'.`,
   ],
   [
     '- reply:\n    text: Hi: there',
-    '2:11: This is not valid YAML: Nested mappings are not allowed in compact mappings. A text that contains a colon must be quoted.',
+    `2:11: ${notValid('YAML')}: Nested mappings are not allowed in compact mappings. A text that contains a colon must be quoted.`,
   ],
   [
     '- reply:\n    text: @all',
-    '2:11: This is not valid YAML: Plain value cannot start with reserved character. A text that begins with it must be quoted.',
+    `2:11: ${notValid('YAML')}: Plain value cannot start with reserved character. A text that begins with it must be quoted.`,
   ],
   [
     "- reply: { text: 'it's' }",
-    '1:22: This is not valid YAML: Unexpected scalar at node end. Double a quote inside single quotes, and indent lines with spaces.',
+    `1:22: ${notValid('YAML')}: Unexpected scalar at node end. Double a quote inside single quotes, and indent lines with spaces.`,
   ],
   [
     "- when: { user: '/(/' }\n  reply: { text: x }",
-    '1:11: [0].when.user must be a valid regular expression (unterminated group), not "/(/".',
+    mustBe('1:11: [0].when.user', validPattern('unterminated group'), '/(/'),
   ],
   [
     '- when: { user: /usr/bin }\n  reply: { text: x }',
-    '1:11: [0].when.user must be a valid regular expression ("bin" are no flags; a text that begins with a slash is written as { contains: … }), not "/usr/bin".',
+    mustBe(
+      '1:11: [0].when.user',
+      validPattern('"bin" are no flags; a text that begins with a slash is written as { contains: … }'),
+      '/usr/bin',
+    ),
   ],
   [
     '- when: { header: [x-tenant] }\n  reply: { text: x }',
-    '1:11: [0].when.header must be a map of names and values, not an array.',
+    mustBe('1:11: [0].when.header', 'a map of names and values', [1]),
   ],
   [
     '- when: { request: [metadata.unit] }\n  reply: { text: x }',
-    '1:11: [0].when.request must be a map of fields and values, not an array.',
+    mustBe('1:11: [0].when.request', 'a map of fields and values', [1]),
   ],
   [
     '- reply: { toolCalls: [{ name: f, arguments: [1] }] }',
-    '1:35: [0].reply.toolCalls[0].arguments must be a map of arguments, or text, not an array.',
+    mustBe('1:35: [0].reply.toolCalls[0].arguments', 'a map of arguments, or text', [1]),
   ],
-  ['- reply: { file: nowhere.md }', '1:12: [0].reply.file: nowhere.md cannot be read (ENOENT).'],
-  ['- reply: { file: . }', '1:12: [0].reply.file: . cannot be read (EISDIR).'],
-  ['- reply: { file: /dev/zero }', '1:12: [0].reply.file: /dev/zero cannot be read (it is no file).'],
+  ['- reply: { file: nowhere.md }', `1:12: [0].reply.file: nowhere.md ${cannotBeRead()}`],
+  ['- reply: { file: . }', `1:12: [0].reply.file: . ${cannotBeRead('EISDIR')}`],
+  ['- reply: { file: /dev/zero }', `1:12: [0].reply.file: /dev/zero ${cannotBeRead('it is no file')}`],
   [
     '- reply:\n    text: |\n      Hello,\n      {{usr}}',
-    '2:5: [0].reply.text: In its line 2: usr is not known in templates. Did you mean "user"?',
+    `2:5: [0].reply.text: In its line 2: ${notInTemplates('usr')}${didYouMean('user')}`,
   ],
 ])('%j is told with one sentence for its author', async (text, told) => {
   expect(await toldOf(text)).toBe(`${name}:${told}`)
@@ -85,9 +90,9 @@ test('files that are no text are told as such, and nothing of them is shown', as
   execFileSync('mkfifo', [path.join(dir, 'pipe')])
   const { stderr } = await run(['replies', 'check', '--config', path.join(dir, 'platform.config.yaml')])
   expect(stderr.trimEnd().split('\n')).toEqual([
-    'latin.yaml: cannot be read (it is no text in UTF-8).',
-    'says.yaml:1:12: [0].reply.file: picture.png cannot be read (it is no text in UTF-8).',
-    'says.yaml:2:12: [1].reply.file: pipe cannot be read (it is no file).',
+    `latin.yaml: ${cannotBeRead('it is no text in UTF-8')}`,
+    `says.yaml:1:12: [0].reply.file: picture.png ${cannotBeRead('it is no text in UTF-8')}`,
+    `says.yaml:2:12: [1].reply.file: pipe ${cannotBeRead('it is no file')}`,
   ])
 })
 

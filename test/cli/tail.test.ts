@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openPlatform } from '../../src/platform.js'
 import { run, start } from '../command.js'
 import { hello, platformWith } from '../scene.js'
+import { flagMustBe, wholeNumber } from '../sentences.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
 
 /** Follows what runs at `url`, and resolves when it does. */
@@ -144,7 +145,7 @@ test('tail says clearly what is wrong with the place or the wish', async () => {
   const platform = await platformWith()
   const refused = async (...flags: readonly string[]) => (await run(['tail', '--url', platform.url, ...flags])).stderr
   expect(await refused('--status', 'bad')).toMatch(/^status must be a status such as 429, a class such as 4xx, or none/)
-  expect(await refused('--last', 'many')).toContain('--last must be a whole number from 0 to 1000, not "many".')
+  expect(await refused('--last', 'many')).toContain(flagMustBe('--last', wholeNumber(0, 1000), 'many'))
   expect((await run(['tail', '--url', 'example'])).stderr).toContain('--url must be an http or https address')
   expect((await run(['tail'], { files: { 'platform.config.yaml': 'port: 0\n' } })).stderr).toContain(
     'Give the address with --url',

@@ -4,6 +4,7 @@ import { sharedFlags } from '../../src/cli/command.js'
 import { commands } from '../../src/cli/commands.js'
 import { helpText } from '../../src/cli/help.js'
 import { run } from '../command.js'
+import { mustBe, wholeNumber } from '../sentences.js'
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
@@ -88,6 +89,6 @@ test('a flag whose value is wrong is refused like an option', async () => {
     code: 2,
     signal: null,
     stdout: '',
-    stderr: '--port: port must be a whole number from 0 to 65535, not "x".\n',
+    stderr: `${mustBe('--port: port', wholeNumber(0, 65535), 'x')}\n`,
   })
 })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { run } from '../command.js'
 import { builderWith } from '../openapi/builder.js'
 import { liveWith } from '../recordings/live.js'
+import { cannotBeRead, mustBe, oneOf } from '../sentences.js'
 
 const project = { id: '0b5f8d0e-3c6f-4d53-9c4a-6c4c2d9b3f11', name: 'Blog', status: 'live' }
 
@@ -41,7 +42,7 @@ test('answers that deviate are findings in every form of report, without the val
   })
   const { code, stdout } = await verified(live.url)
   expect(code).toBe(1)
-  expect(stdout).toContain('critical  [0].status must be one of "draft", "live".')
+  expect(stdout).toContain(mustBe('critical  [0].status', oneOf('"draft"', '"live"')))
   expect(stdout).toContain('critical  [1].name is missing.')
   expect(stdout).toContain('critical  status: The document does not describe the status 404.')
   expect(stdout).toContain('critical  content-type: It is application/json. The document describes text/plain.')
@@ -66,5 +67,5 @@ test('flags about the contract, and a document that is not there, are refused', 
     "--only is about the platform's document: leave it out with --openapi.",
   )
   const { code, stderr } = await run(['verify', '--openapi', 'no.yaml'])
-  expect([code, stderr]).toEqual([2, expect.stringContaining('no.yaml: cannot be read (ENOENT).')])
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`no.yaml: ${cannotBeRead()}`)])
 })

@@ -10,6 +10,7 @@ import { broken } from '../contract/broken.js'
 import { jwtLike } from '../contract/tokens.js'
 import { liveWith } from '../recordings/live.js'
 import { platformWith } from '../scene.js'
+import { flagMustBe, mustBe, oneOf, takesNoMore, wholeNumber } from '../sentences.js'
 
 const hasFifos = spawnSync('mkfifo', ['--version']).status === 0
 
@@ -63,7 +64,7 @@ describe('a documented clause that is broken', () => {
       'Resources and their fields',
       '  ✗ HEALTH-2  The health response has the status ok.',
       '      expected   the status "ok"',
-      '      came       status must be "ok", not "healthy".',
+      mustBe('      came       status', '"ok"', 'healthy'),
       '      asked      GET /health (no credential)',
       '      answered   200, content-type: application/json',
       '                 {"status":"healthy","version":"1.0.0"}',
@@ -244,14 +245,14 @@ test.each([
     ['--target', 'https://a.example', '--email', 'ada@example.com'],
     'Signing in needs both an email address and a password: --email with --password or --password-stdin.',
   ],
-  [['--reporter', 'html'], '--reporter must be one of text, json, markdown, junit, not "html".'],
+  [['--reporter', 'html'], flagMustBe('--reporter', oneOf('text', 'json', 'markdown', 'junit'), 'html')],
   [['--reporter', 'junit', '--json'], '--json and --reporter junit are two reports: give one.'],
-  [['--max-calls', '0'], '--max-calls must be a whole number from 1 to 999999, not "0".'],
+  [['--max-calls', '0'], flagMustBe('--max-calls', wholeNumber(1, 999999), '0')],
   [
     ['--only', 'HEALTH-9'],
     'No clause is called "HEALTH-9". Use ids such as AUTH-6.1 or HEALTH-*, a section such as Errors, documented or decided.',
   ],
-  [['now'], 'standin verify takes no further words, such as now.'],
+  [['now'], takesNoMore('verify', 'now')],
 ])('%j is refused with exit code 2', async (flags, sentence) => {
   const { code, stderr } = await run(['verify', ...flags])
   expect(stderr).toBe(`${sentence} See standin verify --help.\n`)

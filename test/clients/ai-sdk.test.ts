@@ -55,7 +55,7 @@ test('streamText can be stopped before the first word has come', async () => {
 
 test.each([
   ['a wrong key', { apiKey: 'sk-local-nobody-made-this' }, 401, KEY_UNKNOWN],
-  ['an unknown model', { model: 'gpt-4o-mimi' }, 400, 'Did you mean \\"gpt-4o-mini\\"?'],
+  ['an unknown model', { model: 'gpt-4o-mimi' }, 400, '\\"gpt-4o-mini\\"?'],
 ])(
   'the AI SDK is told what is wrong with %s, and that trying again is of no use',
   async (_what, wrong, status, sentence) => {

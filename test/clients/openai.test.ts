@@ -109,7 +109,7 @@ test.each(majors)('%s throws its BadRequestError for an unknown model', async (_
   const error = await failureOf(client.chat.completions.create({ ...hello, model: 'gpt-4o-mimi' }))
   expect(error).toBeInstanceOf(Client.BadRequestError)
   expect(error?.status).toBe(400)
-  expect(error?.message).toContain('Did you mean \\"gpt-4o-mini\\"?')
+  expect(error?.message).toContain('\\"gpt-4o-mini\\"?')
 })
 
 test.each(majors)('%s can stop a stream in the middle', async (_major, Client) => {

@@ -9,7 +9,18 @@ import { configSchema } from '../../src/config/schema.js'
 import { unpaced } from '../../src/core/pace.js'
 import { type Files, folderWith } from '../command.js'
 import { loadConfig } from '../configuration.js'
-import { isUnknown } from '../sentences.js'
+import {
+  AN_OBJECT,
+  cannotBeRead,
+  didYouMean,
+  isMissing,
+  isUnknown,
+  mustBe,
+  notValid,
+  oneOf,
+  range,
+  wholeNumber,
+} from '../sentences.js'
 
 interface Scene extends Partial<ConfigSources> {
   readonly files?: Files
@@ -149,64 +160,58 @@ test.each([
   ['"two words": 1', `1:1: ["two words"] ${isUnknown()} ${known}`],
   ['pace:\n  firstTokenms: 3', `2:3: pace.firstTokenms ${isUnknown('firstTokenMs')}`],
   ['access: { chatt: anyone }', `1:11: access.chatt ${isUnknown('chat')}`],
-  ['port: abc', '1:1: port must be a whole number from 0 to 65535, not "abc".'],
-  ['port: "4100"', '1:1: port must be a whole number from 0 to 65535, not "4100".'],
-  ['port: 70000', '1:1: port must be a whole number from 0 to 65535, not 70000.'],
-  ['port: 1.5', '1:1: port must be a whole number from 0 to 65535, not 1.5.'],
-  ['port: -1.5', '1:1: port must be a whole number from 0 to 65535, not -1.5.'],
-  ['port: .inf', '1:1: port must be a whole number from 0 to 65535, not Infinity.'],
-  ['port:', '1:1: port must be a whole number from 0 to 65535, not null.'],
-  ['port: [1]', '1:1: port must be a whole number from 0 to 65535, not an array.'],
-  ['port: { a: 1 }', '1:1: port must be a whole number from 0 to 65535, not an object.'],
-  ['host: true', '1:1: host must be text, not true.'],
-  ['host: ""', '1:1: host must be text that is not empty, not "".'],
-  ['mode: emulat', '1:1: mode must be one of emulate, proxy, record, replay, not "emulat".'],
-  ['version: 1.0', '1:1: version must be text, not 1.'],
-  ['version: v1', '1:1: version must be three numbers with dots, such as 1.0.0, not "v1".'],
-  ['models: []', '1:1: models must be a list with at least one model, not an empty array.'],
-  ['models: gpt', '1:1: models must be a list of models, not "gpt".'],
-  ['models:\n  - gpt', '2:5: models[0] must be an object, not "gpt".'],
-  ['models:\n  - owned_by: me', '2:5: models[0].id is missing. It must be text.'],
-  ['models:\n  - { id: a, object: list }', '2:14: models[0].object must be the word model, not "list".'],
-  ['replies: 3', '1:1: replies must be a file, a folder or a glob, or a list of them, not 3.'],
-  ['replies: [a.yaml, 3]', '1:19: replies[1] must be text, not 3.'],
-  ['pace: fast', '1:1: pace must be an object, not "fast".'],
-  ['pace: []', '1:1: pace must be an object, not an empty array.'],
-  ['pace: { firstTokenMs: -3 }', '1:9: pace.firstTokenMs must be milliseconds from 0 to 600000, not -3.'],
+  ['port: abc', mustBe('1:1: port', wholeNumber(0, 65535), 'abc')],
+  ['port: "4100"', mustBe('1:1: port', wholeNumber(0, 65535), '4100')],
+  ['port: 70000', mustBe('1:1: port', wholeNumber(0, 65535), 70000)],
+  ['port: 1.5', mustBe('1:1: port', wholeNumber(0, 65535), 1.5)],
+  ['port: -1.5', mustBe('1:1: port', wholeNumber(0, 65535), -1.5)],
+  ['port: .inf', mustBe('1:1: port', wholeNumber(0, 65535), Infinity)],
+  ['port:', mustBe('1:1: port', wholeNumber(0, 65535), null)],
+  ['port: [1]', mustBe('1:1: port', wholeNumber(0, 65535), [1])],
+  ['port: { a: 1 }', mustBe('1:1: port', wholeNumber(0, 65535), {})],
+  ['host: true', mustBe('1:1: host', 'text', true)],
+  ['host: ""', mustBe('1:1: host', 'text that is not empty', '')],
+  ['mode: emulat', mustBe('1:1: mode', oneOf('emulate', 'proxy', 'record', 'replay'), 'emulat')],
+  ['version: 1.0', mustBe('1:1: version', 'text', 1)],
+  ['version: v1', mustBe('1:1: version', 'three numbers with dots, such as 1.0.0', 'v1')],
+  ['models: []', mustBe('1:1: models', 'a list with at least one model', [])],
+  ['models: gpt', mustBe('1:1: models', 'a list of models', 'gpt')],
+  ['models:\n  - gpt', mustBe('2:5: models[0]', AN_OBJECT, 'gpt')],
+  ['models:\n  - owned_by: me', isMissing('2:5: models[0].id', 'text')],
+  ['models:\n  - { id: a, object: list }', mustBe('2:14: models[0].object', 'the word model', 'list')],
+  ['replies: 3', mustBe('1:1: replies', 'a file, a folder or a glob, or a list of them', 3)],
+  ['replies: [a.yaml, 3]', mustBe('1:19: replies[1]', 'text', 3)],
+  ['pace: fast', mustBe('1:1: pace', AN_OBJECT, 'fast')],
+  ['pace: []', mustBe('1:1: pace', AN_OBJECT, [])],
+  ['pace: { firstTokenMs: -3 }', mustBe('1:9: pace.firstTokenMs', range('milliseconds', 0, 600000), -3)],
   [
     'access: { health: nobody }',
-    '1:11: access.health must be anyone, or a list of anon, service, user, apiKey, not "nobody".',
+    mustBe('1:11: access.health', 'anyone, or a list of anon, service, user, apiKey', 'nobody'),
   ],
+  ['access: { health: [] }', mustBe('1:11: access.health', 'anyone, or a list with at least one kind', [])],
   [
-    'access: { health: [] }',
-    '1:11: access.health must be anyone, or a list with at least one kind, not an empty array.',
+    'access: { health: [apikey] }',
+    mustBe('1:20: access.health[0]', oneOf('anon', 'service', 'user', 'apiKey'), 'apikey'),
   ],
-  ['access: { health: [apikey] }', '1:20: access.health[0] must be one of anon, service, user, apiKey, not "apikey".'],
-  ['apiKeys:\n  - name: a', '2:5: apiKeys[0].key is missing. It must be text.'],
+  ['apiKeys:\n  - name: a', isMissing('2:5: apiKeys[0].key', 'text')],
   [
     'apiKeys:\n  - name: a\n    key: k\n    expiresAt: soon',
-    '4:5: apiKeys[0].expiresAt must be a time such as 2030-01-31T12:00:00Z, not "soon".',
+    mustBe('4:5: apiKeys[0].expiresAt', 'a time such as 2030-01-31T12:00:00Z', 'soon'),
   ],
   [
     'upstream:\n  baseUrl: ftp://live.test',
-    '2:3: upstream.baseUrl must be an http or https address without a password, not "ftp://live.test".',
+    mustBe('2:3: upstream.baseUrl', 'an http or https address without a password', 'ftp://live.test'),
   ],
-  [
-    'cors: { origins: http://a.test }',
-    '1:9: cors.origins must be auto, "*" or a list of origins, not "http://a.test".',
-  ],
-  ['limits: { bodyBytes: 0 }', '1:11: limits.bodyBytes must be a whole number from 1 to 1073741824, not 0.'],
-  ['state: disk', '1:1: state must be memory, file:PATH or postgres://…, not "disk".'],
-  ['- port', '1:1: The file must be a map of options.'],
-  ['just text', '1:1: The file must be a map of options.'],
-  [
-    'port: 1\nport: 2',
-    '2:1: This is not valid YAML: The key "port" appears twice, first on line 1. Remove one of them.',
-  ],
-  ['\tport: 1', '1:1: This is not valid YAML: Tabs are not allowed as indentation.'],
+  ['cors: { origins: http://a.test }', mustBe('1:9: cors.origins', 'auto, "*" or a list of origins', 'http://a.test')],
+  ['limits: { bodyBytes: 0 }', mustBe('1:11: limits.bodyBytes', wholeNumber(1, 1073741824), 0)],
+  ['state: disk', mustBe('1:1: state', 'memory, file:PATH or postgres://…', 'disk')],
+  ['- port', mustBe('1:1: The file', 'a map of options')],
+  ['just text', mustBe('1:1: The file', 'a map of options')],
+  ['port: 1\nport: 2', `2:1: ${notValid('YAML')}: The key "port" appears twice, first on line 1. Remove one of them.`],
+  ['\tport: 1', `1:1: ${notValid('YAML')}: Tabs are not allowed as indentation.`],
   [
     'models: [1\nport: 2',
-    '2:1: This is not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ].',
+    `2:1: ${notValid('YAML')}: Flow sequence in block collection must be sufficiently indented and end with a ].`,
   ],
   [
     'seed: 1\nport: *there',
@@ -226,7 +231,7 @@ test.each([
 
 test('a value that came through a variable is told at its place in the file', () => {
   expect(complaintsAbout({ yaml: 'seed: 1\nport: ${P}\n', env: { P: 'x' } })).toEqual([
-    'platform.config.yaml:2:1: port must be a whole number from 0 to 65535, not "x".',
+    mustBe('platform.config.yaml:2:1: port', wholeNumber(0, 65535), 'x'),
   ])
 })
 
@@ -235,27 +240,27 @@ test('everything that is wrong is told at once, by line, with what came from els
   const env = { STANDIN_SEED: 'q', STANDIN_HOTS: '1' }
   const flags = [{ path: ['state'], value: 'disk', origin: '--state' }]
   expect(complaintsAbout({ yaml, env, flags })).toEqual([
-    'STANDIN_HOTS: This environment variable is not known. Did you mean "STANDIN_HOST"?',
-    'STANDIN_SEED: seed must be a whole number from 0 to 2147483647, not "q".',
-    '--state: state must be memory, file:PATH or postgres://…, not "disk".',
+    `STANDIN_HOTS: This environment variable is not known.${didYouMean('STANDIN_HOST')}`,
+    mustBe('STANDIN_SEED: seed', wholeNumber(0, 2147483647), 'q'),
+    mustBe('--state: state', 'memory, file:PATH or postgres://…', 'disk'),
     `platform.config.yaml:1:1: mod ${isUnknown('mode')}`,
-    'platform.config.yaml:2:1: port must be a whole number from 0 to 65535, not "x".',
-    'platform.config.yaml:4:3: pace.firstTokenMs must be milliseconds from 0 to 600000, not "y".',
+    mustBe('platform.config.yaml:2:1: port', wholeNumber(0, 65535), 'x'),
+    mustBe('platform.config.yaml:4:3: pace.firstTokenMs', range('milliseconds', 0, 600000), 'y'),
     `platform.config.yaml:5:3: pace.speed ${isUnknown()} Known: firstTokenMs, tokensPerSecond, jitter, distribution, promptTokensPerSecond, fullSpeedStreams.`,
-    'platform.config.yaml:6:10: models[0].id is missing. It must be text.',
-    'platform.config.yaml:6:14: models[1] must be an object, not 3.',
+    isMissing('platform.config.yaml:6:10: models[0].id', 'text'),
+    mustBe('platform.config.yaml:6:14: models[1]', AN_OBJECT, 3),
   ])
 })
 
 test.each([
-  [{ STANDIN_PRT: '1' }, 'STANDIN_PRT: This environment variable is not known. Did you mean "STANDIN_PORT"?'],
+  [{ STANDIN_PRT: '1' }, `STANDIN_PRT: This environment variable is not known.${didYouMean('STANDIN_PORT')}`],
   [{ STANDIN_TELEMETRY: '1' }, 'STANDIN_TELEMETRY: This environment variable is not known.'],
   [{ STANDIN_FOO: '1' }, 'STANDIN_FOO: This environment variable is not known.'],
-  [{ STANDIN_PORT: 'x' }, 'STANDIN_PORT: port must be a whole number from 0 to 65535, not "x".'],
-  [{ STANDIN_PORT: '' }, 'STANDIN_PORT: port must be a whole number from 0 to 65535, not "".'],
+  [{ STANDIN_PORT: 'x' }, mustBe('STANDIN_PORT: port', wholeNumber(0, 65535), 'x')],
+  [{ STANDIN_PORT: '' }, mustBe('STANDIN_PORT: port', wholeNumber(0, 65535), '')],
   [
     { STANDIN_ACCESS_CHAT: 'anon,nobody' },
-    'STANDIN_ACCESS_CHAT: access.chat must be anyone, or a list of anon, service, user, apiKey, not "anon,nobody".',
+    mustBe('STANDIN_ACCESS_CHAT: access.chat', 'anyone, or a list of anon, service, user, apiKey', 'anon,nobody'),
   ],
 ])('what is wrong in the environment is told by its name: %o', (env, complaint) => {
   expect(complaintsAbout({ env })).toEqual([complaint])
@@ -263,23 +268,23 @@ test.each([
 
 test('a variable of .env that means nothing is told as well', () => {
   expect(complaintsAbout({ files: { '.env': 'STANDIN_PROT=1\nOTHER=2\n' } })).toEqual([
-    'STANDIN_PROT: This environment variable is not known. Did you mean "STANDIN_PORT"?',
+    `STANDIN_PROT: This environment variable is not known.${didYouMean('STANDIN_PORT')}`,
   ])
 })
 
 test('a flag whose value is wrong is told by its name', () => {
   expect(complaintsAbout({ yaml: 'port: 1\n', flags: [portFlag('x')] })).toEqual([
-    '--port: port must be a whole number from 0 to 65535, not "x".',
+    mustBe('--port: port', wholeNumber(0, 65535), 'x'),
   ])
 })
 
 test('a file that was asked for must be there', () => {
-  expect(complaintsAbout({ file: 'missing.yaml' })).toEqual(['missing.yaml: cannot be read (ENOENT).'])
+  expect(complaintsAbout({ file: 'missing.yaml' })).toEqual([`missing.yaml: ${cannotBeRead()}`])
 })
 
 test('a folder is no configuration file', () => {
   expect(complaintsAbout({ files: { 'platform.config.yaml/a': '' } })).toEqual([
-    'platform.config.yaml: cannot be read (EISDIR).',
+    `platform.config.yaml: ${cannotBeRead('EISDIR')}`,
   ])
 })
 
@@ -287,7 +292,7 @@ test('what is wrong in a file of another name is told under that name', () => {
   const files = { 'sub/my.yaml': '- port', 'sub/your.yaml': 'prot: 1' }
   expect(complaintsAbout({ files, file: 'sub/your.yaml' })).toEqual([`sub/your.yaml:1:1: prot ${isUnknown('port')}`])
   expect(complaintsAbout({ files, file: 'sub/my.yaml' })).toEqual([
-    'sub/my.yaml:1:1: The file must be a map of options.',
+    mustBe('sub/my.yaml:1:1: The file', 'a map of options'),
   ])
 })
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { startPlatform } from '../../src/index.js'
 import { folderWith } from '../command.js'
 import { loadConfig } from '../configuration.js'
-import { isUnknown } from '../sentences.js'
+import { isUnknown, mustBe, oneOf, wholeNumber } from '../sentences.js'
 
 /** What is said of a configuration file with this text. */
 function complaintAbout(yaml: string, env: Record<string, string> = {}): string {
@@ -21,7 +21,7 @@ test.each([
   ['cors: { origins: ["HTTP://LOCALHOST:1"] }', 'cors.origins[0] must be an origin such as'],
   ['cors: { origins: ["localhost:5173"] }', 'cors.origins[0] must be an origin such as'],
   ['models: [{ id: a }, { id: a }]', 'models must be a list without duplicate ids'],
-  ['apiKeys: [{ name: a, key: k }, { name: b, key: k }]', 'apiKeys must be a list without duplicate keys.'],
+  ['apiKeys: [{ name: a, key: k }, { name: b, key: k }]', mustBe('apiKeys', 'a list without duplicate keys')],
   ['apiKeys: [{ name: a, key: k, expiresAt: next 5 }]', 'apiKeys[0].expiresAt must be a time such as'],
   ['apiKeys: [{ name: a, key: k, expiresAt: "2030-02-31" }]', 'apiKeys[0].expiresAt must be a time such as'],
   [
@@ -40,9 +40,9 @@ test.each([
     'write "https://live.test", or "https://live.test/api" if its models are at /api/v1/models.',
   ],
   ['upstream: { errors: normalise }', 'upstream.errors says normalise, which is now called documented.'],
-  ['upstream: { errors: raw }', 'upstream.errors must be one of documented, untouched, not "raw".'],
+  ['upstream: { errors: raw }', mustBe('upstream.errors', oneOf('documented', 'untouched'), 'raw')],
   ['upstream: { baseUrl: "http:live" }', 'upstream.baseUrl must be an http or https address'],
-  ['upstream: { apiKey: "sk\\nlive" }', 'upstream.apiKey must be a key without spaces or line ends.'],
+  ['upstream: { apiKey: "sk\\nlive" }', mustBe('upstream.apiKey', 'a key without spaces or line ends')],
   ['recordings: { ignore: [{}] }', 'recordings.ignore[0] is empty: it needs a path, a query or a pattern.'],
   ['recordings: { ignore: [$] }', 'recordings.ignore[0] must be the path of a field, such as metadata.requestId'],
   ['recordings: { ignore: [a, .] }', 'recordings.ignore[1] must be the path of a field, such as metadata.requestId'],
@@ -52,7 +52,7 @@ test.each([
     'recordings.ignore[0] has both path and query, which are ignored separately: write two entries.',
   ],
   ['recordings: { ignore: [{ pattern: c }] }', 'recordings.ignore[0].pattern must be a regular expression between'],
-  ['seed: "0x10"', 'seed must be a whole number'],
+  ['seed: "0x10"', mustBe('seed', wholeNumber(0, 2147483647), '0x10')],
 ])('%s is told', (yaml, complaint) => {
   expect(complaintAbout(yaml)).toContain(complaint)
 })

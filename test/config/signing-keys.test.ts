@@ -6,6 +6,7 @@ import { readSigningKeys } from '../../src/config/signing-keys.js'
 import { startPlatform } from '../../src/index.js'
 import { folderWith, run, writeInto } from '../command.js'
 import { written } from '../keys/edited.js'
+import { AN_OBJECT, cannotBeRead, isMissing, mustBe, NOT_EMPTY, notValid, oneOf } from '../sentences.js'
 import { algorithms, keyFile, newKey, ownKeys } from '../supabase/signing-keys.js'
 
 const signing = newKey('ES256', 'signing', { signs: true })
@@ -47,56 +48,44 @@ test('keys of several kinds stand beside each other, and one of them signs', () 
 })
 
 const bad: readonly (readonly [string, string, readonly string[]])[] = [
-  ['is empty', '', ['keys.json:1:1: The file must be an array of private JWKs.']],
-  ['is a word', '"hello"', ['keys.json:1:1: The file must be an array of private JWKs.']],
-  ['is an object', JSON.stringify(signing), ['keys.json:1:1: The file must be an array of private JWKs.']],
+  ['is empty', '', [mustBe('keys.json:1:1: The file', 'an array of private JWKs')]],
+  ['is a word', '"hello"', [mustBe('keys.json:1:1: The file', 'an array of private JWKs')]],
+  ['is an object', JSON.stringify(signing), [mustBe('keys.json:1:1: The file', 'an array of private JWKs')]],
   [
     'is a set, as JWKS are published',
     JSON.stringify({ keys: [signing] }),
-    ['keys.json:1:1: The file must be an array of private JWKs.'],
+    [mustBe('keys.json:1:1: The file', 'an array of private JWKs')],
   ],
-  ['has no key', '[]', ['keys.json:1:1: The file must be an array with at least one private JWK.']],
-  ['has a text in place of a key', '["key"]', ['keys.json:1:2: [0] must be an object.']],
+  ['has no key', '[]', [mustBe('keys.json:1:1: The file', 'an array with at least one private JWK')]],
+  ['has a text in place of a key', '["key"]', [mustBe('keys.json:1:2: [0]', AN_OBJECT)]],
   [
     'has no key that signs',
     asText(newKey('ES256', 'a')),
-    ['keys.json:1:1: The file must be an array in which exactly one key has sign in its key_ops.'],
+    [mustBe('keys.json:1:1: The file', 'an array in which exactly one key has sign in its key_ops')],
   ],
   [
     'has two keys that sign',
     asText(signing, rsa),
-    ['keys.json:1:1: The file must be an array in which exactly one key has sign in its key_ops.'],
+    [mustBe('keys.json:1:1: The file', 'an array in which exactly one key has sign in its key_ops')],
   ],
   [
     'has one id twice',
     asText(signing, newKey('RS256', 'signing')),
-    ['keys.json:1:1: The file must be an array without duplicate kids.'],
+    [mustBe('keys.json:1:1: The file', 'an array without duplicate kids')],
   ],
-  ['has a key without an id', asText(without(signing, 'kid')), ['keys.json:2:3: [0].kid is missing. It must be text.']],
-  [
-    'has a key with an empty id',
-    asText({ ...signing, kid: '' }),
-    ['keys.json:8:5: [0].kid must be text that is not empty, not "".'],
-  ],
-  [
-    'has a key with a number as its id',
-    asText({ ...signing, kid: 7 }),
-    ['keys.json:8:5: [0].kid must be text, not 7.'],
-  ],
-  [
-    'has a key without an algorithm',
-    asText(without(signing, 'alg')),
-    ['keys.json:2:3: [0].alg is missing. It must be text.'],
-  ],
+  ['has a key without an id', asText(without(signing, 'kid')), [isMissing('keys.json:2:3: [0].kid', 'text')]],
+  ['has a key with an empty id', asText({ ...signing, kid: '' }), [mustBe('keys.json:8:5: [0].kid', NOT_EMPTY, '')]],
+  ['has a key with a number as its id', asText({ ...signing, kid: 7 }), [mustBe('keys.json:8:5: [0].kid', 'text', 7)]],
+  ['has a key without an algorithm', asText(without(signing, 'alg')), [isMissing('keys.json:2:3: [0].alg', 'text')]],
   [
     'has a key without a kind',
     asText(without(signing, 'kty')),
-    ['keys.json:2:3: [0].kty is missing. It must be one of EC, RSA, OKP, oct.'],
+    [isMissing('keys.json:2:3: [0].kty', oneOf('EC', 'RSA', 'OKP', 'oct'))],
   ],
   [
     'has a key of a kind that is none',
     asText({ ...signing, kty: 'DSA' }),
-    ['keys.json:3:5: [0].kty must be one of EC, RSA, OKP, oct, not "DSA".'],
+    [mustBe('keys.json:3:5: [0].kty', oneOf('EC', 'RSA', 'OKP', 'oct'), 'DSA')],
   ],
   ...(['none', 'HS384', 'PS256', 'es256', 'RS256'] as const).map(
     alg =>
@@ -111,32 +100,32 @@ const bad: readonly (readonly [string, string, readonly string[]])[] = [
   [
     'has an EC key without its private half',
     asText(without(signing, 'd')),
-    ['keys.json:2:3: [0].d is missing. It must be present: it is the private part of the key.'],
+    [isMissing('keys.json:2:3: [0].d', 'present: it is the private part of the key')],
   ],
   [
     'has an RSA key without its private half',
     asText(without(rsa, 'd')),
-    ['keys.json:2:3: [0].d is missing. It must be present: it is the private part of the key.'],
+    [isMissing('keys.json:2:3: [0].d', 'present: it is the private part of the key')],
   ],
   [
     'has an OKP key without its private half',
     asText(without(edwards, 'd')),
-    ['keys.json:2:3: [0].d is missing. It must be present: it is the private part of the key.'],
+    [isMissing('keys.json:2:3: [0].d', 'present: it is the private part of the key')],
   ],
   [
     'has a shared key without its secret',
     asText(without(shared, 'k')),
-    ['keys.json:2:3: [0].k is missing. It must be present: it is the secret.'],
+    [isMissing('keys.json:2:3: [0].k', 'present: it is the secret')],
   ],
   [
     'has an operation that is none',
     asText({ ...signing, key_ops: ['sing'] }),
-    ['keys.json:11:7: [0].key_ops[0] must be sign or verify, not "sing".'],
+    [mustBe('keys.json:11:7: [0].key_ops[0]', 'sign or verify', 'sing')],
   ],
   [
     'has operations that are no list',
     asText({ ...signing, key_ops: 'sign' }),
-    ['keys.json:10:5: [0].key_ops must be a list of sign and verify, not "sign".'],
+    [mustBe('keys.json:10:5: [0].key_ops', 'a list of sign and verify', 'sign')],
   ],
 ]
 
@@ -146,7 +135,7 @@ test.each(bad)('a file that %s is told with its line', (_what, text, sentences) 
 
 test('a file that is no JSON is told with its line, once', () => {
   const complaints = complaintsAbout(asText(signing, newKey('RS256', 'b')).replace('},', '}],'))
-  expect(complaints).toEqual([expect.stringMatching(/^keys\.json:\d+:\d+: This is not valid /)])
+  expect(complaints).toEqual([expect.stringMatching(/^keys\.json:\d+:\d+: This .*JSON\.?$/)])
 })
 
 test('everything that is wrong is told at once', () => {
@@ -156,17 +145,17 @@ test('everything that is wrong is told at once', () => {
 })
 
 test('JSON that breaks off is told where it does, even where it would be fine as YAML', () => {
-  expect(complaintsAbout('[\n  { "kty": "oct" },\n]')).toEqual(['keys.json:3:1: This is not valid JSON.'])
+  expect(complaintsAbout('[\n  { "kty": "oct" },\n]')).toEqual([`keys.json:3:1: ${notValid('JSON')}.`])
 })
 
 test('a file that is not there, is a folder or may not be read is told', () => {
   const dir = folderWith({ 'folder/inside': '', 'locked.json': asText(signing) })
   const told = (file: string) => () => readSigningKeys(file, dir)
-  expect(told('nowhere.json')).toThrow('nowhere.json: cannot be read (ENOENT).')
-  expect(told('folder')).toThrow('folder: cannot be read (EISDIR).')
+  expect(told('nowhere.json')).toThrow(`nowhere.json: ${cannotBeRead()}`)
+  expect(told('folder')).toThrow(`folder: ${cannotBeRead('EISDIR')}`)
   chmodSync(path.join(dir, 'locked.json'), 0)
   if (process.getuid?.() === 0) return
-  expect(told('locked.json')).toThrow('locked.json: cannot be read (EACCES).')
+  expect(told('locked.json')).toThrow(`locked.json: ${cannotBeRead('EACCES')}`)
 })
 
 /** What a start with these keys prints. */
@@ -246,7 +235,7 @@ test('from the command line the problem is a sentence, and the process ends with
   const files = written(ownKeys, keyFile(without(signing, 'd')))
   const { code, stdout, stderr } = await run(['dev', '--state', 'memory'], { files })
   expect([code, stdout]).toEqual([2, ''])
-  expect(stderr).toBe('keys.json:2:3: [0].d is missing. It must be present: it is the private part of the key.\n')
+  expect(stderr).toBe(`${isMissing('keys.json:2:3: [0].d', 'present: it is the private part of the key')}\n`)
 })
 
 test('`standin config check` finds a key file that cannot be used', async () => {
@@ -254,7 +243,7 @@ test('`standin config check` finds a key file that cannot be used', async () => 
   const { code, stderr } = await run(['config', 'check'], { files })
   expect([code, stderr]).toEqual([
     2,
-    'keys.json:2:3: [0].d is missing. It must be present: it is the private part of the key.\n',
+    `${isMissing('keys.json:2:3: [0].d', 'present: it is the private part of the key')}\n`,
   ])
 })
 

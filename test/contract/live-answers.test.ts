@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { liveWith, proxyTo } from '../http/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
+import { mustBe } from '../sentences.js'
 
 type Body = string | Buffer | object
 
@@ -276,7 +277,7 @@ test('violations are in the journal, in a list, in its counts, and in a header o
   expect(entry?.violations).toEqual([
     {
       path: 'status',
-      sentence: 'status must be "ok".',
+      sentence: mustBe('status', '"ok"'),
       severity: 'critical',
       source: 'documented',
       section: 'Health response (JSON)',

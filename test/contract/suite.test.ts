@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ContractError, contractSuite, contractTests } from '../../src/contract/index.js'
 import { folderWith } from '../command.js'
 import { platformWith } from '../scene.js'
+import { mustBe } from '../sentences.js'
 import { breaking, type Change } from './breaking.js'
 import { otherProcess } from './other-process.js'
 
@@ -47,7 +48,7 @@ test('a clause that is not kept fails with what was expected, what came, and wha
   expect(error.message.split('\n')).toEqual([
     'HEALTH-3 The health response has a version: a string of three numbers with dots between them.',
     'Expected: a version such as 1.0.0',
-    'Came: version must be three numbers with dots between them, not "1".',
+    mustBe('Came: version', 'three numbers with dots between them', '1'),
     'The document says: | version | string | Service version in dotted numeric form <major.minor.patch>. |',
     'The document says: The health response carries a version string field.',
     'Asked: GET /health (no credential)',

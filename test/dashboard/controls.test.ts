@@ -3,6 +3,7 @@ import { expect, vi } from 'vitest'
 import { control } from '../http/controlled.js'
 import { liveWith, saying } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
+import { mustBe, NEEDS_LIVE, range } from '../sentences.js'
 import { comeBack, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { addressOfThisMachine } from './this-machine.js'
 
@@ -36,9 +37,7 @@ inBrowser(
     const mode = group(page, 'Where answers come from')
     const record = page.getByRole('radio', { name: 'Record' })
     expect(await record.isDisabled()).toBe(true)
-    expect(await record.locator('..').innerText()).toContain(
-      'The mode record needs upstream.baseUrl, the address of the live platform.',
-    )
+    expect(await record.locator('..').innerText()).toContain(`The mode record ${NEEDS_LIVE}`)
     await mode.getByRole('radio', { name: 'Replay' }).click()
     await said(page, 'The mode is changed.')
     await page.locator('.mode').getByText('replay').waitFor()
@@ -99,7 +98,7 @@ inBrowser(
     const status = faults.getByLabel('Status')
     await status.fill('200')
     await faults.getByRole('button', { name: 'Add fault' }).click()
-    await faults.getByText('fault.status must be an HTTP status from 400 to 599, not 200.').waitFor()
+    await faults.getByText(mustBe('fault.status', range('an HTTP status', 400, 599), 200)).waitFor()
     expect([await status.getAttribute('aria-invalid'), await hasFocus(page, status)]).toEqual(['true', true])
     await status.fill('418')
     await faults.getByLabel('Message').fill('I am a teapot.')
@@ -183,7 +182,7 @@ inBrowser(
     expect(await pace.getByLabel('Tokens per second', { exact: true }).inputValue()).toBe('40')
     const jitter = pace.getByLabel('Jitter', { exact: true })
     await write(jitter, 7)
-    await pace.getByText('jitter must be a number from 0 to 1, not 7.').waitFor()
+    await pace.getByText(mustBe('jitter', range('a number', 0, 1), 7)).waitFor()
     expect([await jitter.inputValue(), await jitter.getAttribute('aria-invalid')]).toEqual(['7', 'true'])
     await write(jitter, 0.5)
     await pace.getByText('jitter must be').waitFor({ state: 'detached' })

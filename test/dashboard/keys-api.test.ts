@@ -2,7 +2,7 @@ import http from 'node:http'
 import request from 'supertest'
 import { expect, test } from 'vitest'
 import { hello, platformWith, refusalOf, type Scene, unauthorized } from '../scene.js'
-import { isUnknown } from '../sentences.js'
+import { AN_OBJECT, isMissing, isUnknown, mustBe, NO_BODY, NO_CREDENTIAL, range, tooLarge } from '../sentences.js'
 import { ada, signedUp } from './people.js'
 
 interface Key {
@@ -127,24 +127,24 @@ const aName = 'a text of 1 to 100 characters'
 const aMoment = 'a time in the future, such as 2030-01-31T12:00:00Z, or null'
 
 test.each([
-  [{}, `name is missing. It must be ${aName}.`],
-  [{ name: 7 }, `name must be ${aName}, not 7.`],
-  [{ name: '   ' }, `name must be ${aName}, not "".`],
+  [{}, isMissing('name', aName)],
+  [{ name: 7 }, mustBe('name', aName, 7)],
+  [{ name: '   ' }, mustBe('name', aName, '')],
   [{ name: 'n'.repeat(101) }, `name must be ${aName}, not "${'n'.repeat(59)}….`],
-  [{ nmae: 'one' }, `name is missing. It must be ${aName}.`],
+  [{ nmae: 'one' }, isMissing('name', aName)],
   [{ name: 'one', expire_in: 3600 }, `expire_in ${isUnknown('expires_in')}`],
   [{ name: 'one', colour: 'red' }, `colour ${isUnknown()} Known: name, expires_at, expires_in.`],
-  [{ name: 'one', expires_at: 'soon' }, `expires_at must be ${aMoment}, not "soon".`],
-  [{ name: 'one', expires_at: '2040-02-31' }, `expires_at must be ${aMoment}, not "2040-02-31".`],
-  [{ name: 'one', expires_at: '2020-01-01' }, `expires_at must be ${aMoment}, not "2020-01-01".`],
-  [{ name: 'one', expires_at: 3600 }, `expires_at must be ${aMoment}, not 3600.`],
-  [{ name: 'one', expires_in: 0 }, 'expires_in must be a whole number of seconds from 1 to 315360000, not 0.'],
-  [{ name: 'one', expires_in: 1.5 }, 'expires_in must be a whole number of seconds from 1 to 315360000, not 1.5.'],
+  [{ name: 'one', expires_at: 'soon' }, mustBe('expires_at', aMoment, 'soon')],
+  [{ name: 'one', expires_at: '2040-02-31' }, mustBe('expires_at', aMoment, '2040-02-31')],
+  [{ name: 'one', expires_at: '2020-01-01' }, mustBe('expires_at', aMoment, '2020-01-01')],
+  [{ name: 'one', expires_at: 3600 }, mustBe('expires_at', aMoment, 3600)],
+  [{ name: 'one', expires_in: 0 }, mustBe('expires_in', range('a whole number of seconds', 1, 315360000), 0)],
+  [{ name: 'one', expires_in: 1.5 }, mustBe('expires_in', range('a whole number of seconds', 1, 315360000), 1.5)],
   [
     { name: 'one', expires_in: 60, expires_at: '2040-01-31' },
-    'expires_in must be left out if expires_at is given, not 60.',
+    mustBe('expires_in', 'left out if expires_at is given', 60),
   ],
-  [[], 'The request body must be an object, not an empty array.'],
+  [[], mustBe('The request body', AN_OBJECT, [])],
 ])('a key cannot be made from %j', async (body, error) => {
   const { send, list } = await keysOf(await platformWith())
   const refused = await send('POST', '', body)
@@ -157,14 +157,14 @@ test('an overlap cannot last for ever', async () => {
   const { id } = await create()
   const refused = await send('POST', `/${id}/roll`, { overlap_seconds: 1e9 })
   expect(await refused.json()).toEqual({
-    error: 'overlap_seconds must be a whole number of seconds from 0 to 2592000, not 1000000000.',
+    error: mustBe('overlap_seconds', range('a whole number of seconds', 0, 2592000), 1000000000),
   })
 })
 
 test.each([
-  ['that is empty', '', 400, 'The request body is empty. It must be a JSON object.'],
-  ['that is cut', '{"name":', 400, expect.stringContaining('The request body is not valid JSON: ')],
-  ['that is too large', `{"name":"${'n'.repeat(70_000)}"}`, 413, 'The request body is larger than 65536 bytes.'],
+  ['that is empty', '', 400, NO_BODY],
+  ['that is cut', '{"name":', 400, expect.stringMatching(/^The request body .*JSON: /)],
+  ['that is too large', `{"name":"${'n'.repeat(70_000)}"}`, 413, tooLarge(65536)],
 ])('a body %s is refused', async (_what, body, status, error) => {
   const platform = await platformWith()
   const { bearer } = await keysOf(platform)
@@ -188,9 +188,7 @@ test.each([
 test('only a user has keys', async () => {
   const { ask, anonKey, serviceKey, apiKey } = await platformWith()
   const asked = (bearer: string | null) => ask('/dashboard/api/keys', { bearer })
-  expect(await refusalOf(await asked(null))).toEqual(
-    unauthorized('No credential was sent. Add the header "Authorization: Bearer <credential>".'),
-  )
+  expect(await refusalOf(await asked(null))).toEqual(unauthorized(NO_CREDENTIAL))
   for (const [bearer, kind] of [
     [anonKey, 'The anon key'],
     [serviceKey, 'The service key'],

@@ -1,6 +1,7 @@
 /** MCP servers on the dashboard: their tools, a form that calls one, and its last calls. */
 import { expect } from 'vitest'
 import { platformWith } from '../scene.js'
+import { notValid } from '../sentences.js'
 import { expectFitForAll } from './axe.js'
 import { inBrowser, useBrowser } from './browser.js'
 
@@ -52,7 +53,7 @@ inBrowser('a tool is found, called with a form, and its calls lead to their requ
   await page.getByLabel('unit').selectOption('"kelvin"')
   await page.getByLabel('options (JSON)').fill('{"wind":')
   await call()
-  await page.getByText('This is not valid JSON').waitFor()
+  await page.getByText(notValid('JSON')).waitFor()
   await page.getByLabel('options (JSON)').fill('{"wind":true}')
   await call()
   await page.getByRole('region', { name: 'Result' }).getByText('"celsius": -3').waitFor()

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { conversationOf } from '../../src/page/playground/opened.js'
 import { bodyWith, firstSettings, type PlaygroundSettings, problemIn } from '../../src/page/playground/settings.js'
 import { messagesOf } from '../../src/page/playground/turns.js'
+import { mustBe, notValid } from '../sentences.js'
 
 const set = (news: Partial<PlaygroundSettings>) => ({ ...firstSettings, ...news })
 const tool = (name: string) => ({ type: 'function', function: { name } })
@@ -24,7 +25,7 @@ test.each([
   ["{ 'a': 1 }", 'Line 1, column 3: Invalid symbol.'],
   ['{ "a": 1 // one\n}', 'Line 1, column 10: Invalid comment token.'],
   ['{ "a": [1, 2', 'Line 1, column 13: Close bracket expected.'],
-  ['['.repeat(200_000), 'This is not valid JSON.'],
+  ['['.repeat(200_000), `${notValid('JSON')}.`],
 ])('%.30j is not sent: %s', (tools, sentence) => {
   expect(problemIn(set({ tools }), 'tools')).toBe(sentence)
 })
@@ -39,7 +40,7 @@ test('a response format that is one is sent as it is', () => {
   expect(bodyWith(set({ responseFormat }), 'm', [])).toMatchObject({
     body: { response_format: { type: 'json_object' } },
   })
-  expect(problemIn(set({ responseFormat: '[]' }), 'responseFormat')).toBe('This must be a JSON object.')
+  expect(problemIn(set({ responseFormat: '[]' }), 'responseFormat')).toBe(mustBe('This', 'a JSON object'))
 })
 
 test.each(['warm', '1,5', 'NaN', 'Infinity', '--1'])('%s is no number', temperature => {

@@ -5,6 +5,7 @@ import { placeOf } from '../../src/page/editor/rule-completion.js'
 import { saysInShort, whenInShort } from '../../src/page/replies/in-short.js'
 import { folderWith } from '../command.js'
 import { platformWith, type Scene } from '../scene.js'
+import { lacks } from '../sentences.js'
 import { expectFitForAll } from './axe.js'
 import { clipboardOf, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { ruleOn, ruleTextOn, say, writeRule } from './lists.js'
@@ -194,7 +195,7 @@ inBrowser('a prompt is tried against all rules: what would be sent, and why each
   await page.getByRole('textbox', { name: 'Prompt' }).fill('good night')
   await page.keyboard.press('Enter')
   await page.getByText('No rule answers. Instead: canned reply.').waitFor()
-  await page.getByText('user does not contain "hello"').first().waitFor()
+  await page.getByText(lacks('user', 'hello')).first().waitFor()
   const { data } = (await (await platform.ask('/__standin/replies', { bearer: null })).json()) as {
     data: readonly { answered: number }[]
   }

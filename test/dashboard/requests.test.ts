@@ -4,6 +4,7 @@ import { startPlatform } from '../../src/index.js'
 import { folderWith } from '../command.js'
 import { liveWith, proxyTo } from '../http/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
+import { NEAREST } from '../sentences.js'
 import { expectFitForAll } from './axe.js'
 import { clipboardOf, desk, goWithin, hasFocus, inBrowser, phone, tabTo, useBrowser } from './browser.js'
 import { addressOfThisMachine } from './this-machine.js'
@@ -214,7 +215,7 @@ inBrowser('a miss shows the nearest rule, or the nearest recording field by fiel
   await says(page, '2 requests')
   const one = page.getByRole('complementary')
   await row(page, 'No rule matched').click()
-  await one.getByText('The nearest is rule "greeting"').waitFor()
+  await one.getByText(`${NEAREST} rule "greeting"`).waitFor()
   await one.getByRole('link', { name: 'Older' }).click()
   const table = one.getByRole('table', { name: /^Differs from the nearest recording/ })
   await table.waitFor()

@@ -1,6 +1,7 @@
 /** Resources on the dashboard: their rows are found, added, edited, deleted and restored. */
 import { expect } from 'vitest'
 import { platformWith } from '../scene.js'
+import { notValid } from '../sentences.js'
 import { expectFitForAll } from './axe.js'
 import { inBrowser, useBrowser } from './browser.js'
 
@@ -32,7 +33,7 @@ inBrowser('rows of a resource are searched, added, edited, deleted and restored'
   await button('Edit 23').click()
   await dialog.getByLabel('Row (JSON)').fill('{"name":')
   await send('Save')
-  await dialog.getByText('This is not valid JSON').waitFor()
+  await dialog.getByText(notValid('JSON')).waitFor()
   await dialog.getByLabel('Row (JSON)').fill('{"name":"Project 23b"}')
   await send('Save')
   await page.getByRole('row').filter({ hasText: '23b' }).waitFor()

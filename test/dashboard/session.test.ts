@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { platformWith } from '../scene.js'
+import { passwordShorterThan, WRONG_LOGIN } from '../sentences.js'
 import { comeBack, hasFocus, inBrowser, useBrowser } from './browser.js'
 import { ada, createKeyOn, signedOutEverywhere, signedUp, signInOn, signUpOn } from './people.js'
 
@@ -45,11 +46,11 @@ inBrowser('a wrong password is refused in the words of the backend', async () =>
   const { page } = await openPage()
   await page.goto(`${platform.dashboardUrl}/sign-in`)
   await signInOn(page, { ...ada, password: 'wrong' })
-  await page.getByText('Invalid login credentials').waitFor()
+  await page.getByText(WRONG_LOGIN).waitFor()
   const password = page.getByLabel('Password')
   expect([await password.getAttribute('aria-invalid'), await hasFocus(page, password)]).toEqual(['true', true])
   const error = await password.getAttribute('aria-describedby')
-  expect(await page.locator(`[id="${error}"]`).innerText()).toBe('Invalid login credentials')
+  expect(await page.locator(`[id="${error}"]`).innerText()).toBe(WRONG_LOGIN)
   await signInOn(page)
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
 })
@@ -78,7 +79,7 @@ inBrowser('the rule for passwords stands beside the field, and what was typed ca
   await page.getByRole('button', { name: 'Show Password' }).click()
   expect(await password.getAttribute('type')).toBe('text')
   await page.getByRole('button', { name: 'Create account' }).click()
-  await page.getByText('Password should be at least 6 characters.').waitFor()
+  await page.getByText(passwordShorterThan(6)).waitFor()
   expect(await hasFocus(page, password)).toBe(true)
 })
 

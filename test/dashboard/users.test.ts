@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { platformWith, type Scene } from '../scene.js'
+import { notValid, passwordShorterThan, WRONG_LOGIN } from '../sentences.js'
 import { expectFitForAll } from './axe.js'
 import { clipboardOf, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { ada, createKeyOn, signInOn, signUpOn } from './people.js'
@@ -41,7 +42,7 @@ inBrowser('a user is added, and a password that is too short is refused at its f
   const password = inDialog(page).getByLabel('Password')
   await password.fill('short')
   await inDialog(page).getByRole('button', { name: 'Add user' }).click()
-  await inDialog(page).getByText('Password should be at least 6 characters.').waitFor()
+  await inDialog(page).getByText(passwordShorterThan(6)).waitFor()
   expect([await password.getAttribute('aria-invalid'), await hasFocus(page, password)]).toEqual(['true', true])
   await password.fill(grace.password)
   await inDialog(page).getByRole('button', { name: 'Add user' }).click()
@@ -71,7 +72,7 @@ inBrowser('metadata, role and password are edited, and JSON with a mistake is no
   expect(JSON.parse(await metadata.inputValue())).toMatchObject({ name: 'Ada', plan: 'free' })
   await metadata.fill('{"plan": "pro"')
   await button(page, 'Save').click()
-  await page.getByText('This is not valid JSON').waitFor()
+  await page.getByText(notValid('JSON')).waitFor()
   expect(await hasFocus(page, metadata)).toBe(true)
   await metadata.fill('{"plan": "pro"}')
   await page.getByLabel('New password').fill('a password of the admin')
@@ -290,6 +291,6 @@ inBrowser('the page of a user is accessible on a desk and a phone, in light and 
   }
   await page.goto(`${platform.dashboardUrl}/sign-in`)
   await signInOn(page, { ...long, password: 'wrong' })
-  await page.getByText('Invalid login credentials').waitFor()
+  await page.getByText(WRONG_LOGIN).waitFor()
   await expectFitForAll(page)
 })

@@ -3,7 +3,7 @@ import { createFaultCalls } from '../../src/faults/index.js'
 import { ProblemsError } from '../../src/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { hello, platformWith } from '../scene.js'
-import { isUnknown } from '../sentences.js'
+import { isUnknown, mustBe } from '../sentences.js'
 
 const statusOf = async (response: Promise<Response>) => (await response).status
 
@@ -118,7 +118,7 @@ test('over HTTP a fault has conditions and a scope, which the query or a header 
 test.each([
   [{ usr: 'x' }, `when.usr ${isUnknown('user')}`],
   [{ user: 5 }, expect.stringMatching(/^when\.user must be text, /)],
-  ['hello', 'when must be a map of conditions, not "hello".'],
+  ['hello', mustBe('when', 'a map of conditions', 'hello')],
 ])('over HTTP conditions that there are not are told by their field: %j', async (when, error) => {
   const { ask } = await platformWith()
   const response = await ask(faults, call('POST', { fault: { status: 503 }, when }))

@@ -8,6 +8,7 @@ import { folderWith } from '../command.js'
 import { written } from '../keys/edited.js'
 import { adminOf, answerOf, ask, askAuth, clientOf, type Place, signIn, signUp, userOf } from '../keys/people.js'
 import { platformWith, type Scene } from '../scene.js'
+import { notReached, WRONG_LOGIN } from '../sentences.js'
 import { userToken } from '../signing.js'
 import { answerTo, onTheWire } from '../wire.js'
 
@@ -49,7 +50,7 @@ test("refusals of the live backend are the app's, word for word", async () => {
   await expect(signIn(platform, { ...grace, password: 'wrong' })).rejects.toMatchObject({
     status: 400,
     code: 'invalid_credentials',
-    message: 'Invalid login credentials',
+    message: WRONG_LOGIN,
   })
   await expect(signUp(platform, grace.email)).rejects.toMatchObject({ status: 422, code: 'user_already_exists' })
   const client = clientOf(platform, platform.anonKey)
@@ -363,10 +364,7 @@ test('when the live backend is away tokens are not called wrong, and API keys op
   const { live, platform } = await behind()
   await live.stop()
   const response = await ask(platform, aToken)
-  expect([response.status, await response.json()]).toEqual([
-    502,
-    { error: 'The live platform could not be reached (ECONNREFUSED).' },
-  ])
+  expect([response.status, await response.json()]).toEqual([502, { error: notReached('ECONNREFUSED') }])
   expect(await answerOf(platform, platform.apiKey)).toBe('open')
   expect(await answerOf(platform, platform.anonKey, '/api/v1')).toBe('open')
 })

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openPlatform } from '../../src/platform.js'
 import { hello, platformWith } from '../scene.js'
+import { mustBe, NEEDS_LIVE, range } from '../sentences.js'
 import { control } from './controlled.js'
 
 /** A platform with a file that can be edited. */
@@ -77,7 +78,7 @@ test('faults by chance come and go while it runs', async () => {
   expect((await platform.chat(hello)).status).toBe(200)
   expect(await control(platform, 'PUT /faults/random', { random: [{ chance: 2, hang: true }] })).toEqual({
     status: 400,
-    body: { error: 'random[0].chance must be a number from 0 to 1, not 2.' },
+    body: { error: mustBe('random[0].chance', range('a number', 0, 1), 2) },
   })
 })
 
@@ -95,7 +96,7 @@ test('one fault is taken out of the line by its id', async () => {
 
 test('the modes are told with the reason why one cannot work, and the one of the configuration is a call away', async () => {
   const platform = await platformWith({ modes: { 'GET /v1/models': 'replay' } })
-  const needs = 'needs upstream.baseUrl, the address of the live platform.'
+  const needs = NEEDS_LIVE
   const configured = { mode: 'emulate', modes: { 'GET /v1/models': 'replay' } }
   expect((await control(platform, 'GET /mode/choices')).body).toEqual({
     data: [

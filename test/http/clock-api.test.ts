@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { developmentUser } from '../../src/core/secrets.js'
 import { answerOf, sentences, signIn } from '../keys/people.js'
 import { platformWith, type Scene } from '../scene.js'
-import { isUnknown } from '../sentences.js'
+import { AN_OBJECT, isUnknown, mustBe, TRUE_OR_FALSE } from '../sentences.js'
 
 const turned = async ({ ask }: Scene, body: unknown) => {
   const response = await ask('/__standin/clock', {
@@ -59,20 +59,20 @@ test('an hour later, by call, a token has expired', async () => {
 const aMoment = 'a time from 1970 to 9000, such as 2030-01-31T12:00:00Z, or milliseconds since 1970'
 
 test.each([
-  [{ now: 'tomorrow' }, `now must be ${aMoment}, not "tomorrow".`],
-  [{ now: '2030-02-30T00:00:00Z' }, `now must be ${aMoment}, not "2030-02-30T00:00:00Z".`],
-  [{ now: '2030-01-01T12:00:00' }, `now must be ${aMoment}, not "2030-01-01T12:00:00".`],
-  [{ now: -1 }, `now must be ${aMoment}, not -1.`],
-  [{ now: 1.5 }, `now must be ${aMoment}, not 1.5.`],
-  [{ now: 1e300 }, `now must be ${aMoment}, not 1e+300.`],
-  [{ now: null }, `now must be ${aMoment}, not null.`],
-  [{ advanceMs: '1h' }, 'advanceMs must be a whole number of milliseconds, not "1h".'],
-  [{ advanceMs: 0.5 }, 'advanceMs must be a whole number of milliseconds, not 0.5.'],
+  [{ now: 'tomorrow' }, mustBe('now', aMoment, 'tomorrow')],
+  [{ now: '2030-02-30T00:00:00Z' }, mustBe('now', aMoment, '2030-02-30T00:00:00Z')],
+  [{ now: '2030-01-01T12:00:00' }, mustBe('now', aMoment, '2030-01-01T12:00:00')],
+  [{ now: -1 }, mustBe('now', aMoment, -1)],
+  [{ now: 1.5 }, mustBe('now', aMoment, 1.5)],
+  [{ now: 1e300 }, mustBe('now', aMoment, 1e300)],
+  [{ now: null }, mustBe('now', aMoment, null)],
+  [{ advanceMs: '1h' }, mustBe('advanceMs', 'a whole number of milliseconds', '1h')],
+  [{ advanceMs: 0.5 }, mustBe('advanceMs', 'a whole number of milliseconds', 0.5)],
   [{ advanceMs: -9e15 }, 'advanceMs must lead to a time from 1970 to 9000; -9000000000000000 does not.'],
-  [{ frozen: 'yes' }, 'frozen must be true or false, not "yes".'],
-  [{ reset: false }, 'reset must be true, or left out, not false.'],
+  [{ frozen: 'yes' }, mustBe('frozen', TRUE_OR_FALSE, 'yes')],
+  [{ reset: false }, mustBe('reset', 'true, or left out', false)],
   [{ advancems: 1 }, `advancems ${isUnknown('advanceMs')}`],
-  [[], 'The request body must be an object, not an empty array.'],
+  [[], mustBe('The request body', AN_OBJECT, [])],
 ])('%j is refused in a sentence that names the field', async (body, error) => {
   const platform = await platformWith()
   expect(await turned(platform, body)).toEqual({ status: 400, body: { error } })

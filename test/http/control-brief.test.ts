@@ -9,6 +9,7 @@ import { createJournal, type JournalBrief, type JournalEntry } from '../../src/j
 import { createRedact } from '../../src/redact/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { hello, platformWith, type Scene } from '../scene.js'
+import { noRecordingOf } from '../sentences.js'
 
 interface Tick {
   readonly overMs: number
@@ -121,7 +122,10 @@ test('what no rule fitted is marked, and so is what no recording answered', asyn
     ['replay', true],
     ['replay', expect.any(Boolean)],
   ])
-  expect(briefs()[1]).toMatchObject({ status: 424, error: expect.stringContaining('No recording matches') })
+  expect(briefs()[1]).toMatchObject({
+    status: 424,
+    error: expect.stringContaining(noRecordingOf('POST /v1/chat/completions')),
+  })
 })
 
 test('of a stream of ten thousand pieces sixty times are told, and how many there were', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JournalEntry } from '../../src/journal/index.js'
 import { hello, platformWith } from '../scene.js'
-import { isUnknown } from '../sentences.js'
+import { AN_OBJECT, isUnknown, mustBe, oneOf, TRUE_OR_FALSE, wholeNumber } from '../sentences.js'
 
 interface Page {
   readonly data: readonly JournalEntry[]
@@ -63,14 +63,14 @@ test('a text that looks like a number, or like yes, is still a text', async () =
 
 test.each([
   ['?staus=404', `staus ${isUnknown('status')}`],
-  ['?status=44', 'status must be a status such as 429, a class such as 4xx, or none, not "44".'],
-  ['?limit=many', 'limit must be a whole number from 1 to 1000, not "many".'],
-  ['?limit=0', 'limit must be a whole number from 1 to 1000, not "0".'],
-  ['?limit=1.5', 'limit must be a whole number from 1 to 1000, not "1.5".'],
-  ['?complete=maybe', 'complete must be true or false, not "maybe".'],
-  ['?after=last', 'after must be the id of an exchange, such as 17, not "last".'],
-  ['?path=/a&path=/b', 'path must be text, not an array.'],
-  ['?mode=replya', 'mode must be one of emulate, proxy, record, replay, not "replya".'],
+  ['?status=44', mustBe('status', 'a status such as 429, a class such as 4xx, or none', '44')],
+  ['?limit=many', mustBe('limit', wholeNumber(1, 1000), 'many')],
+  ['?limit=0', mustBe('limit', wholeNumber(1, 1000), '0')],
+  ['?limit=1.5', mustBe('limit', wholeNumber(1, 1000), '1.5')],
+  ['?complete=maybe', mustBe('complete', TRUE_OR_FALSE, 'maybe')],
+  ['?after=last', mustBe('after', 'the id of an exchange, such as 17', 'last')],
+  ['?path=/a&path=/b', mustBe('path', 'text', [1])],
+  ['?mode=replya', mustBe('mode', oneOf('emulate', 'proxy', 'record', 'replay'), 'replya')],
   ['?follow&before=3', 'before cannot be combined with follow.'],
   ['?__proto__=1', expect.stringContaining(`__proto__ ${isUnknown()}`)],
 ])('a parameter that is wrong is told by its name: %s', async (query, error) => {
@@ -135,10 +135,10 @@ test('a test counts and finds what it is about', async () => {
 
 test.each([
   ['journal/count', { staus: 404 }, `staus ${isUnknown('status')}`],
-  ['journal/count', { status: 44 }, 'status must be a status such as 429, a class such as 4xx, or none, not 44.'],
+  ['journal/count', { status: 44 }, mustBe('status', 'a status such as 429, a class such as 4xx, or none', 44)],
   ['journal/count', { limit: 3 }, expect.stringContaining(`limit ${isUnknown()}`)],
-  ['journal/find', { complete: 'true' }, 'complete must be true or false, not "true".'],
-  ['journal/find', [], 'The request body must be an object, not an empty array.'],
+  ['journal/find', { complete: 'true' }, mustBe('complete', TRUE_OR_FALSE, 'true')],
+  ['journal/find', [], mustBe('The request body', AN_OBJECT, [])],
 ])('what cannot be looked for is told by its field: %s %j', async (path, body, error) => {
   const { told } = await asked()
   expect(await told(path, body)).toEqual({ status: 400, body: { error } })

@@ -5,6 +5,7 @@ import { openPlatform } from '../../src/platform.js'
 import { folderWith } from '../command.js'
 import { liveWith } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
+import { didYouMean } from '../sentences.js'
 
 const replies = '/__standin/replies'
 const bare = { bearer: null } as const
@@ -226,7 +227,7 @@ test('a check of a draft gives the line and the column of each mistake', async (
   const bad = '- when: { usr: hi }\n  reply: { text: Hello }\n- reply: {}\n'
   expect(await check(bad)).toEqual({
     problems: [
-      { line: 1, column: 11, sentence: expect.stringContaining('Did you mean "user"?') },
+      { line: 1, column: 11, sentence: expect.stringContaining(didYouMean('user')) },
       { line: 3, column: 3, sentence: expect.stringContaining('says nothing') },
     ],
   })
@@ -235,7 +236,7 @@ test('a check of a draft gives the line and the column of each mistake', async (
   expect(await check('# nothing\n')).toEqual({ problems: [{ line: 1, column: 1, sentence: 'There is no rule here.' }] })
   expect(await errorOf(await post(platform, '/written', { yaml: bad }))).toEqual([
     400,
-    expect.stringMatching(/^Line 1, column 11: .*usr .*Did you mean/),
+    expect.stringMatching(/^Line 1, column 11: .*usr .*"user"\?/),
   ])
   expect((await platform.ask(replies, bare).then(r => r.json())) as object).toEqual({ data: [] })
 })

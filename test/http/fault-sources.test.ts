@@ -9,7 +9,7 @@ import { openPlatform } from '../../src/platform.js'
 import { folderWith } from '../command.js'
 import { exchangeWith } from '../exchanges.js'
 import { hello, platformWith } from '../scene.js'
-import { isUnknown } from '../sentences.js'
+import { AN_OBJECT, isUnknown, mustBe, NO_BODY, oneOf, range, tooLarge, wholeNumber } from '../sentences.js'
 
 const asking = (fault: string) => ({ headers: { 'x-standin-fault': fault } })
 /** Open to anyone on the auth backend. */
@@ -39,14 +39,14 @@ test('the header comes before what is wrong with the request itself', async () =
 })
 
 test.each([
-  ['status=200', 'status must be an HTTP status from 400 to 599, not 200.'],
-  ['status=soon', 'status must be an HTTP status from 400 to 599, not "soon".'],
+  ['status=200', mustBe('status', range('an HTTP status', 400, 599), 200)],
+  ['status=soon', mustBe('status', range('an HTTP status', 400, 599), 'soon')],
   ['stauts=503', `stauts ${isUnknown('status')}`],
-  ['delayMs=-1', 'delayMs must be milliseconds from 0 to 3600000, not -1.'],
-  ['hang=false', 'hang must be true, not false.'],
-  ['reset', 'reset must be one of before, mid-body, not true.'],
-  ['malformedChunk=0', 'malformedChunk must be a whole number from 1 to 1000000, not 0.'],
-  ['cutAfterChunks=1.5', 'cutAfterChunks must be a whole number from 0 to 1000000, not 1.5.'],
+  ['delayMs=-1', mustBe('delayMs', range('milliseconds', 0, 3600000), -1)],
+  ['hang=false', mustBe('hang', 'true', false)],
+  ['reset', mustBe('reset', oneOf('before', 'mid-body'), true)],
+  ['malformedChunk=0', mustBe('malformedChunk', wholeNumber(1, 1000000), 0)],
+  ['cutAfterChunks=1.5', mustBe('cutAfterChunks', wholeNumber(0, 1000000), 1.5)],
   ['', 'it is no fault: it must say what goes wrong, such as status or delayMs.'],
   ['chance=0.5', 'it is no fault: it must say what goes wrong, such as status or delayMs.'],
   ['status=503; cutAfterChunks=3', 'cutAfterChunks is not possible together with status.'],
@@ -137,7 +137,7 @@ test('a call that is wrong is refused where it is made', async () => {
   expect(() => failNext({ status: 200 })).toThrow(ProblemsError)
   expect(() => failNext({})).toThrow('failNext: fault is no fault')
   expect(() => failNext({ status: 500, hang: true })).toThrow('fault.status is not possible together with hang.')
-  expect(() => failNext({ hang: true }, { times: 0 })).toThrow('times must be a whole number from 1 to 1000000')
+  expect(() => failNext({ hang: true }, { times: 0 })).toThrow(mustBe('times', wholeNumber(1, 1_000_000), 0))
   expect(() => failNext({ hang: true }, { path: 'v1' })).toThrow('path must be a path such as /v1/*')
 })
 
@@ -165,15 +165,15 @@ test('a program in any language asks for a fault over HTTP, sees who waits, and 
 })
 
 test.each([
-  ['', 400, 'The request body is empty. It must be a JSON object.'],
-  ['{', 400, expect.stringMatching(/^The request body is not valid JSON: /)],
-  [[], 400, 'The request body must be an object, not an empty array.'],
+  ['', 400, NO_BODY],
+  ['{', 400, expect.stringMatching(/^The request body .*JSON: /)],
+  [[], 400, mustBe('The request body', AN_OBJECT, [])],
   [{}, 400, expect.stringMatching(/^fault is missing\./)],
   [{ fault: {} }, 400, 'fault is no fault: it must say what goes wrong, such as status or delayMs.'],
-  [{ fault: { status: '503' } }, 400, 'fault.status must be an HTTP status from 400 to 599, not "503".'],
+  [{ fault: { status: '503' } }, 400, mustBe('fault.status', range('an HTTP status', 400, 599), '503')],
   [{ fault: { hang: true }, tmes: 2 }, 400, `tmes ${isUnknown('times')}`],
-  [{ fault: { hang: true }, method: 'get' }, 400, expect.stringMatching(/^method must be one of GET, /)],
-  ['x'.repeat(70_000), 413, 'The request body is larger than 65536 bytes.'],
+  [{ fault: { hang: true }, method: 'get' }, 400, expect.stringMatching(/^method .* GET, .*, not "get"\.$/)],
+  ['x'.repeat(70_000), 413, tooLarge(65536)],
 ])('what cannot be followed is told by its field: %j', async (body, status, error) => {
   const { ask } = await platformWith()
   const response = await ask('/__standin/faults', post(body))

@@ -4,6 +4,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { describe, expect, test } from 'vitest'
 import { tape } from '../recordings/live.js'
 import { hello } from '../scene.js'
+import { mustBe } from '../sentences.js'
 import { liveOnSocket, liveWith, proxyTo, send } from './live.js'
 
 type Encode = (text: string) => Buffer
@@ -347,8 +348,8 @@ describe('what the platform said is kept', () => {
       {
         status: 500,
         violations: [
-          { sentence: 'An error must be JSON, and its content type is not.' },
-          { sentence: 'An error must be a JSON object with the field error.' },
+          { sentence: mustBe('An error', 'JSON, and its content type is not') },
+          { sentence: mustBe('An error', 'a JSON object with the field error') },
         ],
       },
     ])

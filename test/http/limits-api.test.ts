@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { hello, platformWith } from '../scene.js'
-import { isUnknown } from '../sentences.js'
+import { isUnknown, mustBe, wholeNumber } from '../sentences.js'
 import { control } from './controlled.js'
 
 const rules = [{ reply: { text: 'Hi there!' } }]
@@ -94,8 +94,8 @@ test('what was counted stays counted when a limit changes, and a reset forgets i
 })
 
 test.each([
-  [{ requestsPerMinute: -1 }, 'requestsPerMinute must be a whole number from 0 to 1000000000, not -1.'],
-  [{ bodyBytes: 0 }, 'bodyBytes must be a whole number from 1 to 1073741824, not 0.'],
+  [{ requestsPerMinute: -1 }, mustBe('requestsPerMinute', wholeNumber(0, 1000000000), -1)],
+  [{ bodyBytes: 0 }, mustBe('bodyBytes', wholeNumber(1, 1073741824), 0)],
   [{ tokensPerMinutes: 1 }, `tokensPerMinutes ${isUnknown('tokensPerMinute')}`],
 ])('%j is refused, and nothing changes', async (wrong, error) => {
   const platform = await platformWith()

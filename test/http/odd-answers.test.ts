@@ -1,6 +1,7 @@
 import { createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { platformWith } from '../scene.js'
+import { notReached } from '../sentences.js'
 
 /** A live platform that answers every request with these bytes, and a platform in front of it. */
 async function liveThatSends(bytes: string) {
@@ -23,7 +24,7 @@ test.each([
   [
     'a change of protocol',
     'HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
-    'The live platform could not be reached (no answer).',
+    notReached('no answer'),
   ],
   [
     'no HTTP at all',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { unpaced } from '../../src/core/pace.js'
 import { hello, platformWith, type Scene } from '../scene.js'
-import { isUnknown } from '../sentences.js'
+import { AN_OBJECT, didYouMean, isUnknown, mustBe, oneOf, range } from '../sentences.js'
 import { control } from './controlled.js'
 
 const rules = [{ reply: { text: 'one two three four' } }]
@@ -77,14 +77,14 @@ test('a stream that has begun goes on as it began', async () => {
 })
 
 test.each([
-  [{ firstTokenMs: -1 }, 'firstTokenMs must be milliseconds from 0 to 600000, not -1.'],
-  [{ firstTokenMs: '300' }, 'firstTokenMs must be milliseconds from 0 to 600000, not "300".'],
-  [{ distribution: 'even' }, 'distribution must be one of fixed, uniform, lognormal, not "even".'],
+  [{ firstTokenMs: -1 }, mustBe('firstTokenMs', range('milliseconds', 0, 600000), -1)],
+  [{ firstTokenMs: '300' }, mustBe('firstTokenMs', range('milliseconds', 0, 600000), '300')],
+  [{ distribution: 'even' }, mustBe('distribution', oneOf('fixed', 'uniform', 'lognormal'), 'even')],
   [{ tokenPerSecond: 3 }, `tokenPerSecond ${isUnknown('tokensPerSecond')}`],
-  [{ models: { 'gpt-4o': { jitter: 2 } } }, 'models.gpt-4o.jitter must be a number from 0 to 1, not 2.'],
-  [{ models: { 'gpt-4': {} } }, 'models["gpt-4"] is no model here. Did you mean "gpt-4o"?'],
-  [{ models: [] }, 'models must be a map from models to paces, not an empty array.'],
-  [[], 'The request body must be an object, not an empty array.'],
+  [{ models: { 'gpt-4o': { jitter: 2 } } }, mustBe('models.gpt-4o.jitter', range('a number', 0, 1), 2)],
+  [{ models: { 'gpt-4': {} } }, `models["gpt-4"] is no model here.${didYouMean('gpt-4o')}`],
+  [{ models: [] }, mustBe('models', 'a map from models to paces', [])],
+  [[], mustBe('The request body', AN_OBJECT, [])],
 ])('%j is refused, and nothing changes', async (wrong, error) => {
   const platform = await platformWith()
   expect(await control(platform, 'PUT /pace', wrong)).toEqual({ status: 400, body: { error } })

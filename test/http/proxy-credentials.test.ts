@@ -3,7 +3,7 @@ import type { Exchange } from '../../src/core/exchange.js'
 import { platformCredentials } from '../../src/http/proxy.js'
 import { openPlatform } from '../../src/platform.js'
 import { hello, platformWith, refusalOf, unauthorized } from '../scene.js'
-import { KEY_UNKNOWN } from '../sentences.js'
+import { KEY_UNKNOWN, NO_CREDENTIAL } from '../sentences.js'
 import { liveAnonKey, liveKey, liveWith, proxyTo } from './live.js'
 
 const pass = { upstream: { credentials: 'pass' } } as const
@@ -39,7 +39,7 @@ test('with credentials passed on, the live platform says which are good', async 
 })
 
 const malformed: readonly (readonly [string, Record<string, string>, string])[] = [
-  ['missing', {}, 'No credential was sent. Add the header "Authorization: Bearer <credential>".'],
+  ['missing', {}, NO_CREDENTIAL],
   [
     'of another scheme',
     { authorization: 'Basic YTpi' },

@@ -10,6 +10,7 @@ import { climbs } from '../../src/http/proxy/climbing.js'
 import { openPlatform } from '../../src/platform.js'
 import { selfSigned } from '../certificate.js'
 import { runs } from '../runs.js'
+import { notReached } from '../sentences.js'
 import { listening, liveKey, liveWith, proxyTo } from './live.js'
 
 const ok: RequestListener = (_request, response) => void response.end('{"ok":true}')
@@ -26,10 +27,7 @@ test('a live platform with an untrusted certificate is a 502 that says why, and 
   onTestFinished(() => platform.stop())
   const journaled = new Promise<Exchange>(resolve => platform.journal.follow(resolve))
   const response = await fetch(`${platform.url}/health`)
-  expect([response.status, await response.json()]).toEqual([
-    502,
-    { error: 'The live platform could not be reached (DEPTH_ZERO_SELF_SIGNED_CERT).' },
-  ])
+  expect([response.status, await response.json()]).toEqual([502, { error: notReached('DEPTH_ZERO_SELF_SIGNED_CERT') }])
   expect((await journaled).outcome?.hint).toContain('upstream.insecure')
 })
 

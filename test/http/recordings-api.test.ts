@@ -178,12 +178,7 @@ test('two that are made at once of one request do not take the same name', async
 })
 
 test.each([
-  [
-    'with a credential that opens nothing',
-    { bearer: 'sk-wrong' },
-    {},
-    /error of Standin's own \(The API key is not known\)/,
-  ],
+  ['with a credential that opens nothing', { bearer: 'sk-wrong' }, {}, /error of Standin's own \(.*API key.*\)/],
   ['that no rule matches', {}, { strict: true, rules: [] }, /error of Standin's own \(No rule matches/],
   ['that was asked to fail', { headers: { 'x-standin-fault': 'truncate' } }, {}, /because a fault changed its answer/],
   ['that was asked to be an error', { headers: { 'x-standin-fault': 'status=503' } }, {}, /A rule can say the same/],
@@ -350,6 +345,6 @@ test('a folder that cannot be read is told with its name', async () => {
   const platform = await platformWith({ recordings: { dir } })
   expect(await errorOf(await platform.ask(recordings, bare))).toEqual([
     409,
-    expect.stringMatching(/a-file: cannot be read \(ENOTDIR\)\.$/),
+    expect.stringMatching(/a-file: .*\(ENOTDIR\)\.$/),
   ])
 })

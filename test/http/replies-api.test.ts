@@ -5,7 +5,7 @@ import { openPlatform } from '../../src/platform.js'
 import { folderWith } from '../command.js'
 import { liveWith, saying } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
-import { isUnknown } from '../sentences.js'
+import { AN_OBJECT, eitherReply, isUnknown, mustBe, NO_BODY, tooDeep } from '../sentences.js'
 
 /** A call of the control API, without any credential. */
 const call = (method: string, body?: unknown, headers: Record<string, string> = {}) => ({
@@ -105,12 +105,12 @@ test('without a scope all that were added are removed, those of files and code n
 })
 
 test.each([
-  ['', 400, 'The request body is empty. It must be a JSON object.'],
-  ['"x"', 400, 'The request body must be an object, not "x".'],
-  [{}, 400, 'the rule has to have either reply or replies.'],
-  [{ reply: { text: 1 } }, 400, 'reply.text must be text, not 1.'],
+  ['', 400, NO_BODY],
+  ['"x"', 400, mustBe('The request body', AN_OBJECT, 'x')],
+  [{}, 400, eitherReply('the rule')],
+  [{ reply: { text: 1 } }, 400, mustBe('reply.text', 'text', 1)],
   [{ reply: { text: 'a' }, whn: {} }, 400, expect.stringContaining(`whn ${isUnknown('when')}`)],
-  [{ reply: { text: 'a' }, scope: 5 }, 400, 'scope must be text, not 5.'],
+  [{ reply: { text: 'a' }, scope: 5 }, 400, mustBe('scope', 'text', 5)],
   [[{ reply: { text: 'a' } }, { reply: { text: '{% if %}' } }], 400, expect.stringMatching(/^\[1\]\.reply\.text: /)],
   [{ when: { user: '/(/' }, reply: { text: 'a' } }, 400, expect.stringMatching(/^when\.user /)],
   [{ reply: { file: '/etc/passwd' } }, 400, 'reply.file: A rule that is sent has no folder. Send the text itself.'],
@@ -174,5 +174,5 @@ test('what has more levels than anybody means is refused, and says so', async ()
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
   const refused = await platform.ask(replies, call('POST', deep))
   expect(refused.status).toBe(400)
-  expect(await refused.json()).toEqual({ error: 'The request body has more than 1100 levels of objects and arrays.' })
+  expect(await refused.json()).toEqual({ error: tooDeep(1100) })
 })

@@ -4,6 +4,7 @@ import { developmentApiKey, developmentUser } from '../../src/core/secrets.js'
 import type { StateDocument } from '../../src/state/document.js'
 import { adminOf, answerOf, sentences, signIn, signUp } from '../keys/people.js'
 import { platformWith, type Scene } from '../scene.js'
+import { mustBe, tooLarge } from '../sentences.js'
 
 const ada = { email: 'ada@example.com', password: 'a password that nobody guesses' }
 
@@ -102,7 +103,7 @@ test('a document with a mistake is refused in a sentence, and nothing has change
   expect(await imported(platform, { ...before, users: [{ ...user, banned_until: 'soon' }] })).toEqual({
     status: 400,
     body: {
-      error: 'users[0].banned_until must be a moment such as 2030-01-31T12:00:00.000Z, or null, not "soon".',
+      error: mustBe('users[0].banned_until', 'a moment such as 2030-01-31T12:00:00.000Z, or null', 'soon'),
     },
   })
   expect(await exported(platform)).toEqual(before)
@@ -119,10 +120,7 @@ test('a state is larger than other requests may be, and has an end', async () =>
     headers: { 'content-type': 'application/json' },
     body: ' '.repeat(8_388_609),
   })
-  expect([response.status, await response.json()]).toEqual([
-    413,
-    { error: 'The request body is larger than 8388608 bytes.' },
-  ])
+  expect([response.status, await response.json()]).toEqual([413, { error: tooLarge(8388608) }])
 })
 
 test.each([

@@ -8,7 +8,7 @@ import { createEntrance } from '../../src/http/entrance.js'
 import { listen } from '../../src/http/listen.js'
 import { openPlatform } from '../../src/platform.js'
 import { eventsOf, hello, platformWith, textOfChunks } from '../scene.js'
-import { isUnknown } from '../sentences.js'
+import { isUnknown, mustBe, oneOf, range } from '../sentences.js'
 import { onTheWire, wireTo } from '../wire.js'
 import { journalOfAll, lineOver } from './emulating.js'
 
@@ -268,12 +268,12 @@ describe('a pace that the request asks for', () => {
       `speed ${isUnknown()} Known: firstTokenMs, tokensPerSecond, jitter, distribution, promptTokensPerSecond, fullSpeedStreams.`,
     ],
     ['tokenPerSecond=3', `tokenPerSecond ${isUnknown('tokensPerSecond')}`],
-    ['firstTokenMs=soon', 'firstTokenMs must be milliseconds from 0 to 600000, not "soon".'],
-    ['firstTokenMs', 'firstTokenMs must be milliseconds from 0 to 600000, not true.'],
-    ['tokensPerSecond=-1', 'tokensPerSecond must be a number from 0 to 100000, not -1.'],
-    ['tokensPerSecond=50;jitter=2', 'jitter must be a number from 0 to 1, not 2.'],
-    ['distribution=normal', 'distribution must be one of fixed, uniform, lognormal, not "normal".'],
-    ['fullSpeedStreams=1.5', 'fullSpeedStreams must be a whole number, not 1.5.'],
+    ['firstTokenMs=soon', mustBe('firstTokenMs', range('milliseconds', 0, 600000), 'soon')],
+    ['firstTokenMs', mustBe('firstTokenMs', range('milliseconds', 0, 600000), true)],
+    ['tokensPerSecond=-1', mustBe('tokensPerSecond', range('a number', 0, 100000), -1)],
+    ['tokensPerSecond=50;jitter=2', mustBe('jitter', range('a number', 0, 1), 2)],
+    ['distribution=normal', mustBe('distribution', oneOf('fixed', 'uniform', 'lognormal'), 'normal')],
+    ['fullSpeedStreams=1.5', mustBe('fullSpeedStreams', 'a whole number', 1.5)],
     ['jitter=0.1, tokensPerSecond=50', 'must be sent once, with ";" between its settings, not ",".'],
   ])('is refused when it is wrong: %s', async (pace, sentence) => {
     const { chat } = await platformWith()

@@ -5,7 +5,7 @@ import { run, startReady } from '../command.js'
 import { written } from '../keys/edited.js'
 import { adminOf, answerOf, claimsOf, type Place, sentences, signIn, userOf } from '../keys/people.js'
 import { platformWith } from '../scene.js'
-import { isUnknown } from '../sentences.js'
+import { isUnknown, mustBe, oneOf } from '../sentences.js'
 
 interface Minted {
   readonly token: string
@@ -88,17 +88,17 @@ test('a token lives from the moment that the clock shows', async () => {
 const seconds = 'a whole number of seconds from -9999999999 to 9999999999'
 
 test.each([
-  [{ role: 'admin' }, 'role must be one of anon, service, user, not "admin".'],
-  [{ email: 'ada' }, 'email must be an email address, not "ada".'],
-  [{ email: 7 }, 'email must be an email address, not 7.'],
+  [{ role: 'admin' }, mustBe('role', oneOf('anon', 'service', 'user'), 'admin')],
+  [{ email: 'ada' }, mustBe('email', 'an email address', 'ada')],
+  [{ email: 7 }, mustBe('email', 'an email address', 7)],
   [{ email: `${'a'.repeat(250)}@example.com` }, expect.stringMatching(/^email must be an email address, not "a+…\.$/)],
   [
     { role: 'anon', email: 'ada@example.com' },
-    'email must be left out if role is anon or service, not "ada@example.com".',
+    mustBe('email', 'left out if role is anon or service', 'ada@example.com'),
   ],
-  [{ expiresIn: '1h' }, `expiresIn must be ${seconds}, not "1h".`],
-  [{ expiresIn: 1e10 }, `expiresIn must be ${seconds}, not 10000000000.`],
-  [{ expiresIn: 0.5 }, 'expiresIn must be a whole number of seconds, not 0.5.'],
+  [{ expiresIn: '1h' }, mustBe('expiresIn', seconds, '1h')],
+  [{ expiresIn: 1e10 }, mustBe('expiresIn', seconds, 10000000000)],
+  [{ expiresIn: 0.5 }, mustBe('expiresIn', 'a whole number of seconds', 0.5)],
   [{ expires_in: 60 }, `expires_in ${isUnknown('expiresIn')}`],
 ])('%j is refused in a sentence that names the field, and creates no user', async (body, error) => {
   const platform = await platformWith()

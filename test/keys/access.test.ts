@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { hello, platformWith, refusalOf, type Scene, unauthorized } from '../scene.js'
+import { NO_CREDENTIAL } from '../sentences.js'
 import { userToken } from '../signing.js'
 
 const bearers = {
@@ -58,9 +59,7 @@ test('the health check needs no credential, and does not mind a wrong one', asyn
 
 test('the health check can be made to require a credential', async () => {
   const { ask, serviceKey, apiKey } = await platformWith({ access: { health: ['service'] } })
-  expect(await refusalOf(await ask('/health', { bearer: null }))).toEqual(
-    unauthorized('No credential was sent. Add the header "Authorization: Bearer <credential>".'),
-  )
+  expect(await refusalOf(await ask('/health', { bearer: null }))).toEqual(unauthorized(NO_CREDENTIAL))
   expect(await refusalOf(await ask('/health', { bearer: apiKey }))).toEqual(
     unauthorized('An API key does not open GET /health. It takes the service key.'),
   )

@@ -5,6 +5,7 @@ import { connect } from '../../src/index.js'
 import { openPlatform } from '../../src/platform.js'
 import { control } from '../http/controlled.js'
 import { platformWith, type Scene } from '../scene.js'
+import { didYouMean } from '../sentences.js'
 import { connected } from './everything.js'
 
 const weather = { name: 'get_weather', description: 'The weather in a city.' }
@@ -85,11 +86,11 @@ test('the same works from another process, and is undone for one server', async 
 })
 
 test.each([
-  [{ tools: [{ ...weather, nam: 'x' }] }, /tools\[0\]\.nam is not known here\. Did you mean "name"\?/],
+  [{ tools: [{ ...weather, nam: 'x' }] }, /tools\[0\]\.nam .*"name"\?/],
   [{ tools: [weather, weather] }, /a list without two tools of the same name/],
   [{ tools: [{ ...weather, reply: { text: 'Hi.' } }] }, /reply is not known here\. What is answered is a rule/],
   [{ tools: [{ ...weather, inputSchema: { type: 'object', pattern: '(' } }] }, /inputSchema of the tool get_weather/],
-  [{ remove: { tools: ['get_wether'] } }, /There is no tool "get_wether"\. Did you mean "get_weather"\?/],
+  [{ remove: { tools: ['get_wether'] } }, / tool "get_wether"\..* "get_weather"\?/],
 ])('%j is refused, and changes nothing', async (changes, sentence) => {
   const platform = await withTools()
   await expect(platform.mcp.change(changes as never)).rejects.toThrow(sentence)
@@ -99,6 +100,6 @@ test.each([
 
 test('a server that is not there is not changed', async () => {
   const platform = await withTools()
-  const there = 'There is no MCP server at "/mpc". Did you mean "/mcp"?'
+  const there = `There is no MCP server at "/mpc".${didYouMean('/mcp')}`
   await expect(platform.mcp.change({ tools: [time] }, '/mpc')).rejects.toThrow(there)
 })

@@ -147,7 +147,7 @@ test('a test expects calls of a tool, and a scope has its own', async () => {
   expect(scope).toHaveCalledTool('get_weather')
   expect(platform.scope('b')).not.toHaveCalledTool('get_weather')
   const wrong = () => expect(platform).toHaveCalledTool('get_weather', { city: 'Bergen' })
-  expect(wrong).toThrow(/^expect\(platform\).toHaveCalledTool[\s\S]*Bergen[\s\S]*The nearest is POST \/mcp/)
+  expect(wrong).toThrow(/^expect\(platform\).toHaveCalledTool[\s\S]*Bergen[\s\S]*nearest is POST \/mcp/)
 })
 
 test('the log names calls in rules of chat that no tool fits', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { mustBe, oneOf } from '../sentences.js'
 import { builderWith, json, platformFor, platformForAll } from './builder.js'
 
 const builderPlatform = platformForAll()
@@ -10,18 +11,15 @@ test('a request that does not fit is refused with the fields that are wrong', as
     const { error } = (await answer.json()) as { readonly error: string }
     return [answer.status, error]
   }
-  expect(await refused('/builder/projects?limit=500')).toEqual([400, 'query.limit must be at most 100, not 500.'])
-  expect(await refused('/builder/projects?limit=many')).toEqual([
-    400,
-    'query.limit must be a whole number, not "many".',
-  ])
+  expect(await refused('/builder/projects?limit=500')).toEqual([400, mustBe('query.limit', 'at most 100', 500)])
+  expect(await refused('/builder/projects?limit=many')).toEqual([400, mustBe('query.limit', 'a whole number', 'many')])
   expect(await refused('/builder/projects?status=draft&status=dead')).toEqual([
     400,
-    'query.status[1] must be one of "draft", "live", not "dead".',
+    mustBe('query.status[1]', oneOf('"draft"', '"live"'), 'dead'),
   ])
   expect(await refused('/builder/projects?filter[stars]=x')).toEqual([
     400,
-    'query.filter.stars must be a whole number, not "x".',
+    mustBe('query.filter.stars', 'a whole number', 'x'),
   ])
   expect(await refused('/builder/projects', { headers: { 'x-tenant': 'A1' } })).toEqual([
     400,
@@ -30,7 +28,7 @@ test('a request that does not fit is refused with the fields that are wrong', as
   expect(await refused('/builder/projects', { method: 'POST' })).toEqual([400, 'body is missing.'])
   expect(await refused('/builder/projects', json({ status: 'dead' }))).toEqual([
     400,
-    'body.name is missing. body.status must be one of "draft", "live", not "dead".',
+    `body.name is missing. ${mustBe('body.status', oneOf('"draft"', '"live"'), 'dead')}`,
   ])
   const csv = { ...json({}), headers: { 'content-type': 'text/csv' } }
   expect(await refused('/builder/projects', csv)).toEqual([

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from '../runs.js'
 import { eventsOf, hello, platformWith } from '../scene.js'
+import { didYouMean } from '../sentences.js'
 import { encoded, secretToken } from '../signing.js'
 
 const models = 'gpt-4o-mini, gpt-4o, llama-3.3-70b-instruct, mistral-small-latest or qwen2.5-72b-instruct'
@@ -24,8 +25,8 @@ test.each<[body: unknown, sentence: string]>([
   [but({ model: null }), 'model must be text, not null.'],
   [but({ model: ['gpt-4o'] }), 'model must be text, not an array.'],
   [but({ model: '' }), 'model must be the id of a model, not "".'],
-  [but({ model: 'gpt-4o-mimi' }), `model must be ${models}, not "gpt-4o-mimi". Did you mean "gpt-4o-mini"?`],
-  [but({ model: 'GPT-4o' }), `model must be ${models}, not "GPT-4o". Did you mean "gpt-4o"?`],
+  [but({ model: 'gpt-4o-mimi' }), `model must be ${models}, not "gpt-4o-mimi".${didYouMean('gpt-4o-mini')}`],
+  [but({ model: 'GPT-4o' }), `model must be ${models}, not "GPT-4o".${didYouMean('gpt-4o')}`],
   [but({ model: 'something else' }), `model must be ${models}, not "something else".`],
   [but({ model: '__proto__' }), `model must be ${models}, not "__proto__".`],
   [but({ model: 'x'.repeat(101) }), `model must be ${models}, not "${'x'.repeat(100)}…".`],

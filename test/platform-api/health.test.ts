@@ -1,6 +1,7 @@
 import request from 'supertest'
 import { expect, test } from 'vitest'
 import { platformWith } from '../scene.js'
+import { mustBe } from '../sentences.js'
 
 test('the health check says ok and the version', async () => {
   const { url } = await platformWith()
@@ -18,7 +19,7 @@ test('the version is the configured one', async () => {
 
 test('a version that is not three numbers stops the start', async () => {
   await expect(platformWith({ version: 'v1' })).rejects.toThrow(
-    'version must be three numbers with dots, such as 1.0.0, not "v1".',
+    mustBe('version', 'three numbers with dots, such as 1.0.0', 'v1'),
   )
 })
 

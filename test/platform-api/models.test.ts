@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { startPlatform } from '../../src/index.js'
 import { platformWith } from '../scene.js'
-import { isUnknown } from '../sentences.js'
+import { AN_OBJECT, isUnknown, mustBe, range, wholeNumber } from '../sentences.js'
 
 test('the models are listed in the form that clients of OpenAI read', async () => {
   const { ask } = await platformWith({
@@ -64,10 +64,10 @@ test('the rhythm and the bounds of a model are not listed', async () => {
 
 test.each([
   [{ pace: { speed: 3 } }, `models[0].pace.speed ${isUnknown()}`],
-  [{ pace: { jitter: 2 } }, 'models[0].pace.jitter must be a number from 0 to 1, not 2.'],
-  [{ pace: 'fast' }, 'models[0].pace must be an object, not "fast".'],
-  [{ maxPromptTokens: 0 }, 'models[0].maxPromptTokens must be a whole number from 1 to 2147483647, not 0.'],
-  [{ maxPromptTokens: 1.5 }, 'models[0].maxPromptTokens must be a whole number from 1 to 2147483647, not 1.5.'],
+  [{ pace: { jitter: 2 } }, mustBe('models[0].pace.jitter', range('a number', 0, 1), 2)],
+  [{ pace: 'fast' }, mustBe('models[0].pace', AN_OBJECT, 'fast')],
+  [{ maxPromptTokens: 0 }, mustBe('models[0].maxPromptTokens', wholeNumber(1, 2147483647), 0)],
+  [{ maxPromptTokens: 1.5 }, mustBe('models[0].maxPromptTokens', wholeNumber(1, 2147483647), 1.5)],
 ])('what is wrong with a model is told: %o', async (more, sentence) => {
   // What the compiler would not let through, as it stands in a file.
   const model = { id: 'one', ...more } as { id: string }

@@ -4,7 +4,7 @@ import { recordingIn, requestIn } from '../../src/recordings/file-text.js'
 import { ignoreFrom } from '../../src/recordings/ignore.js'
 import { keyOf } from '../../src/recordings/key.js'
 import { bodyOf } from '../../src/recordings/recording.js'
-import { isUnknown } from '../sentences.js'
+import { AN_OBJECT, isMissing, isUnknown, mustBe, notValid, range } from '../sentences.js'
 import { asking } from './scene.js'
 
 const request = 'request: { method: GET, path: /v1/models }\n'
@@ -73,21 +73,15 @@ test('a request is found behind the response as well, and whatever the response 
 test.each<[text: string, complaints: readonly string[]]>([
   [
     `${request}response: { status: 2000 }`,
-    ['models/a.yaml:2:13: response.status must be a status from 100 to 999, not 2000.'],
+    [mustBe('models/a.yaml:2:13: response.status', range('a status', 100, 999), 2000)],
   ],
-  [response, ['models/a.yaml:1:1: request is missing. It must be an object.']],
-  [
-    '',
-    [
-      'models/a.yaml:1:1: request is missing. It must be an object.',
-      'models/a.yaml:1:1: response is missing. It must be an object.',
-    ],
-  ],
-  ['no recording', ['models/a.yaml:1:1: the file must be an object, not "no recording".']],
+  [response, [isMissing('models/a.yaml:1:1: request', AN_OBJECT)]],
+  ['', [isMissing('models/a.yaml:1:1: request', AN_OBJECT), isMissing('models/a.yaml:1:1: response', AN_OBJECT)]],
+  ['no recording', [mustBe('models/a.yaml:1:1: the file', AN_OBJECT, 'no recording')]],
   [
     `recordedAt: yesterday\n${request}respnse: {}\n${response}`,
     [
-      'models/a.yaml:1:1: recordedAt must be a time such as 2030-01-31T12:00:00Z, not "yesterday".',
+      mustBe('models/a.yaml:1:1: recordedAt', 'a time such as 2030-01-31T12:00:00Z', 'yesterday'),
       `models/a.yaml:3:1: respnse ${isUnknown('response')}`,
     ],
   ],
@@ -102,20 +96,18 @@ test.each<[text: string, complaints: readonly string[]]>([
   [
     `${request}response:\n  status: 200\n  chunks:\n    - { atMs: soon, text: a }\n    - { atMs: 1 }\n    - { base64: "%" }\n`,
     [
-      'models/a.yaml:5:9: response.chunks[0].atMs must be milliseconds from 0 to 9007199254740991, not "soon".',
+      mustBe('models/a.yaml:5:9: response.chunks[0].atMs', range('milliseconds', 0, 9007199254740991), 'soon'),
       'models/a.yaml:6:7: response.chunks[1] has none or several of text, base64. Use exactly one.',
-      'models/a.yaml:7:9: response.chunks[2].base64 must be bytes in Base64, not "%".',
+      mustBe('models/a.yaml:7:9: response.chunks[2].base64', 'bytes in Base64', '%'),
     ],
   ],
   [
     `${request}response:\n  status: 200\n  body: { written: nicely, json: {} }\n`,
-    ['models/a.yaml:4:11: response.body.written must be a style such as compact or indented, not "nicely".'],
+    [mustBe('models/a.yaml:4:11: response.body.written', 'a style such as compact or indented', 'nicely')],
   ],
   [
     `${request}${request}${response}`,
-    [
-      'models/a.yaml:2:1: This is not valid YAML: The key "request" appears twice, first on line 1. Remove one of them.',
-    ],
+    [`models/a.yaml:2:1: ${notValid('YAML')}: The key "request" appears twice, first on line 1. Remove one of them.`],
   ],
 ])('%j is told what is wrong with it', (text, complaints) => {
   expect(complaintsAbout(text)).toEqual(complaints)
@@ -124,6 +116,6 @@ test.each<[text: string, complaints: readonly string[]]>([
 test('a request is told what is wrong with it, at its place', () => {
   const text = `# comment\nrequest:\n  method: GET\n  path: models\n${response}`
   expect(complaintsAbout(text, requestIn)).toEqual([
-    'models/a.yaml:4:3: request.path must be a path that begins with /, not "models".',
+    mustBe('models/a.yaml:4:3: request.path', 'a path that begins with /', 'models'),
   ])
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { bodyOf } from '../../src/recordings/index.js'
+import { AN_OBJECT, isMissing, mustBe } from '../sentences.js'
 import { fromChrome, harWith, imported, LIVE } from './hars.js'
 
 const prompt = '{"model":"gpt-4o","messages":[{"role":"user","content":"hello"}]}'
@@ -207,22 +208,22 @@ test.each<[string, unknown, string]>([
   ['cut off', '{"log": {\n"entries": [', 'app.har:2:13: This is not valid JSON.'],
   ['wrong behind a byte order mark', '\ufeff{"log": [1 2]}', 'app.har:1:12: This is not valid JSON.'],
   ['nested too deeply to look into', '['.repeat(100_000), 'app.har: This is not valid JSON.'],
-  ['something else', [], 'app.har:1:1: The file must be an object, not an empty array.'],
-  ['without entries', { log: {} }, 'app.har:1:8: log.entries is missing. It must be a list.'],
+  ['something else', [], mustBe('app.har:1:1: The file', AN_OBJECT, [])],
+  ['without entries', { log: {} }, isMissing('app.har:1:8: log.entries', 'a list')],
   [
     'a status in words',
     inLines(harWith({ ...entry, response: { ...entry.response, status: 'OK' } })),
-    'app.har:49:21: log.entries[0].response.status must be a number, not "OK".',
+    mustBe('app.har:49:21: log.entries[0].response.status', 'a number', 'OK'),
   ],
   [
     'without an address',
     inLines(harWith({ ...entry, request: { ...entry.request, url: '/v1/models' } })),
-    'app.har:23:18: log.entries[0].request.url must be an address, not "/v1/models".',
+    mustBe('app.har:23:18: log.entries[0].request.url', 'an address', '/v1/models'),
   ],
   [
     'without a time',
     inLines(harWith({ ...entry, startedDateTime: 'now' })),
-    'app.har:84:28: log.entries[0].startedDateTime must be a time such as 2030-01-31T12:00:00.000Z, not "now".',
+    mustBe('app.har:84:28: log.entries[0].startedDateTime', 'a time such as 2030-01-31T12:00:00.000Z', 'now'),
   ],
 ])('a file that is %s says where', (_what, har, sentence) => {
   expect(() => imported(har)).toThrow(sentence)
@@ -234,8 +235,8 @@ test('an entry that is wrong is left out, the others keep their places', () => {
   expect(recordings).toHaveLength(1)
   expect(remarks).toEqual(['log.entries[3] is without the body of the answer.'])
   expect(problems.map(({ sentence }) => sentence)).toEqual([
-    'log.entries[0] must be an object, not an empty array.',
-    'log.entries[2].request must be an object, not 7.',
+    mustBe('log.entries[0]', AN_OBJECT, []),
+    mustBe('log.entries[2].request', AN_OBJECT, 7),
   ])
 })
 

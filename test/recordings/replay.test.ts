@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import type { PlatformOptions } from '../../src/index.js'
 import { writeInto } from '../command.js'
 import { eventsOf, hello, textOfChunks } from '../scene.js'
+import { mustBe, oneOf } from '../sentences.js'
 import { liveWith, saying, tape } from './live.js'
 
 const streamed = { ...hello, stream: true }
@@ -484,6 +485,8 @@ test('the mode changes while it runs, by call and by code', async () => {
   expect(refused.status).toBe(409)
   expect(await refused.json()).toEqual({ error: expect.stringContaining('upstream.baseUrl') })
   expect((await put({ mode: 'prxy' })).status).toBe(400)
-  expect(() => platform.switchMode('prxy' as 'proxy')).toThrow('mode must be one of')
+  expect(() => platform.switchMode('prxy' as 'proxy')).toThrow(
+    mustBe('mode', oneOf('emulate', 'proxy', 'record', 'replay'), 'prxy'),
+  )
   expect(await content()).toBe('{"count":1}')
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../src/completions/request.js'
 import type { Caller } from '../../src/core/exchange.js'
 import type { RuleInput } from '../../src/replies/index.js'
-import { isUnknown } from '../sentences.js'
+import { isUnknown, mustBe, NEAREST, validPattern } from '../sentences.js'
 import { repliesOf } from './replies.js'
 
 type When = RuleInput['when']
@@ -28,7 +28,7 @@ const asking = (more: object, ...messages: object[]) =>
 async function objectionTo(when: When, request: ChatRequest, who: { caller?: Caller; headers?: object } = {}) {
   const replies = await repliesOf([{ name: 'it', when, reply: { text: 'yes' } }])
   const { rule, nearest } = replies.explain(request, who as never)
-  return rule ? '' : nearest().replace('The nearest is rule "it" (rules[0]): ', '')
+  return rule ? '' : nearest().replace(`${NEAREST} rule "it" (rules[0]): `, '')
 }
 
 test.each<[When, ChatRequest]>([
@@ -194,11 +194,11 @@ test.each([
     `[0].when["request.metadata.unit"] ${isUnknown()} A field of the request stands inside of request: { metadata.unit: … }.`,
   ],
   [{ top_p: 1 }, `[0].when.top_p ${isUnknown()} A field of the request stands inside of request: { top_p: … }.`],
-  [{ turn: {} }, '[0].when.turn must be a range with min, max or both, not an object.'],
-  [{ turn: { min: 3, max: 1 } }, '[0].when.turn must be a range whose min is not above its max, not an object.'],
-  [{ system: [] }, '[0].when.system must be a list of texts that is not empty, not an empty array.'],
-  [{ any: '/(/' }, '[0].when.any must be a valid regular expression (unterminated group), not "/(/".'],
-  [{ temperature: 'hot' }, '[0].when.temperature must be a number, or { min: …, max: … }, not "hot".'],
+  [{ turn: {} }, mustBe('[0].when.turn', 'a range with min, max or both', {})],
+  [{ turn: { min: 3, max: 1 } }, mustBe('[0].when.turn', 'a range whose min is not above its max', {})],
+  [{ system: [] }, mustBe('[0].when.system', 'a list of texts that is not empty', [])],
+  [{ any: '/(/' }, mustBe('[0].when.any', validPattern('unterminated group'), '/(/')],
+  [{ temperature: 'hot' }, mustBe('[0].when.temperature', 'a number, or { min: …, max: … }', 'hot')],
   [
     { responseFormat: 'json' },
     expect.stringMatching(/^\[0\]\.when\.responseFormat must be .*json_schema.*, not "json"\.$/),

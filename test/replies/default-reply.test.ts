@@ -11,6 +11,7 @@ import { defaultReply } from '../../src/replies/default-reply.js'
 import { fakeReplies } from '../../src/replies/fake.js'
 import { runs } from '../runs.js'
 import { hello, platformWith } from '../scene.js'
+import { AN_OBJECT, isMissing, mustBe, NO_VALUE_FITS, NOT_EMPTY, oneOf } from '../sentences.js'
 
 /** A request that has passed the check. */
 function requestOf(more: object, said = 'What is the weather in Berlin?'): ChatRequest {
@@ -171,7 +172,7 @@ describe('tools', () => {
     expect(failed).toBeInstanceOf(PlatformError)
     expect(failed).toMatchObject({
       status: 400,
-      message: 'tools[1].function.parameters cannot be answered: no value fits the schema.',
+      message: `tools[1].function.parameters cannot be answered: ${NO_VALUE_FITS}.`,
     })
   })
 })
@@ -297,49 +298,49 @@ describe('JSON', () => {
 describe('what is asked for wrongly is told', () => {
   const functionNamed = (name: unknown) => ({ type: 'function', function: { name } })
   test.each<readonly [object, string]>([
-    [{ tools: [{ type: 'function' }] }, 'tools[0].function is missing. It must be an object.'],
-    [{ tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name is missing. It must be text.'],
-    [{ tools: [functionNamed(5)] }, 'tools[0].function.name must be text, not 5.'],
-    [{ tools: [functionNamed('')] }, 'tools[0].function.name must be text that is not empty, not "".'],
-    [{ tools: [weather, { type: 'custom' }] }, 'tools[1].custom is missing. It must be an object.'],
+    [{ tools: [{ type: 'function' }] }, isMissing('tools[0].function', AN_OBJECT)],
+    [{ tools: [{ type: 'function', function: {} }] }, isMissing('tools[0].function.name', 'text')],
+    [{ tools: [functionNamed(5)] }, mustBe('tools[0].function.name', 'text', 5)],
+    [{ tools: [functionNamed('')] }, mustBe('tools[0].function.name', NOT_EMPTY, '')],
+    [{ tools: [weather, { type: 'custom' }] }, isMissing('tools[1].custom', AN_OBJECT)],
     [
       { tools: [{ type: 'function', function: { name: 'f', parameters: [] } }] },
-      'tools[0].function.parameters must be an object, true or false, not an empty array.',
+      mustBe('tools[0].function.parameters', 'an object, true or false', []),
     ],
-    [{ tools, tool_choice: 'always' }, 'tool_choice must be one of none, auto, required, not "always".'],
-    [{ tool_choice: 'required' }, 'tool_choice must be one of none, auto where no tools are offered, not "required".'],
-    [{ tools, tool_choice: { type: 'function' } }, 'tool_choice.function is missing. It must be an object.'],
+    [{ tools, tool_choice: 'always' }, mustBe('tool_choice', oneOf('none', 'auto', 'required'), 'always')],
+    [{ tool_choice: 'required' }, mustBe('tool_choice', 'one of none, auto where no tools are offered', 'required')],
+    [{ tools, tool_choice: { type: 'function' } }, isMissing('tool_choice.function', AN_OBJECT)],
     [
       { tools, tool_choice: functionNamed('get_wether') },
-      'tool_choice.function.name must be the name of a function that is offered, not "get_wether".',
+      mustBe('tool_choice.function.name', 'the name of a function that is offered', 'get_wether'),
     ],
     [
       { tools, tool_choice: { type: 'custom', custom: { name: 'now' } } },
-      'tool_choice.custom.name must be the name of a custom tool that is offered, not "now".',
+      mustBe('tool_choice.custom.name', 'the name of a custom tool that is offered', 'now'),
     ],
     [
       { tools, tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'some', tools: [] } } },
-      'tool_choice.allowed_tools.mode must be one of auto, required, not "some".',
+      mustBe('tool_choice.allowed_tools.mode', oneOf('auto', 'required'), 'some'),
     ],
     [
       { tools, tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [functionNamed('x')] } } },
-      'tool_choice.allowed_tools.tools[0].function.name must be the name of a function that is offered, not "x".',
+      mustBe('tool_choice.allowed_tools.tools[0].function.name', 'the name of a function that is offered', 'x'),
     ],
-    [{ functions: [{}] }, 'functions[0].name is missing. It must be text.'],
-    [{ function_call: { name: 'f' } }, 'function_call.name must be the name of a function that is offered, not "f".'],
-    [{ function_call: 'f' }, 'function_call must be none, auto or an object with a name, not "f".'],
+    [{ functions: [{}] }, isMissing('functions[0].name', 'text')],
+    [{ function_call: { name: 'f' } }, mustBe('function_call.name', 'the name of a function that is offered', 'f')],
+    [{ function_call: 'f' }, mustBe('function_call', 'none, auto or an object with a name', 'f')],
     [
       { response_format: { type: 'xml' } },
-      'response_format.type must be one of text, json_object, json_schema, not "xml".',
+      mustBe('response_format.type', oneOf('text', 'json_object', 'json_schema'), 'xml'),
     ],
-    [{ response_format: { type: 'json_schema' } }, 'response_format.json_schema is missing. It must be an object.'],
+    [{ response_format: { type: 'json_schema' } }, isMissing('response_format.json_schema', AN_OBJECT)],
     [
       { response_format: { type: 'json_schema', json_schema: { schema: {} } } },
-      'response_format.json_schema.name is missing. It must be text.',
+      isMissing('response_format.json_schema.name', 'text'),
     ],
     [
       { response_format: { type: 'json_schema', json_schema: { name: 'x', schema: [] } } },
-      'response_format.json_schema.schema must be an object, not an empty array.',
+      mustBe('response_format.json_schema.schema', AN_OBJECT, []),
     ],
   ])('%j', async (more, error) => {
     const { chat } = await platformWith()

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { lint, type RuleInput, rulesFromCode } from '../../src/replies/index.js'
 import { slowExpression } from '../../src/replies/slow-expression.js'
+import { didYouMean } from '../sentences.js'
 
 /** What is odd about rules, a line each. */
 async function oddities(...rules: RuleInput[]) {
@@ -62,13 +63,13 @@ test('a state that no rule leads to is told, with the one that was meant', async
     { when: { user: 'b' }, scenario: { name: 'order', state: 'payed' }, reply: say },
   ]
   expect(await oddities(...rules)).toEqual([
-    'rules[1]: rule "rules[1]" never answers: no rule brings scenario "order" into the state "payed". Did you mean "paid"?',
+    `rules[1]: rule "rules[1]" never answers: no rule brings scenario "order" into the state "payed".${didYouMean('paid')}`,
   ])
 })
 
 test('a model that is not listed is told, wherever in the conditions it stands', async () => {
   expect(await oddities({ when: { anyOf: [{ model: 'gpt-4o' }, { not: { model: 'gtp-4o' } }] }, reply: say })).toEqual([
-    'rules[0]: rule "rules[0]" asks for a model that the platform does not list: "gtp-4o". Did you mean "gpt-4o"?',
+    `rules[0]: rule "rules[0]" asks for a model that the platform does not list: "gtp-4o".${didYouMean('gpt-4o')}`,
   ])
 })
 

@@ -11,7 +11,7 @@ import { inWords } from '../../src/core/exchange.js'
 import { ChatInput } from '../../src/replies/conditions/chat-input.js'
 import { createReplies, type Generation, type LoadedRules, loadRules } from '../../src/replies/index.js'
 import { type Files, folderWith } from '../command.js'
-import { isUnknown } from '../sentences.js'
+import { AN_OBJECT, isUnknown, mustBe, NOT_EMPTY, notValid, range, validPattern } from '../sentences.js'
 import { textOf } from './replies.js'
 
 const root = new URL('../../', import.meta.url)
@@ -86,46 +86,50 @@ test('rules of a file can share what they say', async () => {
 test.each([
   ['- reply: { txt: x }', [`1:12: [0].reply.txt ${isUnknown('text')}`]],
   ['- replys: { text: x }', [`1:3: [0].replys ${isUnknown('reply')}`]],
-  ['- reply: { text: 42 }', ['1:12: [0].reply.text must be text, not 42.']],
-  ['- reply: hello', ['1:3: [0].reply must be an object, not "hello".']],
-  ['- hello', ['1:3: [0] must be an object, not "hello".']],
-  ['reply: { text: x }', ['1:1: the file must be a list of rules, not an object.']],
-  ['hello', ['1:1: the file must be a list of rules, not "hello".']],
-  ['- name: ""\n  reply: { text: x }', ['1:3: [0].name must be text that is not empty, not "".']],
+  ['- reply: { text: 42 }', [mustBe('1:12: [0].reply.text', 'text', 42)]],
+  ['- reply: hello', [mustBe('1:3: [0].reply', AN_OBJECT, 'hello')]],
+  ['- hello', [mustBe('1:3: [0]', AN_OBJECT, 'hello')]],
+  ['reply: { text: x }', [mustBe('1:1: the file', 'a list of rules', {})]],
+  ['hello', [mustBe('1:1: the file', 'a list of rules', 'hello')]],
+  ['- name: ""\n  reply: { text: x }', [mustBe('1:3: [0].name', NOT_EMPTY, '')]],
   [
     '- when: { user: "" }\n  reply: { text: x }',
-    ['1:11: [0].when.user must be text, or /a regular expression/, not "".'],
+    [mustBe('1:11: [0].when.user', 'text, or /a regular expression/', '')],
   ],
   [
     '- reply: { text: x }\n- when:\n    user: /[a-/\n  reply: { text: x }',
-    ['3:5: [1].when.user must be a valid regular expression (unterminated character class), not "/[a-/".'],
+    [mustBe('3:5: [1].when.user', validPattern('unterminated character class'), '/[a-/')],
   ],
   [
     '- when: { user: /a/xyz }\n  reply: { text: x }',
     [
-      '1:11: [0].when.user must be a valid regular expression ("xyz" are no flags; a text that begins with a slash is written as { contains: … }), not "/a/xyz".',
+      mustBe(
+        '1:11: [0].when.user',
+        validPattern('"xyz" are no flags; a text that begins with a slash is written as { contains: … }'),
+        '/a/xyz',
+      ),
     ],
   ],
   [
     '- when: { model: 4 }\n  reply: { text: x }',
-    ['1:11: [0].when.model must be the id of a model, or a list of them, not 4.'],
+    [mustBe('1:11: [0].when.model', 'the id of a model, or a list of them', 4)],
   ],
-  ['- when: hello\n  reply: { text: x }', ['1:3: [0].when must be an object, not "hello".']],
+  ['- when: hello\n  reply: { text: x }', [mustBe('1:3: [0].when', AN_OBJECT, 'hello')]],
   [
     '- when: { usr: a, modle: b }\n  reply: { text: x }',
     [`1:11: [0].when.usr ${isUnknown('user')}`, `1:19: [0].when.modle ${isUnknown('model')}`],
   ],
   [
     '- reply: { text: x }\n  pace: { firstTokenMs: -1 }',
-    ['2:11: [0].pace.firstTokenMs must be milliseconds from 0 to 600000, not -1.'],
+    [mustBe('2:11: [0].pace.firstTokenMs', range('milliseconds', 0, 600000), -1)],
   ],
   [
     '- reply: { text: x\n',
-    ['2:1: This is not valid YAML: Flow map in block collection must be sufficiently indented and end with a }.'],
+    [`2:1: ${notValid('YAML')}: Flow map in block collection must be sufficiently indented and end with a }.`],
   ],
   [
     '- reply: { text: x }\n  reply: { text: y }',
-    ['2:3: This is not valid YAML: The key "reply" appears twice, first on line 1. Remove one of them.'],
+    [`2:3: ${notValid('YAML')}: The key "reply" appears twice, first on line 1. Remove one of them.`],
   ],
 ])('%j is told with its place', async (text, expected) => {
   const complaints = await complaintsAbout({ 'replies/a.yaml': text })
@@ -139,9 +143,9 @@ test('several files that are wrong are all told at once', async () => {
     'replies/c.yaml': '- reply: [',
   }
   expect(await complaintsAbout(files, ['replies/*.yaml', 'missing.yaml', 'none/*.yaml'])).toEqual([
-    expect.stringMatching(/^replies\/a\.yaml:1:3: .*Did you mean "reply"\?$/),
-    'replies/a.yaml:2:3: [1] must be an object, not 3.',
-    expect.stringMatching(/^replies\/c\.yaml:\d+:\d+: This is not valid YAML: /),
+    expect.stringMatching(/^replies\/a\.yaml:1:3: .*"reply"\?$/),
+    mustBe('replies/a.yaml:2:3: [1]', AN_OBJECT, 3),
+    expect.stringMatching(/^replies\/c\.yaml:\d+:\d+: .*YAML: /),
     'missing.yaml: cannot be read (ENOENT).',
     expect.stringMatching(/^replies: No file matches "none\/\*\.yaml" in /),
   ])

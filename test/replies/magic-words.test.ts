@@ -1,6 +1,7 @@
 import OpenAI from 'openai'
 import { expect, test } from 'vitest'
 import { eventsOf, hello, platformWith, type Scene } from '../scene.js'
+import { didYouMean } from '../sentences.js'
 
 const asking = (content: string, more: object = {}) => ({ ...hello, messages: [{ role: 'user', content }], ...more })
 
@@ -78,7 +79,7 @@ test('a word that is not known is refused with those that are', async () => {
   const { chat } = await platformWith()
   const { status, error } = await errorOf(chat, asking('standin:slwo'))
   expect(status).toBe(400)
-  expect(error).toContain('Did you mean "standin:slow"?')
+  expect(error).toContain(didYouMean('standin:slow'))
   expect(error).toContain('error-NNN')
 })
 

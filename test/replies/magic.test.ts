@@ -6,6 +6,7 @@ import { PlatformError } from '../../src/core/errors.js'
 import { faultSchema } from '../../src/core/fault.js'
 import type { Generation } from '../../src/replies/generation.js'
 import { callOf, type Magic, magicOf, magicWords, withMagic } from '../../src/replies/magic.js'
+import { didYouMean } from '../sentences.js'
 
 const weather = { type: 'function', function: { name: 'get_weather', parameters: { of: 'weather' } } }
 const clock = { type: 'function', function: { name: 'get_time' } }
@@ -191,8 +192,7 @@ test('a tool that is not offered is a 400 that names those that are', () => {
   expect(refusalOf('standin:tool:get_wether', { tools: [weather, clock] })).toEqual({
     status: 400,
     code: 'tool_not_offered',
-    message:
-      'The prompt asks for the tool "get_wether", which the request does not offer. Did you mean "get_weather"? It offers get_weather or get_time.',
+    message: `The prompt asks for the tool "get_wether", which the request does not offer.${didYouMean('get_weather')} It offers get_weather or get_time.`,
   })
 })
 
@@ -207,7 +207,7 @@ test.each([
 ])('%s is a 400 that proposes %s and lists all', (word, proposal) => {
   const { message = '', ...rest } = refusalOf(`standin:json ${word} please`) ?? {}
   expect(rest).toEqual({ status: 400, code: 'unknown_magic' })
-  expect(message).toContain(`The prompt says "${word}", which is not a magic word. Did you mean "${proposal}"?`)
+  expect(message).toContain(`The prompt says "${word}", which is not a magic word.${didYouMean(proposal)}`)
   for (const known of magicWords) expect(message).toContain(known.word)
 })
 

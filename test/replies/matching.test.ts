@@ -5,7 +5,7 @@ import { ProblemsError } from '../../src/check/problem.js'
 import type { ChatRequest } from '../../src/completions/request.js'
 import { inWords } from '../../src/core/exchange.js'
 import type { RuleInput } from '../../src/replies/index.js'
-import { isUnknown } from '../sentences.js'
+import { isUnknown, mustBe, validPattern } from '../sentences.js'
 import { repliesOf, textOf } from './replies.js'
 
 type Message = ChatRequest['messages'][number]
@@ -160,9 +160,9 @@ test.each([
   [[{ reply: { text: 'y' } }, {}], '[1] has to have either reply or replies.'],
   [
     [{ when: { user: '/(/' }, reply: { text: 'y' } }],
-    '[0].when.user must be a valid regular expression (unterminated group), not "/(/".',
+    mustBe('[0].when.user', validPattern('unterminated group'), '/(/'),
   ],
-  ['no list', 'rules must be a list of rules, not "no list".'],
+  ['no list', mustBe('rules', 'a list of rules', 'no list')],
 ])('rules in code that are wrong are told: %o', async (rules, sentence) => {
   await expect(repliesOf(rules as readonly RuleInput[])).rejects.toThrow(
     new ProblemsError([{ origin: 'rules', sentence }]),

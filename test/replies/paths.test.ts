@@ -9,7 +9,7 @@ import { folderWith, run } from '../command.js'
 import { liveWith, tape } from '../recordings/live.js'
 import { runs } from '../runs.js'
 import { platformWith, refusalOf } from '../scene.js'
-import { isUnknown } from '../sentences.js'
+import { isUnknown, NEAREST } from '../sentences.js'
 import '../../src/vitest.js'
 
 const withRules = (...rules: RuleInput[]) => platformWith({ rules })
@@ -77,7 +77,7 @@ test('where no condition holds, the client gets the 404 and the log the nearest 
   const answer = await platform.ask('/builder/deploy', json({ target: 'production' }))
   expect([answer.status, await answer.json()]).toEqual([404, { error: 'Not found.', path: '/builder/deploy' }])
   const exchange = platform.journal.last({ path: '/builder/deploy' })
-  expect(exchange?.hint).toBe('The nearest is rule "deploy" (rules[0]): body.target is not "staging".')
+  expect(exchange?.hint).toBe(`${NEAREST} rule "deploy" (rules[0]): body.target is not "staging".`)
 })
 
 test('a step that is written out comes before a parameter, and that before the rest', async () => {
@@ -314,7 +314,7 @@ test('trying a request says which rule answers, and why another one does not', a
   expect(good.stdout).toContain('rule "deploy to staging" (rules.yaml:6) answers.')
   expect(good.stdout).toContain('status 202\n  content-type: application/json\n  location: /builder/deployments/p1-1')
   const bad = await run(['replies', 'try', request, '--body', '{"target":"production"}'], { files })
-  expect(bad.stdout).toContain('The nearest is rule "deploy to staging" (rules.yaml:6): body.target is not "staging".')
+  expect(bad.stdout).toContain(`${NEAREST} rule "deploy to staging" (rules.yaml:6): body.target is not "staging".`)
 })
 
 test('what a builder service has answered becomes a rule that answers the same', async () => {

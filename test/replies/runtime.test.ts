@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { inWords } from '../../src/core/exchange.js'
 import { type ChatRuleInput, createMemory, createRulesAtRunTime, type RuleInput } from '../../src/replies/index.js'
 import { exchangeWith } from '../exchanges.js'
-import { isUnknown } from '../sentences.js'
+import { cannotBeRead, eitherReply, isUnknown, lacks, mustBe, NEAREST, NO_RULES } from '../sentences.js'
 import { asking, running } from './running.js'
 
 const hi = (text: string, more: Partial<ChatRuleInput> = {}): RuleInput => ({
@@ -98,17 +98,17 @@ test('the nearest rule may be one that was added, and of another scope it never 
   await add(hi('hello', { name: 'near', times: 1 }), 'b')
   await says('hi', 'b')
   const remarkOf = async (prompt: string, scope?: string) => (await answer(prompt, scope)).remark?.()
-  expect(await remarkOf('ho', 'a')).toBe('The nearest is rule at run time #1: user does not contain "hi".')
-  expect(await remarkOf('hi', 'b')).toBe('The nearest is rule "near" (at run time #2): it has answered once already.')
-  expect(await remarkOf('ho')).toMatch(/^The nearest is rule "far"/)
+  expect(await remarkOf('ho', 'a')).toBe(`${NEAREST} rule at run time #1: ${lacks('user', 'hi')}.`)
+  expect(await remarkOf('hi', 'b')).toBe(`${NEAREST} rule "near" (at run time #2): it has answered once already.`)
+  expect(await remarkOf('ho')).toMatch(/nearest .*rule "far"/)
 })
 
 test('strict counts what was added, and says so when nothing is there', async () => {
   const { add, answer } = await running([], { strict: true })
-  await expect(answer('hi')).rejects.toThrow('There are no rules.')
+  await expect(answer('hi')).rejects.toThrow(NO_RULES)
   await add(hi('hello'), 'a')
-  await expect(answer('ho', 'a')).rejects.toThrow('The nearest is rule at run time #1: user does not contain "hi".')
-  await expect(answer('ho')).rejects.toThrow('There are no rules.')
+  await expect(answer('ho', 'a')).rejects.toThrow(`${NEAREST} rule at run time #1: ${lacks('user', 'hi')}.`)
+  await expect(answer('ho')).rejects.toThrow(NO_RULES)
 })
 
 test('two that say something made up say the same whatever other tests have added', async () => {
@@ -152,11 +152,11 @@ test('the list says where each rule is from and how often it has answered, in a 
 })
 
 test.each<[unknown, string]>([
-  [{ reply: { text: 5 } }, 'reply.text must be text, not 5.'],
+  [{ reply: { text: 5 } }, mustBe('reply.text', 'text', 5)],
   [{ when: { usr: 'x' }, reply: { text: 'y' } }, `when.usr ${isUnknown('user')}`],
-  [{}, 'the rule has to have either reply or replies.'],
+  [{}, eitherReply('the rule')],
   [{ reply: { text: '{{ user' } }, expect.stringMatching(/^reply\.text: /) as never],
-  [{ reply: { file: 'nowhere.md' } }, 'reply.file: nowhere.md cannot be read (ENOENT).'],
+  [{ reply: { file: 'nowhere.md' } }, `reply.file: nowhere.md ${cannotBeRead()}`],
   [[hi('good'), { reply: {} }], expect.stringMatching(/^\[1\]\.reply says nothing\./) as never],
   [[hi('good'), { reply: { text: '{{ user' } }], expect.stringMatching(/^\[1\]\.reply\.text: /) as never],
 ])('what is wrong with a rule is told by its field, and nothing is added: %j', async (rule, sentence) => {

@@ -3,8 +3,22 @@
 import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../src/completions/request.js'
 import { inWords } from '../../src/core/exchange.js'
+import { finishReasons } from '../../src/replies/generation.js'
 import type { RuleInput } from '../../src/replies/index.js'
-import { isUnknown } from '../sentences.js'
+import {
+  cannotBeRead,
+  eitherReply,
+  isMissing,
+  isUnknown,
+  lacks,
+  mustBe,
+  NEAREST,
+  NO_RULE,
+  NO_RULES,
+  oneOf,
+  range,
+  wholeNumber,
+} from '../sentences.js'
 import { repliesOf, textOf } from './replies.js'
 
 const asking = (content: string, more: object = {}): ChatRequest => ({
@@ -158,8 +172,7 @@ test('strict refuses what no rule answers, and names the nearest rule and what d
   expect(() => replies.answer(asking('the weather?'))).toThrow(
     expect.objectContaining({
       status: 424,
-      message:
-        'No rule matches this request, and strict is on. The nearest is rule "weather" (rules[1]): stream is not true.',
+      message: `${NO_RULE} ${NEAREST} rule "weather" (rules[1]): stream is not true.`,
     }),
   )
 })
@@ -174,44 +187,41 @@ test.each([
 ])('strict says why a rule that would fit does not answer: %j', async (rule, why) => {
   const replies = await repliesOf([rule], { strict: true })
   await replies.answer(asking('x'))
-  expect(() => replies.answer(asking('x'))).toThrow(`The nearest is rule "rules[0]": ${why}.`)
+  expect(() => replies.answer(asking('x'))).toThrow(`${NEAREST} rule "rules[0]": ${why}.`)
 })
 
 test('strict without any rules says that there are none', async () => {
   const replies = await repliesOf([], { strict: true })
-  expect(() => replies.answer(asking('x'))).toThrow('There are no rules.')
+  expect(() => replies.answer(asking('x'))).toThrow(NO_RULES)
 })
 
 test('a canned reply says which rule came nearest', async () => {
   const replies = await repliesOf([{ name: 'greet', when: { user: 'hello' }, reply: { text: 'Hi.' } }])
   const { remark } = await replies.answer(asking('help'))
-  expect(remark?.()).toBe('The nearest is rule "greet" (rules[0]): user does not contain "hello".')
+  expect(remark?.()).toBe(`${NEAREST} rule "greet" (rules[0]): ${lacks('user', 'hello')}.`)
 })
 
 test.each<[object, string]>([
   [{ reply: {} }, '[0].reply says nothing. It must have text, file, json, toolCalls, refusal, choices or a fault.'],
   [{ reply: { text: 'a', json: 1 } }, '[0].reply says more than one of text, file and json.'],
   [{ reply: { choices: [{ text: 'a' }], text: 'b' } }, '[0].reply has choices, and beside them what one of them says.'],
-  [{ reply: { choices: [] } }, '[0].reply.choices must be a list with at least one choice, not an empty array.'],
-  [{ reply: { toolCalls: [{}] } }, '[0].reply.toolCalls[0].name is missing. It must be text.'],
+  [{ reply: { choices: [] } }, mustBe('[0].reply.choices', 'a list with at least one choice', [])],
+  [{ reply: { toolCalls: [{}] } }, isMissing('[0].reply.toolCalls[0].name', 'text')],
   [
     { reply: { toolCalls: [{ name: 'a', args: {} }] } },
     expect.stringContaining(`toolCalls[0].args ${isUnknown()}`) as never,
   ],
-  [
-    { reply: { finishReason: 'done' } },
-    expect.stringContaining('[0].reply.finishReason must be one of stop, length') as never,
-  ],
+  [{ reply: { finishReason: 'done' } }, mustBe('[0].reply.finishReason', oneOf(...finishReasons), 'done')],
   [{ reply: { fault: { statis: 500 } } }, `[0].reply.fault.statis ${isUnknown('status')}`],
-  [{ reply: { fault: { status: 200 } } }, '[0].reply.fault.status must be an HTTP status from 400 to 599, not 200.'],
+  [{ reply: { fault: { status: 200 } } }, mustBe('[0].reply.fault.status', range('an HTTP status', 400, 599), 200)],
   [{ reply: { usage: { promptTokns: 1 } } }, `[0].reply.usage.promptTokns ${isUnknown('promptTokens')}`],
-  [{ replies: [] }, '[0].replies must be a list with at least one reply, not an empty array.'],
-  [{ reply: { text: 'a' }, replies: [{ text: 'b' }] }, '[0] has to have either reply or replies.'],
+  [{ replies: [] }, mustBe('[0].replies', 'a list with at least one reply', [])],
+  [{ reply: { text: 'a' }, replies: [{ text: 'b' }] }, eitherReply('[0]')],
   [{ reply: { text: 'a' }, then: 'cycle' }, '[0] has then, which goes with replies only.'],
-  [{ replies: [{ text: 'a' }], then: 'loop' }, '[0].then must be one of repeat-last, cycle, miss, not "loop".'],
-  [{ reply: { text: 'a' }, times: 0 }, '[0].times must be a whole number from 1 to 1000000, not 0.'],
-  [{ reply: { text: 'a' }, scenario: { state: 'x' } }, '[0].scenario.name is missing. It must be text.'],
-  [{ reply: { file: 'nowhere.md' } }, '[0].reply.file: nowhere.md cannot be read (ENOENT).'],
+  [{ replies: [{ text: 'a' }], then: 'loop' }, mustBe('[0].then', oneOf('repeat-last', 'cycle', 'miss'), 'loop')],
+  [{ reply: { text: 'a' }, times: 0 }, mustBe('[0].times', wholeNumber(1, 1000000), 0)],
+  [{ reply: { text: 'a' }, scenario: { state: 'x' } }, isMissing('[0].scenario.name', 'text')],
+  [{ reply: { file: 'nowhere.md' } }, `[0].reply.file: nowhere.md ${cannotBeRead()}`],
 ])('rules that are wrong are told: %j', async (rule, sentence) => {
   const error = await repliesOf([rule as RuleInput]).catch(error => error)
   expect(error.problems?.map((problem: { sentence: string }) => problem.sentence)).toEqual([sentence])

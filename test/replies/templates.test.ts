@@ -12,6 +12,7 @@ import {
   toolFact,
 } from '../../src/replies/templates.js'
 import { runs } from '../runs.js'
+import { didYouMean } from '../sentences.js'
 
 let templates: Templates
 let plainFacts: Facts
@@ -397,12 +398,12 @@ test('a value without templates is given back as it is', () => {
 
 describe('a mistake is told with its place when the template is compiled', () => {
   test.each([
-    ['Hi {{ usr }}', 1, 7, 'usr is not known in templates. Did you mean "user"?'],
-    ['one\ntwo {{ moddel }}', 2, 8, 'moddel is not known in templates. Did you mean "model"?'],
-    ['{{ user | upcas }}', 1, 1, 'The filter upcas is not known in templates. Did you mean "upcase"?'],
-    ['{{ count-1 }}', 1, 4, 'count-1 is not known in templates. Did you mean "count"?'],
-    ['{{ caller.mail }}', 1, 4, 'caller.mail is not known in templates. Did you mean "email"?'],
-    ['{{ user | append: usr }}', 1, 19, 'usr is not known in templates. Did you mean "user"?'],
+    ['Hi {{ usr }}', 1, 7, `usr is not known in templates.${didYouMean('user')}`],
+    ['one\ntwo {{ moddel }}', 2, 8, `moddel is not known in templates.${didYouMean('model')}`],
+    ['{{ user | upcas }}', 1, 1, `The filter upcas is not known in templates.${didYouMean('upcase')}`],
+    ['{{ count-1 }}', 1, 4, `count-1 is not known in templates.${didYouMean('count')}`],
+    ['{{ caller.mail }}', 1, 4, `caller.mail is not known in templates.${didYouMean('email')}`],
+    ['{{ user | append: usr }}', 1, 19, `usr is not known in templates.${didYouMean('user')}`],
     ['{% if x.y == 1 %}{% endif %}', 1, 7, expect.stringMatching(/^x is not known in templates\. There are request, /)],
     ['{% for m in mesages %}{% endfor %}', 1, 13, expect.stringMatching(/^mesages is not known in templates\./)],
     ['{{ match[nr] }}', 1, 10, expect.stringMatching(/^nr is not known in templates\./)],
@@ -417,7 +418,7 @@ describe('a mistake is told with its place when the template is compiled', () =>
       '{% fro m in request.messages %}',
       1,
       1,
-      'The tag fro is not known in templates. Did you mean "for"? Where braces are only text, put them between {% raw %} and {% endraw %}.',
+      `The tag fro is not known in templates.${didYouMean('for')} Where braces are only text, put them between {% raw %} and {% endraw %}.`,
     ],
     [
       'function() {{ }}',
@@ -634,8 +635,8 @@ describe('faker', () => {
   })
 
   test.each([
-    ['faker.person.fulName', 'faker.person.fulName is not known in templates. Did you mean "faker.person.fullName"?'],
-    ['faker.persn.fullName', 'faker.persn is not known in templates. Did you mean "faker.person"?'],
+    ['faker.person.fulName', `faker.person.fulName is not known in templates.${didYouMean('faker.person.fullName')}`],
+    ['faker.persn.fullName', `faker.persn is not known in templates.${didYouMean('faker.person')}`],
     ['faker.helpers.fake', /^faker\.helpers\.fake is not known in templates\./],
     ['faker.fakerCore.config', /^faker\.fakerCore is not known in templates\./],
     ['faker.constructor.name', /^faker\.constructor is not known in templates\./],

@@ -7,7 +7,7 @@ import type { State } from '../../src/core/state.js'
 import { documentOf, type StateDocument } from '../../src/state/document.js'
 import { exportState, importState } from '../../src/state/index.js'
 import { runs } from '../runs.js'
-import { isUnknown } from '../sentences.js'
+import { AN_OBJECT, isMissing, isUnknown, mustBe } from '../sentences.js'
 import { documents, inOrder } from './documents.js'
 import { fresh, kinds, lasting, opened } from './kinds.js'
 import {
@@ -154,27 +154,27 @@ const aMoment = 'a moment such as 2030-01-31T12:00:00.000Z'
 const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`)
 
 const mistakes: readonly (readonly [string, unknown, string])[] = [
-  ['nothing', null, 'The state must be an object, not null.'],
-  ['a list', [], 'The state must be an object, not an empty array.'],
+  ['nothing', null, mustBe('The state', AN_OBJECT, null)],
+  ['a list', [], mustBe('The state', AN_OBJECT, [])],
   [
     'another version',
     { ...everything, version: 2 },
-    'version must be 1, the version that this Standin reads and writes, not 2.',
+    mustBe('version', '1, the version that this Standin reads and writes', 2),
   ],
   ['no version', { ...everything, version: undefined }, expect.stringMatching(/^version /)],
-  ['a table that is no list', { ...everything, users: {} }, 'users must be a list of rows, not an object.'],
+  ['a table that is no list', { ...everything, users: {} }, mustBe('users', 'a list of rows', {})],
   ['a table too many', { ...everything, people: [] }, expect.stringContaining(`people ${isUnknown()}`)],
-  ['a table too few', { version: 1, users: [] }, 'sessions is missing. It must be a list of rows.'],
-  ['a row that is none', { ...everything, sessions: [session(), 7] }, 'sessions[1] must be an object, not 7.'],
+  ['a table too few', { version: 1, users: [] }, isMissing('sessions', 'a list of rows')],
+  ['a row that is none', { ...everything, sessions: [session(), 7] }, mustBe('sessions[1]', AN_OBJECT, 7)],
   [
     'a row far down',
     { ...everything, sessions: [...Array.from({ length: 150 }, () => session()), 7] },
-    'sessions[150] must be an object, not 7.',
+    mustBe('sessions[150]', AN_OBJECT, 7),
   ],
   [
     'a field of a wrong type',
     { ...everything, users: [user(), user({ id: 'b', email: 5 as never })] },
-    'users[1].email must be a text or null, not 5.',
+    mustBe('users[1].email', 'a text or null', 5),
   ],
   [
     'a field too many',
@@ -194,7 +194,7 @@ const mistakes: readonly (readonly [string, unknown, string])[] = [
   [
     'a moment in another form',
     { ...everything, users: [user({ created_at: '2030-01-31T12:00:00Z' })] },
-    `users[0].created_at must be ${aMoment}, not "2030-01-31T12:00:00Z".`,
+    mustBe('users[0].created_at', aMoment, '2030-01-31T12:00:00Z'),
   ],
   [
     'text that cannot be kept',
@@ -209,12 +209,12 @@ const mistakes: readonly (readonly [string, unknown, string])[] = [
   [
     'metadata that is a list',
     { ...everything, users: [user({ user_metadata: [] as never })] },
-    'users[0].user_metadata must be an object of at most 1000 levels, not an empty array.',
+    mustBe('users[0].user_metadata', 'an object of at most 1000 levels', []),
   ],
   [
     'metadata without an end',
     { ...everything, users: [user({ app_metadata: deep })] },
-    'users[0].app_metadata must be an object of at most 1000 levels, not an object.',
+    mustBe('users[0].app_metadata', 'an object of at most 1000 levels', {}),
   ],
   [
     'an identity of a wrong kind',
@@ -224,7 +224,7 @@ const mistakes: readonly (readonly [string, unknown, string])[] = [
   [
     'a kind of token that there is not',
     { ...everything, one_time_tokens: [oneTimeToken({ token_type: 'x' as never })] },
-    expect.stringMatching(/^one_time_tokens\[0\]\.token_type must be one of confirmation_token, .*, not "x"\.$/),
+    expect.stringMatching(/^one_time_tokens\[0\]\.token_type .* confirmation_token, .*, not "x"\.$/),
   ],
   [
     'two rows with one key',

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { EMAIL_TAKEN } from '../sentences.js'
 import { type Backend, backendWith, bodyOf, followed, newcomer, newUser, refusal } from './backend.js'
 
 type Settings = Parameters<typeof backendWith>[0]
@@ -110,7 +111,7 @@ test('an address that another user took in the meantime stays with them', async 
   expect(await refusal(proving(backend, next))).toEqual({
     status: 422,
     code: 'email_exists',
-    message: 'A user with this email address has already been registered',
+    message: EMAIL_TAKEN,
   })
   expect((await backend.client().auth.signInWithPassword({ email: next, password: 'correct horse' })).error).toBeNull()
 })

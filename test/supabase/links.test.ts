@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { BANNED } from '../sentences.js'
 import { backendWith, claimsOf, clock, followed, newcomer, newUser, refusal, UUID } from './backend.js'
 
 const app = 'http://localhost:5173/welcome'
@@ -131,7 +132,7 @@ test('a banned user cannot follow a link', async () => {
   expect((await followed(link)).fragment).toEqual({
     error: 'access_denied',
     error_code: 'user_banned',
-    error_description: 'User is banned',
+    error_description: BANNED,
     sb: '',
   })
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { NOT_AN_EMAIL } from '../sentences.js'
 import { userToken } from '../signing.js'
 import { backendWith, bodyOf, clock, newcomer, newUser, refusal, somePhone } from './backend.js'
 
@@ -72,7 +73,7 @@ test.each([
     'Only an email address or phone number should be provided.',
   ],
   [{ type: 'email_change' }, 'Missing email address or phone number'],
-  [{ type: 'signup', email: 'nowhere' }, 'Unable to validate email address: invalid format'],
+  [{ type: 'signup', email: 'nowhere' }, NOT_AN_EMAIL],
 ])('a further message for %j is refused', async (body, message) => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/resend', { body }))).toEqual({ status: 400, code: 'validation_failed', message })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { PKCE_INCOMPLETE, passwordShorterThan } from '../sentences.js'
 import { backendWith, bodyOf, claimsOf, newUser, refusal, somePhone, TIME, UUID } from './backend.js'
 
 test('signing up starts a session at once where addresses need no confirmation', async () => {
@@ -217,7 +218,7 @@ const challenge = 'c'.repeat(43)
 
 test.each([
   ['no password', { email }, 400, 'validation_failed', 'Signup requires a valid password'],
-  ['a short password', { email, password: '12345' }, 422, 'weak_password', 'Password should be at least 6 characters.'],
+  ['a short password', { email, password: '12345' }, 422, 'weak_password', passwordShorterThan(6)],
   [
     'a password that is too long',
     { email, password: 'x'.repeat(73) },
@@ -267,13 +268,7 @@ test.each([
     'validation_failed',
     'PKCE not supported for phone signups',
   ],
-  [
-    'half a challenge',
-    { email, password, code_challenge: challenge },
-    400,
-    'validation_failed',
-    'PKCE flow requires code_challenge_method and code_challenge',
-  ],
+  ['half a challenge', { email, password, code_challenge: challenge }, 400, 'validation_failed', PKCE_INCOMPLETE],
   [
     'a short challenge',
     { email, password, code_challenge: 'short', code_challenge_method: 's256' },

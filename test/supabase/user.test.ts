@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
+import { EMAIL_TAKEN, NOT_A_PHONE, NOT_AN_EMAIL, PKCE_INCOMPLETE, passwordShorterThan } from '../sentences.js'
 import { backendWith, bodyOf, clock, newcomer, newUser, refusal, somePhone } from './backend.js'
 
 const taken = {
   status: 422,
   code: 'email_exists',
-  message: 'A user with this email address has already been registered',
+  message: EMAIL_TAKEN,
 }
 
 test('a signed-in user can read their own data', async () => {
@@ -130,8 +131,8 @@ test('the current password is not accepted as a new one', async () => {
 })
 
 test.each([
-  ['12345', 422, 'weak_password', 'Password should be at least 6 characters.'],
-  ['', 422, 'weak_password', 'Password should be at least 6 characters.'],
+  ['12345', 422, 'weak_password', passwordShorterThan(6)],
+  ['', 422, 'weak_password', passwordShorterThan(6)],
   ['x'.repeat(73), 400, 'validation_failed', 'Password cannot be longer than 72 characters'],
 ])('the password %j is refused for an update as well', async (password, status, code, message) => {
   const backend = await backendWith()
@@ -160,10 +161,10 @@ test('users cannot take the number of another user', async () => {
 })
 
 test.each([
-  [{ email: 'nowhere' }, 'Unable to validate email address: invalid format'],
-  [{ phone: 'none' }, 'Invalid phone number format (E.164 required)'],
+  [{ email: 'nowhere' }, NOT_AN_EMAIL],
+  [{ phone: 'none' }, NOT_A_PHONE],
   [{ phone: '+4790000000', channel: 'pigeon' }, expect.stringMatching(/^Invalid channel/)],
-  [{ email: 'a@example.com', code_challenge: 'x' }, 'PKCE flow requires code_challenge_method and code_challenge'],
+  [{ email: 'a@example.com', code_challenge: 'x' }, PKCE_INCOMPLETE],
 ])('an update with %j is refused', async (body, message) => {
   const backend = await backendWith()
   const { access_token } = await newcomer(backend)

@@ -93,7 +93,7 @@ test('a matcher that fails shows the nearest of what came', async () => {
   const { platform } = await connected()
   await says(client(platform))
   const failing = expect(platform).toHaveReceived({ path: '/v1/chat/completions', body: { model: 'gpt-4' } })
-  await expect(failing).rejects.toThrow(/The nearest is POST \/v1\/chat\/completions, 200:[\s\S]*gpt-4o-mini/)
+  await expect(failing).rejects.toThrow(/nearest is POST \/v1\/chat\/completions, 200:[\s\S]*gpt-4o-mini/)
   await expect(platform.journal.waitFor('/nothing', { timeoutMs: 60 })).rejects.toThrow(
     /No exchange came within 60 ms that fits \{ path: '\/nothing' \}[\s\S]*What came/,
   )

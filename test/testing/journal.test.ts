@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { eventsOf, hello, platformWith, textOfChunks } from '../scene.js'
-import { isUnknown } from '../sentences.js'
+import { isUnknown, NO_CREDENTIAL } from '../sentences.js'
 import { said } from './asking.js'
 
 const asking = (content: string, more: object = {}) => ({ ...hello, messages: [{ role: 'user', content }], ...more })
@@ -79,7 +79,7 @@ test('what does not come is an error that lists what did', async () => {
       'No exchange came within 20 ms that fits { body: { stream: true } }.',
       'What came:',
       '  POST /v1/chat/completions 200 · gpt-4o-mini · "hello" · rule "greeting"',
-      '  GET /v1/models 401 · No credential was sent. Add the header "Authorization: Bearer <credential>".',
+      `  GET /v1/models 401 · ${NO_CREDENTIAL}`,
     ].join('\n'),
   )
   await expect(platform.journal.waitFor('/v1/*', { timeoutMs: 20, count: 3 })).rejects.toThrow(

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { liveWith, saying, tape } from '../recordings/live.js'
 import { hello } from '../scene.js'
+import { NEAREST } from '../sentences.js'
 
 const asking = (content: string) => ({ ...hello, messages: [{ role: 'user', content }] })
 
@@ -24,7 +25,7 @@ test('a miss says what is recorded beside what was asked, in the scope that aske
   const said = [
     '2 requests had no prepared answer.',
     '',
-    `No recording matches POST /v1/chat/completions. The nearest is ${files()[0]}:`,
+    `No recording matches POST /v1/chat/completions. ${NEAREST} ${files()[0]}:`,
     `  field                ${'recorded'.padEnd(50)}  asked`,
     `  messages[0].content  ${'"capital of France"'.padEnd(50)}  "capital of Spain"`,
     '',

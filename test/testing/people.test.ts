@@ -2,6 +2,7 @@ import { createClient } from '@supabase/supabase-js'
 import { expect, test } from 'vitest'
 import ws from 'ws'
 import { platformWith, type Scene } from '../scene.js'
+import { WRONG_LOGIN } from '../sentences.js'
 
 const clientOf = ({ authUrl, anonKey }: Scene) =>
   createClient(authUrl, anonKey, {
@@ -33,7 +34,7 @@ test('who signs up with a password can sign in with it, and with no other', asyn
   const ada = { email: 'ada@example.com', password: 'correct horse' }
   const first = await platform.signIn(ada)
   expect((await clientOf(platform).auth.signInWithPassword(ada)).data.user?.id).toBe(first.user.id)
-  await expect(platform.signIn({ ...ada, password: 'wrong' })).rejects.toThrow('Invalid login credentials')
+  await expect(platform.signIn({ ...ada, password: 'wrong' })).rejects.toThrow(WRONG_LOGIN)
   expect((await platform.signIn({ email: ada.email })).user.id).toBe(first.user.id)
 })
 

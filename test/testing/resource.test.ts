@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { connect, type PlatformOptions, type SharedPlatform } from '../../src/index.js'
 import { control } from '../http/controlled.js'
 import { platformWith } from '../scene.js'
+import { didYouMean } from '../sentences.js'
 
 const path = '/builder/projects'
 const resources: PlatformOptions['resources'] = {
@@ -30,7 +31,7 @@ test.each<[string, (url: string) => Promise<SharedPlatform> | undefined]>([
   await expect(projects.remove(2)).rejects.toThrow('There is no "2" here.')
   await expect(projects.insert({ id: 1 })).rejects.toThrow('There is a row with the id "1" already.')
   await expect(platform.resource('/builder/project').rows()).rejects.toThrow(
-    'There is no resource "/builder/project". Did you mean "/builder/projects"?',
+    `There is no resource "/builder/project".${didYouMean('/builder/projects')}`,
   )
   const scope = await platform.scope('mine')
   await scope.resource(path).remove(1)

@@ -64,7 +64,7 @@ test('a request that no rule matches is missed in its scope', async () => {
   await platform.chat(hello, { headers: one.headers })
   expect(() => other.expectNoMisses()).not.toThrow()
   expect(() => one.expectNoMisses()).toThrow(
-    /^A request had no prepared answer\.\n\nPOST \/v1\/chat\/completions, "hello": No rule matches this request, and strict is on\. .*rule "greeting"/,
+    /^A request had no prepared answer\.\n\nPOST \/v1\/chat\/completions, "hello": .*rule "greeting"/,
   )
   expect(() => platform.expectNoMisses()).toThrow('A request had no prepared answer.')
   await one.reset()

@@ -1,35 +1,40 @@
 import { inspect } from 'node:util'
 import { expect, test, vi } from 'vitest'
+import { callerKinds } from '../../src/core/caller.js'
 import type { Platform } from '../../src/index.js'
 import { matchers } from '../../src/testing/matchers.js'
 import { platformWith } from '../scene.js'
-import { isUnknown } from '../sentences.js'
+import { AN_OBJECT, didYouMean, isUnknown, mustBe, NEAREST, oneOf } from '../sentences.js'
 import { said } from './asking.js'
 
 type Use = (platform: Platform) => unknown
 
 test.each<[name: string, use: Use, sentence: string]>([
-  ['a number', p => p.journal.find(5 as never), 'the query: what it is given must be an object, not 5.'],
-  ['nothing', p => p.journal.find(null as never), 'the query: what it is given must be an object, not null.'],
+  ['a number', p => p.journal.find(5 as never), mustBe('the query: what it is given', AN_OBJECT, 5)],
+  ['nothing', p => p.journal.find(null as never), mustBe('the query: what it is given', AN_OBJECT, null)],
   ['a list', p => p.journal.find(['/v1/models'] as never), `the query: 0 ${isUnknown()}`],
   ['a status', p => p.journal.find({ status: '4XX' as never }), 'status must be a status such as 429'],
   ['statuses', p => p.journal.find({ status: [200] as never }), 'status must be a status such as 429'],
-  ['a caller', p => p.journal.find({ caller: 'bob' as never }), 'caller must be one of anonymous'],
+  ['a caller', p => p.journal.find({ caller: 'bob' as never }), mustBe('caller', oneOf(...callerKinds), 'bob')],
   ['a part', p => p.journal.find({ modle: 'x' } as never), `modle ${isUnknown('model')}`],
   ['a promise', p => p.journal.find((async () => false) as never), 'must not be async'],
-  ['an option', p => p.journal.waitFor('/', { timeout: 5 } as never), 'Did you mean "timeoutMs"?'],
+  ['an option', p => p.journal.waitFor('/', { timeout: 5 } as never), didYouMean('timeoutMs')],
   ['a long time', p => p.journal.waitFor('/', { timeoutMs: Number.POSITIVE_INFINITY }), 'not Infinity'],
   ['a message', p => p.outbox.waitFor({ mail: 'x' } as never), `outbox: mail ${isUnknown()}`],
   ['an address', p => p.outbox.messages('ada@example.com' as never), 'outbox: what it is given must be'],
-  ['a user', p => p.signIn('ada@example.com' as never), 'signIn: what it is given must be an object'],
-  ['their address', p => p.signIn({ mail: 'x' } as never), 'Did you mean "email"?'],
-  ['a key', p => p.createKey({ expiresIn: 5 } as never), 'Did you mean "expiresInMs"?'],
+  [
+    'a user',
+    p => p.signIn('ada@example.com' as never),
+    mustBe('signIn: what it is given', AN_OBJECT, 'ada@example.com'),
+  ],
+  ['their address', p => p.signIn({ mail: 'x' } as never), didYouMean('email')],
+  ['a key', p => p.createKey({ expiresIn: 5 } as never), didYouMean('expiresInMs')],
   ['no time', p => p.createKey({ expiresInMs: Number.NaN }), 'expiresInMs must be milliseconds'],
   ['a scope', p => p.scope(''), 'scope: what it is given must be a name'],
   ['a scope of two lines', p => p.scope('a\nb'), 'scope: what it is given must be a name'],
-  ['what to reset', p => p.reset({ stat: false } as never), 'Did you mean "state"?'],
-  ['how long', p => p.idle({ timeout: 5 } as never), 'Did you mean "timeoutMs"?'],
-  ['no reply', p => p.reply(null as never), 'reply must be an object, not null.'],
+  ['what to reset', p => p.reset({ stat: false } as never), didYouMean('state')],
+  ['how long', p => p.idle({ timeout: 5 } as never), didYouMean('timeoutMs')],
+  ['no reply', p => p.reply(null as never), mustBe('reply', AN_OBJECT, null)],
 ])('%s that cannot be meant is an error at once', async (_name, use, sentence) => {
   const platform = await platformWith()
   await platform.ask('/v1/models')
@@ -41,7 +46,7 @@ const context = { utils: { diff: (wanted: unknown, found: unknown) => inspect([w
 test('times and query in the wrong order are an error', async () => {
   const platform = await platformWith()
   expect(() => matchers.toHaveReceivedTimes.call(context, platform, '/v1/models' as never, 2 as never)).toThrow(
-    'The first argument must be a whole number',
+    'The first argument must be',
   )
 })
 
@@ -61,10 +66,10 @@ test('what is shown as the nearest is of the same kind, with the name that was p
   await said(platform, 'hello')
   await platform.ask('/v1/models')
   const { message } = await matchers.toHaveReceived.call(context, platform, { body: { modle: 'gpt-4o-mini' } })
-  expect(message()).toContain('The nearest is POST /v1/chat/completions, 200:')
+  expect(message()).toContain(`${NEAREST} POST /v1/chat/completions, 200:`)
   expect(message()).toContain("{ body: { model: 'gpt-4o-mini' } }")
   const whole = await matchers.toHaveReceived.call(context, platform, `${platform.url}/v1/chat/completions`)
-  expect(whole.message()).toContain('The nearest is POST /v1/chat/completions')
+  expect(whole.message()).toContain(`${NEAREST} POST /v1/chat/completions`)
 })
 
 test('a matcher is told in its own words', async () => {

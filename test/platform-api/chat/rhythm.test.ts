@@ -4,7 +4,7 @@ import type { Exchange, Reply } from '../../../src/core/exchange.js'
 import { type Pace, type PaceInput, unpaced } from '../../../src/core/pace.js'
 import { chatCompletions } from '../../../src/platform-api/chat-completions.js'
 import { hello, platformWith } from '../../scene.js'
-import { isUnknown } from '../../sentences.js'
+import { isUnknown, mustBe, range } from '../../sentences.js'
 
 interface Voices {
   readonly all?: PaceInput
@@ -60,9 +60,9 @@ test.each<[Voices, PaceInput | undefined]>([
 test.each([
   ['speed=3', `Header x-standin-pace: speed ${isUnknown()}`],
   ['firstTokenMS=3', `Header x-standin-pace: firstTokenMS ${isUnknown('firstTokenMs')}`],
-  ['tokensPerSecond=fast', 'Header x-standin-pace: tokensPerSecond must be a number from 0 to 100000, not "fast".'],
-  ['jitter=2', 'Header x-standin-pace: jitter must be a number from 0 to 1, not 2.'],
-  ['firstTokenMs=1, jitter=1', 'Header x-standin-pace must be sent once, with ";" between its settings, not ",".'],
+  ['tokensPerSecond=fast', mustBe('Header x-standin-pace: tokensPerSecond', range('a number', 0, 100000), 'fast')],
+  ['jitter=2', mustBe('Header x-standin-pace: jitter', range('a number', 0, 1), 2)],
+  ['firstTokenMs=1, jitter=1', mustBe('Header x-standin-pace', 'sent once, with ";" between its settings', ',')],
 ])('a header that cannot be followed is refused, and no rule has answered: %s', async (header, sentence) => {
   const { chat } = await platformWith({ rules: [{ replies: [{ text: 'one' }, { text: 'two' }] }] })
   const refused = await chat(hello, { headers: { 'x-standin-pace': header } })
