@@ -100,7 +100,7 @@ const expected: Record<string, RegExp> = {
 }
 
 const alone = [
-  ...blocksOf('docs/testing.md', 'js').filter(({ heading }) => heading === 'With `startPlatform()`'),
+  ...blocksOf('docs/test-runners.md', 'js').filter(({ heading }) => heading === 'With `startPlatform()`'),
   ...blocksOf('docs/resources.md', 'js'),
 ]
 
@@ -174,9 +174,9 @@ test('the magic words are listed as they are', () => {
   expect(listed).toEqual(magicWords.map(({ word, meaning }) => ({ word, meaning })))
 })
 
-test('the recording on the page about the live platform is one, under its own key', () => {
-  const [recording, options] = blocksOf('docs/live-platform.md', 'yaml').map(({ code }) => code)
-  const { request, response } = recordingIn(recording ?? '', 'live-platform.md')
+test('the recording on the page about recordings is one, under its own key', () => {
+  const [recording, options] = blocksOf('docs/recordings.md', 'yaml').map(({ code }) => code)
+  const { request, response } = recordingIn(recording ?? '', 'recordings.md')
   expect(recording).toContain(`key: ${keyOf(request, ignoreFrom([]))}\n`)
   expect(assembledText(response)).toBe('Paris.')
   const dir = folder()
@@ -310,8 +310,9 @@ test('the tests in the README and on the page about testing pass, in files side 
   expect(printed).toMatch(/Tests +6 passed/)
 })
 
-test('the test for node:test on the page about testing passes', async () => {
-  const code = blocksOf('docs/testing.md', 'js').find(block => block.heading.startsWith('With node:test'))?.code ?? ''
+test('the test for node:test on the page about test runners passes', async () => {
+  const code =
+    blocksOf('docs/test-runners.md', 'js').find(block => block.heading.startsWith('With node:test'))?.code ?? ''
   const dir = projectWith({ 'bot.test.mjs': code })
   const printed = await run(process.execPath, ['--test', '--test-reporter=spec'], {}, dir)
   expect(printed).toMatch(/^ℹ pass 1$/m)
