@@ -1,10 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
+
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ProblemsError } from '../../src/check/problem.js'
 import type { ConfigSources } from '../../src/config/load.js'
 import { allOptions, isSecret, walkOptions } from '../../src/config/options.js'
 import { printConfig } from '../../src/config/print.js'
+import { anyCharacter } from '../characters.js'
 import { folderWith, writeInto } from '../command.js'
 import { loadConfig } from '../configuration.js'
 import { runs } from '../runs.js'
@@ -57,7 +59,7 @@ test('whatever stands for whatever option in code, it is used or it is told', ()
 
 test('whatever stands for whatever option in the environment, it is used or it is told', () => {
   fc.assert(
-    fc.property(anyOption, fc.string({ unit: 'binary' }), ({ variable }, text) =>
+    fc.property(anyOption, fc.string({ unit: anyCharacter }), ({ variable }, text) =>
       loadOrComplain({ cwd: '.', file: false, env: { [variable]: text } }),
     ),
     { numRuns: runs(500) },

@@ -256,7 +256,8 @@ test('who does not read makes nothing pile up, and is told the number of all of 
 test('what is told is of the form that the document gives it, and that the page goes by', async () => {
   const platform = await platformWith()
   const document = await (await fetch(`${platform.url}/__standin/openapi.json`)).json()
-  const ajv = new Ajv2020({ strict: false })
+  // Whether the document itself is right is tested with the document.
+  const ajv = new Ajv2020({ strict: false, validateSchema: false })
   addFormats.default(ajv)
   ajv.addSchema({ $id: 'doc', ...(document as object) })
   const isOf = (form: string, value: unknown) => ajv.validate({ $ref: `doc#/components/schemas/${form}` }, value)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { anyCharacter } from '../characters.js'
 import { runs } from '../runs.js'
 import { eventsOf, hello, platformWith } from '../scene.js'
 import { didYouMean } from '../sentences.js'
@@ -216,14 +217,14 @@ const orAnything = (...likely: fc.Arbitrary<unknown>[]) =>
   fc.oneof({ weight: 3, arbitrary: fc.oneof(...likely) }, anything)
 
 const likelyPart = fc.record(
-  { type: orAnything(fc.constantFrom('text', 'image_url')), text: orAnything(fc.string({ unit: 'binary' })) },
+  { type: orAnything(fc.constantFrom('text', 'image_url')), text: orAnything(fc.string({ unit: anyCharacter })) },
   { requiredKeys: [] },
 )
 const likelyMessage = fc.record(
   {
     role: orAnything(fc.constantFrom(...roles.split(', '))),
     content: orAnything(
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: anyCharacter }),
       fc.constant(null),
       fc.array(orAnything(likelyPart), { maxLength: 3 }),
     ),

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { assembledText, streamOf, wholeOf, withUsage } from '../../src/recordings/convert.js'
 import { bodyOf } from '../../src/recordings/recording.js'
+import { anyCharacter } from '../characters.js'
 import { runs } from '../runs.js'
 import { completion } from './completions.js'
 import { jsonOf, objectsOf, places, stream, textOf, whole } from './responses.js'
@@ -66,7 +67,7 @@ test('text for people is made of anything', () => {
     fc.json().map(json => `data: ${json}\n\ndata: [DONE]\n\n`),
     completion.chain(said => fc.json().map(json => JSON.stringify({ ...said, choices: JSON.parse(json) }))),
     fc.json().map(json => `data: {"choices":[{"delta":${json}}]}\n\n`),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
   )
   fc.assert(
     fc.property(anything, body => {

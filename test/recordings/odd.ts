@@ -1,5 +1,6 @@
 /** Texts and values of which YAML, JSON, UTF-8 and editors each have an opinion of their own. */
 import fc from 'fast-check'
+import { anyCharacter } from '../characters.js'
 
 const words = [
   'word',
@@ -56,7 +57,7 @@ const joined = (maxLength: number) => fc.array(fc.oneof(...pieces), { maxLength 
 export const oddText = fc.oneof(
   { weight: 3, arbitrary: joined(8) },
   { weight: 1, arbitrary: joined(60) },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+  { weight: 1, arbitrary: fc.string({ unit: anyCharacter }) },
 )
 
 const oddName = fc.oneof(

@@ -6,6 +6,7 @@ import { PlatformError } from '../../src/core/errors.js'
 import { faultSchema } from '../../src/core/fault.js'
 import type { Generation } from '../../src/replies/generation.js'
 import { callOf, type Magic, magicOf, magicWords, withMagic } from '../../src/replies/magic.js'
+import { anyCharacter } from '../characters.js'
 import { didYouMean } from '../sentences.js'
 
 const weather = { type: 'function', function: { name: 'get_weather', parameters: { of: 'weather' } } }
@@ -113,7 +114,7 @@ test.each([
 
 test('whatever else a prompt says, it is left alone', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), text => {
+    fc.property(fc.string({ unit: anyCharacter }), text => {
       expect(magic(text)).toBeUndefined()
     }),
   )
@@ -213,11 +214,15 @@ test.each([
 
 test('whatever stands behind the colon, it works or it is a 400 of bounded length', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', minLength: 1 }), fc.constantFrom('', 'tool:', 'error-'), (name, start) => {
-      const refusal = refusalOf(`standin:${start}${name.replace(/\s/g, '_').repeat(20)}`, { tools: [weather] })
-      if (refusal) expect(refusal.status).toBe(400)
-      expect(refusal?.message.length ?? 0).toBeLessThan(1200)
-    }),
+    fc.property(
+      fc.string({ unit: anyCharacter, minLength: 1 }),
+      fc.constantFrom('', 'tool:', 'error-'),
+      (name, start) => {
+        const refusal = refusalOf(`standin:${start}${name.replace(/\s/g, '_').repeat(20)}`, { tools: [weather] })
+        if (refusal) expect(refusal.status).toBe(400)
+        expect(refusal?.message.length ?? 0).toBeLessThan(1200)
+      },
+    ),
   )
 })
 

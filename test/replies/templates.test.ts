@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} in plain text is what the tests are about
+
 import fc from 'fast-check'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { withFaker } from '../../src/replies/fake.js'
@@ -11,6 +12,7 @@ import {
   type Templates,
   toolFact,
 } from '../../src/replies/templates.js'
+import { anyCharacter } from '../characters.js'
 import { runs } from '../runs.js'
 import { didYouMean } from '../sentences.js'
 
@@ -63,12 +65,12 @@ function mistakeIn(template: unknown, facts?: Partial<Facts>) {
 
 /** Anything that anybody may write, lone surrogates included, and what a template engine could take for its own. */
 const anyText = fc.oneof(
-  { arbitrary: fc.string({ unit: 'binary' }), weight: 2 },
+  { arbitrary: fc.string({ unit: anyCharacter }), weight: 2 },
   {
     arbitrary: fc
       .array(
         fc.oneof(
-          fc.string({ unit: 'binary', maxLength: 4 }),
+          fc.string({ unit: anyCharacter, maxLength: 4 }),
           fc.constantFrom(
             '{{ user }}',
             '{{',
@@ -123,7 +125,7 @@ describe('what is in a prompt is data', () => {
 
   test('inside of JSON it stays one text, under whatever key', () => {
     fc.assert(
-      fc.property(anyText, fc.string({ unit: 'binary' }), (said, key) => {
+      fc.property(anyText, fc.string({ unit: anyCharacter }), (said, key) => {
         const template = Object.fromEntries([[key, { said: 'You: {{ user }}', whole: '{{user}}', list: ['{{user}}'] }]])
         const expected = Object.fromEntries([[key, { said: `You: ${said}`, whole: said, list: [said] }]])
         const rendered = render(template, { user: said })

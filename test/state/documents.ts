@@ -1,6 +1,7 @@
 /** Documents of a whole state, as chance would have them. */
 import fc from 'fast-check'
 import { documentOf, type StateDocument } from '../../src/state/document.js'
+import { anyCharacter } from '../characters.js'
 import {
   apiKey,
   at,
@@ -18,7 +19,7 @@ const moment = fc.integer({ min: 0, max: 5 }).map(at)
 const momentOrNull = fc.option(moment)
 const text = fc.string({ unit: 'grapheme' }).filter(text => !text.includes('\0'))
 const textOrNull = fc.option(text)
-const json = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { maxKeys: 3 })
+const json = fc.dictionary(fc.string({ unit: anyCharacter }), fc.jsonValue(), { maxKeys: 3 })
 const ownHash = `$scrypt$ln=12,r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
 const id = fc.stringMatching(/^[a-c]-[0-9]{1,2}$/)
 

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type State, type TableName, type Tables, TakenError } from '../../src/core/state.js'
+import { anyCharacter } from '../characters.js'
 import { runs } from '../runs.js'
 import { lasting, opened } from './kinds.js'
 import { apiKey, at, refreshToken, user } from './rows.js'
@@ -35,7 +36,7 @@ const columns = {
     role: fc.constantFrom('r', 's'),
     is_anonymous: fc.boolean(),
     created_at: moments,
-    user_metadata: fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()),
+    user_metadata: fc.dictionary(fc.string({ unit: anyCharacter }), fc.jsonValue()),
   },
   refresh_tokens: { session_id: keys, parent: someone, revoked: fc.boolean(), created_at: moments },
   api_keys: {

@@ -1,6 +1,7 @@
 import { createConnection } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { anyCharacter } from '../characters.js'
 import { runs } from '../runs.js'
 import { type Backend, backendWith, bodyOf, newcomer, newUser, versioned } from './backend.js'
 
@@ -56,7 +57,7 @@ const word = fc.oneof(
       '99999999999999999999',
     ],
   ),
-  fc.string({ unit: 'binary', maxLength: 30 }),
+  fc.string({ unit: anyCharacter, maxLength: 30 }),
 )
 
 const value: fc.Arbitrary<unknown> = fc.oneof(
@@ -80,7 +81,7 @@ const object = fc
 const body = fc.oneof(
   { weight: 8, arbitrary: object },
   { weight: 1, arbitrary: fc.json() },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+  { weight: 1, arbitrary: fc.string({ unit: anyCharacter }) },
 )
 
 /** As part of an address, where half a character has no place. */

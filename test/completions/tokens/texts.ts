@@ -1,11 +1,12 @@
 /** Texts of every kind, for tests that have to hold for all of them. */
 import fc from 'fast-check'
+import { anyCharacter } from '../../characters.js'
 
 /** Any sequence of UTF-16 code units, halves of surrogate pairs among them. */
 const codeUnits = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(unit => String.fromCharCode(unit)) })
 
 export const wellFormed = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.string({ unit: anyCharacter, maxLength: 60 }),
   fc.string({ unit: 'grapheme', maxLength: 60 }),
   fc.string({ unit: fc.constantFrom('a', "'", 'll', 'T', ' ', '\n', '1', '.', '，', '他', 'e\u0301', '👍', '/') }),
   fc.constantFrom('<|endoftext|>', 'a<|im_start|>user', '\ufeffmarked', 'data: [DONE]\n\n', "don't  stop\n\n  now "),

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { unpaced } from '../../../src/core/pace.js'
 import type { Choice } from '../../../src/replies/index.js'
+import { anyCharacter } from '../../characters.js'
 import { runs } from '../../runs.js'
 import { assembled, choicesOf, modelReplying } from './replying.js'
 
@@ -100,7 +101,7 @@ test('what goes wrong, and what is known, travels with the reply', () => {
 
 /** Any sequence of UTF-16 code units, halves of surrogate pairs among them. */
 const codeUnits = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(unit => String.fromCharCode(unit)) })
-const anyText = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary', maxLength: 60 }), codeUnits)
+const anyText = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: anyCharacter, maxLength: 60 }), codeUnits)
 const anyChoice: fc.Arbitrary<Choice> = fc
   .record(
     {
@@ -120,7 +121,7 @@ const anyRequest = fc.record(
   {
     n: fc.integer({ min: 1, max: 4 }),
     stop: fc.oneof(
-      fc.string({ maxLength: 2, unit: 'binary' }),
+      fc.string({ maxLength: 2, unit: anyCharacter }),
       fc.array(fc.string({ maxLength: 2 }), { maxLength: 6 }),
     ),
     max_tokens: fc.integer({ min: 1, max: 30 }),

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { estimated } from '../../../src/completions/tokens/index.js'
 import type { Choice } from '../../../src/replies/index.js'
+import { anyCharacter } from '../../characters.js'
 import { runs } from '../../runs.js'
 import { choicesOf, modelReplying } from './replying.js'
 
@@ -87,7 +88,7 @@ test.each([
 
 /** Any sequence of UTF-16 code units, halves of surrogate pairs among them. */
 const codeUnits = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(unit => String.fromCharCode(unit)) })
-const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ unit: 'grapheme' }), codeUnits)
+const anyText = fc.oneof(fc.string({ unit: anyCharacter, maxLength: 60 }), fc.string({ unit: 'grapheme' }), codeUnits)
 
 test('whatever the text, no more tokens leave than were asked for, and none less than there could be', () => {
   fc.assert(
@@ -117,7 +118,7 @@ test('whatever the text, none of the stops is left in it', () => {
 
 test('whatever the text, it is not cut in the middle of a character', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 0, max: 12 }), (text, most) => {
+    fc.property(fc.string({ unit: anyCharacter, maxLength: 60 }), fc.integer({ min: 0, max: 12 }), (text, most) => {
       const cut = estimated.cut(text, most)
       expect(cut).not.toMatch(/\p{Surrogate}/u)
       expect(text.startsWith(cut)).toBe(true)

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { anyCharacter } from '../../characters.js'
 import { runs } from '../../runs.js'
 import { platformWith, type Scene } from '../../scene.js'
 import { checking, type Document, documentOf, judging, operationsOf, type Placed } from './document.js'
@@ -22,7 +23,7 @@ function requests(document: Document, placed: Placed): fc.Arbitrary<Sent> {
     Object.fromEntries(query.map(({ name, schema }) => [name, fc.oneof(make(schema), fc.string())])),
     { requiredKeys: [] },
   )
-  const id = fc.oneof(fc.nat().map(String), fc.string({ minLength: 1, unit: 'binary' }), fc.constant('%'))
+  const id = fc.oneof(fc.nat().map(String), fc.string({ minLength: 1, unit: anyCharacter }), fc.constant('%'))
   const schema = requestBody?.content?.['application/json']?.schema
   const valid = schema && checking(document)(schema)
   const fit = schema ? make(schema) : fc.constant(undefined)
