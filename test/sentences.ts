@@ -17,6 +17,9 @@ export { didYouMean }
 export const mustBe = (field: string, expectation: string, ...value: readonly [unknown?]) =>
   `${field} ${check.mustBe(expectation, ...value)}.`
 
+/** How such a sentence begins. */
+export const mustBeSuch = (field: string, beginning: string) => `${field} ${check.mustBe(beginning)}`
+
 /** The sentence about a field that is not there. */
 export const isMissing = (field: string, expectation: string) => `${field} ${check.isMissing(expectation)}`
 
@@ -54,9 +57,10 @@ export const eitherReply = (rule: string) => `${rule} ${oneReply.sentence}`
 
 export const cannotBeRead = (code = 'ENOENT') => unreadable('', { code }).sentence
 export const notValid = (language: 'YAML' | 'JSON') => `This is not valid ${language}`
-/** The same as `mustBe`, about a flag. */
-export const flagMustBe = (flag: string, expectation: string, written: string) =>
-  `${flag} must be ${expectation}, not "${written}".`
+export const flagOneOf = (flag: string, words: readonly string[], written: string) =>
+  `${flag} must be one of ${words.join(', ')}, not "${written}".`
+export const flagWhole = (flag: string, least: number, most: number, written: string) =>
+  `${flag} must be a whole number from ${least} to ${most}, not "${written}".`
 /** The refusal of a word behind a command that takes none. */
 export const takesNoMore = (command: string, word: string) =>
   `standin ${command} takes no further words, such as ${word}.`

@@ -3,7 +3,7 @@
  * are derived from this.
  */
 import * as v from 'valibot'
-import { closed, described, map, open, word } from '../check/check.js'
+import { closed, described, map, oneOf, open, word } from '../check/check.js'
 import { modes } from '../core/exchange.js'
 import { randomFaultSchema } from '../core/fault.js'
 import { paceInput, paceOptions, unpaced } from '../core/pace.js'
@@ -236,7 +236,7 @@ export const configSchema = closed({
       ),
       errors: option(
         v.picklist(errorForms, ({ input }) =>
-          input === 'normalise' ? 'says normalise, which is now called documented.' : `one of ${errorForms.join(', ')}`,
+          input === 'normalise' ? 'says normalise, which is now called documented.' : oneOf(errorForms),
         ),
         'documented',
         'How errors of the live platform and of recordings are delivered: with the documented body { error }, made from their text (documented), or as they came (untouched).',

@@ -3,7 +3,7 @@ import { createPrivateKey, createPublicKey, type JsonWebKey, sign, verify } from
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as v from 'valibot'
-import { check, type Mistake, open, type Path, text, where } from '../check/check.js'
+import { check, type Mistake, oneOf, open, type Path, text, where } from '../check/check.js'
 import { placeOfMistake } from '../check/json-places.js'
 import { ProblemsError, unreadable } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
@@ -25,7 +25,7 @@ const isOf = (kty: keyof typeof algorithms, alg: string) => (algorithms[kty] as 
 
 const key = v.pipe(
   open({
-    kty: v.picklist(kinds, `one of ${kinds.join(', ')}`),
+    kty: v.picklist(kinds, oneOf(kinds)),
     kid: filled,
     alg: filled,
     key_ops: v.optional(v.array(v.picklist(['sign', 'verify'], 'sign or verify'), 'a list of sign and verify')),

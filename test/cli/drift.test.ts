@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { selfSigned } from '../certificate.js'
 import { run, runIn, start } from '../command.js'
-import { flagMustBe, KEY_UNKNOWN, notReached, oneOf, takesNoMore, wholeNumber } from '../sentences.js'
+import { flagOneOf, flagWhole, KEY_UNKNOWN, notReached, takesNoMore } from '../sentences.js'
 import {
   type Asked,
   asking,
@@ -509,12 +509,9 @@ test.each([
   [['drift', 'now'], `${takesNoMore('drift', 'now')} See standin drift --help.\n`],
   [
     ['drift', '--fail-on', 'never'],
-    `${flagMustBe('--fail-on', oneOf('critical', 'warning', 'info'), 'never')} See standin drift --help.\n`,
+    `${flagOneOf('--fail-on', ['critical', 'warning', 'info'], 'never')} See standin drift --help.\n`,
   ],
-  [
-    ['drift', '--concurrency', '0'],
-    `${flagMustBe('--concurrency', wholeNumber(1, 99), '0')} See standin drift --help.\n`,
-  ],
+  [['drift', '--concurrency', '0'], `${flagWhole('--concurrency', 1, 99, '0')} See standin drift --help.\n`],
   [['drift', '--only', 'x*'], 'No recording matches x*. See standin drift --help.\n'],
   [
     ['drift', '--upstream', ''],

@@ -18,7 +18,7 @@ import {
   userOf,
 } from '../keys/people.js'
 import { platformWith } from '../scene.js'
-import { flagMustBe, isUnknown, notACommand, oneOf, takesNoMore, wholeNumber } from '../sentences.js'
+import { flagOneOf, flagWhole, isUnknown, notACommand, takesNoMore } from '../sentences.js'
 import { keyFile, newKey, ownKeys } from '../supabase/signing-keys.js'
 
 const ada = { email: 'ada@example.com', password: 'correct-horse' }
@@ -260,17 +260,17 @@ test('a token of another platform opens nothing there', async () => {
 })
 
 const mistakes: readonly (readonly [readonly string[], string])[] = [
-  [['token', '--role', 'admin'], flagMustBe('--role', oneOf('anon', 'service', 'user'), 'admin')],
+  [['token', '--role', 'admin'], flagOneOf('--role', ['anon', 'service', 'user'], 'admin')],
   [['token', '--role'], 'The flag --role needs a value: --role ROLE.'],
   [['token', '--role', 'anon', '--email', 'ada@example.com'], 'A token of the role anon has no email address.'],
   [['token', '--role', 'service', '--email', 'ada@example.com'], 'A token of the role service has no email address.'],
   [['token', '--email', 'ada'], '--email must be an email address, not "ada".'],
   [['token', '--email='], '--email must be an email address, not "".'],
-  [['token', '--expires-in', '0'], flagMustBe('--expires-in', wholeNumber(1, 9999999999), '0')],
-  [['token', '--expires-in=-5'], flagMustBe('--expires-in', wholeNumber(1, 9999999999), '-5')],
-  [['token', '--expires-in', '1.5'], flagMustBe('--expires-in', wholeNumber(1, 9999999999), '1.5')],
-  [['token', '--expires-in', '1h'], flagMustBe('--expires-in', wholeNumber(1, 9999999999), '1h')],
-  [['token', '--expires-in', '99999999999'], flagMustBe('--expires-in', wholeNumber(1, 9999999999), '99999999999')],
+  [['token', '--expires-in', '0'], flagWhole('--expires-in', 1, 9999999999, '0')],
+  [['token', '--expires-in=-5'], flagWhole('--expires-in', 1, 9999999999, '-5')],
+  [['token', '--expires-in', '1.5'], flagWhole('--expires-in', 1, 9999999999, '1.5')],
+  [['token', '--expires-in', '1h'], flagWhole('--expires-in', 1, 9999999999, '1h')],
+  [['token', '--expires-in', '99999999999'], flagWhole('--expires-in', 1, 9999999999, '99999999999')],
   [['token', '--expires-in', '60', '--expired'], 'Give --expires-in or --expired, not both.'],
   [['token', '--expired=yes'], 'The flag --expired takes no value.'],
   [['token', '--name', 'x'], 'The flag --name belongs to standin key create.'],
@@ -282,7 +282,7 @@ const mistakes: readonly (readonly [readonly string[], string])[] = [
   [['key', 'create', '--expired'], 'The flag --expired belongs to standin token.'],
   [['key', 'create', '--name', ' '], '--name must not be empty.'],
   [['key', 'create', '--email', 'ada'], '--email must be an email address, not "ada".'],
-  [['key', 'create', '--expires-in', 'soon'], flagMustBe('--expires-in', wholeNumber(1, 9999999999), 'soon')],
+  [['key', 'create', '--expires-in', 'soon'], flagWhole('--expires-in', 1, 9999999999, 'soon')],
   [['dev', '--role', 'anon'], 'The flag --role belongs to standin token.'],
   [
     ['config', 'check', '--email', 'a@b.co'],

@@ -56,7 +56,7 @@ test('--recordings that names nothing is refused like the option', async () => {
   const { code, stderr } = await runInProcess(['replay', '--recordings='])
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: expect.stringMatching(/^--recordings: recordings\.dir must be /),
+    stderr: expect.stringMatching(/^--recordings: recordings\.dir .*not ""/),
   })
 })
 

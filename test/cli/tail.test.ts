@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openPlatform } from '../../src/platform.js'
 import { run, start } from '../command.js'
 import { hello, platformWith } from '../scene.js'
-import { flagMustBe, wholeNumber } from '../sentences.js'
+import { flagWhole, NO_CREDENTIAL } from '../sentences.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
 
 /** Follows what runs at `url`, and resolves when it does. */
@@ -38,7 +38,7 @@ test('tail prints the lines of the request log as they happen, and Ctrl-C ends i
     /^\d\d:\d\d:\d\d POST \/v1\/chat\/completions 200 +[\d.]+ms {2}key development {2}emulate · rule "greeting"$/,
   )
   await platform.ask('/v1/models', { bearer: null })
-  expect(await stdout.next('401')).toContain('refused · No credential was sent.')
+  expect(await stdout.next('401')).toContain(`refused · ${NO_CREDENTIAL}`)
   expect(await stdout.next('→')).toContain('OPENAI_API_KEY')
   send('SIGINT')
   expect(await ended).toMatchObject({ code: 0, signal: null })
@@ -144,8 +144,8 @@ test('tail says clearly what is wrong with the place or the wish', async () => {
   })
   const platform = await platformWith()
   const refused = async (...flags: readonly string[]) => (await run(['tail', '--url', platform.url, ...flags])).stderr
-  expect(await refused('--status', 'bad')).toMatch(/^status must be a status such as 429, a class such as 4xx, or none/)
-  expect(await refused('--last', 'many')).toContain(flagMustBe('--last', wholeNumber(0, 1000), 'many'))
+  expect(await refused('--status', 'bad')).toMatch(/^status .* a status such as 429, a class such as 4xx, or none/)
+  expect(await refused('--last', 'many')).toContain(flagWhole('--last', 0, 1000, 'many'))
   expect((await run(['tail', '--url', 'example'])).stderr).toContain('--url must be an http or https address')
   expect((await run(['tail'], { files: { 'platform.config.yaml': 'port: 0\n' } })).stderr).toContain(
     'Give the address with --url',

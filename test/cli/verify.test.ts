@@ -10,7 +10,7 @@ import { broken } from '../contract/broken.js'
 import { jwtLike } from '../contract/tokens.js'
 import { liveWith } from '../recordings/live.js'
 import { platformWith } from '../scene.js'
-import { flagMustBe, mustBe, oneOf, takesNoMore, wholeNumber } from '../sentences.js'
+import { flagOneOf, flagWhole, mustBe, takesNoMore } from '../sentences.js'
 
 const hasFifos = spawnSync('mkfifo', ['--version']).status === 0
 
@@ -245,9 +245,9 @@ test.each([
     ['--target', 'https://a.example', '--email', 'ada@example.com'],
     'Signing in needs both an email address and a password: --email with --password or --password-stdin.',
   ],
-  [['--reporter', 'html'], flagMustBe('--reporter', oneOf('text', 'json', 'markdown', 'junit'), 'html')],
+  [['--reporter', 'html'], flagOneOf('--reporter', ['text', 'json', 'markdown', 'junit'], 'html')],
   [['--reporter', 'junit', '--json'], '--json and --reporter junit are two reports: give one.'],
-  [['--max-calls', '0'], flagMustBe('--max-calls', wholeNumber(1, 999999), '0')],
+  [['--max-calls', '0'], flagWhole('--max-calls', 1, 999999, '0')],
   [
     ['--only', 'HEALTH-9'],
     'No clause is called "HEALTH-9". Use ids such as AUTH-6.1 or HEALTH-*, a section such as Errors, documented or decided.',

@@ -205,8 +205,8 @@ test.each([
   ['cors: { origins: http://a.test }', mustBe('1:9: cors.origins', 'auto, "*" or a list of origins', 'http://a.test')],
   ['limits: { bodyBytes: 0 }', mustBe('1:11: limits.bodyBytes', wholeNumber(1, 1073741824), 0)],
   ['state: disk', mustBe('1:1: state', 'memory, file:PATH or postgres://…', 'disk')],
-  ['- port', mustBe('1:1: The file', 'a map of options')],
-  ['just text', mustBe('1:1: The file', 'a map of options')],
+  ['- port', '1:1: The file must be a map of options.'],
+  ['just text', '1:1: The file must be a map of options.'],
   ['port: 1\nport: 2', `2:1: ${notValid('YAML')}: The key "port" appears twice, first on line 1. Remove one of them.`],
   ['\tport: 1', `1:1: ${notValid('YAML')}: Tabs are not allowed as indentation.`],
   [
@@ -292,7 +292,7 @@ test('what is wrong in a file of another name is told under that name', () => {
   const files = { 'sub/my.yaml': '- port', 'sub/your.yaml': 'prot: 1' }
   expect(complaintsAbout({ files, file: 'sub/your.yaml' })).toEqual([`sub/your.yaml:1:1: prot ${isUnknown('port')}`])
   expect(complaintsAbout({ files, file: 'sub/my.yaml' })).toEqual([
-    mustBe('sub/my.yaml:1:1: The file', 'a map of options'),
+    'sub/my.yaml:1:1: The file must be a map of options.',
   ])
 })
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { startPlatform } from '../../src/index.js'
 import { folderWith } from '../command.js'
 import { loadConfig } from '../configuration.js'
-import { isUnknown, mustBe, oneOf, wholeNumber } from '../sentences.js'
+import { isUnknown, mustBe, mustBeSuch, oneOf, wholeNumber } from '../sentences.js'
 
 /** What is said of a configuration file with this text. */
 function complaintAbout(yaml: string, env: Record<string, string> = {}): string {
@@ -17,18 +17,18 @@ function complaintAbout(yaml: string, env: Record<string, string> = {}): string 
 // Each of these would be accepted and then never do what its author meant.
 test.each([
   ['modles: []', `modles ${isUnknown('models')}`],
-  ['cors: { origins: ["http://localhost:3000/"] }', 'cors.origins[0] must be an origin such as'],
-  ['cors: { origins: ["HTTP://LOCALHOST:1"] }', 'cors.origins[0] must be an origin such as'],
-  ['cors: { origins: ["localhost:5173"] }', 'cors.origins[0] must be an origin such as'],
-  ['models: [{ id: a }, { id: a }]', 'models must be a list without duplicate ids'],
+  ['cors: { origins: ["http://localhost:3000/"] }', mustBeSuch('cors.origins[0]', 'an origin such as')],
+  ['cors: { origins: ["HTTP://LOCALHOST:1"] }', mustBeSuch('cors.origins[0]', 'an origin such as')],
+  ['cors: { origins: ["localhost:5173"] }', mustBeSuch('cors.origins[0]', 'an origin such as')],
+  ['models: [{ id: a }, { id: a }]', mustBeSuch('models', 'a list without duplicate ids')],
   ['apiKeys: [{ name: a, key: k }, { name: b, key: k }]', mustBe('apiKeys', 'a list without duplicate keys')],
-  ['apiKeys: [{ name: a, key: k, expiresAt: next 5 }]', 'apiKeys[0].expiresAt must be a time such as'],
-  ['apiKeys: [{ name: a, key: k, expiresAt: "2030-02-31" }]', 'apiKeys[0].expiresAt must be a time such as'],
+  ['apiKeys: [{ name: a, key: k, expiresAt: next 5 }]', mustBeSuch('apiKeys[0].expiresAt', 'a time such as')],
+  ['apiKeys: [{ name: a, key: k, expiresAt: "2030-02-31" }]', mustBeSuch('apiKeys[0].expiresAt', 'a time such as')],
   [
     'upstream: { baseUrl: "https://me:hunter2@live.test" }',
-    'upstream.baseUrl must be an http or https address without a password',
+    mustBeSuch('upstream.baseUrl', 'an http or https address without a password'),
   ],
-  ['upstream: { baseUrl: "https://live.test?k=v" }', 'upstream.baseUrl must be an http or https address'],
+  ['upstream: { baseUrl: "https://live.test?k=v" }', mustBeSuch('upstream.baseUrl', 'an http or https address')],
   [
     'upstream: { baseUrl: "https://live.test/v1" }',
     'upstream.baseUrl is "https://live.test/v1", and Standin adds /v1 itself: write "https://live.test".',
@@ -41,17 +41,29 @@ test.each([
   ],
   ['upstream: { errors: normalise }', 'upstream.errors says normalise, which is now called documented.'],
   ['upstream: { errors: raw }', mustBe('upstream.errors', oneOf('documented', 'untouched'), 'raw')],
-  ['upstream: { baseUrl: "http:live" }', 'upstream.baseUrl must be an http or https address'],
+  ['upstream: { baseUrl: "http:live" }', mustBeSuch('upstream.baseUrl', 'an http or https address')],
   ['upstream: { apiKey: "sk\\nlive" }', mustBe('upstream.apiKey', 'a key without spaces or line ends')],
   ['recordings: { ignore: [{}] }', 'recordings.ignore[0] is empty: it needs a path, a query or a pattern.'],
-  ['recordings: { ignore: [$] }', 'recordings.ignore[0] must be the path of a field, such as metadata.requestId'],
-  ['recordings: { ignore: [a, .] }', 'recordings.ignore[1] must be the path of a field, such as metadata.requestId'],
-  ['recordings: { ignore: [{ path: "$[]" }] }', 'recordings.ignore[0].path must be the path of a field, such as'],
+  [
+    'recordings: { ignore: [$] }',
+    mustBeSuch('recordings.ignore[0]', 'the path of a field, such as metadata.requestId'),
+  ],
+  [
+    'recordings: { ignore: [a, .] }',
+    mustBeSuch('recordings.ignore[1]', 'the path of a field, such as metadata.requestId'),
+  ],
+  [
+    'recordings: { ignore: [{ path: "$[]" }] }',
+    mustBeSuch('recordings.ignore[0].path', 'the path of a field, such as'),
+  ],
   [
     'recordings: { ignore: [{ path: a, query: b, pattern: /c/ }] }',
     'recordings.ignore[0] has both path and query, which are ignored separately: write two entries.',
   ],
-  ['recordings: { ignore: [{ pattern: c }] }', 'recordings.ignore[0].pattern must be a regular expression between'],
+  [
+    'recordings: { ignore: [{ pattern: c }] }',
+    mustBeSuch('recordings.ignore[0].pattern', 'a regular expression between'),
+  ],
   ['seed: "0x10"', mustBe('seed', wholeNumber(0, 2147483647), '0x10')],
 ])('%s is told', (yaml, complaint) => {
   expect(complaintAbout(yaml)).toContain(complaint)

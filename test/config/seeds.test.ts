@@ -17,6 +17,7 @@ import {
   signIn,
   signUp,
 } from '../keys/people.js'
+import { mustBeSuch } from '../sentences.js'
 import { lasting } from '../state/kinds.js'
 
 const ada = { email: 'ada@example.com', password: 'correct-horse' }
@@ -201,18 +202,22 @@ const twice: readonly (readonly [string, ConfigInput, string])[] = [
   [
     'an e-mail address',
     { users: [ada, { ...bob, email: ada.email }] },
-    'users must be a list without duplicate emails',
+    mustBeSuch('users', 'a list without duplicate emails'),
   ],
   [
     'an address in capitals',
     { users: [ada, { ...bob, email: 'ADA@Example.com' }] },
-    'users must be a list without duplicate emails',
+    mustBeSuch('users', 'a list without duplicate emails'),
   ],
-  ['a phone number', { users: [phil, { ...ada, phone: phil.phone }] }, 'users must be a list without duplicate phones'],
+  [
+    'a phone number',
+    { users: [phil, { ...ada, phone: phil.phone }] },
+    mustBeSuch('users', 'a list without duplicate phones'),
+  ],
   [
     'a phone number without the plus',
     { users: [phil, { phone: '4791234567' }] },
-    'users must be a list without duplicate phones',
+    mustBeSuch('users', 'a list without duplicate phones'),
   ],
   [
     'an id',
@@ -222,7 +227,7 @@ const twice: readonly (readonly [string, ConfigInput, string])[] = [
         { ...bob, id: adasId.toUpperCase() },
       ],
     },
-    'users must be a list without duplicate ids',
+    mustBeSuch('users', 'a list without duplicate ids'),
   ],
   [
     'the id of a key',
@@ -232,7 +237,7 @@ const twice: readonly (readonly [string, ConfigInput, string])[] = [
         { name: 'b', key: 'b', id: adasId.toUpperCase() },
       ],
     },
-    'apiKeys must be a list without duplicate ids',
+    mustBeSuch('apiKeys', 'a list without duplicate ids'),
   ],
 ]
 
@@ -254,7 +259,7 @@ test('a key with an unknown owner is reported with its line, and never with the 
 test('an address that signing up would refuse is refused by `standin config check` already', async () => {
   const email = `ada@${'x'.repeat(64)}.com`
   const { code, stderr } = await run(['config', 'check'], { files: written({ users: [{ email }] }) })
-  expect([code, stderr]).toEqual([2, expect.stringContaining('users[0].email must be an email address')])
+  expect([code, stderr]).toEqual([2, expect.stringContaining(mustBeSuch('users[0].email', 'an email address'))])
 })
 
 test.each(ways)('two users who swap their addresses stay who they are after a %s', async way => {

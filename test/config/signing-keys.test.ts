@@ -93,7 +93,11 @@ const bad: readonly (readonly [string, string, readonly string[]])[] = [
         `has an EC key with the algorithm ${alg}`,
         asText({ ...signing, alg }),
         [
-          `keys.json:9:5: [0].alg must be an algorithm of its kty: ES256, ES384, ES512 (EC), RS256, RS384, RS512 (RSA), EdDSA (OKP) or HS256 (oct), not "${alg}".`,
+          mustBe(
+            'keys.json:9:5: [0].alg',
+            'an algorithm of its kty: ES256, ES384, ES512 (EC), RS256, RS384, RS512 (RSA), EdDSA (OKP) or HS256 (oct)',
+            alg,
+          ),
         ],
       ] as const,
   ),

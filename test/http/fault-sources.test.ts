@@ -9,7 +9,7 @@ import { openPlatform } from '../../src/platform.js'
 import { folderWith } from '../command.js'
 import { exchangeWith } from '../exchanges.js'
 import { hello, platformWith } from '../scene.js'
-import { AN_OBJECT, isUnknown, mustBe, NO_BODY, oneOf, range, tooLarge, wholeNumber } from '../sentences.js'
+import { AN_OBJECT, isUnknown, mustBe, mustBeSuch, NO_BODY, oneOf, range, tooLarge, wholeNumber } from '../sentences.js'
 
 const asking = (fault: string) => ({ headers: { 'x-standin-fault': fault } })
 /** Open to anyone on the auth backend. */
@@ -138,7 +138,7 @@ test('a call that is wrong is refused where it is made', async () => {
   expect(() => failNext({})).toThrow('failNext: fault is no fault')
   expect(() => failNext({ status: 500, hang: true })).toThrow('fault.status is not possible together with hang.')
   expect(() => failNext({ hang: true }, { times: 0 })).toThrow(mustBe('times', wholeNumber(1, 1_000_000), 0))
-  expect(() => failNext({ hang: true }, { path: 'v1' })).toThrow('path must be a path such as /v1/*')
+  expect(() => failNext({ hang: true }, { path: 'v1' })).toThrow(mustBeSuch('path', 'a path such as /v1/*'))
 })
 
 // By call over HTTP.

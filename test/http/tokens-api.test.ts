@@ -91,7 +91,7 @@ test.each([
   [{ role: 'admin' }, mustBe('role', oneOf('anon', 'service', 'user'), 'admin')],
   [{ email: 'ada' }, mustBe('email', 'an email address', 'ada')],
   [{ email: 7 }, mustBe('email', 'an email address', 7)],
-  [{ email: `${'a'.repeat(250)}@example.com` }, expect.stringMatching(/^email must be an email address, not "a+…\.$/)],
+  [{ email: `${'a'.repeat(250)}@example.com` }, expect.stringMatching(/^email .* an email address, not "a+…\.$/)],
   [
     { role: 'anon', email: 'ada@example.com' },
     mustBe('email', 'left out if role is anon or service', 'ada@example.com'),

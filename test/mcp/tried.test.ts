@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { runInProcess } from '../command.js'
 import { control } from '../http/controlled.js'
 import { platformWith } from '../scene.js'
-import { mustBe } from '../sentences.js'
+import { NO_RULE } from '../sentences.js'
 import { connected } from './everything.js'
 
 const rules = `- name: frost
@@ -35,7 +35,7 @@ test.each([
 test('what is no call is a prompt, and a call with broken arguments is refused', async () => {
   expect((await tried('read/write the file')).stdout).toMatch(/instead:/)
   const { stderr, code } = await tried('tools/call get_weather {city}')
-  expect(stderr).toContain(mustBe('The arguments', 'a JSON object, such as {"city":"Oslo"}'))
+  expect(stderr).toContain('The arguments must be a JSON object, such as {"city":"Oslo"}.')
   expect(code).not.toBe(0)
   expect((await tried('tools/call')).stderr).toContain('The call names nothing.')
 })
@@ -44,7 +44,7 @@ const frost = { name: 'frost', on: 'tools/call get_weather', when: { arguments: 
 
 test.each([
   [false, 'MCP server /mcp', 'What the configuration has for it, or a result that is made up.'],
-  [true, null, expect.stringContaining('No rule matches')],
+  [true, null, expect.stringContaining(NO_RULE)],
 ])('the control API explains a call as it was written or sent, with strict: %j', async (strict, source, reply) => {
   const platform = await platformWith({
     ...{ strict, mcp: { tools: [{ name: 'get_weather' }] } },

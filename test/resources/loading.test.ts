@@ -63,7 +63,7 @@ test.each([
     'schema.json': JSON.stringify({ properties: { name: { type: 'string' } } }),
   })
   expect(problems.map(line => line.replace(/^(\S+?:\d+):\d+:/, '$1'))).toEqual([
-    `${file}:${lines[0]} Row 2: name must be a string, not 5.`,
+    mustBe(`${file}:${lines[0]} Row 2: name`, 'a string', 5),
     `${file}:${lines[1]} Row 3 has the same id as row 1: 1.`,
     `${file}:${lines[2]} Row 4: id must be a string or a number that identifies the row.`,
     mustBe(`${file}:${lines[3]} Row 5: it`, AN_OBJECT),

@@ -4,7 +4,7 @@ import { callerKinds } from '../../src/core/caller.js'
 import type { Platform } from '../../src/index.js'
 import { matchers } from '../../src/testing/matchers.js'
 import { platformWith } from '../scene.js'
-import { AN_OBJECT, didYouMean, isUnknown, mustBe, NEAREST, oneOf } from '../sentences.js'
+import { AN_OBJECT, didYouMean, isUnknown, mustBe, mustBeSuch, NEAREST, oneOf } from '../sentences.js'
 import { said } from './asking.js'
 
 type Use = (platform: Platform) => unknown
@@ -13,15 +13,15 @@ test.each<[name: string, use: Use, sentence: string]>([
   ['a number', p => p.journal.find(5 as never), mustBe('the query: what it is given', AN_OBJECT, 5)],
   ['nothing', p => p.journal.find(null as never), mustBe('the query: what it is given', AN_OBJECT, null)],
   ['a list', p => p.journal.find(['/v1/models'] as never), `the query: 0 ${isUnknown()}`],
-  ['a status', p => p.journal.find({ status: '4XX' as never }), 'status must be a status such as 429'],
-  ['statuses', p => p.journal.find({ status: [200] as never }), 'status must be a status such as 429'],
+  ['a status', p => p.journal.find({ status: '4XX' as never }), mustBeSuch('status', 'a status such as 429')],
+  ['statuses', p => p.journal.find({ status: [200] as never }), mustBeSuch('status', 'a status such as 429')],
   ['a caller', p => p.journal.find({ caller: 'bob' as never }), mustBe('caller', oneOf(...callerKinds), 'bob')],
   ['a part', p => p.journal.find({ modle: 'x' } as never), `modle ${isUnknown('model')}`],
   ['a promise', p => p.journal.find((async () => false) as never), 'must not be async'],
   ['an option', p => p.journal.waitFor('/', { timeout: 5 } as never), didYouMean('timeoutMs')],
   ['a long time', p => p.journal.waitFor('/', { timeoutMs: Number.POSITIVE_INFINITY }), 'not Infinity'],
   ['a message', p => p.outbox.waitFor({ mail: 'x' } as never), `outbox: mail ${isUnknown()}`],
-  ['an address', p => p.outbox.messages('ada@example.com' as never), 'outbox: what it is given must be'],
+  ['an address', p => p.outbox.messages('ada@example.com' as never), mustBeSuch('outbox: what it is given', AN_OBJECT)],
   [
     'a user',
     p => p.signIn('ada@example.com' as never),
@@ -29,9 +29,9 @@ test.each<[name: string, use: Use, sentence: string]>([
   ],
   ['their address', p => p.signIn({ mail: 'x' } as never), didYouMean('email')],
   ['a key', p => p.createKey({ expiresIn: 5 } as never), didYouMean('expiresInMs')],
-  ['no time', p => p.createKey({ expiresInMs: Number.NaN }), 'expiresInMs must be milliseconds'],
-  ['a scope', p => p.scope(''), 'scope: what it is given must be a name'],
-  ['a scope of two lines', p => p.scope('a\nb'), 'scope: what it is given must be a name'],
+  ['no time', p => p.createKey({ expiresInMs: Number.NaN }), mustBeSuch('expiresInMs', 'milliseconds')],
+  ['a scope', p => p.scope(''), mustBeSuch('scope: what it is given', 'a name')],
+  ['a scope of two lines', p => p.scope('a\nb'), mustBeSuch('scope: what it is given', 'a name')],
   ['what to reset', p => p.reset({ stat: false } as never), didYouMean('state')],
   ['how long', p => p.idle({ timeout: 5 } as never), didYouMean('timeoutMs')],
   ['no reply', p => p.reply(null as never), mustBe('reply', AN_OBJECT, null)],

@@ -4,7 +4,6 @@ import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../../src/completions/request.js'
 import { openaiRefusal } from '../../../src/platform-api/chat/openai-refuses.js'
 import { hello, platformWith } from '../../scene.js'
-import { mustBe } from '../../sentences.js'
 
 const user = { role: 'user', content: 'What is the weather?' }
 const call = (id: string, name = 'weather') => ({ id, type: 'function', function: { name, arguments: '{}' } })
@@ -51,7 +50,7 @@ const refused: readonly (readonly [request: object, says: string])[] = [
   [offering(...Array.from({ length: 129 }, (_, i) => ({ name: `f${i}` }))), 'maximum length 128'],
   [
     offering({ name: 'f', parameters: {} }),
-    mustBe(`Invalid schema for function 'f': schema`, `a JSON Schema of 'type: "object"', got 'type: "None"'`),
+    `Invalid schema for function 'f': schema must be a JSON Schema of 'type: "object"', got 'type: "None"'.`,
   ],
   [
     offering({ name: 'f', parameters: { type: 'object', properties: { a: { type: 'array' } } } }),
@@ -141,10 +140,8 @@ test('a deep or wide schema, and many messages, hold nothing up', () => {
 })
 
 const orphan = { ...hello, ...talk(result('a')) }
-const says = mustBe(
-  `Invalid parameter: messages with role 'tool'`,
-  `a response to a preceeding message with 'tool_calls'`,
-)
+const says =
+  "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
 
 test('warn answers, and the journal tells what OpenAI says', async () => {
   const { chat, ask, journal } = await platformWith({ rules: [{ reply: { text: 'Well.' } }] })

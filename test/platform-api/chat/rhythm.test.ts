@@ -62,7 +62,7 @@ test.each([
   ['firstTokenMS=3', `Header x-standin-pace: firstTokenMS ${isUnknown('firstTokenMs')}`],
   ['tokensPerSecond=fast', mustBe('Header x-standin-pace: tokensPerSecond', range('a number', 0, 100000), 'fast')],
   ['jitter=2', mustBe('Header x-standin-pace: jitter', range('a number', 0, 1), 2)],
-  ['firstTokenMs=1, jitter=1', mustBe('Header x-standin-pace', 'sent once, with ";" between its settings', ',')],
+  ['firstTokenMs=1, jitter=1', 'Header x-standin-pace must be sent once, with ";" between its settings, not ",".'],
 ])('a header that cannot be followed is refused, and no rule has answered: %s', async (header, sentence) => {
   const { chat } = await platformWith({ rules: [{ replies: [{ text: 'one' }, { text: 'two' }] }] })
   const refused = await chat(hello, { headers: { 'x-standin-pace': header } })
