@@ -1,5 +1,6 @@
 /** Sentences that many tests expect. Their wording comes from the source, or is written here once. */
 import * as check from '../src/check/check.js'
+import { missText } from '../src/check/miss-text.js'
 import { unreadable } from '../src/check/problem.js'
 import { suggesting as didYouMean } from '../src/check/suggest.js'
 import * as errors from '../src/core/errors.js'
@@ -41,6 +42,8 @@ export const tooLarge = (bytes: number) => errors.bodyTooLarge(bytes).message
 export const tooDeep = (levels: number) => errors.tooDeep(levels).message
 export const notReached = (why: string) => errors.upstreamUnreachable(why).message
 export const noRecordingOf = (asked: string) => errors.noRecording(asked, '').message.trimEnd()
+/** The same on the terminal. */
+export const missOf = (method: string, path: string) => missText({ method, path, reason: '' }).trimEnd()
 
 // Rules.
 

@@ -9,7 +9,7 @@ import { once } from '../../src/core/work.js'
 import { type Command, type End, folderWith, run, runInProcess, start } from '../command.js'
 import { runHere } from '../run-here.js'
 import { platformWith } from '../scene.js'
-import { noRecordingOf } from '../sentences.js'
+import { missOf } from '../sentences.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
 import { lineOf } from './line.js'
 
@@ -292,7 +292,7 @@ test.each([
   const end = await execHere(asking(...prompts), { flags: ['--mode', 'replay', '--recordings', recordings, ...flags] })
   const missed = prompts.filter(prompt => prompt === 'who?').length
   expect(end).toMatchObject({ code, stderr: expect.stringContaining(`${missed} missed`) })
-  expect(end.stderr.includes(noRecordingOf('POST /v1/chat/completions'))).toBe(missed > 0)
+  expect(end.stderr.includes(missOf('POST', '/v1/chat/completions'))).toBe(missed > 0)
 })
 
 test('misses say once what to do: in which folder, whether anything is in it, and a command that can be copied', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { start } from '../command.js'
 import { liveWith, saying, tape } from '../recordings/live.js'
 import { hello } from '../scene.js'
-import { noRecordingOf } from '../sentences.js'
+import { missOf } from '../sentences.js'
 
 /** A folder with one recording of "hello". */
 async function recorded(): Promise<string> {
@@ -70,7 +70,7 @@ test('for people the fields stand side by side on standard error, and the receip
     body: JSON.stringify(another),
   })
   expect(response.status).toBe(424)
-  expect(await stderr.next(noRecordingOf('POST /v1/chat/completions'))).toMatch(
+  expect(await stderr.next(missOf('POST', '/v1/chat/completions'))).toMatch(
     /nearest is chat-completions\/gpt-4o-mini-hello-\w+\.yaml:$/,
   )
   expect(await stderr.next('field')).toMatch(/field +recorded +asked$/)

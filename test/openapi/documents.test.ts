@@ -5,7 +5,6 @@ import { createOpenApi, readDocuments } from '../../src/openapi/index.js'
 import { openPlatform } from '../../src/platform.js'
 import { folderWith, run } from '../command.js'
 import { platformWith } from '../scene.js'
-import { didYouMean } from '../sentences.js'
 import { builderWith } from './builder.js'
 
 /** What is wrong with a document, with the files beside it. */
@@ -39,7 +38,7 @@ test('a document that cannot be used says why, with file, line and path', async 
     ['info: {}', 'api.yaml:1:1: openapi is missing. It must be the version of OpenAPI, such as 3.1.0.'],
     ['openapi: 3.1', 'api.yaml:1:1: openapi must be a version from 3.0.0 on, as text, not 3.1.'],
     ['openapi: 3.1.0\n  a: [', 'api.yaml:2:4: This is not valid YAML: bad indentation of a mapping entry.'],
-    [paths('respones: {}'), `api.yaml:6:7: paths["/a"].get.respones is not known here.${didYouMean('responses')}`],
+    [paths('respones: {}'), 'api.yaml:6:7: paths["/a"].get.respones is not known here. Did you mean "responses"?'],
     [paths('responses: []'), 'api.yaml:6:18: paths["/a"].get.responses must be an object, not array.'],
     [
       paths('parameters: [{ name: x, in: qurey }]'),
