@@ -41,7 +41,7 @@ const entries: Readonly<Record<string, readonly (readonly [usage: string, does: 
     ['[dev]', 'Start the platform', dev],
     ['record', 'Start it in mode record: forward to the live platform and record it', dev],
     ['replay', 'Start it in mode replay: answer from recordings', dev],
-    ['exec -- COMMAND', 'Run a command with a platform of its own, on any free port', exec],
+    ['exec -- COMMAND', 'Run a command with its own platform, on any free port', exec],
   ],
   'Look at it': [
     ['tail', 'Follow the requests of a running Standin', tail],

@@ -91,7 +91,7 @@ function pathRequestIn({ words, flags: { body } }: CommandLine<typeof requestFla
 
 async function explainPath(tried: TriedRequest, { http }: Replies): Promise<string> {
   const explanation = await http?.explain(tried)
-  if (!http || !explanation) return 'No rule has a path of its own.\n'
+  if (!http || !explanation) return 'There are no rules for paths.\n'
   return explainedIn(explanation, http.linesOf)
 }
 

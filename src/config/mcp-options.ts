@@ -10,7 +10,7 @@ const jsonSchema = v.pipe(
   v.check(schema => schema.type === 'object', 'a JSON Schema of an object, with type: object'),
 )
 const named = {
-  title: optional(text, 'What people call it.'),
+  title: optional(text, 'The name shown to users.'),
   description: optional(text, 'What it does. Models choose by this.'),
   icons: optional(list(object, 'icons'), 'Icons that clients may show.'),
   _meta: optional(object, 'Further information, sent unchanged.'),
@@ -40,8 +40,8 @@ const shown = {
 }
 
 const resource = closed({
-  uri: described(address, 'By which it is read.'),
-  name: optional(filled, 'Its name; the URI without one.'),
+  uri: described(address, 'The URI by which clients read it.'),
+  name: optional(filled, 'Its name. Defaults to the URI.'),
   ...shown,
   size: optional(integer(0, Number.MAX_SAFE_INTEGER), 'Its size in bytes.'),
   text: optional(text, 'Its content.'),
@@ -52,19 +52,19 @@ const resource = closed({
 
 const resourceTemplate = closed({
   uriTemplate: described(address, 'A URI with variables in braces, such as test://items/{id}.'),
-  name: optional(filled, 'Its name; the template without one.'),
+  name: optional(filled, 'Its name. Defaults to the template.'),
   ...shown,
   reply,
 })
 
 const prompt = closed({
-  name: described(filled, 'The name by which it is asked for.'),
+  name: described(filled, 'The name of the prompt.'),
   ...named,
   arguments: optional(
     list(
       closed({
         name: described(filled, 'The name of the argument.'),
-        title: optional(text, 'What people call it.'),
+        title: optional(text, 'The name shown to users.'),
         description: optional(text, 'What it is for.'),
         required: optional(v.boolean('true or false'), 'Whether it must be given.'),
       }),
@@ -140,7 +140,7 @@ const taken = /^\/(health|api\/v1|v1\/models|v1\/chat\/completions|auth(\/.*)?|_
 const path = v.pipe(
   text,
   v.regex(/^(\/[\w.~-]+)+$/, 'a path such as /mcp'),
-  v.check(path => !taken.test(path), 'a path at which the platform has no answer of its own'),
+  v.check(path => !taken.test(path), 'a path that the platform does not answer itself'),
 )
 
 const isOne = (written: unknown) =>

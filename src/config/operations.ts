@@ -184,7 +184,7 @@ export const steeringOperations = ({ steering }: { readonly steering: RuntimeSet
   })
   const chances = changeable({
     path: '/faults/random',
-    what: 'the faults that happen by chance',
+    what: 'the random faults',
     body: randomFaultsChange,
     returns: object(standing(listOf(randomFaultSchema))),
     show: () => steering.standing('random'),

@@ -45,7 +45,7 @@ const model = open({
   pace: v.nullish(
     described(
       paceInput,
-      'The rhythm of streams of this model; what is left out is taken from the option pace. Not listed.',
+      'The pace of streams of this model. Anything left out comes from the option pace. Not listed.',
     ),
   ),
   maxPromptTokens: v.optional(

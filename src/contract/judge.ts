@@ -158,7 +158,7 @@ function judgeError({ status, body, contentType, path, isWhole }: JudgedAnswer):
   const { path: named = '' } = value as { readonly path?: string }
   // The live platform may be below a path of its own, and frameworks differ in whether they decode paths.
   if ([path, percentDecoded(path)].some(one => named.split('?', 1)[0]?.endsWith(one))) return type
-  return [...type, report('path', 'path must be the path that was asked for.')]
+  return [...type, report('path', 'path must be the requested path.')]
 }
 
 function judgeJson({ body, contentType, isWhole }: JudgedAnswer, { schema, section, report }: Form) {

@@ -350,11 +350,11 @@ export const noFileDescriptors = failure(
 
 export const hasStopped = failure(503, 'has_stopped', 'The platform has been stopped.')
 
-/** Also a 424. `asked` is the request in words; `why` is a sentence that names the most similar recording, if there is any. */
+/** Also a 424. `title` is the request in words; `why` is a sentence that names the most similar recording, if there is any. */
 export const noRecording = failure(
   424,
   'no_recording',
-  (asked: string, why: string) => `No recording matches ${asked}. ${why}`,
+  (title: string, why: string) => `No recording matches ${title}. ${why}`,
   { advice: 'Record it once with standin record, or start with --on-miss emulate to get an emulated answer.' },
 )
 

@@ -135,7 +135,7 @@ const connectOperations = ({ credentials: current, document }: Pick<PlatformPart
     does: 'Returns the keys that the banner prints.',
     returns: credentials,
     answer:
-      'The anon and the service key, the first configured API key that works, and the keys of newer Supabase clients; empty where there is none.',
+      'The anon and the service key, the first configured API key that works, and the keys of newer Supabase clients; empty if there is none.',
     run: current,
   }),
   getDocument: operation({

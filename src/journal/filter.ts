@@ -20,7 +20,7 @@ const status = v.union(
 /** Conditions on exchanges; the same names in the API, in tests, as flags of `standin tail`, and on the dashboard. */
 export const journalFilter = closed({
   method: optional(text, 'The method: POST.'),
-  path: optional(text, 'The path; * stands for anything.'),
+  path: optional(text, 'The path. * matches anything.'),
   endpoint: optional(text, 'The endpoint, such as POST /v1/chat/completions; * matches anything.'),
   status: optional(status, 'The status, a class such as 4xx, or none if no answer was sent.'),
   mode: optional(word(modes), 'Where the answer came from.'),

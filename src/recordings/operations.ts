@@ -131,7 +131,7 @@ const operationsOnOne = ({ library }: LibraryParts) => ({
   removeRecording: operation({
     at: 'DELETE /recordings/{name}',
     does: 'Removes one recording.',
-    answer: 'The row is removed.',
+    answer: 'The recording is removed.',
     errors: unreadableFiles,
     async run({ name }) {
       if (!(await (await library()).remove(name).catch(unreadable))) throw noSuchRecording(name)

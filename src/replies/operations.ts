@@ -97,7 +97,7 @@ const attempt = object({
     v.pipe(text, v.maxLength(20_000, 'text of at most 20000 characters')),
     'What the user says, or a call of an MCP server: tools/call get_weather {"city":"Oslo"}.',
   ),
-  model: optional(text, 'Which model is asked; the first one without it.'),
+  model: optional(text, 'The requested model. Defaults to the first one.'),
   exchange: maybe(exchange),
   request: optional(
     object({
@@ -108,7 +108,7 @@ const attempt = object({
     }),
     'A request for a path that rules answer, in place of a prompt.',
   ),
-  yaml: optional(yaml, 'Rules that are to be in force for this, before all others.'),
+  yaml: optional(yaml, 'Rules to use for this explanation, before all others.'),
   id: optional(text, 'The rule in whose place those of yaml are.'),
   scope: optional(text, 'Whose request it is.'),
 })
@@ -214,7 +214,7 @@ const operationsOnAll = ({ rules, drafts }: RuleParts) => ({
   addWrittenRules: operation({
     at: 'POST /replies/written',
     does: 'Adds rules that are written as in a file, before all others, until they are removed.',
-    body: object({ yaml, scope: optional(text, 'Whose requests they are for.') }),
+    body: object({ yaml, scope: optional(text, 'The scope whose requests they answer; all requests without it.') }),
     reads: { bytes: RULE_TEXT_LIMIT_BYTES },
     returns: ids,
     status: 201,
@@ -236,10 +236,10 @@ const operationsOnFiles = ({ rules }: RuleParts) => ({
   }),
   addToRuleFile: operation({
     at: 'PUT /replies/files/{file}',
-    does: 'Puts rules in front of those of a file, which stays as it is otherwise. Encode the slashes in its name as %2F.',
+    does: 'Adds rules before all others in a file. The rest of the file stays unchanged. Encode the slashes in its name as %2F.',
     body: object({ yaml }),
     reads: { bytes: RULE_TEXT_LIMIT_BYTES },
-    answer: 'They are in the file, and in force.',
+    answer: 'The rules are in the file, and active.',
     errors: { 404: 'The configuration reads no such file.', 409: 'The file cannot be written.' },
     run: async ({ file, body }) => rules.addToFile(file, body.yaml),
   }),
@@ -248,7 +248,7 @@ const operationsOnFiles = ({ rules }: RuleParts) => ({
 const operationsOnOne = ({ rules }: RuleParts) => ({
   readRule: operation({
     at: 'GET /replies/{id}',
-    does: 'Returns the text of a rule, with its comments where it is in a file.',
+    does: 'Returns the text of a rule, with its comments if it is in a file.',
     returns: object({ yaml: text }),
     answer: 'A list with that one rule.',
     errors: { 409: 'Its file has changed since the rules were listed.' },
@@ -275,7 +275,7 @@ const operationsOnOne = ({ rules }: RuleParts) => ({
     at: 'DELETE /replies/{id}',
     does: 'Removes a rule, from its file as well.',
     query: scopeQuery,
-    answer: 'The row is removed.',
+    answer: 'The rule is removed.',
     errors: { 409: 'Its file has changed since the rules were listed, or it cannot be written.' },
     async run({ id, scope }) {
       if ((await rules.remove({ id, scope })) === 0) throw noSuchRule(id)
@@ -405,12 +405,12 @@ const trying = ({ rules, journal }: DraftParts) => ({
 const keeping = ({ drafts }: DraftParts) => ({
   keepRules: operation({
     at: 'POST /replies/keep',
-    does: 'Puts rules into a new file, in the folder that the option replies names. The command reads it as soon as it is there.',
+    does: 'Saves rules to a new file in the folder that the option replies names. The command reads it as soon as it exists.',
     body: object({
       yaml,
       name: described(
         v.pipe(v.string(aName), v.regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, aName), v.maxLength(80, aName)),
-        'What the file is called, without its ending.',
+        'The name of the file, without its extension.',
       ),
     }),
     reads,

@@ -36,7 +36,7 @@ const choiceEntries = {
   ),
   json: optional(
     v.unknown(),
-    'A value that it says as JSON. Keys and texts in it may be templates; an item { forEach, as, item } of a list stands for as many as another list has.',
+    'A value that is sent as JSON. Keys and texts in it may be templates; a list item { forEach, as, item } is repeated for each item of another list.',
   ),
   toolCalls: optional(
     v.pipe(v.array(toolCall, 'a list of tool calls'), v.nonEmpty('a list with at least one tool call')),
@@ -63,7 +63,7 @@ export const replySchema = v.pipe(
     ...choiceEntries,
     choices: optional(
       v.pipe(v.array(choice, 'a list of choices'), v.nonEmpty('a list with at least one choice')),
-      'What it says when a request wants several choices (n); the last one stands for those that are missing.',
+      'The choices for a request that wants several (n). If there are fewer, the last one is repeated.',
     ),
     usage: optional(
       closed({

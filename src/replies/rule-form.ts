@@ -6,9 +6,9 @@ import { paceInput } from '../core/pace.js'
 const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
 
 const scenario = closed({
-  name: described(filled, 'Which scenario it is.'),
-  state: optional(filled, 'The state in which the rule may answer; a scenario begins in "start".'),
-  next: optional(filled, 'The state in which the scenario is after the answer.'),
+  name: described(filled, 'The name of the scenario.'),
+  state: optional(filled, 'The state in which the rule may answer. Scenarios begin in "start".'),
+  next: optional(filled, 'The state of the scenario after the answer.'),
 })
 
 const thens = ['repeat-last', 'cycle', 'miss'] as const
@@ -23,8 +23,8 @@ const replies = 'a list with at least one reply'
 export const ruleFields = <const W extends v.GenericSchema, const R extends v.GenericSchema>(when: W, reply: R) => ({
   name: optional(filled, 'What the log calls the rule.'),
   enabled: optional(v.boolean('true or false'), 'false switches the rule off: it stays in its file and never answers.'),
-  when: v.nullish(described(when, 'Conditions; all of them must hold. Without any the rule always matches.'), {}),
-  reply: optional(reply, 'What is answered.'),
+  when: v.nullish(described(when, 'Conditions that must all hold. Without any, the rule always matches.'), {}),
+  reply: optional(reply, 'The reply.'),
   replies: optional(
     v.pipe(v.array(reply, replies), v.nonEmpty(replies)),
     'What is answered the first time, the second time and so on.',
@@ -48,10 +48,7 @@ export const ruleFields = <const W extends v.GenericSchema, const R extends v.Ge
   ),
   scenario: optional(scenario, 'Answers only in one state of a scenario, and moves it on.'),
   pace: v.nullish(
-    described(
-      paceInput,
-      'The rhythm when the reply is streamed. What is left out is taken from the model or the configuration.',
-    ),
+    described(paceInput, 'The pace of a streamed reply. Anything left out comes from the model or the configuration.'),
   ),
 })
 

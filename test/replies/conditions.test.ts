@@ -191,9 +191,9 @@ test.each([
   [{ turn: { mn: 1 } }, `[0].when.turn.mn ${isUnknown('min')}`],
   [
     { 'request.metadata.unit': 'c' },
-    `[0].when["request.metadata.unit"] ${isUnknown()} A field of the request stands inside of request: { metadata.unit: … }.`,
+    `[0].when["request.metadata.unit"] ${isUnknown()} Put fields of the request under request: { metadata.unit: … }.`,
   ],
-  [{ top_p: 1 }, `[0].when.top_p ${isUnknown()} A field of the request stands inside of request: { top_p: … }.`],
+  [{ top_p: 1 }, `[0].when.top_p ${isUnknown()} Put fields of the request under request: { top_p: … }.`],
   [{ turn: {} }, mustBe('[0].when.turn', 'a range with min, max or both', {})],
   [{ turn: { min: 3, max: 1 } }, mustBe('[0].when.turn', 'a range whose min is not above its max', {})],
   [{ system: [] }, mustBe('[0].when.system', 'a list of texts that is not empty', [])],

@@ -411,7 +411,7 @@ describe('a mistake is told with its place when the template is compiled', () =>
     ['{{ match[nr] }}', 1, 10, expect.stringMatching(/^nr is not known in templates\./)],
     ['{{ constructor }}', 1, 4, expect.stringMatching(/^constructor is not known in templates\./)],
     ['{{ __proto__ }}', 1, 4, expect.stringMatching(/^__proto__ is not known in templates\./)],
-    ['{{ [user] }}', 1, 4, 'Here has to stand a name, such as user.'],
+    ['{{ [user] }}', 1, 4, 'A name, such as user, is required here.'],
     ['{{ user name }}', 1, 1, expect.stringMatching(/^There are operators without values/)],
     ['{{ turn > }}', 1, 1, expect.stringMatching(/^There are operators without values/)],
     ['a\n  {% endif %}', 2, 3, 'The tag endif stands without its if.'],
@@ -512,7 +512,7 @@ describe('nothing holds the process', () => {
     'the range %s, which might never end, is refused',
     range => {
       expect(mistakeIn(`{% for i in ${range} %}{% endfor %}`)).toMatchObject({
-        message: 'A range begins with a number that is written out: (1..count).',
+        message: 'A range must begin with a literal number: (1..count).',
         column: 13,
       })
     },
@@ -650,8 +650,8 @@ describe('faker', () => {
     ['faker.date.between', 'faker.date.between needs arguments: {{ faker.date.between | with: … }}.'],
     ['faker.number.int | with: min: 5, max: 1', /^faker\.number\.int cannot be called so: Max 1 should be greater/],
     ['faker.lorem.words | with: 5000', 'faker.lorem.words cannot be called so: it makes 1000 at most.'],
-    ['faker.number.int | plus: 1 | with: max: 5', /^The filter with stands directly behind a function of faker: /, 1],
-    ['user | with: 5', /^The filter with stands directly behind a function of faker: /],
+    ['faker.number.int | plus: 1 | with: max: 5', /^The filter with must directly follow a function of faker: /, 1],
+    ['user | with: 5', /^The filter with must directly follow a function of faker: /],
   ])('%s is a mistake', (name, message, column = 4) => {
     const sentence = typeof message === 'string' ? message : expect.stringMatching(message as RegExp)
     expect(mistakeIn(`{{ ${name} }}`)).toMatchObject({ message: sentence, line: 1, column })

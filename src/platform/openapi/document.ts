@@ -67,7 +67,7 @@ export async function openApiOf(config: Config, { url, ownPaths = [] }: Running)
 const description = [
   'A local stand-in for the AI platform. The keyword x-standin-source tells apart what platform-api.md says (documented, with its section in x-standin-section) from what it leaves open and Standin has decided (decided); what has none says no more than what it is part of.',
   'A path that is not here answers 404 with the body NotFound, and a method that a path does not have 405 with the body Error and the header Allow; below /auth/v1/ in the forms of Supabase Auth. GET also answers HEAD, and every path of the platform and the auth backend OPTIONS.',
-  'In the modes proxy and record the live platform answers, which may answer with more than is said here.',
+  'In the modes proxy and record, the live platform answers. Its answers may contain more than is described here.',
 ].join('\n\n')
 
 /** Created only for their descriptions. */

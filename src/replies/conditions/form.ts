@@ -123,17 +123,14 @@ export const fields = map(
 export function commonConditions<W>(all: () => v.GenericSchema<W>) {
   const conditions: v.GenericSchema<W> = v.lazy(all)
   return {
-    header: optional(
-      values,
-      'Headers of the request and what they are; * stands for anything, { present: true } for whatever it is.',
-    ),
+    header: optional(values, 'Request headers and their values. * matches anything, and { present: true } any value.'),
     caller: optional(
       closed({
         kind: optional(word(credentialKinds), 'The kind of credential.'),
-        key: optional(patternText, 'The name of the API key; * stands for anything.'),
-        email: optional(patternText, 'The e-mail address of the signed-in user; * stands for anything.'),
+        key: optional(patternText, 'The name of the API key. * matches anything.'),
+        email: optional(patternText, 'The email address of the signed-in user. * matches anything.'),
       }),
-      'Who asks.',
+      'The caller.',
     ),
     not: optional(conditions, 'Conditions that must not all hold.'),
     allOf: optional(several(conditions, 'a list of conditions'), 'Conditions that must all hold.'),
@@ -145,7 +142,7 @@ export function commonConditions<W>(all: () => v.GenericSchema<W>) {
 function fieldAdvice(key: string): string | undefined {
   const field = key.replace(/^request\./, '')
   if (!/[.[]/.test(key) && !chatFields.includes(key)) return undefined
-  return ` A field of the request stands inside of request: { ${field}: … }.`
+  return ` Put fields of the request under request: { ${field}: … }.`
 }
 
 export const whenSchema: v.GenericSchema<When> = closed(
@@ -159,10 +156,10 @@ export const whenSchema: v.GenericSchema<When> = closed(
     any: optional(textCondition, 'The same in any message.'),
     model: optional(
       v.union([patternText, several(patternText, 'a list of models')], 'the id of a model, or a list of them'),
-      'The id of the model; * stands for anything.',
+      'The id of the model. * matches anything.',
     ),
-    turn: optional(range, 'How many user messages there are, 1 in the first turn: a number, or { min: …, max: … }.'),
-    stream: optional(v.boolean('true or false'), 'Whether a stream is asked for.'),
+    turn: optional(range, 'The number of user messages, 1 in the first turn: a number, or { min: …, max: … }.'),
+    stream: optional(v.boolean('true or false'), 'Whether a stream is requested.'),
     temperature: optional(range, 'The temperature: a number, or { min: …, max: … }.'),
     tools: optional(
       v.union(
@@ -190,7 +187,7 @@ export const whenSchema: v.GenericSchema<When> = closed(
           word(['text', 'json_object', 'json_schema']),
           closed({
             type: optional(word(['text', 'json_object', 'json_schema']), 'The type of response_format.'),
-            name: optional(filled, 'The name of the JSON Schema; * stands for anything.'),
+            name: optional(filled, 'The name of the JSON Schema. * matches anything.'),
           }),
         ],
         'text, json_object, json_schema, or { type: …, name: … }',
@@ -199,7 +196,7 @@ export const whenSchema: v.GenericSchema<When> = closed(
     ),
     request: optional(
       fields,
-      'Any other fields of the request by their path, such as metadata.unit, and what they are.',
+      'Any other fields of the request by their path, such as metadata.unit, and their values.',
     ),
     ...commonConditions(() => whenSchema),
   },

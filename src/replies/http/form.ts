@@ -26,8 +26,8 @@ const httpWhenSchema: v.GenericSchema<HttpWhen> = closed({
     textCondition,
     'In the body as text: a part of it, /a regular expression/flags, { exact: … }, or a list of which one must fit.',
   ),
-  query: optional(values, 'Parameters of the query and what they are; * stands for anything.'),
-  params: optional(values, 'Parameters of the path and what they are; * stands for anything.'),
+  query: optional(values, 'Query parameters and their values. * matches anything.'),
+  params: optional(values, 'Path parameters and their values. * matches anything.'),
   ...commonConditions(() => httpWhenSchema),
 })
 
@@ -67,7 +67,7 @@ const httpReplySchema = v.pipe(
     ),
     json: optional(
       v.unknown(),
-      'A body of JSON. Keys and texts in it may be templates; an item { forEach, as, item } of a list stands for as many as another list has.',
+      'A body of JSON. Keys and texts in it may be templates; a list item { forEach, as, item } is repeated for each item of another list.',
     ),
     text: optional(text, 'A text body. May be a template.'),
     file: optional(
@@ -111,7 +111,7 @@ export const httpRuleSchema = v.pipe(
             `is ${JSON.stringify(input)}, which ${troubleWithRoute(input)}. Write one such as "POST /builder/projects/:id".`,
         ),
       ),
-      'What the rule answers: a method and a path, such as POST /builder/projects/:id. A step :name stands for any one step, * at the end for all that follow.',
+      'What the rule answers: a method and a path, such as POST /builder/projects/:id. A segment :name matches any one segment, and * at the end matches all that follow.',
     ),
     access: optional(
       access,

@@ -18,11 +18,11 @@ export interface McpWhen extends CommonWhen<McpWhen> {
 }
 
 const mcpWhenSchema: v.GenericSchema<McpWhen> = closed({
-  arguments: optional(fields, 'Arguments of the call by their path, such as city or items[0].id, and what they are.'),
+  arguments: optional(fields, 'Arguments of the call by their path, such as city or items[0].id, and their values.'),
   server: optional(valueCondition, 'The path of the server, such as /mcp.'),
-  client: optional(valueCondition, 'The name of the client; * stands for anything.'),
+  client: optional(valueCondition, 'The name of the client. * matches anything.'),
   version: optional(valueCondition, 'The version of the protocol, such as 2025-11-25.'),
-  answers: optional(values, 'What the client has answered to what the reply asked, by the name of the question.'),
+  answers: optional(values, 'The answers of the client to the questions of the reply, by the name of the question.'),
   ...commonConditions(() => mcpWhenSchema),
 })
 
@@ -33,14 +33,14 @@ const objects = v.array(object, 'a list of objects')
 
 const progress = closed({
   message: optional(text, 'What is being done.'),
-  progress: optional(v.number('a number'), 'How far it is; it counts from 1 without it.'),
-  total: optional(v.number('a number'), 'Where it ends; the length of the list without it.'),
+  progress: optional(v.number('a number'), 'The progress so far. Defaults to the number of the step.'),
+  total: optional(v.number('a number'), 'The total. Defaults to the number of steps.'),
 })
 
 const logLine = closed({
-  level: optional(word(logLevels), 'How serious it is, info without it.'),
-  logger: optional(text, 'Who says it.'),
-  data: described(v.unknown(), 'What is said: a text or any value.'),
+  level: optional(word(logLevels), 'The severity. Defaults to info.'),
+  logger: optional(text, 'The name of the logger.'),
+  data: described(v.unknown(), 'The message: a text or any value.'),
 })
 
 /** One question to the client. */
@@ -100,26 +100,23 @@ const mcpReplySchema = v.pipe(
     hasMore: optional(v.boolean('true or false'), 'Whether there are more values.'),
     progress: optional(
       v.array(progress, 'a list of steps'),
-      'Steps that are reported before the result, where the client asks for them.',
+      'Steps that are reported before the result, if the client asks for them.',
     ),
     log: optional(v.array(logLine, 'a list of log lines'), 'Lines of the log that are sent before the result.'),
     ask: optional(
       v.union([v.array(questions, 'a list of rounds'), questions], 'a map from names to questions, or a list of them'),
-      'What the client is asked before the result; a list asks in rounds. Templates see the answers as answers.',
+      'Questions to the client before the result; a list asks in rounds. Templates can use the answers as answers.',
     ),
-    changed: optional(v.array(word(changes), 'a list'), 'Lists of which open streams are told that they have changed.'),
-    updated: optional(
-      v.array(text, 'a list of URIs'),
-      'Resources of which subscribers are told that they have changed.',
-    ),
-    _meta: optional(object, 'Further information beside the result.'),
+    changed: optional(v.array(word(changes), 'a list'), 'Lists whose change is announced to open streams.'),
+    updated: optional(v.array(text, 'a list of URIs'), 'Resources whose change is announced to subscribers.'),
+    _meta: optional(object, 'Further information with the result.'),
     error: optional(
       closed({
         code: described(v.pipe(v.number('a number'), v.integer('a whole number')), 'The code, such as -32602.'),
         message: described(text, 'The message.'),
         data: optional(v.unknown(), 'Further information.'),
       }),
-      'A JSON-RPC error in place of a result.',
+      'A JSON-RPC error instead of a result.',
     ),
     protocolFault: optional(word(protocolFaults), 'What goes wrong with the protocol.'),
     fault: optional(faultSchema, 'What goes wrong with the answer.'),
@@ -153,7 +150,7 @@ export const mcpRuleSchema = v.pipe(
             `is ${JSON.stringify(input)}, which ${troubleWithTarget(input)}. Write one such as "tools/call get_weather".`,
         ),
       ),
-      'What the rule answers: a method and what it names, such as tools/call get_weather, resources/read file:///readme, prompts/get greet or completion/complete greet. * stands for anything.',
+      'What the rule answers: a method and what it names, such as tools/call get_weather, resources/read file:///readme, prompts/get greet or completion/complete greet. * matches anything.',
     ),
     ...ruleFields(mcpWhenSchema, mcpReplySchema),
   }),

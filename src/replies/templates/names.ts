@@ -33,7 +33,7 @@ export class TemplateMistake extends Error {
 }
 
 export const withWhat =
-  'The filter with stands directly behind a function of faker: {{ faker.number.int | with: max: 5 }}.'
+  'The filter with must directly follow a function of faker: {{ faker.number.int | with: max: 5 }}.'
 
 /** All names that the template does not define itself. Throws a TemplateMistake. */
 export function namesIn(templates: readonly Template[]): readonly TemplateValue[] {
@@ -72,7 +72,7 @@ export function namesIn(templates: readonly Template[]): readonly TemplateValue[
     if (isRangeToken(token)) {
       // With numbers so large that adding 1 has no effect, a range would never end.
       if (!isNumberToken(token.lhs) || Math.abs(token.lhs.content) > 1e9) {
-        throw new TemplateMistake('A range begins with a number that is written out: (1..count).', token)
+        throw new TemplateMistake('A range must begin with a literal number: (1..count).', token)
       }
       visitToken(token.rhs)
     }
@@ -83,7 +83,7 @@ export function namesIn(templates: readonly Template[]): readonly TemplateValue[
     for (const step of token.props) visitToken(step)
     if (token.variable) return visitToken(token.variable)
     const [root, ...others] = steps
-    if (typeof root !== 'string') throw new TemplateMistake('Here has to stand a name, such as user.', token)
+    if (typeof root !== 'string') throw new TemplateMistake('A name, such as user, is required here.', token)
     named.push({ root, steps: others, token, ...(given && { call: { given, last: token.props.at(-1) } }) })
   }
 
