@@ -141,14 +141,17 @@ function createSending({
   return {
     calls: () => calls,
     unreachable: () => (answered === 0 ? lastWhy : undefined),
-    async send(call: Call): Promise<CallResult> {
-      for (let attempt = 1; ; attempt++) {
-        const result = await once(call)
-        const waitS = result.kind === 'answered' ? waitWanted(result) : undefined
-        if (waitS === undefined || attempt === MOST_TRIES) return result
-        await pause(waitS * 1000, undefined, { signal }).catch(() => {})
-      }
-    },
+    send: (call: Call) => repeated(() => once(call), signal),
+  }
+}
+
+/** Repeats a call after each 429 that says when, up to the maximum number of attempts. */
+async function repeated(send: () => Promise<CallResult>, signal: AbortSignal | undefined): Promise<CallResult> {
+  for (let attempt = 1; ; attempt++) {
+    const result = await send()
+    const waitS = result.kind === 'answered' ? waitWanted(result) : undefined
+    if (waitS === undefined || attempt === MOST_TRIES) return result
+    await pause(waitS * 1000, undefined, { signal }).catch(() => {})
   }
 }
 

@@ -1,7 +1,7 @@
 /** Applies a fault to one response: delays it, withholds it, replaces it, or damages its body while it is sent. */
 import type { ServerResponse } from 'node:http'
 import { faultError, type PlatformError } from '../core/errors.js'
-import { type Exchange, faultDoneInWords } from '../core/exchange.js'
+import { type Exchange, faultDoneInWords, type Outcome } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import type { ChosenFault } from '../faults/index.js'
 import { reset, type SpoiledResponse, spoil } from './spoil.js'
@@ -30,17 +30,10 @@ export function applyFault(
     complete = true
   })
   response.once('close', () => {
-    const { outcome } = exchange
     const isSpoilt = spoilt?.happened() === true
     const happened = !isOnlyForBody(fault) || spoilt?.happened() !== false
-    exchange.outcome = {
-      status: 0,
-      error: undefined,
-      answeredBy: undefined,
-      ...outcome,
-      fault: { fault, by, happened, isSpoilt },
-      complete,
-    }
+    const sent = exchange.outcome ?? nothingSent
+    exchange.outcome = { ...sent, fault: { fault, by, happened, isSpoilt }, complete }
     steps.ended()
   })
 
@@ -63,6 +56,8 @@ export function applyFault(
   const timer = setTimeout(begin, fault.delayMs)
   response.once('close', () => clearTimeout(timer))
 }
+
+const nothingSent: Outcome = { status: 0, error: undefined, answeredBy: undefined, complete: false }
 
 const isOnlyForBody = ({ status, delayMs }: Fault) => status === undefined && delayMs === undefined
 

@@ -43,12 +43,54 @@ interface Live {
 /** Creates a proxy that forwards to `baseUrl` and nowhere else. */
 export function createProxy(options: ProxyOptions): Upstream {
   const { protocol, host, hostname, port, pathname } = new URL(options.baseUrl)
-  // A URL has an IPv6 address in brackets; connecting needs it without them.
-  const live = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port, secure: !options.insecure }
   const prefix = pathname.replace(/\/+$/, '')
+  // A URL has an IPv6 address in brackets; connecting needs it without them.
+  const address = { protocol, host, hostname: hostname.replace(/^\[|\]$/g, ''), port }
+  const send = createSender({ ...address, secure: !options.insecure })
   // The URL that the journal shows, without user name and password.
   const settings = { ...options, baseUrl: `${protocol}//${host}${prefix}` }
-  const Agent = protocol === 'https:' ? HttpsAgent : HttpAgent
+
+  function start(proxied: ProxiedRequest, shown: ShownCredential): void {
+    if (proxied.isOver) return
+    addTarget(proxied, shown, { prefix, host })
+    proxied.awaitAnswer()
+    // While a body is unread, node does not notice that the client disconnects.
+    proxied.context.request.resume()
+    send(proxied)
+  }
+
+  return {
+    forward(context) {
+      const proxied = new ProxiedRequest(context, settings)
+      // A path with `..` could end up outside the prefix, or outside the auth backend.
+      if (climbs(context.exchange.path)) return proxied.fail(notFound())
+      try {
+        const shown = options.credentials(context.exchange)
+        if (!(shown instanceof Promise)) return start(proxied, shown)
+        shown.then(found => start(proxied, found)).catch(error => proxied.fail(error))
+      } catch (error) {
+        proxied.fail(error)
+      }
+    },
+  }
+}
+
+/** Sets the path to request on the live platform, and the headers to send. */
+function addTarget(
+  proxied: ProxiedRequest,
+  { headers, query }: ShownCredential,
+  { prefix, host }: { readonly prefix: string; readonly host: string },
+): void {
+  const { request, exchange, isPlain, observer } = proxied.context
+  proxied.target = prefix + exchange.path + (request.url?.includes('?') ? `?${query ?? exchange.query}` : '')
+  proxied.headers = Object.assign(outgoing(exchange.headers, exchange.body), headers, { host })
+  if (exchange.isWebSocket) Object.assign(proxied.headers, { connection: 'Upgrade', upgrade: 'websocket' })
+  if (isPlain || observer) proxied.headers['accept-encoding'] = 'identity'
+}
+
+/** Chooses the client that sends a request, and retries a request that a closing connection has lost. */
+function createSender(live: Live): Client {
+  const Agent = live.protocol === 'https:' ? HttpsAgent : HttpAgent
   // Idle connections time out. Nothing else would close those of a proxy that a reload has replaced.
   const kept = new Agent({ keepAlive: true, timeout: MOST_REST_MS })
   // When one kept connection was closed by the other side, the others may be closed too.
@@ -74,34 +116,8 @@ export function createProxy(options: ProxyOptions): Upstream {
     }
   }
 
-  function start(proxied: ProxiedRequest, { headers, query }: ShownCredential): void {
-    const { request, exchange, isPlain, observer } = proxied.context
-    if (proxied.isOver) return
-    proxied.target = prefix + exchange.path + (request.url?.includes('?') ? `?${query ?? exchange.query}` : '')
-    proxied.headers = Object.assign(outgoing(exchange.headers, exchange.body), headers, { host })
-    if (exchange.isWebSocket) Object.assign(proxied.headers, { connection: 'Upgrade', upgrade: 'websocket' })
-    if (isPlain || observer) proxied.headers['accept-encoding'] = 'identity'
-    proxied.awaitAnswer()
-    // While a body is unread, node does not notice that the client disconnects.
-    request.resume()
-    // A kept connection may be about to close, and a tool call must not be sent twice.
-    sendBy(proxied, proxied.isMcp ? onNew : onKept)
-  }
-
-  return {
-    forward(context) {
-      const proxied = new ProxiedRequest(context, settings)
-      // A path with `..` could end up outside the prefix, or outside the auth backend.
-      if (climbs(context.exchange.path)) return proxied.fail(notFound())
-      try {
-        const shown = options.credentials(context.exchange)
-        if (!(shown instanceof Promise)) return start(proxied, shown)
-        shown.then(found => start(proxied, found)).catch(error => proxied.fail(error))
-      } catch (error) {
-        proxied.fail(error)
-      }
-    },
-  }
+  // A kept connection may be about to close, and a tool call must not be sent twice.
+  return proxied => sendBy(proxied, proxied.isMcp ? onNew : onKept)
 }
 
 type Failed = (proxied: ProxiedRequest, error: NodeJS.ErrnoException) => void

@@ -1,5 +1,5 @@
 /** Finds the names in a parsed template, and refuses constructs that render wrongly or never end. */
-import { type Arguments, type Template, type Token, TypeGuards, toValueSync, Value } from 'liquidjs'
+import { type Arguments, type RangeToken, type Template, type Token, TypeGuards, toValueSync, Value } from 'liquidjs'
 
 const { isNumberToken, isOperatorToken, isPropertyAccessToken, isQuotedToken, isRangeToken, isWordToken } = TypeGuards
 
@@ -51,29 +51,16 @@ export function namesIn(templates: readonly Template[]): readonly TemplateValue[
   function visitArgument(argument: Arguments extends Iterable<infer A> ? A : never, token: Token) {
     if (!(argument instanceof Value)) return visitToken(argument)
     const { postfix } = argument.initial
-    // Liquid uses the first of several values and ignores the others.
-    if (postfix.reduce((sum, token) => sum + operands(token), 0) !== 1) {
-      throw new TemplateMistake(
-        'There are operators without values, or values without an operator between them.',
-        token,
-      )
-    }
-    const [first, ...others] = argument.filters
-    const isCall = first?.name === 'with' && isPropertyAccessToken(postfix[0])
-    if (others.some(({ name }) => name === 'with') || (first?.name === 'with' && !isCall)) {
-      throw new TemplateMistake(withWhat, token)
-    }
-    if (isCall) visitToken(postfix[0], first.args)
+    requireOneValue(postfix, token)
+    const call = callOf(argument, token)
+    if (call) visitToken(postfix[0], call.args)
     else for (const operand of postfix) visitToken(operand)
     for (const { args } of argument.filters) for (const arg of args) visitToken(Array.isArray(arg) ? arg[1] : arg)
   }
 
   function visitToken(token: Token | undefined, given?: FilterArgs) {
     if (isRangeToken(token)) {
-      // With numbers so large that adding 1 has no effect, a range would never end.
-      if (!isNumberToken(token.lhs) || Math.abs(token.lhs.content) > 1e9) {
-        throw new TemplateMistake('A range must begin with a literal number: (1..count).', token)
-      }
+      requireFiniteRange(token)
       visitToken(token.rhs)
     }
     if (!isPropertyAccessToken(token)) return
@@ -89,6 +76,29 @@ export function namesIn(templates: readonly Template[]): readonly TemplateValue[
 
   templates.forEach(visit)
   return named.filter(({ root }) => !own.has(root))
+}
+
+/** Liquid uses the first of several values and ignores the others, so this throws a TemplateMistake. */
+function requireOneValue(postfix: readonly Token[], token: Token): void {
+  if (postfix.reduce((sum, token) => sum + operands(token), 0) === 1) return
+  throw new TemplateMistake('There are operators without values, or values without an operator between them.', token)
+}
+
+/** The filter `with`, if it calls the function before it. Throws a TemplateMistake if it is in any other place. */
+function callOf({ initial, filters }: Value, token: Token) {
+  const [first, ...others] = filters
+  const isCall = first?.name === 'with' && isPropertyAccessToken(initial.postfix[0])
+  if (others.some(({ name }) => name === 'with') || (first?.name === 'with' && !isCall)) {
+    throw new TemplateMistake(withWhat, token)
+  }
+  return isCall ? first : undefined
+}
+
+/** Throws a TemplateMistake for a range that might never end: with huge numbers, adding 1 has no effect. */
+function requireFiniteRange(token: RangeToken): void {
+  if (!isNumberToken(token.lhs) || Math.abs(token.lhs.content) > 1e9) {
+    throw new TemplateMistake('A range must begin with a literal number: (1..count).', token)
+  }
 }
 
 /** How a token of a postfix expression changes the number of values on the stack. */
