@@ -11,7 +11,7 @@ import {
   shapeOf,
   tablesOf,
   takenError,
-  watchDoors,
+  watchAccess,
 } from './shapes.js'
 import type { Store } from './store.js'
 
@@ -36,7 +36,7 @@ export function createMemoryStore(): Store {
     },
     async write(work) {
       const view = createView()
-      const doors = watchDoors(tablesOf(name => tableOver(view[name], shapeOf(name))))
+      const doors = watchAccess(tablesOf(name => tableOver(view[name], shapeOf(name))))
       const result = await work(doors.tables)
       commit(view, rows, readers)
       return { result, closed: doors.closed }

@@ -141,7 +141,7 @@ export function withDigests(table: TableName, row: AnyRow): AnyRow {
 }
 
 /** Detects whether some work ends access: rows that are removed, banned or revoked. */
-export function watchDoors(tables: Tables) {
+export function watchAccess(tables: Tables) {
   let closed = false
   const watched = (name: TableName): AnyTable => {
     const table = tables[name] as unknown as AnyTable

@@ -12,7 +12,7 @@ import {
   shapeOf,
   tablesOf,
   takenError,
-  watchDoors,
+  watchAccess,
 } from './shapes.js'
 import type { Store } from './store.js'
 
@@ -50,7 +50,7 @@ export function createSqlStore(source: SqlSource): Store {
       const change = writing.transaction().setIsolationLevel('read committed')
       return within(change, async transaction => {
         await lock?.(transaction)
-        const doors = watchDoors(tablesIn(transaction))
+        const doors = watchAccess(tablesIn(transaction))
         const result = await work(doors.tables)
         if (doors.closed) await announce?.(transaction)
         return { result, closed: doors.closed }

@@ -10,12 +10,12 @@ import {
   asking,
   completion,
   getting,
+  type LiveReply,
   liveThat,
   project,
   promptIn,
   recorded,
   streamOf,
-  type Told,
 } from './drifting.js'
 
 const models = { object: 'list', data: [{ id: 'gpt-4o-mini', object: 'model' }] }
@@ -24,8 +24,8 @@ const withStream = (prompt: string) =>
 
 /** Answers by prompt; what has no prompt by path. */
 const telling =
-  (told: Readonly<Record<string, Told>>) =>
-  (asked: Asked): Told =>
+  (told: Readonly<Record<string, LiveReply>>) =>
+  (asked: Asked): LiveReply =>
     told[promptIn(asked)] ?? told[asked.url ?? ''] ?? { status: 404, body: { error: 'Not found.' } }
 
 test('a platform that says the same in other words has not drifted', async () => {
@@ -316,7 +316,7 @@ test('a platform that cannot be reached is reported in a sentence', async () => 
   })
 })
 
-test.each<[string, Told | 'never', string]>([
+test.each<[string, LiveReply | 'never', string]>([
   ['breaks off', { body: '{"id":', cut: true }, 'The live answer broke off.'],
   ['is too long', { body: `"${'x'.repeat(2000)}"` }, 'The live answer is larger than recordings.maxBytes (1024).'],
   ['never comes', 'never', 'The live platform did not answer within 300 ms.'],

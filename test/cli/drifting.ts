@@ -9,7 +9,7 @@ import { fileOf } from '../../src/recordings/names.js'
 import type { RecordedRequest, Recording } from '../../src/recordings/recording.js'
 
 /** What a live platform says. */
-export interface Told {
+export interface LiveReply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
   /** Objects are JSON. */
@@ -36,7 +36,7 @@ export interface Live {
 
 /** Starts a live platform that answers as `tell` says, over TLS where it has a certificate. */
 export async function liveThat(
-  tell: (asked: Asked) => Told | Promise<Told>,
+  tell: (asked: Asked) => LiveReply | Promise<LiveReply>,
   certificate?: { readonly key: string; readonly cert: string },
 ): Promise<Live> {
   const asked: Asked[] = []
@@ -91,7 +91,7 @@ export const getting = (path: string, query = ''): RecordedRequest => ({
 })
 
 /** The file of a recording: its name in the folder of recordings, and its text. */
-export function recorded(request: RecordedRequest, { status = 200, headers = {}, body = '', cut = false }: Told) {
+export function recorded(request: RecordedRequest, { status = 200, headers = {}, body = '', cut = false }: LiveReply) {
   const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
   const recording: Recording = {
     recordedAt: '2026-11-01T12:00:00.000Z',
@@ -132,7 +132,7 @@ export const completion = (content: string, more: object = {}) => ({
 })
 
 /** The same as a stream. */
-export function streamOf(words: readonly string[], end = 'data: [DONE]\n\n'): Told {
+export function streamOf(words: readonly string[], end = 'data: [DONE]\n\n'): LiveReply {
   const frame = (delta: object, finish_reason: string | null = null) =>
     `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
   return {

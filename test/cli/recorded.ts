@@ -8,7 +8,7 @@ export const DIR = 'fixtures/recordings'
 
 const DAY_MS = 86_400_000
 
-interface Told {
+interface RecordingInput {
   readonly prompt?: string
   readonly answer?: string
   readonly ageDays?: number
@@ -16,7 +16,12 @@ interface Told {
 }
 
 /** A chat completion that was answered whole. */
-export function recorded({ prompt = 'hello', answer = 'Hi!', ageDays = 0, complete = true }: Told = {}): Recording {
+export function recorded({
+  prompt = 'hello',
+  answer = 'Hi!',
+  ageDays = 0,
+  complete = true,
+}: RecordingInput = {}): Recording {
   const messages = [{ content: prompt, role: 'user' }]
   const said = { object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: answer } }] }
   return {
@@ -33,7 +38,7 @@ export function recorded({ prompt = 'hello', answer = 'Hi!', ageDays = 0, comple
 }
 
 /** The same as a stream, two words in two pieces. */
-export function streamed(told: Told & { readonly pieces?: readonly string[] } = {}): Recording {
+export function streamed(told: RecordingInput & { readonly pieces?: readonly string[] } = {}): Recording {
   const { request, response, ...rest } = recorded(told)
   const { pieces = ['data: {"choices":[{"index":0,"delta":{"content":"Good day"}}]}\n\n', 'data: [DONE]\n\n'] } = told
   const chunks = pieces.map((piece, i) => ({ atMs: 100 * (i + 1), bytes: Buffer.from(piece) }))

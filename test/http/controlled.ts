@@ -2,13 +2,13 @@
 import type { Platform } from '../../src/platform.js'
 
 /** The status of an answer and its JSON; nothing where it has none. */
-export interface Told {
+export interface ControlAnswer {
   readonly status: number
   // biome-ignore lint/suspicious/noExplicitAny: each test knows what it asked for
   readonly body: any
 }
 
-export async function control({ url }: Pick<Platform, 'url'>, what: string, body?: unknown): Promise<Told> {
+export async function control({ url }: Pick<Platform, 'url'>, what: string, body?: unknown): Promise<ControlAnswer> {
   const [method = 'GET', path] = what.split(' ')
   const response = await fetch(`${url}/__standin${path}`, {
     method,
