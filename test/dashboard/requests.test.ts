@@ -171,7 +171,7 @@ inBrowser(
     await one.getByText('caller: key development').waitFor()
     await one.getByRole('link', { name: 'Open in playground' }).click()
     await page.getByRole('heading', { name: 'Playground' }).waitFor()
-    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('hello')
+    await expect.poll(() => page.getByLabel('Message', { exact: true }).inputValue()).toBe('hello')
   },
 )
 
