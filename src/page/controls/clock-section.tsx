@@ -6,6 +6,7 @@ import { useControl } from '../api.js'
 import { configHasChanged } from '../config.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { Badge } from '../widgets/badge.jsx'
+import { Button } from '../widgets/button.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { exactly } from '../widgets/moment.jsx'
 import { Notice } from '../widgets/states.jsx'
@@ -47,24 +48,20 @@ export function ClockSection({ controls, reload }: ControlProps) {
       </p>
       <div class="row">
         {steps.map(([words, advanceMs]) => (
-          <button
+          <Button
             key={words}
-            type="button"
-            class="button"
             aria-disabled={busy}
             onClick={() => turn({ advanceMs }, `The clock is advanced by ${words}.`)}
           >
             + {words}
-          </button>
+          </Button>
         ))}
-        <button
-          type="button"
-          class="button"
+        <Button
           aria-disabled={busy}
           onClick={() => turn({ frozen: !frozen }, frozen ? 'The clock runs.' : 'The clock is frozen.')}
         >
           {frozen ? 'Resume' : 'Freeze'}
-        </button>
+        </Button>
       </div>
       {failure && <Notice tone="danger">{failure.message}</Notice>}
     </Section>

@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks'
 import { useControl } from '../api.js'
 import { configHasChanged, useConfig } from '../config.jsx'
+import { Button } from '../widgets/button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { ask } from '../widgets/dialog.jsx'
 import { useResource } from '../widgets/resource.js'
@@ -31,9 +32,9 @@ export function ControlsView() {
       said: 'Everything is reset.',
     })
   const action = value && (
-    <button type="button" class="button button-warns" onClick={reset}>
+    <Button tone="warns" onClick={reset}>
       Reset everything
-    </button>
+    </Button>
   )
   return (
     <View

@@ -2,6 +2,7 @@
 import type { Fault, FaultCallInput, RandomFault } from '../../core/fault.js'
 import { useControl } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
+import { Button } from '../widgets/button.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { Notice } from '../widgets/states.jsx'
@@ -81,9 +82,9 @@ const Presets = ({ onChoose }: { readonly onChoose: (fault: Fault) => void }) =>
   <fieldset class="row">
     <legend>Next request</legend>
     {presets.map(([name, fault]) => (
-      <button key={name} type="button" class="button button-small" onClick={() => onChoose(fault)}>
+      <Button small key={name} onClick={() => onChoose(fault)}>
         {name}
-      </button>
+      </Button>
     ))}
   </fieldset>
 )
@@ -146,9 +147,9 @@ function FaultList({ title, none, faults, onClear }: FaultListProps) {
       <div class="row spread">
         <h3>{title}</h3>
         {onClear && faults.length > 1 && (
-          <button type="button" class="button button-small" onClick={({ currentTarget }) => onClear(currentTarget)}>
+          <Button small onClick={({ currentTarget }) => onClear(currentTarget)}>
             Remove all
-          </button>
+          </Button>
         )}
       </div>
       <ol class="fault-list lined">
@@ -156,14 +157,13 @@ function FaultList({ title, none, faults, onClear }: FaultListProps) {
           <li key={key}>
             <strong>{words}</strong>
             <span class="quiet">{target}</span>
-            <button
-              type="button"
-              class="button button-small"
+            <Button
+              small
               aria-label={`Remove: ${words}, ${target}`}
               onClick={({ currentTarget }) => onRemove(currentTarget)}
             >
               Remove
-            </button>
+            </Button>
           </li>
         ))}
       </ol>

@@ -4,6 +4,7 @@ import type { Schema } from '../../api/operation.js'
 import { check } from '../../check/check.js'
 import { type Failure, failureOf } from '../failure.js'
 import { announce } from '../widgets/announcer.jsx'
+import { Button } from '../widgets/button.jsx'
 import { Field, NumberField, Select } from '../widgets/fields.jsx'
 
 interface OptionForm {
@@ -169,9 +170,8 @@ function AppliedOption({ option, value, configured, slider, problemOf, onChange 
       {isChanged && (
         <p class="option-undo row spread care hint">
           Changed from {String(configured)}
-          <button
-            type="button"
-            class="button button-small"
+          <Button
+            small
             aria-label={`Undo ${option.label}`}
             onClick={() => {
               settle(String(configured))
@@ -179,7 +179,7 @@ function AppliedOption({ option, value, configured, slider, problemOf, onChange 
             }}
           >
             Undo
-          </button>
+          </Button>
         </p>
       )}
     </div>

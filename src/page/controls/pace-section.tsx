@@ -4,6 +4,7 @@ import type { PaceSettings } from '../../config/limit-options.js'
 import { type Pace, type PaceInput, paceChange, paceInput, unpaced } from '../../core/pace.js'
 import { useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
+import { Button } from '../widgets/button.jsx'
 import { Select } from '../widgets/fields.jsx'
 import { Notice } from '../widgets/states.jsx'
 import { OptionFields, problemsIn, useApplied } from './options.jsx'
@@ -63,16 +64,14 @@ export function PaceSection({ controls, reload }: ControlProps) {
           onChange={setChosen}
         />
         {model !== EVERY && hasOwn(model) && (
-          <button
-            type="button"
-            class="button"
+          <Button
             onClick={({ currentTarget }) => {
               apply({ ...shown, models: { ...shown.models, [model]: {} } }, `${model} has the usual pace.`)
               void goOnInGroup(currentTarget, Promise.resolve(true))
             }}
           >
             Use the usual pace
-          </button>
+          </Button>
         )}
       </div>
       <Presets current={current} onChoose={change} />
@@ -109,15 +108,9 @@ const Presets = ({ current, onChoose }: PresetsProps) => (
   <fieldset class="row">
     <legend class="unseen">Presets</legend>
     {Object.entries(presets).map(([name, pace]) => (
-      <button
-        key={name}
-        type="button"
-        class="button button-small"
-        aria-pressed={isSamePace(current, pace)}
-        onClick={() => onChoose(pace)}
-      >
+      <Button small key={name} aria-pressed={isSamePace(current, pace)} onClick={() => onChoose(pace)}>
         {name}
-      </button>
+      </Button>
     ))}
   </fieldset>
 )

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { type Control, useControl } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Badge } from '../widgets/badge.jsx'
+import { Button } from '../widgets/button.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { Notice } from '../widgets/states.jsx'
 
@@ -90,15 +91,14 @@ export function Section({
         {changedIn(controls).has(id) && (
           <>
             <Badge tone="care">Changed</Badge>
-            <button
-              type="button"
-              class="button button-small"
+            <Button
+              small
               aria-label={`${title}: ${undo.charAt(0).toLowerCase()}${undo.slice(1)}`}
               aria-disabled={busy}
               onClick={({ currentTarget }) => goOnInGroup(currentTarget, restoreAll())}
             >
               {undo}
-            </button>
+            </Button>
           </>
         )}
         <p class="quiet">{lead}</p>

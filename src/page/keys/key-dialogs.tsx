@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
 import type { DashboardApi } from '../api.js'
 import { forgetKey } from '../connect/fresh-key.jsx'
+import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { ask, Confirm, Dialog } from '../widgets/dialog.jsx'
 import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
@@ -140,9 +141,7 @@ export function SecretDialog({ title, secret, what, note, onClosed }: SecretProp
             <p>{note}</p>
           </Notice>
           <div class="form-buttons row">
-            <button type="button" class="button" onClick={close}>
-              Done
-            </button>
+            <Button onClick={close}>Done</Button>
           </div>
         </>
       )}

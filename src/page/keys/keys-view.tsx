@@ -8,6 +8,7 @@ import { UsePanel } from '../connect/use-panel.jsx'
 import { useUserApi } from '../session/session.jsx'
 import { RequireUser } from '../session/sign-in.jsx'
 import { Badge, type Tone } from '../widgets/badge.jsx'
+import { Button } from '../widgets/button.jsx'
 import { Icon } from '../widgets/icon.jsx'
 import { EVERY_MS } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
@@ -45,10 +46,10 @@ function Keys() {
   }
   const revoke = (key: ApiKeyView) => askToRevoke(key, () => api('DELETE /keys/{id}', { id: key.id }), loaded.reload)
   const create = (
-    <button type="button" class="button button-main" onClick={() => setOpen({ kind: 'create' })}>
+    <Button tone="main" onClick={() => setOpen({ kind: 'create' })}>
       <Icon name="plus" />
       Create key
-    </button>
+    </Button>
   )
 
   return (
@@ -63,14 +64,9 @@ function Keys() {
               keys={found}
               actions={key => (
                 <>
-                  <button
-                    type="button"
-                    class="button button-small"
-                    aria-label={`Roll ${key.name}`}
-                    onClick={() => setOpen({ kind: 'roll', old: key })}
-                  >
+                  <Button small aria-label={`Roll ${key.name}`} onClick={() => setOpen({ kind: 'roll', old: key })}>
                     Roll
-                  </button>
+                  </Button>
                   <RevokeButton of={key} onClick={() => revoke(key)} />
                 </>
               )}
@@ -125,9 +121,9 @@ interface RevokeButtonProps {
 export function RevokeButton({ of: { name, state }, onClick }: RevokeButtonProps) {
   if (state !== 'active') return null
   return (
-    <button type="button" class="button button-small button-warns" aria-label={`Revoke ${name}`} onClick={onClick}>
+    <Button small tone="warns" aria-label={`Revoke ${name}`} onClick={onClick}>
       Revoke
-    </button>
+    </Button>
   )
 }
 

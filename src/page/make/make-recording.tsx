@@ -4,6 +4,7 @@ import { recordingAt } from '../../dashboard/routes.js'
 import type { ExistingPolicy } from '../../recordings/operations.js'
 import { useControl } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
+import { Button } from '../widgets/button.jsx'
 import { Dialog, Done } from '../widgets/dialog.jsx'
 import { RadioGroup } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
@@ -36,11 +37,7 @@ export function MakeRecordingDialog({ id, onClosed }: Props) {
               setFile((await control('POST /recordings', { body: { exchange: id, existing } })).file)
               announce('The recording was saved.')
             }}
-            beside={
-              <button type="button" class="button" onClick={close}>
-                Cancel
-              </button>
-            }
+            beside={<Button onClick={close}>Cancel</Button>}
           >
             <p>The request and its answer are saved to a file, without their secrets. Replay then answers with it.</p>
             <RadioGroup

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import { type Control, useControl } from '../api.js'
 import { TryPrompt } from '../replies/try-prompt.jsx'
 import { announce } from '../widgets/announcer.jsx'
+import { Button } from '../widgets/button.jsx'
 import { Dialog, Done } from '../widgets/dialog.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
@@ -129,9 +130,9 @@ function Writing({ begun, target, exchange, more, onSaved, onEdited, close, fini
         beside={
           <>
             {more}
-            <button type="button" class={more ? 'button' : 'button push'} onClick={close}>
+            <Button push={!more} onClick={close}>
               Close
-            </button>
+            </Button>
           </>
         }
       >
@@ -234,9 +235,9 @@ function SavedNote({ of: { file, ids = [] }, finish, onUndone }: SavedProps) {
       </Notice>
       <div class="form-buttons row">
         {ids.length > 0 && (
-          <button type="button" class="button push" aria-disabled={undoing.busy} onClick={undo}>
+          <Button push aria-disabled={undoing.busy} onClick={undo}>
             Undo
-          </button>
+          </Button>
         )}
         <Done onClick={finish} />
       </div>

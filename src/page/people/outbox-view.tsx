@@ -6,6 +6,7 @@ import { useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { markSeen } from '../unseen.js'
 import { announce } from '../widgets/announcer.jsx'
+import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { KeptElsewhere } from '../widgets/developer-only.jsx'
 import { ask } from '../widgets/dialog.jsx'
@@ -46,9 +47,9 @@ function Outbox() {
       said: 'The outbox is empty.',
     })
   const action = list.value && list.value.data.length > 0 && (
-    <button type="button" class="button button-warns" onClick={clear}>
+    <Button tone="warns" onClick={clear}>
       Clear the outbox
-    </button>
+    </Button>
   )
   return (
     <View {...about} action={action}>

@@ -12,6 +12,7 @@ import { requireSuccess } from '../session/auth-client.js'
 import { useSession } from '../session/session.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { Badges, type TonedWord } from '../widgets/badge.jsx'
+import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { ask, Confirm } from '../widgets/dialog.jsx'
@@ -282,17 +283,7 @@ function Account({ of: user, onSaved }: { readonly of: ListedUser; readonly onSa
     announce('Saved.')
   }
   return (
-    <Form
-      send="Save"
-      onSend={save}
-      beside={
-        draft && (
-          <button type="button" class="button" onClick={() => setDraft(undefined)}>
-            Undo changes
-          </button>
-        )
-      }
-    >
+    <Form send="Save" onSend={save} beside={draft && <Button onClick={() => setDraft(undefined)}>Undo changes</Button>}>
       <div class="fields">
         <Field label="Email" type="email" {...bind('email')} />
         <Field label="Phone" type="tel" {...bind('phone')} />
@@ -357,9 +348,9 @@ function Sessions({ of: user, onDone }: Props) {
       <div class="row spread">
         <h2 id="sessions">Sessions</h2>
         {user.sessions > 1 && (
-          <button type="button" class="button button-small button-warns" onClick={() => signOut()}>
+          <Button small tone="warns" onClick={() => signOut()}>
             Sign out everywhere
-          </button>
+          </Button>
         )}
       </div>
       <Shown of={loaded}>
@@ -373,9 +364,9 @@ function Sessions({ of: user, onDone }: Props) {
               rows={data}
               keyOf={({ id }) => id}
               actions={session => (
-                <button type="button" class="button button-small button-warns" onClick={() => signOut(session)}>
+                <Button small tone="warns" onClick={() => signOut(session)}>
                   Sign out
-                </button>
+                </Button>
               )}
             />
           )

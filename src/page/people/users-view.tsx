@@ -6,6 +6,7 @@ import { useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
+import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { KeptElsewhere } from '../widgets/developer-only.jsx'
 import { Confirm } from '../widgets/dialog.jsx'
@@ -40,10 +41,10 @@ function Users() {
   const list = useList(routes.users, (query, signal) => control('GET /users', { query, signal }), [control])
   const [isAdding, setAdding] = useState(false)
   const add = (
-    <button type="button" class="button button-main" onClick={() => setAdding(true)}>
+    <Button tone="main" onClick={() => setAdding(true)}>
       <Icon name="plus" />
       Add user
-    </button>
+    </Button>
   )
   return (
     <ListPage

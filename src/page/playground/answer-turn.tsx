@@ -1,6 +1,7 @@
 /** A model's answer as it arrives, with its facts. */
 import { useState } from 'preact/hooks'
 import { Badge, type Tone } from '../widgets/badge.jsx'
+import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { TextArea } from '../widgets/fields.jsx'
@@ -106,9 +107,9 @@ function Trouble({ answer }: { readonly answer: ModelAnswer }) {
       {retryAfter !== undefined && <p>Retry-After: {retryAfter}</p>}
       {advice && <p>{advice}</p>}
       {status === 401 && (
-        <button type="button" class="button button-small" onClick={() => goTo('credential')}>
+        <Button small onClick={() => goTo('credential')}>
           Choose a credential
-        </button>
+        </Button>
       )}
     </Notice>
   )

@@ -7,6 +7,7 @@ import { useConfig } from '../config.jsx'
 import { failureOf } from '../failure.js'
 import { navigate, useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
+import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { useServiceKey } from '../widgets/developer-only.jsx'
 import { ask } from '../widgets/dialog.jsx'
@@ -140,9 +141,9 @@ function Actions({ conversation, busy }: { readonly conversation: Conversation; 
       {!busy && (
         <CopyButton text={indented(messagesOf(conversation.system, conversation.turns))} what="the conversation" />
       )}
-      <button type="button" class="button button-small" onClick={clearAll}>
+      <Button small onClick={clearAll}>
         Clear
-      </button>
+      </Button>
     </div>
   )
 }
@@ -162,9 +163,9 @@ function Beginning({ onSay }: Props) {
   const shown = mode === 'emulate' ? [...examples, magic] : examples
   const suggestion = (example: string) => (
     <li key={example}>
-      <button type="button" class="button button-small" onClick={() => onSay(example)}>
+      <Button small onClick={() => onSay(example)}>
         {example}
-      </button>
+      </Button>
     </li>
   )
   return (

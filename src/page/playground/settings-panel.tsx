@@ -1,5 +1,6 @@
 /** The parameters of a request. */
 import { useState } from 'preact/hooks'
+import { Button } from '../widgets/button.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { Checkbox, NumberField, Select, TextArea } from '../widgets/fields.jsx'
 import { indented, parsed } from '../widgets/json.js'
@@ -96,13 +97,13 @@ function JsonField({ sample, summary, ...field }: JsonFieldProps) {
       <TextArea {...field} label={`${label} (JSON)`} rows={8} code onPaste={pasteFormatted} />
       <div class="row">
         {value === '' ? (
-          <button type="button" class="button button-small" onClick={() => onChange(sample)}>
+          <Button small onClick={() => onChange(sample)}>
             Fill in a sample<span class="unseen"> of {label}</span>
-          </button>
+          </Button>
         ) : (
-          <button type="button" class="button button-small" onClick={() => onChange('')}>
+          <Button small onClick={() => onChange('')}>
             Remove<span class="unseen"> {label}</span>
-          </button>
+          </Button>
         )}
       </div>
     </Disclosure>

@@ -1,6 +1,7 @@
 /** The shared parts of user and model turns: the head, the text, and the form that edits it. */
 import type { ComponentChildren, RefObject } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Button } from '../widgets/button.jsx'
 import { TextArea } from '../widgets/fields.jsx'
 import { Icon, type IconName } from '../widgets/icon.jsx'
 
@@ -91,9 +92,9 @@ export function EditForm({ label, text, done, onDone, onCancel }: EditFormProps)
     <form ref={form} class="stack" onSubmit={submit}>
       <TextArea label={label} bare value={written} onChange={setWritten} onKeyDown={onKeyDown} />
       <div class="form-buttons row">
-        <button type="button" class="button button-small" onClick={onCancel}>
+        <Button small onClick={onCancel}>
           Cancel
-        </button>
+        </Button>
         <button type="submit" class="button button-small button-main">
           {done}
         </button>

@@ -5,6 +5,7 @@ import type { ListedRecording } from '../../recordings/operations.js'
 import { type Control, useControl } from '../api.js'
 import { navigate, useAddress } from '../routing.js'
 import { Badges, type TonedWord } from '../widgets/badge.jsx'
+import { Button } from '../widgets/button.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { ask } from '../widgets/dialog.jsx'
@@ -36,13 +37,9 @@ function AllRecordings() {
       keyOf={({ file }) => file}
       actionsWidth="6rem"
       actions={({ file }) => (
-        <button
-          type="button"
-          class="button button-small button-warns"
-          onClick={() => askToDelete(control, file, list.reload)}
-        >
+        <Button small tone="warns" onClick={() => askToDelete(control, file, list.reload)}>
           Delete<span class="unseen"> {file}</span>
-        </button>
+        </Button>
       )}
       empty={
         <Empty title={`There are no recordings in ${folder}`}>
@@ -107,9 +104,9 @@ function OneRecording({ file }: { readonly file: string }) {
   )
   const remove = () => askToDelete(control, file, () => navigate(routes.recordings))
   const action = (
-    <button type="button" class="button button-warns" onClick={remove}>
+    <Button tone="warns" onClick={remove}>
       Delete
-    </button>
+    </Button>
   )
   return (
     <View title="Recording" lead={<code class="long-name">{file}</code>} action={action}>

@@ -8,6 +8,7 @@ import { RuleDialog } from '../make/rule-editor.jsx'
 import { navigate, useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Badge } from '../widgets/badge.jsx'
+import { Button } from '../widgets/button.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { ask, Dialog } from '../widgets/dialog.jsx'
 import { useWorking } from '../widgets/form.jsx'
@@ -48,10 +49,10 @@ export function RepliesView() {
       title="Replies"
       lead="What the emulated models say, and when. The first rule that matches a request answers it."
       action={
-        <button type="button" class="button button-main" onClick={() => setOpen({ kind: 'new' })}>
+        <Button tone="main" onClick={() => setOpen({ kind: 'new' })}>
           <Icon name="plus" />
           New rule
-        </button>
+        </Button>
       }
       note={
         <>
@@ -179,19 +180,18 @@ function RowButtons({ rule, changes, onOpen }: RowProps) {
   const { id, enabled, moves } = rule
   if (id === null) {
     return (
-      <button type="button" class="button button-small" onClick={() => onOpen('show')}>
+      <Button small onClick={() => onOpen('show')}>
         Show{name}
-      </button>
+      </Button>
     )
   }
   return (
     <>
       {(['up', 'down'] as const).map(direction => (
-        <button
+        <Button
+          small
           key={direction}
-          type="button"
           id={buttonId(id, direction)}
-          class="button button-small"
           aria-disabled={!moves.includes(direction) || changes.busy}
           onClick={() => moves.includes(direction) && changes.change(rule, { move: direction })}
         >
@@ -199,20 +199,15 @@ function RowButtons({ rule, changes, onOpen }: RowProps) {
           <span class="unseen">
             Move {nameOf(rule)} {direction}
           </span>
-        </button>
+        </Button>
       ))}
-      <button
-        type="button"
-        class="button button-small"
-        aria-disabled={changes.busy}
-        onClick={() => changes.change(rule, { enabled: !enabled })}
-      >
+      <Button small aria-disabled={changes.busy} onClick={() => changes.change(rule, { enabled: !enabled })}>
         {enabled ? 'Switch off' : 'Switch on'}
         {name}
-      </button>
-      <button type="button" class="button button-small" onClick={() => onOpen('edit')}>
+      </Button>
+      <Button small onClick={() => onOpen('edit')}>
         Edit{name}
-      </button>
+      </Button>
     </>
   )
 }
@@ -253,19 +248,17 @@ function OpenDialog({ kind, rule, onOpen, onChanged }: OpenProps) {
           target={{ id, isCopied: false }}
           more={
             <>
-              <button
-                type="button"
-                class="button button-warns push"
+              <Button
+                tone="warns"
+                push
                 onClick={() => {
                   onClosed()
                   askToDelete(control, rule, onChanged)
                 }}
               >
                 Delete
-              </button>
-              <button type="button" class="button" onClick={() => onOpen({ kind: 'copy', rule })}>
-                Duplicate
-              </button>
+              </Button>
+              <Button onClick={() => onOpen({ kind: 'copy', rule })}>Duplicate</Button>
             </>
           }
           {...saved}
@@ -290,9 +283,7 @@ function ShowDialog({ rule, onClosed }: ShowProps) {
           </p>
           <CodeBlock code={rule.yaml ?? ''} label="The rule" />
           <div class="form-buttons row">
-            <button type="button" class="button" onClick={close}>
-              Close
-            </button>
+            <Button onClick={close}>Close</Button>
           </div>
         </>
       )}

@@ -7,6 +7,7 @@ import { MakeRecordingDialog } from '../make/make-recording.jsx'
 import { RuleDialog } from '../make/rule-editor.jsx'
 import { navigate } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
+import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
@@ -26,10 +27,10 @@ export function ExchangeActions({ entry, curl, control }: Props) {
   const [making, setMaking] = useState<'rule' | 'recording'>()
   const close = () => setMaking(undefined)
   const make = (what: 'rule' | 'recording') => (
-    <button type="button" class="button button-small" onClick={() => setMaking(what)}>
+    <Button small onClick={() => setMaking(what)}>
       Make a {what}
       <span class="unseen"> of request {id}</span>
-    </button>
+    </Button>
   )
   const sendAgain = () =>
     run(async () => {
@@ -41,9 +42,9 @@ export function ExchangeActions({ entry, curl, control }: Props) {
     <>
       <div class="row">
         {repeatable && (
-          <button type="button" class="button button-small" aria-disabled={busy} onClick={sendAgain}>
+          <Button small aria-disabled={busy} onClick={sendAgain}>
             {busy ? 'Sending…' : 'Send again'}
-          </button>
+          </Button>
         )}
         {turnsAsked(request.body).length > 0 && (
           <Link to={playgroundWith(id)} class="button button-small">

@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { JournalBrief } from '../../journal/operations.js'
 import type { Control } from '../api.js'
 import { StatusBadge } from '../widgets/badge.jsx'
+import { Button } from '../widgets/button.jsx'
 import { Icon } from '../widgets/icon.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Pairs } from '../widgets/pairs.jsx'
@@ -40,10 +41,10 @@ export function ExchangePanel({ id, control, brief, newer, older, onClose }: Pro
     <aside class="exchange stack" aria-labelledby="exchange">
       <header class="exchange-head">
         <nav class="row" aria-label="Requests beside this one">
-          <button type="button" class="button button-small push" onClick={onClose}>
+          <Button small push onClick={onClose}>
             <Icon name="back" />
             All requests
-          </button>
+          </Button>
           <Step to={newer} shortcut="k">
             Newer
           </Step>
@@ -90,9 +91,9 @@ function Step({ to, shortcut, children }: StepProps) {
     )
   }
   return (
-    <button type="button" class="button button-small" disabled>
+    <Button small disabled>
       {content}
-    </button>
+    </Button>
   )
 }
 

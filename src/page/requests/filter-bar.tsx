@@ -3,6 +3,7 @@ import { useMemo, useRef } from 'preact/hooks'
 import { type Caller, callerKinds } from '../../core/caller.js'
 import { modes } from '../../core/exchange.js'
 import type { JournalBrief } from '../../journal/operations.js'
+import { Button } from '../widgets/button.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { Checkbox, Select } from '../widgets/fields.jsx'
 import { useKeys } from '../widgets/keys.js'
@@ -37,16 +38,15 @@ export function FilterBar({ filter, rows, onChange }: Props) {
         onInput={({ currentTarget }) => change({ search: currentTarget.value })}
       />
       {(set > 0 || filter.search !== '') && (
-        <button
-          type="button"
-          class="button button-small"
+        <Button
+          small
           onClick={() => {
             onChange(everything)
             search.current?.focus()
           }}
         >
           Show all
-        </button>
+        </Button>
       )}
       <Disclosure summary="Filters" note={set > 0 ? set : undefined} class="filter-fold">
         <div class="filter-choices">

@@ -5,6 +5,7 @@ import type { JournalBrief } from '../../journal/operations.js'
 import { type Control, useControl } from '../api.js'
 import { navigate, useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
+import { Button } from '../widgets/button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { Icon } from '../widgets/icon.jsx'
@@ -141,17 +142,17 @@ function ListState({ live, held: { paused, fresh, rows, setPressed, setUsed }, o
           {live.skipped > 0 && `, ${count(live.skipped)} more only counted`}
         </p>
         {paused && fresh > 0 && (
-          <button type="button" class="button button-small button-main" onClick={resume}>
+          <Button small tone="main" onClick={resume}>
             Show {count(fresh)} new
-          </button>
+          </Button>
         )}
-        <button type="button" class="button button-small" onClick={paused === 'pressed' ? resume : pause}>
+        <Button small onClick={paused === 'pressed' ? resume : pause}>
           <Icon name={paused === 'pressed' ? 'play' : 'pause'} />
           {paused === 'pressed' ? 'Resume' : 'Pause'}
-        </button>
-        <button type="button" class="button button-small" aria-disabled={busy || isEmpty} onClick={clear}>
+        </Button>
+        <Button small aria-disabled={busy || isEmpty} onClick={clear}>
           Clear
-        </button>
+        </Button>
       </div>
       {failure && <Notice tone="danger">{failure.message}</Notice>}
     </div>

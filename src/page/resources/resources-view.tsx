@@ -5,6 +5,7 @@ import type { ResourceSummary, RowView } from '../../resources/operations.js'
 import { useControl } from '../api.js'
 import { useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
+import { Button } from '../widgets/button.jsx'
 import { ShortCode } from '../widgets/code-block.jsx'
 import { ask, Confirm } from '../widgets/dialog.jsx'
 import { TextArea } from '../widgets/fields.jsx'
@@ -119,13 +120,11 @@ interface ActionsProps {
 
 const Actions = ({ onAdd, onRestore }: ActionsProps) => (
   <span class="row">
-    <button type="button" class="button" onClick={onRestore}>
-      Restore
-    </button>
-    <button type="button" class="button button-main" onClick={onAdd}>
+    <Button onClick={onRestore}>Restore</Button>
+    <Button tone="main" onClick={onAdd}>
       <Icon name="plus" />
       Add row
-    </button>
+    </Button>
   </span>
 )
 
@@ -137,12 +136,12 @@ interface RowButtonsProps {
 
 const RowButtons = ({ of: { id }, onEdit, onDelete }: RowButtonsProps) => (
   <>
-    <button type="button" class="button button-small" aria-label={`Edit ${id}`} onClick={onEdit}>
+    <Button small aria-label={`Edit ${id}`} onClick={onEdit}>
       Edit
-    </button>
-    <button type="button" class="button button-small button-warns" aria-label={`Delete ${id}`} onClick={onDelete}>
+    </Button>
+    <Button small tone="warns" aria-label={`Delete ${id}`} onClick={onDelete}>
       Delete
-    </button>
+    </Button>
   </>
 )
 

@@ -4,6 +4,7 @@ import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { navigate } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
+import { Button } from '../widgets/button.jsx'
 import { Field, PasswordField } from '../widgets/fields.jsx'
 import { Form, useWorking } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
@@ -86,9 +87,9 @@ export function SendAgain({ email }: { readonly email: string }) {
     })
   return (
     <>
-      <button type="button" class="button button-small" aria-disabled={busy} onClick={send}>
+      <Button small aria-disabled={busy} onClick={send}>
         Send again
-      </button>
+      </Button>
       <p role="status">
         {failure?.message}
         {isSent && (

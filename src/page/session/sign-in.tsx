@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { routes, viewAt } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { navigate } from '../routing.js'
+import { Button } from '../widgets/button.jsx'
 import { PasswordField } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
@@ -47,16 +48,15 @@ export function SignIn() {
           <p class="grow long-name">
             Demo account: <code>{known.email}</code>, password <code>{known.password}</code>
           </p>
-          <button
-            type="button"
-            class="button button-small"
+          <Button
+            small
             onClick={() => {
               setEmail(known.email)
               setPassword(known.password)
             }}
           >
             Fill in
-          </button>
+          </Button>
         </div>
       )}
       <p class="row spread">

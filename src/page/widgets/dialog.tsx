@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { announce } from './announcer.jsx'
+import { Button } from './button.jsx'
 import { Form } from './form.jsx'
 import { createShared } from './shared.js'
 import { goOnFromHeading } from './view.jsx'
@@ -111,11 +112,7 @@ export function Confirm<Result>({
             finish()
             onDone?.(result)
           }}
-          beside={
-            <button type="button" class="button" onClick={close}>
-              {cancel}
-            </button>
-          }
+          beside={<Button onClick={close}>{cancel}</Button>}
         >
           {children}
         </Form>

@@ -1,6 +1,7 @@
 /** Form fields. Each has a label, an optional hint, and an error that screen readers hear with it. */
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
+import { Button } from './button.jsx'
 import { useFieldError } from './form.jsx'
 
 /** What all fields have in common. */
@@ -113,10 +114,10 @@ export function PasswordField({ label, ...field }: Omit<FieldProps, 'type' | 'be
       label={label}
       type={isShown ? 'text' : 'password'}
       beside={
-        <button type="button" class="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+        <Button aria-pressed={isShown} onClick={() => setShown(!isShown)}>
           {isShown ? 'Hide' : 'Show'}
           <span class="unseen"> {label}</span>
-        </button>
+        </Button>
       }
     />
   )

@@ -1,6 +1,7 @@
 /** A search field and a pager for long lists. */
 import { useEffect, useId } from 'preact/hooks'
 import { announce } from './announcer.jsx'
+import { Button } from './button.jsx'
 
 interface Props {
   /** `Search recordings`. */
@@ -52,17 +53,12 @@ export function Pager({ offset, limit, total, onMove }: PagerProps) {
       <span class="push quiet">
         {Math.min(offset + 1, total)} to {last} of {total}
       </span>
-      <button
-        type="button"
-        class="button button-small"
-        disabled={offset === 0}
-        onClick={() => onMove(Math.max(0, offset - limit))}
-      >
+      <Button small disabled={offset === 0} onClick={() => onMove(Math.max(0, offset - limit))}>
         Previous
-      </button>
-      <button type="button" class="button button-small" disabled={last >= total} onClick={() => onMove(offset + limit)}>
+      </Button>
+      <Button small disabled={last >= total} onClick={() => onMove(offset + limit)}>
         Next
-      </button>
+      </Button>
     </nav>
   )
 }

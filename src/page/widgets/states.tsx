@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { routes } from '../../dashboard/routes.js'
 import type { Failure } from '../failure.js'
+import { Button } from './button.jsx'
 import { Icon, type IconName } from './icon.jsx'
 import { Link } from './link.jsx'
 import type { Resource } from './resource.js'
@@ -34,9 +35,9 @@ export function FailureNote({ failure, retry }: FailureNoteProps) {
   return (
     <Notice tone="danger">
       <p>{failure.message}</p>
-      <button type="button" class="button button-small" onClick={retry}>
+      <Button small onClick={retry}>
         Try again
-      </button>
+      </Button>
     </Notice>
   )
 }
