@@ -1,4 +1,4 @@
-/** “Make a recording”: saves the answer to a request on disk. */
+/** Saves the answer to a request on disk. */
 import { useState } from 'preact/hooks'
 import { recordingAt } from '../../dashboard/routes.js'
 import type { ExistingPolicy } from '../../recordings/operations.js'

@@ -28,8 +28,8 @@ export function ExchangeActions({ entry, curl, control }: Props) {
   const close = () => setMaking(undefined)
   const make = (what: 'rule' | 'recording') => (
     <Button small onClick={() => setMaking(what)}>
-      Make a {what}
-      <span class="unseen"> of request {id}</span>
+      Create {what}
+      <span class="unseen"> from request {id}</span>
     </Button>
   )
   const sendAgain = () =>
