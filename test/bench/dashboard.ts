@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
@@ -16,6 +16,9 @@ const CONNECTIONS = 16
 
 const cli = path.join(import.meta.dirname, '../../dist/cli.js')
 const autocannon = createRequire(import.meta.url).resolve('autocannon')
+
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-headless-shell'].find(existsSync)
+if (!executablePath) throw new Error('There is no Chromium in /usr/bin.')
 
 const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
 
@@ -76,7 +79,7 @@ const percentile = (values: readonly number[], part: number) =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * part)] ?? 0
 
 const { child, url, dashboardUrl, apiKey } = await startStandin()
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] })
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
 const page = await browser.newPage()
 await page.goto(`${dashboardUrl}/requests`)
 await page.getByText('No requests yet').waitFor()
