@@ -4,11 +4,11 @@ import { routes } from '../../dashboard/routes.js'
 import type { ApiKeyView } from '../../keys/operations.js'
 import type { ListedUser, OpenSession } from '../../supabase/operations.js'
 import { useControl } from '../api.js'
-import { useConfig } from '../config.jsx'
 import { askToRevoke, SecretDialog } from '../keys/key-dialogs.jsx'
 import { KeyTable, RevokeButton } from '../keys/keys-view.jsx'
 import { navigate } from '../routing.js'
 import { requireSuccess } from '../session/auth-client.js'
+import { NewPasswordField } from '../session/password-views.jsx'
 import { useSession } from '../session/session.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { Badges, type TonedWord } from '../widgets/badge.jsx'
@@ -16,7 +16,7 @@ import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { ask, Confirm } from '../widgets/dialog.jsx'
-import { Checkbox, Field, PasswordField, RadioGroup, Select, TextArea } from '../widgets/fields.jsx'
+import { Checkbox, Field, RadioGroup, Select, TextArea } from '../widgets/fields.jsx'
 import { Form, useWorking } from '../widgets/form.jsx'
 import { indented, objectWritten } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
@@ -259,7 +259,6 @@ const formOf = (user: ListedUser) => ({
 /** The fields that an admin can edit. Until one is edited, they follow the user. */
 function Account({ of: user, onSaved }: { readonly of: ListedUser; readonly onSaved: () => void }) {
   const admin = useAdmin()
-  const { password_rule } = useConfig()
   const now = formOf(user)
   const [draft, setDraft] = useState<typeof now>()
   const form = draft ?? now
@@ -288,12 +287,7 @@ function Account({ of: user, onSaved }: { readonly of: ListedUser; readonly onSa
         <Field label="Email" type="email" {...bind('email')} />
         <Field label="Phone" type="tel" {...bind('phone')} />
         <Field label="Role" {...bind('role')} />
-        <PasswordField
-          label="New password"
-          autocomplete="new-password"
-          {...bind('password')}
-          hint={`${password_rule ?? ''} Signs the user out everywhere.`.trim()}
-        />
+        <NewPasswordField label="New password" {...bind('password')} note="Signs the user out everywhere." />
         <TextArea label="User metadata (JSON)" code {...bind('user_metadata')} hint="The user can change it." />
         <TextArea label="App metadata (JSON)" code {...bind('app_metadata')} hint="Only admins can change it." />
       </div>

@@ -5,12 +5,13 @@ import type { ListedUser } from '../../supabase/operations.js'
 import { useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { useAddress } from '../routing.js'
+import { NewPasswordField } from '../session/password-views.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { KeptElsewhere } from '../widgets/developer-only.jsx'
 import { Confirm } from '../widgets/dialog.jsx'
-import { Checkbox, Field, PasswordField } from '../widgets/fields.jsx'
+import { Checkbox, Field } from '../widgets/fields.jsx'
 import { Icon } from '../widgets/icon.jsx'
 import { Link } from '../widgets/link.jsx'
 import { ListPage, useList } from '../widgets/list-page.jsx'
@@ -96,7 +97,6 @@ interface AddProps {
 /** Creates a user, as the admin of an app would. */
 function AddDialog({ onAdded, onClosed }: AddProps) {
   const admin = useAdmin()
-  const { password_rule } = useConfig()
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const [isConfirmed, setConfirmed] = useState(true)
@@ -113,14 +113,11 @@ function AddDialog({ onAdded, onClosed }: AddProps) {
       onClosed={onClosed}
     >
       <Field label="Email" name="email" type="email" value={email} onChange={setEmail} />
-      <PasswordField
-        label="Password"
-        name="password"
-        autocomplete="new-password"
+      <NewPasswordField
         required={false}
         value={password}
         onChange={setPassword}
-        hint={`${password_rule ?? ''} Leave it empty for a user who signs in by link or code.`.trim()}
+        note="Leave it empty for a user who signs in by link or code."
       />
       <Checkbox label="The email address is confirmed" checked={isConfirmed} onChange={setConfirmed} />
     </Confirm>

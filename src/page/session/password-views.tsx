@@ -13,18 +13,30 @@ import { View } from '../widgets/view.jsx'
 import { requireSuccess } from './auth-client.js'
 import { useSession } from './session.jsx'
 
-interface EmailProps {
+interface TextProps {
   readonly value: string
   readonly onChange: (value: string) => void
 }
 
-export const EmailField = (props: EmailProps) => (
+export const EmailField = (props: TextProps) => (
   <Field label="Email" name="email" type="email" autocomplete="username" {...props} />
 )
 
+interface NewPasswordProps extends TextProps {
+  readonly label?: string
+  readonly required?: boolean
+  /** What is worth knowing beside the rule. */
+  readonly note?: string
+}
+
+/** A password to choose, with the rule that it has to follow. */
+export function NewPasswordField({ label = 'Password', note = '', ...field }: NewPasswordProps) {
+  const hint = `${useConfig().password_rule ?? ''} ${note}`.trim()
+  return <PasswordField name="password" autocomplete="new-password" {...field} {...{ label, hint }} />
+}
+
 export function NewPassword() {
   const { session, auth } = useSession()
-  const { password_rule } = useConfig()
   const [password, setPassword] = useState('')
 
   async function change(): Promise<void> {
@@ -50,14 +62,7 @@ export function NewPassword() {
           <Form send="Set password" onSend={change}>
             {/* Tells the browser which user's password to save. */}
             <input type="text" autocomplete="username" value={session.email} hidden readOnly />
-            <PasswordField
-              label="New password"
-              name="password"
-              autocomplete="new-password"
-              value={password}
-              onChange={setPassword}
-              hint={password_rule}
-            />
+            <NewPasswordField label="New password" value={password} onChange={setPassword} />
           </Form>
         </View>
       )

@@ -11,7 +11,7 @@ import { Link } from '../widgets/link.jsx'
 import { Notice, Waiting } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { requireSuccess } from './auth-client.js'
-import { EmailField, SendAgain, WhereMailIs } from './password-views.jsx'
+import { EmailField, NewPasswordField, SendAgain, WhereMailIs } from './password-views.jsx'
 import { useSession } from './session.jsx'
 
 export function SignIn() {
@@ -70,7 +70,6 @@ export function SignIn() {
 /** Creates an account. */
 export function SignUp() {
   const { session, auth } = useSession()
-  const { password_rule } = useConfig()
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const [unconfirmed, setUnconfirmed] = useState(false)
@@ -103,14 +102,7 @@ export function SignUp() {
     <View title="Create an account" lead="An account lets you create API keys for your apps." narrow>
       <Form send="Create account" onSend={signUp}>
         <EmailField value={email} onChange={setEmail} />
-        <PasswordField
-          label="Password"
-          name="password"
-          autocomplete="new-password"
-          value={password}
-          onChange={setPassword}
-          hint={password_rule}
-        />
+        <NewPasswordField value={password} onChange={setPassword} />
       </Form>
       <p class="row spread">
         <Link to={routes.signIn}>Sign in instead</Link>
