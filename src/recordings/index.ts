@@ -89,7 +89,7 @@ export function openRecordings(parts: RecordingsParts): Recordings {
   const recorder = createRecorder({ ...parts, shelf, identify })
   return {
     ready: shelf.ready,
-    observerOf: recorder.witness,
+    observerOf: recorder.observerOf,
     find: createFind({ ...parts, shelf, identify, ignore, written: recorder.flush }),
     flush: recorder.flush,
     receipt: () => parts.run.receipt(shelf.all()),

@@ -69,7 +69,7 @@ export function createRecorder(parts: RecorderParts) {
   const { noteRequest, write, flush } = createWriter(parts)
   return {
     /** Observes an exchange from its beginning; `undefined` if it is not recorded. The folder must have been listed. */
-    witness(exchange: Exchange): NamedObserver | undefined {
+    observerOf(exchange: Exchange): NamedObserver | undefined {
       noteRequest()
       const begun = begin(exchange, parts)
       return (

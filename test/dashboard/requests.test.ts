@@ -326,7 +326,7 @@ inBrowser('what the pointer is about to press does not move away; where it rests
 
 inBrowser('while the page is hidden nothing is drawn, and nothing is lost', async () => {
   const platform = await platformWith()
-  const [{ page }, { page: witness }] = [await watching(platform), await watching(platform)]
+  const [{ page }, { page: other }] = [await watching(platform), await watching(platform)]
   const hide = (isHidden: boolean) =>
     page.evaluate(`
       Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} })
@@ -334,7 +334,7 @@ inBrowser('while the page is hidden nothing is drawn, and nothing is lost', asyn
     `)
   await hide(true)
   await visit(platform, '/one', '/two')
-  await witness.locator('.chart .unseen').filter({ hasText: '2 requests' }).waitFor()
+  await other.locator('.chart .unseen').filter({ hasText: '2 requests' }).waitFor()
   expect(await rowsOf(page).count()).toBe(0)
   await hide(false)
   await says(page, 'Live. 2 requests')
