@@ -132,10 +132,10 @@ test('of a stream of ten thousand pieces sixty times are told, and how many ther
   const journal = await journalOfTen()
   const pieces = Array.from({ length: 10_000 }, () => 'ü')
   const body = { head: '<', before: '[', pieces, after: ']', tail: '>', pace: unpaced }
-  const said = { kind: 'reply', status: 200, contentType: 'text/event-stream', body } as const
+  const answer = { kind: 'reply', status: 200, contentType: 'text/event-stream', body } as const
   const piecesAtMs = Array.from({ length: 1000 }, (_, i) => i * 2)
   const briefWith = (complete: boolean) => {
-    const outcome = { status: 200, answeredBy: undefined, error: undefined, said, piecesAtMs, complete }
+    const outcome = { status: 200, answeredBy: undefined, error: undefined, answer, piecesAtMs, complete }
     return journal.brief({ id: 1, exchange: exchangeWith({ outcome }), atMs: 0, durationMs: 2000 })
   }
   expect(briefWith(true)).toMatchObject({ pieces: 10_000, responseBytes: 40_002 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createReplies, type Generation, lint } from '../../src/replies/index.js'
 import { rulesInText } from '../../src/replies/load.js'
 
-const pages = ['rules-and-replies', 'templates'].map(name =>
+const pages = ['rules-and-replies', 'conversations', 'templates'].map(name =>
   readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8'),
 )
 const rules = [...pages.join('\n').matchAll(/^```yaml\n(.*?)^```/gms)].map(([, text]) => text).join('')
@@ -18,7 +18,7 @@ async function documented() {
 const shown = ({ choices: [choice] }: Generation) =>
   choice?.toolCalls?.map(call => `${call.name}(${call.arguments})`).join(' ') ?? choice?.text
 
-test('the rules of the page on rules are good', async () => {
+test('the rules of the pages on rules are good', async () => {
   expect(lint(await documented(), ['gpt-4o-mini'])).toEqual([])
 })
 
