@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 
 export interface Server {
   readonly url: string
@@ -105,6 +106,9 @@ export async function withServer<T>(
   }
 }
 
+/** Asking without a pause would take time from the server that is starting. */
+const POLL_MS = 2
+
 async function untilHealthy(url: string, child: ChildProcess): Promise<void> {
   for (;;) {
     const isHealthy = await fetch(`${url}/health`).then(
@@ -113,6 +117,7 @@ async function untilHealthy(url: string, child: ChildProcess): Promise<void> {
     )
     if (isHealthy) return
     if (child.exitCode !== null) throw new Error(`${child.spawnargs.join(' ')} ended before it was ready.`)
+    await delay(POLL_MS)
   }
 }
 
