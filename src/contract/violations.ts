@@ -1,7 +1,7 @@
 /** Checks live and recorded answers after they were sent. Nothing is loaded before the first one. */
 import type { EndpointViolations, ViolationCounts } from '../check/finding.js'
 import type { Exchange } from '../core/exchange.js'
-import { inSlices, onceLoaded, othersTurn, type Sliced } from '../core/work.js'
+import { createPauses, inSlices, onceLoaded, type Sliced } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
 
 export interface Violations {
@@ -83,19 +83,8 @@ function createQueue(
 ) {
   let waiting: Waiting[] = []
   let checking: Promise<void> | undefined
-  let hurried = 0
-  let wake = () => {}
-
-  const pause = () =>
-    hurried > 0
-      ? othersTurn()
-      : new Promise<void>(resolve => {
-          const timer = setTimeout(resolve, PAUSE_MS)
-          wake = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-        })
+  const pauses = createPauses()
+  const pause = () => pauses.of(PAUSE_MS)
 
   function* lookAtAll(tools: Tools): Sliced<void> {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
@@ -131,12 +120,10 @@ function createQueue(
       waiting = []
     },
     /** Checks all without a pause, and resolves when that is done. */
-    async settle() {
-      hurried++
-      wake()
-      while (checking) await checking
-      hurried--
-    },
+    settle: () =>
+      pauses.without(async () => {
+        while (checking) await checking
+      }),
   }
 }
 

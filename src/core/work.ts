@@ -49,6 +49,39 @@ export function inTurns<const T extends readonly (() => unknown)[]>(pieces: T) {
   return Promise.all(begun) as Promise<{ -readonly [Piece in keyof T]: Awaited<ReturnType<T[Piece]>> }>
 }
 
+/** Pauses of work that has time, until someone waits for it. */
+export interface Pauses {
+  of(ms: number): Promise<void>
+  /** Ends the pause, and leaves out all others until `work` has settled. */
+  without(work: () => Promise<void>): Promise<void>
+}
+
+export function createPauses(): Pauses {
+  let without = 0
+  let wake = () => {}
+  return {
+    of: ms =>
+      without > 0
+        ? othersTurn()
+        : new Promise(resolve => {
+            const timer = setTimeout(resolve, ms)
+            wake = () => {
+              clearTimeout(timer)
+              resolve()
+            }
+          }),
+    async without(work) {
+      without++
+      wake()
+      try {
+        await work()
+      } finally {
+        without--
+      }
+    },
+  }
+}
+
 /** Does the work in one go. */
 export function atOnce<T>(work: Sliced<T>): T {
   for (;;) {

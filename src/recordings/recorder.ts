@@ -1,7 +1,6 @@
 /** Records the live platform's answers while they pass. Nothing is written before the client has its answer. */
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Exchange, ResponseObserver } from '../core/exchange.js'
-import { inSlices, othersTurn } from '../core/work.js'
+import { createPauses, inSlices, othersTurn } from '../core/work.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { createResponseBuffer, type ResponseBuffer } from './gathered.js'
 import { isEndless, opensServerStream, replyWithoutRecording } from './json-rpc.js'
@@ -109,14 +108,14 @@ function createWriter(parts: RecorderParts) {
   let waiting = 0
   let requests = 0
   let requestsBefore = 0
-  let hurried = 0
+  const pauses = createPauses()
 
   /** Resolves when requests leave time for writing. */
   async function quietMoment(): Promise<void> {
     await othersTurn()
-    while (hurried === 0 && waiting <= MOST_WAITING && requests - requestsBefore >= BUSY) {
+    while (waiting <= MOST_WAITING && requests - requestsBefore >= BUSY) {
       requestsBefore = requests
-      await delay(PAUSE_MS)
+      await pauses.of(PAUSE_MS)
     }
     requestsBefore = requests
   }
@@ -159,11 +158,7 @@ function createWriter(parts: RecorderParts) {
           .finally(() => void waiting--),
       )
     },
-    async flush() {
-      hurried++
-      await writing
-      hurried--
-    },
+    flush: () => pauses.without(() => writing),
   }
 }
 

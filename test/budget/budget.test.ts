@@ -53,7 +53,7 @@ async function ask(port: number, agent: Agent, times: number): Promise<void> {
   }
 }
 
-test('A start without a configuration loads five files of at most 395 kB together before its port is open', async () => {
+test('A start without a configuration loads five files of at most 396 kB together before its port is open', async () => {
   const { loaded } = await started()
   expect(loaded.map(({ url }) => path.basename(url)).sort()).toEqual([
     'cli.js',
@@ -63,8 +63,8 @@ test('A start without a configuration loads five files of at most 395 kB togethe
     'start.js',
   ])
   // Options are checked before the port is open, so each option adds its schema: those for paths of the user's own took 5 kB.
-  // The build keeps the names of locals; plainer ones took the last 1 kB.
-  expect(loaded.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(395_000)
+  // The build keeps the names of locals, and plainer ones took 1 kB. Checking live answers a little later took the last one.
+  expect(loaded.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(396_000)
 })
 
 test('A chat request that a rule answers allocates less than 14 kB', async () => {

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { atOnce, inSlices, type Sliced } from '../../src/core/work.js'
+import { atOnce, createPauses, inSlices, inTurns, type Sliced } from '../../src/core/work.js'
 import { writeText } from '../../src/recordings/file-text.js'
 import { redactResponse } from '../../src/recordings/redacted.js'
 import { createRedact } from '../../src/redact/index.js'
@@ -63,4 +63,24 @@ test('a stream of 2,000 chunks is redacted and written with a pause for each chu
   const redaction = createRedact({ known: [], patterns: [], headers: [], query: [], emails: true })()
   expect(pausesOf(redactResponse(recording.response, redaction))).toBeGreaterThan(2000)
   expect(pausesOf(writeText(recording, '0123456789ab'))).toBeGreaterThan(2000)
+})
+
+test('a pause ends as soon as someone waits for the work, and its further pauses are left out', async () => {
+  const pauses = createPauses()
+  const work = (async () => {
+    await pauses.of(60_000)
+    await pauses.of(60_000)
+  })()
+  await expect(pauses.without(() => work)).resolves.toBeUndefined()
+})
+
+test('pieces of work begin in turns of their own, and give back their results in order', async () => {
+  const begun: string[] = []
+  const piece = (name: string) => () => {
+    begun.push(name)
+    return name
+  }
+  setImmediate(() => begun.push('a request'))
+  expect(await inTurns([piece('first'), piece('second')])).toEqual(['first', 'second'])
+  expect(begun).toEqual(['a request', 'first', 'second'])
 })
