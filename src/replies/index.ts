@@ -131,7 +131,10 @@ interface RepliesConfig {
   readonly atRunTime?: RulesAtRunTime
 }
 
-/** Answers with the first matching rule. If none matches, generates a reply from `seed` and the request. */
+/**
+ * Answers with the first matching rule. If none matches, generates a reply from `seed` and the request. Long because it
+ * lists everything that replies can do, a few lines each, over the same rules and memory.
+ */
 export function createReplies({
   rules,
   seed,
