@@ -100,7 +100,7 @@ function createQueue(
   async function checkAll(): Promise<void> {
     await pause()
     try {
-      const tools = { ...(await load()), redact: redact() }
+      const tools = { ...(await load()), redact }
       await inSlices(lookAtAll(tools), pause)
     } catch (error) {
       report(error)
@@ -129,17 +129,19 @@ function createQueue(
 
 const load = onceLoaded(async () => ({ ...(await import('./judge.js')), ...(await import('../redact/index.js')) }))
 
-type Tools = Awaited<ReturnType<typeof load>> & { readonly redact: Redact }
+type Tools = Awaited<ReturnType<typeof load>> & { readonly redact: () => Redact }
 
 /** The violations of an answer, without secrets; `undefined` if it has none. */
 function* judged(
   exchange: Exchange,
   id: string,
-  { judgedAnswer, judge, credentialsOf, redact }: Tools,
+  { judgedAnswer, judge, credentialsOf, redact: current }: Tools,
 ): Sliced<EndpointViolations | undefined> {
   const answer = judgedAnswer(exchange)
   const found = answer ? yield* judge(answer) : []
   if (found.length === 0) return undefined
+  // A reload may have brought other secrets while the exchange waited.
+  const redact = current()
   const { text } = redact(credentialsOf(exchange, redact))
   const { method, endpoint, outcome, mode } = exchange
   return {

@@ -1,6 +1,10 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { createViolations } from '../../src/contract/violations.js'
+import { createRedact } from '../../src/redact/index.js'
+import { exchangeWith } from '../exchanges.js'
 import { liveWith, proxyTo } from '../http/live.js'
+import { noRules } from '../redact/secrets.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 import { mustBe } from '../sentences.js'
 
@@ -290,6 +294,36 @@ test('violations are in the journal, in a list, in its counts, and in a header o
   })
   expect(JSON.stringify(listed)).not.toContain('sk-secret')
   expect((await health(platform)).headers.get('x-standin-violations')).toBe('1')
+})
+
+test('a secret that a reload brings while answers wait to be checked is not shown', async () => {
+  let redact = createRedact(noRules)
+  const violations = createViolations(
+    error => expect.unreachable(String(error)),
+    () => redact,
+  )
+  const endpoint = { method: 'GET', path: '/v1/hunter22', access: 'anyone', takesBody: false } as const
+  const answer = { kind: 'upstream', headers: [], beginning: [], bytes: 0 } as const
+  const outcome = {
+    status: 302,
+    error: undefined,
+    answeredBy: undefined,
+    answer: { ...answer, beginning: [] },
+    complete: true,
+  }
+  const exchange = exchangeWith({
+    mode: 'proxy',
+    method: 'GET',
+    endpoint: { ...endpoint, reply: () => expect.unreachable() },
+    outcome,
+  })
+  violations.onViolating(() => {
+    redact = createRedact({ ...noRules, known: [{ name: 'live-key', value: 'hunter22' }] })
+  })
+  violations.take(exchange, 1)
+  violations.take({ ...exchange }, 2)
+  await violations.settle()
+  expect(violations.list().map(({ endpoint }) => endpoint)).toEqual(['GET /v1/[live-key]', 'GET /v1/hunter22'])
 })
 
 test('a reset forgets them', async () => {
