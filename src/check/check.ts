@@ -183,6 +183,12 @@ export function number(least: number, most: number, what = 'a number') {
   return v.pipe(v.number(expected), v.minValue(least, expected), v.maxValue(most, expected))
 }
 
+/** A whole number in a range, both ends included. `what` names it with its unit. */
+export function integer(least: number, most = Number.POSITIVE_INFINITY, what = 'a whole number') {
+  const expected = range(what, least, most)
+  return v.pipe(v.number(expected), v.integer(expected), v.minValue(least, expected), v.maxValue(most, expected))
+}
+
 /**
  * Checks one key of an object depending on the others. `written` is the same check as JSON Schema, for the document.
  */

@@ -1,17 +1,12 @@
 /** Parses a chat completion request. Fields are OpenAI's, and are checked only as far as the platform needs them. */
 import * as v from 'valibot'
-import { arrayOf, check, maybe, number, open, range, text, where, word } from '../check/check.js'
+import { arrayOf, check, integer, maybe, number, open, text, where, word } from '../check/check.js'
 import { emptyBody, invalidRequest } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import { jsonBody } from '../core/json.js'
 import { callable, callsWhatIsOffered, functionCall, responseFormat, tool, toolChoice } from './tools.js'
 
 const flag = v.boolean('true or false')
-const count = (least: number, most = Number.POSITIVE_INFINITY) => {
-  const meaning = range('a whole number', least, most)
-  return v.pipe(v.number(meaning), v.integer(meaning), v.minValue(least, meaning), v.maxValue(most, meaning))
-}
-
 const anyPart = open({ type: text, text: v.optional(v.unknown()) })
 
 /** Text, an image, audio, a file or any other type. Only text is read. */
@@ -77,16 +72,16 @@ const anyRequest = open({
   stream: maybe(flag),
   stream_options: maybe(open({ include_usage: maybe(flag) })),
   top_p: maybe(number(0, 1)),
-  n: maybe(count(1, 128)),
+  n: maybe(integer(1, 128)),
   stop: maybe(v.union([text, arrayOf(text, 'texts')], 'text or an array of texts')),
   // OpenAI refuses 0, and the platform's document shows no bounds, so the option `requests` decides.
-  max_tokens: maybe(count(0)),
-  max_completion_tokens: maybe(count(0)),
+  max_tokens: maybe(integer(0)),
+  max_completion_tokens: maybe(integer(0)),
   frequency_penalty: maybe(number(-2, 2)),
   presence_penalty: maybe(number(-2, 2)),
   seed: maybe(v.pipe(v.number('a whole number'), v.integer('a whole number'))),
   logprobs: maybe(flag),
-  top_logprobs: maybe(count(0, 20)),
+  top_logprobs: maybe(integer(0, 20)),
   logit_bias: maybe(open({})),
   tools: maybe(arrayOf(tool, 'tools')),
   tool_choice: maybe(toolChoice),

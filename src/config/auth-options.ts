@@ -3,7 +3,7 @@
  * start.
  */
 import * as v from 'valibot'
-import { closed, where, word } from '../check/check.js'
+import { closed, integer, where, word } from '../check/check.js'
 import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
 import {
   developmentApiKey,
@@ -22,7 +22,6 @@ import {
   group,
   httpUrl,
   id,
-  integer,
   list,
   metadata,
   option,

@@ -1,6 +1,6 @@
 /** The building blocks of options: with a default and a description, secret or not, single or grouped. */
 import * as v from 'valibot'
-import { closed, described, range, word } from '../check/check.js'
+import { closed, described, word } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
 import { credentialKinds } from '../core/exchange.js'
 
@@ -17,10 +17,6 @@ export const group = <const E extends v.ObjectEntries>(entries: E, meaning: stri
 
 export const text = v.string('text')
 export const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
-export const integer = (least: number, most: number) => {
-  const expected = range('a whole number', least, most)
-  return v.pipe(v.number(expected), v.integer(expected), v.minValue(least, expected), v.maxValue(most, expected))
-}
 export const list = <S extends v.GenericSchema>(item: S, of: string) => v.array(item, `a list of ${of}`)
 
 export const anAddress = 'an http or https address without a password'

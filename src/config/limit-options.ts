@@ -1,9 +1,9 @@
 /** Limits: the options, and the form in which they are changed at run time. */
 import * as v from 'valibot'
-import { closed, described } from '../check/check.js'
+import { closed, described, integer } from '../check/check.js'
 import type { RandomFault } from '../core/fault.js'
 import type { Pace, PaceInput } from '../core/pace.js'
-import { group, integer } from './forms.js'
+import { group } from './forms.js'
 
 const most = integer(0, 1_000_000_000)
 

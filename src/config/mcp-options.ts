@@ -1,8 +1,8 @@
 /** The options of MCP servers: what each server offers, with the protocol's own names. */
 import * as v from 'valibot'
-import { closed, described, map, oneForm, open, optional, word } from '../check/check.js'
+import { closed, described, integer, map, oneForm, open, optional, word } from '../check/check.js'
 import { protocolVersions } from '../rpc/versions.js'
-import { access, different, filled, integer, list, option, text } from './forms.js'
+import { access, different, filled, list, option, text } from './forms.js'
 
 const object = open({})
 const jsonSchema = v.pipe(

@@ -2,8 +2,8 @@
  * The options of recordings: where they are stored, what is recorded, redacted and compared, and how they are replayed.
  */
 import * as v from 'valibot'
-import { closed, number, optional, word } from '../check/check.js'
-import { filled, flag, group, integer, list, option, text } from './forms.js'
+import { closed, integer, number, optional, word } from '../check/check.js'
+import { filled, flag, group, list, option, text } from './forms.js'
 
 const isExpression = (written: string) => {
   const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(written) ?? []

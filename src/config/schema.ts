@@ -3,7 +3,7 @@
  * are derived from this.
  */
 import * as v from 'valibot'
-import { closed, described, map, oneOf, open, word } from '../check/check.js'
+import { closed, described, integer, map, oneOf, open, word } from '../check/check.js'
 import { modes } from '../core/exchange.js'
 import { randomFaultSchema } from '../core/fault.js'
 import { paceInput, paceOptions, unpaced } from '../core/pace.js'
@@ -17,7 +17,6 @@ import {
   flag,
   group,
   httpUrl,
-  integer,
   list,
   option,
   secret,

@@ -1,6 +1,6 @@
 /** Selects exchanges. */
 import * as v from 'valibot'
-import { closed, number, optional, text, word } from '../check/check.js'
+import { closed, integer, optional, text, word } from '../check/check.js'
 import { factTest } from '../core/caller.js'
 import { callerKinds, modes } from '../core/exchange.js'
 import type { JournaledExchange } from './entry.js'
@@ -42,9 +42,8 @@ export const journalFilter = closed({
 })
 export type JournalFilter = v.InferOutput<typeof journalFilter>
 
-const page = 'a whole number'
 const limit = optional(
-  v.pipe(number(1, 1000, page), v.integer(`${page} from 1 to 1000`)),
+  integer(1, 1000),
   'The maximum number: the first ones if `after` is given, otherwise the last ones.',
 )
 

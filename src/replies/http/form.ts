@@ -1,6 +1,6 @@
 /** The schema of rules for paths. */
 import * as v from 'valibot'
-import { closed, described, map, number, optional, text, word } from '../../check/check.js'
+import { closed, described, integer, map, number, optional, text, word } from '../../check/check.js'
 import { credentialKinds } from '../../core/exchange.js'
 import { faultSchema } from '../../core/fault.js'
 import { type CommonWhen, commonConditions, fields, textCondition, values } from '../conditions/form.js'
@@ -57,10 +57,7 @@ const bodies = ['json', 'text', 'file', 'events']
 
 const httpReplySchema = v.pipe(
   closed({
-    status: optional(
-      v.pipe(number(200, 599, 'a status'), v.integer('a status from 200 to 599')),
-      'The status of the answer; 200 by default.',
-    ),
+    status: optional(integer(200, 599, 'a status'), 'The status of the answer; 200 by default.'),
     headers: optional(
       map(headerName, text, 'a map of headers and texts'),
       'Headers of the answer. Their values may be templates. content-type is known from the rest, unless it is here.',
