@@ -133,10 +133,10 @@ export function createSum() {
   const choices = new Map<number, unknown>()
   let around: unknown = {}
   return {
-    add({ choices: value, ...others }: VendorChunk): void {
+    add({ choices: pieces, ...others }: VendorChunk): void {
       // Azure's first and last events have no id, and no real model and time.
       around = others.id ? topSum(around, others) : topSum(others, around)
-      for (const piece of value ?? []) {
+      for (const piece of pieces ?? []) {
         const index = piece.index ?? 0
         choices.set(index, choiceSum(choices.get(index), { ...piece, index }))
       }

@@ -120,7 +120,7 @@ function tokenPieces(text: string, tokens: readonly unknown[]): readonly TokenPi
 }
 
 /** A token that is part of a character cannot be sent as text, so its bytes are used. */
-function bytesOf(plain: unknown): Buffer {
-  const { token, bytes } = (plain ?? {}) as { readonly token?: unknown; readonly bytes?: unknown }
+function bytesOf(entry: unknown): Buffer {
+  const { token, bytes } = (entry ?? {}) as { readonly token?: unknown; readonly bytes?: unknown }
   return Array.isArray(bytes) ? Buffer.from(bytes) : Buffer.from(typeof token === 'string' ? token : '')
 }

@@ -24,7 +24,7 @@ type Answers = ReadonlyMap<string, ComparedAnswer>
 /** Leaves out temporary answers: a 429, and failures of the target. */
 export async function answersOf(target: Target): Promise<Answers> {
   const found = new Map<string, ComparedAnswer>()
-  for (const [name, result] of await target.result()) {
+  for (const [name, result] of await target.results()) {
     if (result.kind === 'unanswered' || result.status === 429 || result.status >= 500) continue
     const { status, headers, text } = result
     const shape = shapeOfAnswer({ status, headers: [...headers], body: Buffer.from(text) })

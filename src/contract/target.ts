@@ -56,7 +56,7 @@ export interface Target {
    * All results so far, by names that are the same for every target. Without those of MCP servers, whose tools
    * `standin drift` compares.
    */
-  result(): Promise<ReadonlyMap<string, CallResult>>
+  results(): Promise<ReadonlyMap<string, CallResult>>
   /** Returns a text from the target without secrets and without terminal control characters. */
   clean(text: string): string
 }
@@ -92,13 +92,13 @@ export function createTarget(options: TargetOptions): Target {
       remembered.set(name, [...alike, { call, result }])
       return result
     },
-    async result() {
+    async results() {
       const found = new Map<string, CallResult>()
-      for (const { call, result: hearing } of [...remembered.values()].flat()) {
+      for (const { call, result: pending } of [...remembered.values()].flat()) {
         if (call.to === 'mcp') continue
         const name = nameOf(call, credentials)
         // A call that was not made in the end has no result.
-        const result = await hearing.catch(() => undefined)
+        const result = await pending.catch(() => undefined)
         if (result && !found.has(name)) found.set(name, result)
       }
       return found

@@ -47,9 +47,7 @@ async function answers(loads: Readonly<Record<string, typeof get>>): Promise<voi
       note('start to the first 200', over, name, server.startMs)
       note('memory before the load', over, name, memoryKb(server))
       for (const [row, load] of Object.entries(loads)) {
-        const { cpuMicroseconds, requestsPerSecond } = await throughputOf(server, load)
-        note(`${row}: CPU time a request`, over, name, cpuMicroseconds)
-        note(`${row}: requests a second`, over, name, requestsPerSecond)
+        noteThroughput(row, over, name, await throughputOf(server, load))
       }
       note('memory after the load', over, name, memoryKb(server))
     })

@@ -185,8 +185,8 @@ test.each([
   ['pace: []', mustBe('1:1: pace', AN_OBJECT, [])],
   ['pace: { firstTokenMs: -3 }', mustBe('1:9: pace.firstTokenMs', range('milliseconds', 0, 600000), -3)],
   [
-    'access: { health: nobody }',
-    mustBe('1:11: access.health', 'anyone, or a list of anon, service, user, apiKey', 'nobody'),
+    'access: { health: guest }',
+    mustBe('1:11: access.health', 'anyone, or a list of anon, service, user, apiKey', 'guest'),
   ],
   ['access: { health: [] }', mustBe('1:11: access.health', 'anyone, or a list with at least one kind', [])],
   [
@@ -259,8 +259,8 @@ test.each([
   [{ STANDIN_PORT: 'x' }, mustBe('STANDIN_PORT: port', wholeNumber(0, 65535), 'x')],
   [{ STANDIN_PORT: '' }, mustBe('STANDIN_PORT: port', wholeNumber(0, 65535), '')],
   [
-    { STANDIN_ACCESS_CHAT: 'anon,nobody' },
-    mustBe('STANDIN_ACCESS_CHAT: access.chat', 'anyone, or a list of anon, service, user, apiKey', 'anon,nobody'),
+    { STANDIN_ACCESS_CHAT: 'anon,guest' },
+    mustBe('STANDIN_ACCESS_CHAT: access.chat', 'anyone, or a list of anon, service, user, apiKey', 'anon,guest'),
   ],
 ])('what is wrong in the environment is told by its name: %o', (env, complaint) => {
   expect(complaintsAbout({ env })).toEqual([complaint])

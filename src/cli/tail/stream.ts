@@ -163,12 +163,12 @@ async function refusal(place: ControlAddress, response: Response): Promise<Error
   const { error } = (await response.json().catch(() => ({}))) as { readonly error?: unknown }
   // A proxy answers in its place, and Standin is not back yet.
   if (response.status >= 500) return new Lost(`status ${response.status}`)
-  const value = typeof error === 'string' ? harmless(error) : undefined
-  if (value === undefined) return noJournal(place, response.status)
-  if (response.status === 400) return new UsageError(value)
+  const sentence = typeof error === 'string' ? harmless(error) : undefined
+  if (sentence === undefined) return noJournal(place, response.status)
+  if (response.status === 400) return new UsageError(sentence)
   const isClosed = response.status === 401 || response.status === 403
   return isClosed
-    ? new StartError(`${place.url} does not show its journal. ${value} With standin tail, use --control-token.`)
+    ? new StartError(`${place.url} does not show its journal. ${sentence} With standin tail, use --control-token.`)
     : noJournal(place, response.status)
 }
 

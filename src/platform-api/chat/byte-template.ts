@@ -36,15 +36,15 @@ export function createByteTemplate(sameAs: string, id: string, text: string): By
   for (let at = bytes.indexOf(id); at >= 0; at = bytes.indexOf(id, at + id.length)) places.push(at)
   const free: FilledBytes[] = []
 
-  function filled(fill: FilledBytes, next: string): FilledBytes {
+  function filled(copy: FilledBytes, next: string): FilledBytes {
     let first = 0
-    while (first < next.length && next.charCodeAt(first) === fill.id.charCodeAt(first)) first++
+    while (first < next.length && next.charCodeAt(first) === copy.id.charCodeAt(first)) first++
     for (let i = first; i < next.length; i++) {
       const letter = next.charCodeAt(i)
-      for (const place of places) fill.body[place + i] = letter
+      for (const place of places) copy.body[place + i] = letter
     }
-    fill.id = next
-    return fill
+    copy.id = next
+    return copy
   }
 
   function fresh(): FilledBytes {
@@ -55,12 +55,12 @@ export function createByteTemplate(sameAs: string, id: string, text: string): By
   return {
     sameAs,
     fill(next) {
-      const fill = filled(free.pop() ?? fresh(), next)
+      const copy = filled(free.pop() ?? fresh(), next)
       return {
-        body: fill.body,
-        framed: fill.framed,
+        body: copy.body,
+        framed: copy.framed,
         sent() {
-          if (free.length < KEPT) free.push(fill)
+          if (free.length < KEPT) free.push(copy)
         },
         again: () => filled(fresh(), next).body,
       }
