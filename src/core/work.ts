@@ -134,6 +134,17 @@ export const onceLoaded = <T>(load: () => Promise<T>): (() => Promise<T>) =>
     return load()
   })
 
+/** The same, but what was loaded is then returned itself: a promise would cost each request a turn. */
+export function atHandOnceLoaded<T>(load: () => Promise<T>): () => T | Promise<T> {
+  let loaded: { readonly value: T } | undefined
+  const loading = onceLoaded(async () => {
+    const value = await load()
+    loaded = { value }
+    return value
+  })
+  return () => (loaded ? loaded.value : loading())
+}
+
 function requireDescriptors(): void {
   const opened: number[] = []
   try {

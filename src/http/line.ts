@@ -277,10 +277,7 @@ class Ending implements Outlets {
       done: error => (error === undefined ? this.end(context) : this.fail(context, error)),
     }
     if (!surface.live) throw new Error(`There is no live platform behind ${exchange.path}.`)
-    surface.live
-      .proxy()
-      .then(proxy => proxy.forward(forward))
-      .catch(error => this.fail(context, error))
+    this.when(context, surface.live.proxy(), proxy => proxy.forward(forward))
   }
 
   private contractOf({ mode }: Exchange): readonly string[] {

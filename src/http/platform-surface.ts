@@ -13,12 +13,11 @@ import type { Fault } from '../core/fault.js'
 import type { Origins } from '../core/origins.js'
 import { authorize, type Identify } from '../keys/identify.js'
 import { elsewhere, type Routes } from '../platform-api/index.js'
-import type { Recordings } from '../recordings/index.js'
+import type { NamedObserver, Recordings } from '../recordings/index.js'
 import type { Cors } from './cors.js'
 import { platformErrorReply } from './error-bodies.js'
 import { type ModeOf, mayGoLive } from './modes.js'
-import type { Upstream } from './proxy.js'
-import { everyMethod, type Surface } from './stage.js'
+import { everyMethod, type Live, type Surface } from './stage.js'
 
 /** The fault that a rule sets for the answer to a request, wherever the answer comes from. */
 type FaultByRule = (exchange: Exchange) => Promise<Fault | undefined> | undefined
@@ -36,7 +35,7 @@ interface LiveOptions {
   readonly modeOf: ModeOf
   readonly faultByRule?: FaultByRule | undefined
   /** The recordings to replay and to write. Only called in modes that use them. */
-  readonly recordings: () => Promise<Recordings>
+  readonly recordings: () => Recordings | Promise<Recordings>
   /** Whether live errors with an undocumented body are changed to the documented form. */
   readonly errors: 'documented' | 'untouched'
   /** Whether an MCP server is at a path. MCP errors have their own form. */
@@ -46,7 +45,7 @@ interface LiveOptions {
   /** Which pages may reach the live platform, and which MCP servers. */
   readonly origins: Pick<Origins, 'requireOwn' | 'requireOwnPage'>
   readonly liveCors: Cors
-  readonly proxy: () => Promise<Upstream>
+  readonly proxy: Live['proxy']
   /** Called for each request that is forwarded to the live platform. */
   readonly passed: () => void
 }
@@ -156,17 +155,21 @@ const liveSide = ({ has }: Routes, { modeOf, onMiss, origins, proxy, liveCors }:
   },
 })
 
-function forward({ faultByRule, passed }: LiveOptions, exchange: Exchange): Forward | Promise<Forward> {
+function forward(
+  { faultByRule, passed }: LiveOptions,
+  exchange: Exchange,
+  observer?: NamedObserver,
+): Forward | Promise<Forward> {
   passed()
-  const fault = faultByRule?.(exchange)
-  return fault ? fault.then(fault => ({ kind: 'forward', fault })) : { kind: 'forward' }
+  const answer = { kind: 'forward', observer, recordedAs: observer?.file } as const
+  return faultByRule?.(exchange)?.then(fault => ({ ...answer, fault })) ?? answer
 }
 
-async function record(mixed: LiveOptions, exchange: Exchange): Promise<Forward> {
-  const recordings = await mixed.recordings()
-  await recordings.ready()
-  const observer = recordings.observerOf(exchange)
-  return { ...(await forward(mixed, exchange)), observer, recordedAs: observer?.file }
+function record(mixed: LiveOptions, exchange: Exchange): Forward | Promise<Forward> {
+  const recordings = mixed.recordings()
+  const again = () => record(mixed, exchange)
+  if (recordings instanceof Promise) return recordings.then(again)
+  return recordings.ready()?.then(again) ?? forward(mixed, exchange, recordings.observerOf(exchange))
 }
 
 async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {

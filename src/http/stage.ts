@@ -89,7 +89,7 @@ export interface Live {
   mayBeLinked(path: string): boolean
   /** Whether a WebSocket on this path is carried to the live platform; absent if none is. */
   carriesWebSocket?(request: Pick<Exchange, 'method' | 'path'>): boolean
-  readonly proxy: () => Promise<Upstream>
+  readonly proxy: () => Upstream | Promise<Upstream>
 }
 
 /** The methods of a path that only a live backend knows. */

@@ -13,7 +13,7 @@ import {
 import { createOrigins, type Origins } from '../core/origins.js'
 import type { PaceInput } from '../core/pace.js'
 import { AUTH } from '../core/paths.js'
-import { inTurns, onceLoaded } from '../core/work.js'
+import { atHandOnceLoaded, inTurns, onceLoaded } from '../core/work.js'
 import { createFaults } from '../faults/index.js'
 import { liveAuthSurface, localAuthSurface } from '../http/auth-surface.js'
 import { createAuthCors, createCors } from '../http/cors.js'
@@ -162,7 +162,7 @@ function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own
   const cors = createCors(origins.local)
   const liveCors = createCors(origins.live)
   const { play: recordings, look } = runtime.recordings.of(loaded)
-  const proxy = onceLoaded(() => openProxy(config, liveCors.headersFor, runtime.warn))
+  const proxy = atHandOnceLoaded(() => openProxy(config, liveCors.headersFor, runtime.warn))
   type Changed = ReturnType<typeof chat.changeable>
 
   function surfaceWith(changed: Changed, sources: readonly PathSource[] = []) {
@@ -225,7 +225,7 @@ function assembleAuth(loaded: LoadedConfig, { state, apiKeys, clock, url, announ
     now,
   })
   const liveCors = createAuthCors(origins.live)
-  const proxy = onceLoaded(() =>
+  const proxy = atHandOnceLoaded(() =>
     openAuthProxy(loaded.config, tokens, liveCors.headersFor, () => authenticator.forget()),
   )
   const surface = isLive

@@ -5,14 +5,17 @@ import type { LoadedConfig } from '../config/load.js'
 import { ageMsOf } from '../config/recording-options.js'
 import { redactionRules } from '../config/redaction.js'
 import type { Config } from '../config/schema.js'
-import { once, onceLoaded } from '../core/work.js'
+import { atHandOnceLoaded, onceLoaded } from '../core/work.js'
 import type { Miss, Receipt, Recordings, Run } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
 import type { Part } from './part.js'
 
 export interface RecordingsPart extends Part {
   /** The recordings of a configuration, opened by the first call. Read-only access does not count as use. */
-  of(loaded: LoadedConfig): { readonly play: () => Promise<Recordings>; readonly look: () => Promise<Recordings> }
+  of(loaded: LoadedConfig): {
+    readonly play: () => Recordings | Promise<Recordings>
+    readonly look: () => Promise<Recordings>
+  }
   /** Counts a request that is forwarded to the live platform. */
   passed(): void
   /** The receipt so far; `undefined` while no mode has used recordings. */
@@ -56,7 +59,7 @@ export function createRecordingsPart({ warn, report, violations }: Reporters): R
   return {
     of(loaded) {
       const look = onceLoaded(() => open(loaded))
-      const play = once(async () => {
+      const play = atHandOnceLoaded(async () => {
         const recordings = await look()
         inUse.push(recordings)
         return recordings

@@ -159,15 +159,18 @@ export function credentialsOf(
   { authorization = '', headers, query }: Pick<Exchange, 'authorization' | 'headers' | 'query'>,
   { secretsIn }: Pick<Redact, 'secretsIn'>,
 ): readonly string[] {
-  const [, bearer = ''] = /^\S+ +(\S+)/.exec(authorization) ?? []
-  const shown = [bearer, headers.apikey, headers['x-api-key'], new URLSearchParams(query).get('apikey')]
-  const usual = shown.flatMap(value => (typeof value === 'string' && value !== '' ? [value] : []))
-  return [...new Set([...usual, ...secretsIn({ headers: fieldsOf(headers), query })])]
+  const [, bearer] = /^\S+ +(\S+)/.exec(authorization) ?? []
+  const inQuery = query === '' ? undefined : new URLSearchParams(query).get('apikey')
+  const found = new Set<string>()
+  for (const value of [bearer, headers.apikey, headers['x-api-key'], inQuery]) if (value) found.add(String(value))
+  for (const value of secretsIn({ headers: fieldsOf(headers), query })) found.add(value)
+  return [...found]
 }
 
 /** Node has a list of values only for Set-Cookie, which requests do not carry. */
-const fieldsOf = (headers: Exchange['headers']) =>
-  Object.entries(headers).map(([name, value = '']) => [name, String(value)] as const)
+function* fieldsOf(headers: Exchange['headers']) {
+  for (const name in headers) yield [name, String(headers[name] ?? '')] as const
+}
 
 /** An object or array that is being walked. */
 interface Level {
