@@ -2,7 +2,7 @@
 import path from 'node:path'
 import type { Severity } from '../../check/finding.js'
 import { StartError, UsageError } from '../../check/problem.js'
-import type { LoadedConfig } from '../../config/load.js'
+import { type LoadedConfig, NEEDS_LIVE } from '../../config/load.js'
 import { redactionRules } from '../../config/redaction.js'
 import { compare } from '../../contract/compare.js'
 import { shapeOfAnswer } from '../../contract/shape.js'
@@ -51,7 +51,7 @@ async function drift(line: CommandLine<typeof flags>): Promise<undefined> {
   const { junit, 'fail-on': failOn = 'critical' } = line.flags
   const loaded = load(line)
   const upstream = loaded.config.upstream.baseUrl
-  if (upstream === '') throw new UsageError('standin drift needs upstream.baseUrl, the address of the live platform.')
+  if (upstream === '') throw new UsageError(`standin drift ${NEEDS_LIVE}`)
   const reporter = createReporter(line.flags)
   if (junit !== undefined) requireWritable('--junit', junit)
   const startedMs = performance.now()

@@ -1,6 +1,7 @@
 /** The target of `standin verify` and its credentials: from flags first, then from the environment. */
 import { text as textOf } from 'node:stream/consumers'
 import { UsageError } from '../../check/problem.js'
+import { NEEDS_LIVE } from '../../config/load.js'
 import { mcpServers } from '../../config/mcp-options.js'
 import type { Config } from '../../config/schema.js'
 import { wantedOf } from '../../contract/clause.js'
@@ -79,7 +80,7 @@ async function saidOf(flags: VerifyLine['flags'], target: string, env: VerifyEnv
 function liveOf(line: VerifyLine) {
   const { upstream, mcp } = load(line).config
   const { baseUrl, authUrl, apiKey, anonKey, insecure } = upstream
-  if (baseUrl === '') throw new UsageError('--target live needs upstream.baseUrl, the address of the live platform.')
+  if (baseUrl === '') throw new UsageError(`--target live ${NEEDS_LIVE}`)
   const orNone = (text: string) => text || undefined
   const credentials = { apiKey: orNone(apiKey), anonKey: orNone(anonKey) }
   return { url: baseUrl, authUrl: orNone(authUrl), ...credentials, mcpPath: firstServer(mcp), insecure }
