@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import { routes, type View } from '../dashboard/routes.js'
 import { useConfig } from './config.jsx'
+import { NOT_RUNNING } from './failure.js'
 import { AccountMenu } from './session/account-menu.jsx'
 import { useUnseenMessages } from './unseen.js'
 import { Select } from './widgets/fields.jsx'
@@ -34,7 +35,7 @@ export function Frame({ view, children }: Props) {
         <AccountMenu />
       </header>
       <main id="content" tabIndex={-1}>
-        {!isAnswering && <Notice tone="care">Standin isn’t running. Restart it and this page will reconnect.</Notice>}
+        {!isAnswering && <Notice tone="care">{NOT_RUNNING}</Notice>}
         {children}
       </main>
     </div>

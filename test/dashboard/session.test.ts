@@ -158,7 +158,7 @@ inBrowser('a forgotten password is replaced with the link in the outbox, which w
   expect(complaints).toEqual([])
 })
 
-inBrowser('a user who was deleted or banned is told so', async () => {
+inBrowser('a user who was deleted or banned is told so, in the other tab as well', async () => {
   const platform = await platformWith()
   const admin = (method: string, body: object) => async () => {
     const { data } = (await (await platform.ask('/__standin/users', { bearer: null })).json()) as Users
@@ -177,9 +177,14 @@ inBrowser('a user who was deleted or banned is told so', async () => {
   await admin('PUT', { ban_duration: 'none' })()
   await signInOn(page)
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
+  const other = await page.context().newPage()
+  await other.goto(platform.dashboardUrl)
+  await other.getByRole('button', { name: `Account: ${ada.email}` }).waitFor()
   await admin('DELETE', {})()
   await comeBack(page)
   await page.getByRole('alert').getByText('Your account was deleted.').waitFor()
+  await other.getByRole('link', { name: 'Sign in' }).click()
+  await other.getByRole('alert').getByText('Your account was deleted.').waitFor()
 })
 
 inBrowser('a user who was signed out elsewhere is told so, once, however many requests were refused', async () => {

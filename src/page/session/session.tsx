@@ -83,12 +83,24 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
     return () => stop()
   }, [auth])
 
+  useEndInAnotherTab(lose)
   const access = useMemo(() => accessTo(auth, hadSession, lose), [auth])
   // The clock may have been moved.
   const check = useMemo(() => () => void (hadSession.current && access.renew()), [access])
   useConfigChanges(check)
 
   return <Context.Provider value={{ ...access, session }}>{children}</Context.Provider>
+}
+
+/** Calls `lose` when another tab has found that the session is over. The client itself only tells of a sign-out. */
+function useEndInAnotherTab(lose: () => Promise<void>): void {
+  useEffect(() => {
+    const removed = ({ key, newValue }: StorageEvent) => {
+      if (key === STORAGE_KEY && newValue === null) void lose()
+    }
+    addEventListener('storage', removed)
+    return () => removeEventListener('storage', removed)
+  }, [])
 }
 
 /** What can be done with the session of a client. `lose` ends a session that the backend does not accept. */
@@ -105,6 +117,7 @@ function accessTo(
     // A clock that was moved makes tokens expire; the session goes on.
     if (error.code === 'bad_jwt' && !(await client.refreshSession()).error) return true
     if (error.name === 'AuthRetryableFetchError') return false
+    keepReason(error.code)
     // Without asking the backend to end what it does not know.
     localStorage.removeItem(STORAGE_KEY)
     await lose()
@@ -159,13 +172,18 @@ const ORIGIN_KEY = 'standin-dashboard-origin'
 
 /** Keeps what the server was when this user signed in, to tell a restart from a sign-out later. */
 function keepOrigin(signIn: string, users: ConfigJson['users']): void {
-  const kept = JSON.parse(localStorage.getItem(ORIGIN_KEY) ?? '{}')
-  if (kept.signIn !== signIn) localStorage.setItem(ORIGIN_KEY, JSON.stringify({ signIn, ...users }))
+  if (origin().signIn !== signIn) localStorage.setItem(ORIGIN_KEY, JSON.stringify({ signIn, ...users }))
 }
 
-/** Why a session has ended. `code` is the auth backend's last refusal; empty if another tab signed out. */
+/** Keeps the code of a refusal for the other tabs. */
+const keepReason = (refusedWith: string | undefined) =>
+  localStorage.setItem(ORIGIN_KEY, JSON.stringify({ ...origin(), refusedWith }))
+
+const origin = () => JSON.parse(localStorage.getItem(ORIGIN_KEY) ?? '{}')
+
+/** Why a session has ended. `code` is the auth backend's last refusal; empty if another tab ended the session. */
 async function whyEnded(code: string): Promise<string> {
-  const before = JSON.parse(localStorage.getItem(ORIGIN_KEY) ?? '{}')
+  const before = origin()
   const now = await dashboardApi()('GET /config').catch(() => undefined)
   if (now && before.run !== undefined && before.run !== now.users.run) {
     return 'Standin was restarted, and keeps users and sessions in memory only. Sign in again.'
@@ -173,7 +191,7 @@ async function whyEnded(code: string): Promise<string> {
   if (now && before.replaced !== undefined && before.replaced !== now.users.replaced) {
     return 'Standin was reset, and its sessions with it. Sign in again.'
   }
-  return reasons[code] ?? 'You were signed out elsewhere. Sign in again.'
+  return reasons[code || (before.refusedWith ?? '')] ?? 'You were signed out elsewhere. Sign in again.'
 }
 
 const reasons: Readonly<Record<string, string>> = {
