@@ -65,9 +65,9 @@ export function createRulesAtRunTime(
   memory: Memory,
   { most = MOST_ADDED, onPaths = () => {} }: { readonly most?: number; readonly onPaths?: () => void } = {},
 ): RulesAtRunTime {
-  const { put, find, remove, all, engines, take } = createShelves(memory)
-  let calls = 0
-  let count = 0
+  const shelves = createShelves(memory)
+  const { all, engines, take } = shelves
+  const read = createReader()
 
   function noteChange(): void {
     rules.isEmpty = all().length === 0
@@ -80,43 +80,62 @@ export function createRulesAtRunTime(
   const rules = {
     isEmpty: true as boolean,
     havePaths: false as boolean,
-    async add(written: RuleInput | readonly RuleInput[], { scope = EVERYBODY, dir, seed }: Adding) {
-      // Taken before the first await, so that the order is that of the calls.
-      const call = ++calls
-      const first = count + 1
-      count += Array.isArray(written) ? written.length : 1
-      const idOf = (i: number) => `rule-${first + i}`
-      const standing = (i: number) => standingOf(idOf(i), `at run time #${first + i}`)
-      const ready = await rulesAsGiven(written, { dir, seed, standing })
-      if (all().length + ready.length > most) throw tooManyRules(most)
-      put(
-        scope,
-        ready.map((rule, i) => ({ id: idOf(i), scope, call, rule })),
-      )
+    async add(written: RuleInput | readonly RuleInput[], adding: Adding) {
+      const added = await read(written, adding)
+      if (all().length + added.length > most) throw tooManyRules(most)
+      shelves.put(adding.scope ?? EVERYBODY, added)
       noteChange()
-      return ready.map((_, i) => ({ id: idOf(i) }))
+      return added.map(({ id }) => ({ id }))
     },
-    async change(id: string, { rule: written, move }: ChangeAtRunTime, { seed }: Pick<Adding, 'seed'>) {
-      const before = find(id)?.added
-      if (!before) return false
-      if (written) {
-        const standing = () => standingOf(id, before.rule.place)
-        const [rule] = await rulesAsGiven([written], { dir: undefined, seed, standing })
-        // It may have been removed in the meantime.
-        if (rule) find(id)?.shelf.replace({ ...before, rule })
-        noteChange()
-      }
-      if (move) find(id)?.shelf.move(id, move === 'up' ? -1 : 1)
-      return true
+    async change(id: string, change: ChangeAtRunTime, { seed }: Pick<Adding, 'seed'>) {
+      const isThere = await changeIn(shelves, id, { ...change, seed })
+      noteChange()
+      return isThere
     },
     remove(which: Which = {}) {
-      const removed = remove(which)
+      const removed = shelves.remove(which)
       noteChange()
       return removed
     },
     ...{ all, engines, take },
   } satisfies RulesAtRunTime
   return rules
+}
+
+/** Reads rules as they are added, and numbers them in the order of the calls. */
+function createReader() {
+  let calls = 0
+  let count = 0
+  return async (
+    written: RuleInput | readonly RuleInput[],
+    { scope = EVERYBODY, dir, seed }: Adding,
+  ): Promise<readonly Added[]> => {
+    // Taken before the first await, so that the order is that of the calls.
+    const call = ++calls
+    const first = count + 1
+    count += Array.isArray(written) ? written.length : 1
+    const idOf = (i: number) => `rule-${first + i}`
+    const standing = (i: number) => standingOf(idOf(i), `at run time #${first + i}`)
+    const ready = await rulesAsGiven(written, { dir, seed, standing })
+    return ready.map((rule, i) => ({ id: idOf(i), scope, call, rule }))
+  }
+}
+
+async function changeIn(
+  { find }: Pick<ReturnType<typeof createShelves>, 'find'>,
+  id: string,
+  { rule: written, move, seed }: ChangeAtRunTime & Pick<Adding, 'seed'>,
+): Promise<boolean> {
+  const before = find(id)?.added
+  if (!before) return false
+  if (written) {
+    const standing = () => standingOf(id, before.rule.place)
+    const [rule] = await rulesAsGiven([written], { dir: undefined, seed, standing })
+    // It may have been removed in the meantime.
+    if (rule) find(id)?.shelf.replace({ ...before, rule })
+  }
+  if (move) find(id)?.shelf.move(id, move === 'up' ? -1 : 1)
+  return true
 }
 
 const standingOf = (id: string, place: string) => ({ place, title: `rule ${place}`, id, isByChance: true })
@@ -126,21 +145,12 @@ interface Added extends RuntimeRule {
   readonly call: number
 }
 
-/** The rules of all scopes, each scope with a shelf of its own. */
+/** The rules of all scopes. */
 function createShelves(memory: Memory) {
-  const forEverybody = createShelf(EVERYBODY, memory)
-  const ofScopes = createByScope(scope => createShelf(scope, memory))
-  const every = () => [...ofScopes.all(), forEverybody]
-
-  /** Rules of the scope come first, so that other clients of the same server cannot interfere. */
-  function shelvesFor(scope: string): readonly Shelf[] {
-    const own = scope === EVERYBODY ? undefined : ofScopes.find(scope)
-    return own ? [own, forEverybody] : [forEverybody]
-  }
-
+  const { every, forScope, get, forget } = createShelfByScope(memory)
+  const asked = (scope: string | undefined) => (scope === undefined ? every() : forScope(scope))
   return {
-    put: (scope: string, added: readonly Added[]) =>
-      (scope === EVERYBODY ? forEverybody : ofScopes.get(scope)).put(added),
+    put: (scope: string, added: readonly Added[]) => get(scope).put(added),
     find(id: string) {
       for (const shelf of every()) {
         const added = shelf.inOrder().find(added => added.id === id)
@@ -152,18 +162,17 @@ function createShelves(memory: Memory) {
       let removed = 0
       for (const shelf of every()) {
         removed += shelf.remove(added => (id ?? added.id) === added.id && (scope ?? added.scope) === added.scope)
-        if (shelf.size() === 0) ofScopes.forget(shelf.scope)
+        if (shelf.size() === 0) forget(shelf.scope)
       }
       return removed
     },
-    all: (scope?: string) => (scope === undefined ? every() : shelvesFor(scope)).flatMap(shelf => shelf.inOrder()),
+    all: (scope?: string) => asked(scope).flatMap(shelf => shelf.inOrder()),
     engines: <I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(
       dialect: Dialect<I, S, X>,
       scope?: string,
-    ) => (scope === undefined ? every() : shelvesFor(scope)).map(shelf => shelf.engine(dialect)),
+    ) => asked(scope).map(shelf => shelf.engine(dialect)),
     take<I extends MatchInput, S extends ReadyReply>(dialect: Dialect<I, S>, input: I) {
-      if (ofScopes.size === 0) return forEverybody.engine(dialect).take(input)
-      for (const shelf of shelvesFor(input.scope)) {
+      for (const shelf of forScope(input.scope)) {
         const chosen = shelf.engine(dialect).take(input)
         if (chosen) return chosen
       }
@@ -172,26 +181,31 @@ function createShelves(memory: Memory) {
   }
 }
 
-/** The rules of one scope. */
-interface Shelf {
-  readonly scope: string
-  put(more: readonly Added[]): void
-  replace(changed: Added): void
-  move(id: string, by: 1 | -1): void
-  remove(isMeant: (added: Added) => boolean): number
-  size(): number
-  /** In the order in which they are tried. */
-  inOrder(): readonly Added[]
-  engine<I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(
-    dialect: Dialect<I, S, X>,
-  ): Engine<I, S, X>
+/** A shelf for each scope, and one for all requests. */
+function createShelfByScope(memory: Memory) {
+  const forEverybody = createShelf(EVERYBODY, memory)
+  const justEverybody = [forEverybody]
+  const ofScopes = createByScope(scope => createShelf(scope, memory))
+  return {
+    every: () => [...ofScopes.all(), forEverybody],
+    /** Rules of the scope come first, so that other clients of the same server cannot interfere. */
+    forScope(scope: string): readonly Shelf[] {
+      const own = scope === EVERYBODY ? undefined : ofScopes.find(scope)
+      return own ? [own, forEverybody] : justEverybody
+    },
+    get: (scope: string) => (scope === EVERYBODY ? forEverybody : ofScopes.get(scope)),
+    forget: ofScopes.forget,
+  }
 }
 
-function createShelf(scope: string, memory: Memory): Shelf {
+type Shelf = ReturnType<typeof createShelf>
+
+/** The rules of one scope. */
+function createShelf(scope: string, memory: Memory) {
   let added: readonly Added[] = []
   // Sorted on demand, not each time a rule is added.
   let ordered: readonly Added[] | undefined
-  const engines = new Map<unknown, unknown>()
+  const engines = createEnginesByDialect(() => inOrder().map(({ rule }) => rule), memory)
 
   function change(next: readonly Added[]): void {
     added = next
@@ -199,32 +213,39 @@ function createShelf(scope: string, memory: Memory): Shelf {
     engines.clear()
   }
 
+  /** In the order in which they are tried. */
   function inOrder(): readonly Added[] {
     ordered ??= added.toSorted((a, b) => b.rule.priority - a.rule.priority)
     return ordered
   }
 
   return {
-    scope,
-    put: more => change([...added, ...more].toSorted((a, b) => b.call - a.call)),
-    replace: changed => change(added.map(one => (one.id === changed.id ? changed : one))),
-    move(id, by) {
+    ...{ scope, inOrder, engine: engines.of },
+    put: (more: readonly Added[]) => change([...added, ...more].toSorted((a, b) => b.call - a.call)),
+    replace: (changed: Added) => change(added.map(one => (one.id === changed.id ? changed : one))),
+    move(id: string, by: 1 | -1): void {
       const swapped = swappedIn(inOrder(), id, by)
       if (swapped) change(added.map(each => swapped.get(each) ?? each))
     },
-    remove(isMeant) {
+    remove(isMeant: (added: Added) => boolean): number {
       const rest = added.filter(one => !isMeant(one))
       const removed = added.length - rest.length
       if (removed > 0) change(rest)
       return removed
     },
     size: () => added.length,
-    inOrder,
-    engine<I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(dialect: Dialect<I, S, X>) {
+  }
+}
+
+/** Engines over the same rules, one for each dialect, created on demand. */
+function createEnginesByDialect(rules: () => readonly ReadyRule[], memory: Memory) {
+  const engines = new Map<unknown, unknown>()
+  return {
+    clear: () => engines.clear(),
+    of<I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(dialect: Dialect<I, S, X>) {
       const there = engines.get(dialect) as Engine<I, S, X> | undefined
       if (there) return there
-      const rules = inOrder().map(({ rule }) => rule)
-      const made = createEngine(rules, memory, dialect)
+      const made = createEngine(rules(), memory, dialect)
       engines.set(dialect, made)
       return made
     },

@@ -156,31 +156,11 @@ function* listText(rows: readonly unknown[]): Generator<string> {
   yield rows.length === 0 ? '[]' : ']'
 }
 
-/**
- * Cuts the rows of each list out of the text and parses them in groups. The rest is a small object in which each list
- * is replaced by its number; once that is parsed, the rows are put in. One long function, since it looks at each byte
- * with its position in local variables: a call per byte would double the time.
- */
+/** Looks at each byte with its position in local variables: a call per byte would double the time. */
 function* parsed(body: Buffer): Sliced<unknown> {
-  const lists: unknown[][] = []
-  const left: string[] = []
-  let leftFrom = 0
+  const lists = new Lists(body)
   let level = 0
-  let groupFrom = -1
-  let rows = 0
   let nextPause = BYTES
-
-  function endGroup(end: number): void {
-    const list = lists.at(-1) ?? []
-    const part = body.subarray(groupFrom, end)
-    requireModestJson(part)
-    const group = JSON.parse(`[${part}]`) as readonly unknown[]
-    if (group.length === 0 && list.length > 0) throw new SyntaxError('Unexpected comma at the end of a list')
-    list.push(...group)
-    groupFrom = end + 1
-    rows = 0
-  }
-
   for (let i = 0; i < body.length; i++) {
     if (i > nextPause) {
       nextPause = i + BYTES
@@ -191,36 +171,76 @@ function* parsed(body: Buffer): Sliced<unknown> {
         i = closingQuote(body, i + 1)
         break
       case COMMA:
-        if (level === 2 && groupFrom >= 0 && (++rows === ROWS || i - groupFrom > BYTES)) {
-          endGroup(i)
-          yield
-        }
+        if (level === 2 && lists.endRow(i)) yield
         break
       case 0x5b: // [
-        if (++level === 2 && groupFrom < 0) {
-          left.push(`${body.toString('utf8', leftFrom, i + 1)}${lists.length}`)
-          lists.push([])
-          groupFrom = i + 1
-        }
+        if (++level === 2) lists.begin(i)
         break
       case 0x7b: // {
         level++
         break
       case 0x5d: // ]
-        if (--level === 1 && groupFrom >= 0) {
-          endGroup(i)
-          groupFrom = -1
-          leftFrom = i
-        }
+        if (--level === 1) lists.end(i)
         break
       case 0x7d: // }
         level--
     }
   }
-  left.push(body.toString('utf8', leftFrom))
-  const rest = left.join('')
-  requireModestJson(Buffer.from(rest))
-  return withLists(JSON.parse(rest), lists)
+  return lists.whole()
+}
+
+/**
+ * Cuts the rows of each list out of the text and parses them in groups. The rest is a small object in which each list
+ * is replaced by its number; once that is parsed, the rows are put in.
+ */
+class Lists {
+  private readonly lists: unknown[][] = []
+  private readonly left: string[] = []
+  private leftFrom = 0
+  /** Where the current group of rows begins; negative outside of lists. */
+  private groupFrom = -1
+  private rows = 0
+
+  constructor(private readonly body: Buffer) {}
+
+  begin(at: number): void {
+    if (this.groupFrom >= 0) return
+    this.left.push(`${this.body.toString('utf8', this.leftFrom, at + 1)}${this.lists.length}`)
+    this.lists.push([])
+    this.groupFrom = at + 1
+  }
+
+  /** Returns whether a group was parsed. */
+  endRow(at: number): boolean {
+    if (this.groupFrom < 0 || (++this.rows < ROWS && at - this.groupFrom <= BYTES)) return false
+    this.endGroup(at)
+    return true
+  }
+
+  end(at: number): void {
+    if (this.groupFrom < 0) return
+    this.endGroup(at)
+    this.groupFrom = -1
+    this.leftFrom = at
+  }
+
+  whole(): unknown {
+    this.left.push(this.body.toString('utf8', this.leftFrom))
+    const rest = this.left.join('')
+    requireModestJson(Buffer.from(rest))
+    return withLists(JSON.parse(rest), this.lists)
+  }
+
+  private endGroup(end: number): void {
+    const list = this.lists.at(-1) ?? []
+    const part = this.body.subarray(this.groupFrom, end)
+    requireModestJson(part)
+    const group = JSON.parse(`[${part}]`) as readonly unknown[]
+    if (group.length === 0 && list.length > 0) throw new SyntaxError('Unexpected comma at the end of a list')
+    list.push(...group)
+    this.groupFrom = end + 1
+    this.rows = 0
+  }
 }
 
 /** Replaces the numbers by their lists. */

@@ -14,56 +14,70 @@ export const repetition = /^\{\d+(,\d*)?\}/
 export function requiredLiterals({ source, flags }: RegExp): readonly string[] {
   // With v, classes can be nested, which this does not parse. With i and u, some ASCII letters match letters that are not ASCII.
   if (flags.includes('v') || (flags.includes('i') && flags.includes('u')) || longer.test(source)) return []
-  const longest: string[] = []
-  let run = ''
-  let best = ''
-  const end = () => {
-    if (run.length > best.length) best = run
-    run = ''
-  }
+  const alternatives = [new Alternative()]
   for (let i = 0; i < source.length; i++) {
+    const alternative = alternatives.at(-1) as Alternative
     const letter = source[i] as string
     switch (letter) {
       case '|':
-        end()
-        longest.push(best)
-        best = ''
+        alternatives.push(new Alternative())
         break
       case '\\': {
         const escaped = source[++i] ?? ''
-        if (meaningful.test(escaped)) end()
-        else run += escaped
+        if (meaningful.test(escaped)) alternative.end()
+        else alternative.add(escaped)
         break
       }
-      case '(':
-        end()
-        i = behindGroup(source, i)
-        break
-      case '[':
-        end()
-        i = behindClass(source, i)
-        break
       case '?':
       case '*':
       case '{':
-        // The character before the quantifier may be missing from a match.
-        run = run.replace(/[\ud800-\udbff]?.$/s, '')
-        end()
+        alternative.endBeforeLast()
         i += (repetition.exec(source.slice(i))?.[0].length ?? 1) - 1
         break
+      case '(':
+      case '[':
       case '+':
       case '.':
       case '^':
       case '$':
-        end()
+        alternative.end()
+        i = lastOf(source, i)
         break
       default:
-        run += letter
+        alternative.add(letter)
     }
   }
-  end()
-  longest.push(best)
+  const longest = alternatives.map(alternative => alternative.end())
   return longest.every(text => text !== '') ? longest : []
+}
+
+/** The texts that every match of an alternative contains. */
+class Alternative {
+  private run = ''
+  private longest = ''
+
+  add(letter: string): void {
+    this.run += letter
+  }
+
+  /** Ends the current text. Returns the longest one so far. */
+  end(): string {
+    if (this.run.length > this.longest.length) this.longest = this.run
+    this.run = ''
+    return this.longest
+  }
+
+  /** The last character may be missing from a match, as it is followed by a quantifier. */
+  endBeforeLast(): void {
+    this.run = this.run.replace(/[\ud800-\udbff]?.$/s, '')
+    this.end()
+  }
+}
+
+/** The position of the last character of what begins at `from`. */
+function lastOf(source: string, from: number): number {
+  if (source[from] === '(') return behindGroup(source, from)
+  return source[from] === '[' ? behindClass(source, from) : from
 }
 
 /** The position of the `)` that closes the group opened at `from`. */
