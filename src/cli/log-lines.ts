@@ -74,39 +74,31 @@ export function createLogLines(sheet: Sheet): LogLines {
 }
 
 /** Writes lines that may come again, and counts the repetitions in them while they can be overwritten. */
-function createRepeats({ output, paper, isErasable }: Sheet) {
+function createRepeats(sheet: Sheet) {
   let watched: Repeated[] = []
-  let drawing: NodeJS.Timeout | undefined
+  const drawing = createDelay(() => draw(), DRAW_MS)
 
   function write(line: LogLine, note: string): void {
     const key = keyOf(line)
     const known = watched.find(one => one.key === key)
     if (known) return again(known, line)
-    const rows = requestRows(line, paper(), note)
+    const rows = requestRows(line, sheet.paper(), note)
     draw()
-    if (watched.length >= MOST_WATCHED || heightOf(watched) + rows.length >= (paper().height ?? LOWEST)) settle()
+    if (watched.length >= MOST_WATCHED || heightOf(watched) + rows.length >= (sheet.paper().height ?? LOWEST)) settle()
     watched.push({ key, line, rows, count: 1, untold: 0 })
-    show(rows)
+    show(sheet, rows)
   }
 
   function again(known: Repeated, line: LogLine): void {
     known.line = line
     known.count++
     known.untold++
-    if (isErasable) drawing ??= setTimeout(draw, DRAW_MS).unref()
+    if (sheet.isErasable) drawing.start()
   }
 
-  /** Redraws all tracked lines in place. */
   function draw(): void {
-    clearTimeout(drawing)
-    drawing = undefined
-    if (!isErasable || watched.every(({ untold }) => untold === 0)) return
-    output.write(`\x1b[${heightOf(watched)}A\r\x1b[0J`)
-    for (const one of watched.filter(({ untold }) => untold > 0)) {
-      one.rows = requestRows(one.line, paper(), `×${one.count}`)
-      one.untold = 0
-    }
-    show(watched.flatMap(({ rows }) => rows))
+    drawing.end()
+    if (sheet.isErasable && watched.some(({ untold }) => untold > 0)) redraw(sheet, watched)
   }
 
   /** Draws the tracked lines for the last time and stops tracking them. */
@@ -116,21 +108,32 @@ function createRepeats({ output, paper, isErasable }: Sheet) {
   }
 
   function leave(): void {
-    clearTimeout(drawing)
-    drawing = undefined
-    for (const { line, untold } of watched) {
-      const { colors } = paper()
-      // The first row only: the advice has already been printed.
-      if (untold > 0) show(requestRows(line, { colors }, `(and ${untold} more like it)`).slice(0, 1))
-    }
+    drawing.end()
+    for (const one of watched) showUntold(sheet, one)
     watched = []
   }
 
-  function show(rows: readonly string[]): void {
-    for (const row of rows) output.line(row)
-  }
-
   return { write, settle, leave }
+}
+
+/** Redraws all tracked lines in place. */
+function redraw(sheet: Sheet, watched: readonly Repeated[]): void {
+  sheet.output.write(`\x1b[${heightOf(watched)}A\r\x1b[0J`)
+  for (const one of watched.filter(({ untold }) => untold > 0)) {
+    one.rows = requestRows(one.line, sheet.paper(), `×${one.count}`)
+    one.untold = 0
+  }
+  for (const { rows } of watched) show(sheet, rows)
+}
+
+/** Says how often a line was repeated. The first row only: the advice has already been printed. */
+function showUntold(sheet: Sheet, { line, untold }: Repeated): void {
+  const { colors } = sheet.paper()
+  if (untold > 0) show(sheet, requestRows(line, { colors }, `(and ${untold} more like it)`).slice(0, 1))
+}
+
+function show({ output }: Sheet, rows: readonly string[]): void {
+  for (const row of rows) output.line(row)
 }
 
 /**
@@ -139,11 +142,10 @@ function createRepeats({ output, paper, isErasable }: Sheet) {
 function createPreflights(write: (line: LogLine, note: string) => void) {
   /** By path. */
   const held = new Map<string, { line: LogLine; count: number }>()
-  let waiting: NodeJS.Timeout | undefined
+  const waiting = createDelay(() => release(), PREFLIGHT_MS)
 
   function release(): void {
-    clearTimeout(waiting)
-    waiting = undefined
+    waiting.end()
     for (const { line, count } of held.values()) write(line, count > 1 ? `(${count} preflights)` : '')
     held.clear()
   }
@@ -154,7 +156,7 @@ function createPreflights(write: (line: LogLine, note: string) => void) {
       const { path } = line.request
       held.set(path, { line, count: (held.get(path)?.count ?? 0) + 1 })
       if (held.size > MOST_HELD) return release()
-      waiting ??= setTimeout(release, PREFLIGHT_MS).unref()
+      waiting.start()
     },
     /** The note about earlier preflights on the line of a request. */
     noteOn(path: string): string {
@@ -162,6 +164,20 @@ function createPreflights(write: (line: LogLine, note: string) => void) {
       held.delete(path)
       if (count === 0) return ''
       return count === 1 ? '(after a preflight)' : `(after ${count} preflights)`
+    },
+  }
+}
+
+/** Runs `work` some time after the first `start`, unless it is ended before. */
+function createDelay(work: () => void, ms: number) {
+  let timer: NodeJS.Timeout | undefined
+  return {
+    start(): void {
+      timer ??= setTimeout(work, ms).unref()
+    },
+    end(): void {
+      clearTimeout(timer)
+      timer = undefined
     },
   }
 }

@@ -47,27 +47,18 @@ export function createProgress(
   { now = () => performance.now(), afterMs = 0 }: Pace = {},
 ): Progress {
   const startedMs = now()
-  const isBar = isScreen(stream)
+  const { isBar, write, erase } = createDisplay(stream)
   let done = 0
   let name = ''
   let saidAtMs = isBar ? startedMs + afterMs - DRAW_MS : startedMs
-  let isDrawn = false
-
-  function say(): void {
-    const seconds = Math.floor((now() - startedMs) / 1000)
-    const part = done / total
-    const facts = `${Math.floor(part * 100)} % ${done}/${total} ${seconds} s ${name}`
-    if (!isBar) return void stream.write(`${facts}\n`)
-    isDrawn = true
-    // A longer line would wrap and could not be erased.
-    stream.write(`\r\x1b[2K${`${barOf(part)} ${facts}`.slice(0, (stream.columns || 80) - 1)}`)
-  }
 
   function sayWhenDue(): void {
     const nowMs = now()
     if (nowMs - saidAtMs < (isBar ? DRAW_MS : LINE_MS)) return
     saidAtMs = nowMs
-    say()
+    const seconds = Math.floor((nowMs - startedMs) / 1000)
+    const part = done / total
+    write(part, `${Math.floor(part * 100)} % ${done}/${total} ${seconds} s ${name}`)
   }
 
   // Keeps the time moving while a single answer takes long.
@@ -84,6 +75,24 @@ export function createProgress(
     },
     end() {
       clearInterval(tick)
+      erase()
+    },
+  }
+}
+
+/** A bar that is drawn in place, or lines where that is not possible. */
+function createDisplay(stream: Terminal) {
+  const isBar = isScreen(stream)
+  let isDrawn = false
+  return {
+    isBar,
+    write(part: number, facts: string): void {
+      if (!isBar) return void stream.write(`${facts}\n`)
+      isDrawn = true
+      // A longer line would wrap and could not be erased.
+      stream.write(`\r\x1b[2K${`${barOf(part)} ${facts}`.slice(0, (stream.columns || 80) - 1)}`)
+    },
+    erase(): void {
       if (isDrawn) stream.write('\r\x1b[2K')
     },
   }

@@ -48,10 +48,7 @@ export function createJournal({
   redact,
   report = console.error,
 }: JournalParts): Journal {
-  // Rebuilt when a listener is added or removed, so that calling the listeners needs no iterator.
-  let listeners: readonly Listener[] = []
-  const errorListeners: Listener[] = []
-  const notify = notifier(report)
+  const { notify, follow, followErrors } = createListeners(report)
   const ring = new Ring(maxEntries, maxBytes)
   const seconds = createSeconds()
   let lastId = 0
@@ -68,16 +65,9 @@ export function createJournal({
       exchange.endedMs = nowMs
       if (!ring.add(id, exchange, nowMs)) passedOver++
       seconds.add(exchange, nowMs - exchange.startedMs, nowMs)
-      for (let at = 0; at < listeners.length; at++) notify(listeners[at] as Listener, exchange, id)
-      if (exchange.outcome?.error !== undefined) for (const listener of errorListeners) notify(listener, exchange, id)
+      notify(exchange, id)
     },
-    followErrors: listener => void errorListeners.push(listener),
-    follow(listener) {
-      listeners = [...listeners, listener]
-      return () => {
-        listeners = listeners.filter(other => other !== listener)
-      }
-    },
+    ...{ follow, followErrors },
     lastId: () => String(lastId),
     passedOver: () => passedOver,
     seconds: () => seconds.last(),
@@ -94,15 +84,33 @@ function isDashboards({ headers: { origin, host } }: Exchange): boolean {
   return origin === undefined || origin.slice(origin.indexOf('//') + 2) === host
 }
 
-/** Calls listeners. The answer has been sent already, so an error is only reported, once per listener. */
-function notifier(report: (error: unknown) => void) {
+function createListeners(report: (error: unknown) => void) {
+  // Rebuilt when a listener is added or removed, so that calling the listeners needs no iterator.
+  let listeners: readonly Listener[] = []
+  let errorListeners: readonly Listener[] = []
   const failing = new WeakSet<object>()
-  return (listener: Listener, exchange: Exchange, id: number) => {
-    try {
-      listener(exchange, id)
-    } catch (error) {
-      if (!failing.has(listener)) report(error)
-      failing.add(listener)
-    }
+  return {
+    /** The answer has been sent already, so an error of a listener is only reported, once per listener. */
+    notify(exchange: Exchange, id: number): void {
+      const notified = exchange.outcome?.error === undefined ? listeners : [...listeners, ...errorListeners]
+      for (let at = 0; at < notified.length; at++) {
+        const listener = notified[at] as Listener
+        try {
+          listener(exchange, id)
+        } catch (error) {
+          if (!failing.has(listener)) report(error)
+          failing.add(listener)
+        }
+      }
+    },
+    follow(listener: Listener): () => void {
+      listeners = [...listeners, listener]
+      return () => {
+        listeners = listeners.filter(other => other !== listener)
+      }
+    },
+    followErrors(listener: (exchange: Exchange) => void): void {
+      errorListeners = [...errorListeners, listener]
+    },
   }
 }

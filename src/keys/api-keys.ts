@@ -45,7 +45,7 @@ interface Parts {
   /** A function, so that nothing is opened before the first key is used. */
   readonly state: () => Promise<State>
   /** Whether users are those of a live backend. Then it is unknown here which of them still exist. */
-  readonly ownersAreElsewhere?: () => boolean
+  readonly usersAreElsewhere?: () => boolean
   readonly now?: () => number
   readonly report: (error: unknown) => void
 }
@@ -155,13 +155,13 @@ async function ownOf({ api_keys }: Tables, userId: string | undefined, id: strin
 }
 
 export function createApiKeys(parts: Parts): ApiKeys {
-  const { state, ownersAreElsewhere = () => false, now = Date.now, report } = parts
+  const { state, usersAreElsewhere = () => false, now = Date.now, report } = parts
   const write: Write = async <T>(work: (tables: Tables) => Promise<T>) => (await state()).write(work)
   const uses = createUses(write, report)
   const view = (row: ApiKeyRow) => viewOf(row, uses.lastOf(row.id), now())
 
   return {
-    find: createFind({ state, ownersAreElsewhere, now }),
+    find: createFind({ state, usersAreElsewhere, now }),
     used: uses.used,
     async list(userId) {
       const whose = userId === undefined ? {} : { user_id: userId }
@@ -171,7 +171,7 @@ export function createApiKeys(parts: Parts): ApiKeys {
     async create(userId, { name, expiresAt, key = newSecret() }) {
       const row = newRow(key, momentOf(now()), { user_id: userId, name, expires_at: expiresAt })
       await write(async ({ api_keys, users }) => {
-        const owner = userId === null || ownersAreElsewhere() ? null : await users.get(userId)
+        const owner = userId === null || usersAreElsewhere() ? null : await users.get(userId)
         // A token may outlive its user, or may have been minted for a user that never existed.
         if (owner === undefined || owner?.deleted_at) throw barredUser()
         await api_keys.insert(row)
@@ -195,7 +195,7 @@ export function createApiKeys(parts: Parts): ApiKeys {
 }
 
 const createFind =
-  ({ state, ownersAreElsewhere, now }: Required<Omit<Parts, 'report'>>) =>
+  ({ state, usersAreElsewhere, now }: Required<Omit<Parts, 'report'>>) =>
   async (secret: string): Promise<WorkingApiKey> => {
     const { key, owner } = await (await state()).read(async ({ api_keys, users }) => {
       const [key] = await api_keys.find({ digest: digestOf(secret) })
@@ -206,7 +206,7 @@ const createFind =
     if (key.revoked_at !== null && !isRolled(key)) throw refuse(secret, 'revoked', key)
     const expiresAtMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
     if (expiresAtMs <= now()) throw refuse(secret, 'expired', key)
-    if (owner !== null && !ownersAreElsewhere() && !mayAct(owner, now())) throw refuse(secret, 'ownerless', key)
+    if (owner !== null && !usersAreElsewhere() && !mayAct(owner, now())) throw refuse(secret, 'ownerless', key)
     const email = owner?.email ? { email: owner.email } : {}
     return { caller: { kind: 'apiKey', name: key.name, id: key.id, ...email }, expiresAtMs }
   }

@@ -72,9 +72,7 @@ export function createAuthenticator({ tokens, apiKeys, now = Date.now }: Parts):
   async function lookUp(secret: string, header: string): Promise<Caller> {
     const before = revocations
     const beganMs = now()
-    const known: ValidCredential = isJwt(secret)
-      ? await tokens.find(secret, keyOr(apiKeys, secret))
-      : await apiKeys.find(secret)
+    const known = await credentialOf(secret, { tokens, apiKeys })
     // A credential that was revoked during the lookup must not be cached.
     if (before === revocations) {
       if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value as string)
@@ -103,6 +101,9 @@ export function createAuthenticator({ tokens, apiKeys, now = Date.now }: Parts):
     },
   }
 }
+
+const credentialOf = (secret: string, { tokens, apiKeys }: Omit<Parts, 'now'>): Promise<ValidCredential> =>
+  isJwt(secret) ? tokens.find(secret, keyOr(apiKeys, secret)) : apiKeys.find(secret)
 
 /** If there is no such key, a token was meant. If there is one, the error says what is wrong with it. */
 const keyOr = (apiKeys: Parts['apiKeys'], secret: string) => (otherwise: PlatformError) =>

@@ -130,14 +130,17 @@ function createSessionStore(sessions: Map<string, Session>, now: () => number): 
     },
     stream(session) {
       const made = createEventStream(++streams)
-      session.streams.set(made.number, made)
-      if (session.streams.size > MOST_STREAMS) {
-        const oldest = [...session.streams.values()].find(one => one !== session.general && one.isEnded())
-        if (oldest) session.streams.delete(oldest.number)
-      }
+      keepStream(session, made)
       return made
     },
   }
+}
+
+function keepStream({ streams, general }: Session, made: EventStream): void {
+  streams.set(made.number, made)
+  if (streams.size <= MOST_STREAMS) return
+  const oldest = [...streams.values()].find(one => one !== general && one.isEnded())
+  if (oldest) streams.delete(oldest.number)
 }
 
 /** `now` is Standin's clock. */

@@ -35,18 +35,50 @@ export type Requests = 'warn' | 'strict' | 'lenient'
  * Checks the request, gets the generated reply from `replies`, and returns it in the requested form: whole or as a
  * stream.
  */
-export function chatCompletions({ access, models, replies, pace, tokenizer, requests }: Parts): Endpoint {
+export function chatCompletions({ access, requests, ...parts }: Parts): Endpoint {
+  const { models, replies } = parts
   const modelIds = models.map(({ id }) => id)
+  const known = new Set(modelIds)
+  const answer = createAnswer(parts)
+
+  function reply(exchange: Exchange): Reply | Promise<Reply> {
+    const request = chatIn(exchange)
+    // The document: "Valid identifiers are those the model listing returns."
+    if (!known.has(request.model)) throw unknownModel(request.model, modelIds)
+    if (requests !== 'lenient' && !exchange.isUsualChat) exchange.openaiRefuses = refusedAtOpenai(request, requests)
+    // Read before a rule counts its answer, since a refused request does not get one.
+    const requestedPace = exchange.headers[PACE_HEADER] === undefined ? undefined : paceRequested(exchange.headers)
+    const generation = replies.answer(request, exchange)
+    if (generation instanceof Promise) return generation.then(found => answer(exchange, request, found, requestedPace))
+    return answer(exchange, request, generation, requestedPace)
+  }
+
+  return { method: 'POST', path: CHAT, access, takesBody: true, says: mode => chatSays(mode, modelIds), reply }
+}
+
+/** OpenAI's error for such a request. With `strict`, Standin refuses it too. */
+function refusedAtOpenai(request: ChatRequest, requests: Requests): string | undefined {
+  const refusal = openaiRefusal(request)
+  if (refusal && requests === 'strict') throw refusedAsByOpenai(refusal)
+  return refusal?.message
+}
+
+/** Returns the function that sends what was generated in the requested form. */
+function createAnswer({ models, replies, pace, tokenizer }: Omit<Parts, 'access' | 'requests'>) {
   /** The default pace of each model. */
   const usual = new Map(models.map(model => [model.id, paceFrom(model.pace, pace)]))
   const completions = createCompletions(tokenizer)
 
-  function answer(
+  /** The pace from the request's header, else the rule's, else the model's. */
+  const paceOf = ({ model }: ChatRequest, generation: Generation, requestedPace: PaceInput | undefined): Pace =>
+    paceFrom(requestedPace, paceFrom(generation.pace, usual.get(model) ?? pace))
+
+  return (
     exchange: Exchange,
     request: ChatRequest,
     generation: Generation,
     requestedPace: PaceInput | undefined,
-  ): Reply | Promise<Reply> {
+  ): Reply | Promise<Reply> => {
     const remark =
       generation.remark ??
       (request.response_format || generation.choices.length > 1 || generation.choices[0]?.toolCalls
@@ -65,31 +97,6 @@ export function chatCompletions({ access, models, replies, pace, tokenizer, requ
     if (exchange.body && exchange.body.length <= SMALL_REQUEST) exchange.chat = undefined
     return replyOf(completions.streamed(request, generation, pace), generation, remark)
   }
-
-  /** The pace from the request's header, else the rule's, else the model's. */
-  const paceOf = ({ model }: ChatRequest, generation: Generation, requestedPace: PaceInput | undefined): Pace =>
-    paceFrom(requestedPace, paceFrom(generation.pace, usual.get(model) ?? pace))
-
-  /** OpenAI's error for such a request. With `strict`, Standin refuses it too. */
-  function refusedAtOpenai(request: ChatRequest): string | undefined {
-    const refusal = openaiRefusal(request)
-    if (refusal && requests === 'strict') throw refusedAsByOpenai(refusal)
-    return refusal?.message
-  }
-
-  function reply(exchange: Exchange): Reply | Promise<Reply> {
-    const request = chatIn(exchange)
-    // The document: "Valid identifiers are those the model listing returns."
-    if (!usual.has(request.model)) throw unknownModel(request.model, modelIds)
-    if (requests !== 'lenient' && !exchange.isUsualChat) exchange.openaiRefuses = refusedAtOpenai(request)
-    // Read before a rule counts its answer, since a refused request does not get one.
-    const requestedPace = exchange.headers[PACE_HEADER] === undefined ? undefined : paceRequested(exchange.headers)
-    const generation = replies.answer(request, exchange)
-    if (generation instanceof Promise) return generation.then(found => answer(exchange, request, found, requestedPace))
-    return answer(exchange, request, generation, requestedPace)
-  }
-
-  return { method: 'POST', path: CHAT, access, takesBody: true, says: mode => chatSays(mode, modelIds), reply }
 }
 
 const replyOf = (

@@ -120,22 +120,9 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, runtime: Runti
   })
   const platform = assemblePlatform(loaded, runtime, { origins, own, chat, ownPaths })
 
-  async function complete(chosen: ModeSettings): Promise<LoadedAssembly> {
-    const [tokens, { files }, redact, others] = await inTurns([
-      own.tokens,
-      chat.replies,
-      () => loadRedact(config),
-      ownPaths.others,
-      own.routes,
-      chat.readTable,
-      ...platform.needed(chosen),
-      ...(config.auth.mode === 'proxy' ? [own.proxy] : []),
-    ])
-    return { tokens, files: [...files, ...others.flatMap(({ files = [] }) => files)], redact }
-  }
-
   return {
-    ...{ loaded, authenticator: own.authenticator, tokens: own.tokens, backend: own.backend, complete },
+    ...{ loaded, authenticator: own.authenticator, tokens: own.tokens, backend: own.backend },
+    complete: chosen => loadAll(config, { own, chat, ownPaths }, platform.needed(chosen)),
     ...{ endpoints: changed.endpoints, replies, library: platform.library },
     ownPaths: async () => pathsOf(await ownPaths.loaded(changed.pace)),
     line: () => ({
@@ -147,6 +134,25 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, runtime: Runti
       changed = chat.changeable(changes)
     },
   }
+}
+
+/** Loads what requests would otherwise wait for; `needed` is what only some modes need. */
+async function loadAll(
+  config: Config,
+  { own, chat, ownPaths }: Omit<Around, 'origins'>,
+  needed: readonly (() => unknown)[],
+): Promise<LoadedAssembly> {
+  const [tokens, { files }, redact, others] = await inTurns([
+    own.tokens,
+    chat.replies,
+    () => loadRedact(config),
+    ownPaths.others,
+    own.routes,
+    chat.readTable,
+    ...needed,
+    ...(config.auth.mode === 'proxy' ? [own.proxy] : []),
+  ])
+  return { tokens, files: [...files, ...others.flatMap(({ files = [] }) => files)], redact }
 }
 
 interface Around {
@@ -167,14 +173,11 @@ function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own
 
   function surfaceWith(changed: Changed, sources: readonly PathSource[] = []) {
     const chosen = runtime.modes.current()
-    const { identify } = own.authenticator
     // Without configured paths, the routes stay unchanged.
     const routes = sources.length > 0 ? withOwnPaths(changed.routes, sources, config.index.list) : changed.routes
-    const all = { ...changed, routes, cors }
-    if (modesIn(chosen).every(mode => mode === 'emulate')) return platformSurface({ ...all, identify })
-    const passing = (authorization: string | undefined, exchange: Exchange) =>
-      asksLive(chosen.of(exchange)) ? identifyPassed(authorization) : identify(authorization)
-    const local = { ...all, identify: config.upstream.credentials === 'pass' ? passing : identify }
+    const identify = identifyIn(chosen, config, own.authenticator)
+    const local = { ...changed, routes, cors, identify }
+    if (modesIn(chosen).every(mode => mode === 'emulate')) return platformSurface(local)
     return platformSurface(local, {
       modeOf: chosen.of,
       onMiss: config.recordings.onMiss,
@@ -201,6 +204,13 @@ function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own
       ...(modesIn(chosen).some(usesRecordings) ? [async () => (await recordings()).ready()] : []),
     ],
   }
+}
+
+/** With `credentials: pass`, the live platform itself checks the callers of what it answers. */
+function identifyIn(chosen: ModeSettings, { upstream }: Config, { identify }: Authenticator) {
+  if (upstream.credentials !== 'pass' || modesIn(chosen).every(mode => mode === 'emulate')) return identify
+  return (authorization: string | undefined, exchange: Exchange) =>
+    asksLive(chosen.of(exchange)) ? identifyPassed(authorization) : identify(authorization)
 }
 
 /** Identifies callers, and creates the auth backend: our own, or the proxy to the live one. */

@@ -101,49 +101,55 @@ interface Dependencies {
   readonly port: () => number
 }
 
-export function createModes(first: LoadedConfig, { loaded, warn, port }: Dependencies): RunningModes {
+/** The chosen modes, and those who follow them. */
+function createChosenModes(first: LoadedConfig) {
   const listeners: (() => void)[] = []
   let chosen = chosenIn(first)
-  const openNow = () => openToAll(withModes(loaded(), chosen))
-  const after = (next: LoadedConfig) => (sameModes(next, loaded()) ? chosen : chosenIn(next))
-  const change = (next: ModeSettings) => {
-    chosen = next
-    for (const listener of listeners) listener()
+  return {
+    current: () => chosen,
+    change(next: ModeSettings): void {
+      chosen = next
+      for (const listener of listeners) listener()
+    },
+    follow: (listener: () => void) => void listeners.push(listener),
   }
+}
 
-  function warnWhereOpen(): void {
-    const sentence = openNow()
+export function createModes(first: LoadedConfig, { loaded, warn, port }: Dependencies): RunningModes {
+  const { current, change, follow } = createChosenModes(first)
+  const running = () => withModes(loaded(), current())
+  const after = (next: LoadedConfig) => (sameModes(next, loaded()) ? current() : chosenIn(next))
+
+  function warnIfOpen(loaded: LoadedConfig): void {
+    const sentence = openToAll(loaded)
     if (sentence !== undefined) warn(sentence)
   }
 
   function switchTo(mode: Mode, modes: ModesByEndpoint = {}): void {
     requireModes({ mode, modes })
-    const before = withModes(loaded(), chosen)
+    const before = running()
     const switched = withModes(loaded(), { mode, modes })
     requirePossible(switched, port())
     change(chosenIn(switched))
-    if (!sameModes(switched, before)) warnWhereOpen()
+    if (!sameModes(switched, before)) warnIfOpen(switched)
   }
 
   return {
-    current: () => chosen,
+    ...{ current, follow, after, loaded: running },
     switch: switchTo,
     impossible: mode => impossible(withModes(loaded(), { mode, modes: {} }), port()),
-    after,
-    loaded: () => withModes(loaded(), chosen),
-    follow: listener => void listeners.push(listener),
     async open() {
       refuseSelf(loaded(), port())
-      warnWhereOpen()
+      warnIfOpen(running())
     },
     async prepare(next) {
       const afterwards = after(next)
-      refuseSelf(withModes(next, afterwards), port())
-      const wasOpen = openNow() !== undefined
-      const sentence = openToAll(withModes(next, afterwards))
+      const reloaded = withModes(next, afterwards)
+      refuseSelf(reloaded, port())
+      const wasOpen = openToAll(running()) !== undefined
       return () => {
         change(afterwards)
-        if (!wasOpen && sentence !== undefined) warn(sentence)
+        if (!wasOpen) warnIfOpen(reloaded)
       }
     },
     reset({ scope }) {

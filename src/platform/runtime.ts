@@ -47,24 +47,14 @@ export type Runtime = ReturnType<typeof createRuntime>
 export function createRuntime(first: LoadedConfig, sources: PlatformSources, later: Later) {
   const { warn = console.error, report: told = console.error } = sources
   const { current, redact, renew } = later
-  // The state itself already reports, once, that it is unavailable.
-  const report = (error: unknown) => {
-    if (!isStateUnavailable(error)) told(error)
-  }
+  const report = exceptUnavailable(told)
   const loaded = () => current().loaded
   const usersAreElsewhere = () => loaded().config.auth.mode === 'proxy'
-  const readers: ((message: MessageRow) => void)[] = []
-
   const clock = createClock()
   const journal = createJournal({ ...first.config.journal, redact, report })
   const meter = createMeter()
   journal.follow(meter.count)
-  const apiKeys = createApiKeys({
-    state: () => state.get(),
-    report,
-    now: clock.now,
-    ownersAreElsewhere: usersAreElsewhere,
-  })
+  const apiKeys = createApiKeys({ state: () => state.get(), report, now: clock.now, usersAreElsewhere })
   const onRevoked = () => current().authenticator.forget()
   const state = createStatePart({ loaded: first, clock, apiKeys: () => apiKeys, warn, report, onRevoked })
   const modes = createModes(first, { loaded, warn, port: later.port })
@@ -89,9 +79,22 @@ export function createRuntime(first: LoadedConfig, sources: PlatformSources, lat
     resources: openResourceRows(current, { state, clock }),
     recordings: createRecordingsPart({ warn, report, violations: violations.counts }),
     usersAreElsewhere,
-    /** Called with each email and text message that a live backend would have sent. */
+    ...createMessages(),
+  }
+}
+
+/** The state itself already reports, once, that it is unavailable. */
+const exceptUnavailable = (report: (error: unknown) => void) => (error: unknown) => {
+  if (!isStateUnavailable(error)) report(error)
+}
+
+/** The emails and text messages that a live backend would have sent. */
+function createMessages() {
+  const readers: ((message: MessageRow) => void)[] = []
+  return {
+    /** Calls `reader` with each further message. */
     onMessage: (reader: (message: MessageRow) => void) => void readers.push(reader),
-    announce: (message: MessageRow) => {
+    announce(message: MessageRow): void {
       for (const reader of readers) reader(message)
     },
   }

@@ -4,6 +4,7 @@ import { noRuleMatches } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import { chat } from './chat.js'
+import type { ReadyChatReply } from './chat-reply.js'
 import { ChatInput } from './conditions/chat-input.js'
 import { readable } from './conditions/on-exchanges.js'
 import { defaultReply } from './default-reply.js'
@@ -13,7 +14,7 @@ import { seedOf } from './fake.js'
 import type { Generation } from './generation.js'
 import { callOf, hasMagic, MAGIC_PREFIX, magicOf, saysItself, withMagic } from './magic.js'
 import { asksForForm, canJudge, loadJudge } from './mismatch.js'
-import { nearestSentence } from './nearest.js'
+import { type CandidateRules, nearestSentence } from './nearest.js'
 import { sampled } from './structured/index.js'
 
 /** The caller, and other facts besides the request. */
@@ -32,21 +33,13 @@ interface Parts extends RuleSources {
 export function createChatReplies(parts: Parts) {
   const { seed, magic, memory } = parts
   const { take, triedFor, mayFail } = createChatRules(parts)
-
-  function withoutRule(input: ChatInput): Promise<Generation> {
-    const tried = triedFor(input)
-    const nearest = () => nearestSentence(tried(), input, input.user.length)
-    const made = madeUp(input, parts, nearest)
-    return tried().rules.length === 0 ? made : made.then(generation => ({ ...generation, remark: nearest }))
-  }
-
   return {
     /** A promise only if something has to be generated first. Throws a 424 if no rule matches and one is required. */
     answer(request: ChatRequest, circumstances?: Circumstances): Generation | Promise<Generation> {
       const input = new ChatInput(request, circumstances)
       if (magic && input.user.includes(MAGIC_PREFIX) && hasMagic(input.user)) return withMagicWords(input, seed)
       const chosen = take(input)
-      if (!chosen) return withoutRule(input)
+      if (!chosen) return withoutRule(input, triedFor(input), parts)
       const generation = chosen.reply.always ?? chosen.reply.generate(input, chosen.count)
       const isJudged = (request.response_format != null && asksForForm(request)) || chosen.reply.calls.length > 0
       return isJudged && !canJudge() ? loadJudge().then(() => generation) : generation
@@ -83,6 +76,16 @@ function createChatRules(sources: RuleSources) {
       return () => ({ rules: lists.length === 1 ? (lists[0] ?? []) : lists.flat(), reasonsAgainst })
     },
   }
+}
+
+function withoutRule(
+  input: ChatInput,
+  tried: () => CandidateRules<ChatInput, ReadyChatReply>,
+  parts: Parts,
+): Promise<Generation> {
+  const nearest = () => nearestSentence(tried(), input, input.user.length)
+  const made = madeUp(input, parts, nearest)
+  return tried().rules.length === 0 ? made : made.then(generation => ({ ...generation, remark: nearest }))
 }
 
 /** Throws a 424 that names the nearest rule if a rule is required. */

@@ -177,11 +177,12 @@ interface RuleParts {
 
 export const ruleOperations = (parts: RuleParts) => ({
   ...operationsOnAll(parts),
+  ...operationsThatAdd(parts),
   ...operationsOnFiles(parts),
   ...operationsOnOne(parts),
 })
 
-const operationsOnAll = ({ rules, drafts }: RuleParts) => ({
+const operationsOnAll = ({ rules }: RuleParts) => ({
   listRules: operation({
     at: 'GET /replies',
     does: 'Lists the rules in the order in which they are tried; search, limit and offset select a part.',
@@ -194,6 +195,9 @@ const operationsOnAll = ({ rules, drafts }: RuleParts) => ({
       return isPart ? partOf(all, query) : { data: all }
     },
   }),
+})
+
+const operationsThatAdd = ({ rules, drafts }: RuleParts) => ({
   addRules: operation({
     at: 'POST /replies',
     does: 'Adds a rule, or several, before all others.',

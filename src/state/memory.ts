@@ -19,10 +19,10 @@ import type { Store } from './store.js'
 type View = Readonly<Record<TableName, LayeredRows>>
 
 export function createMemoryStore(): Store {
-  const rows = forEachTable(name => createIndexedRows(shapeOf(name)))
+  const rows = forEachTable(name => new IndexedRows(shapeOf(name)))
   const readers = new Set<View>()
 
-  const createView = (): View => forEachTable(name => layerOver(rows[name], shapeOf(name)))
+  const createView = (): View => forEachTable(name => new LayeredRows(rows[name], shapeOf(name)))
 
   return {
     async read(work) {
@@ -141,104 +141,122 @@ function deeplyFrozen(value: unknown): unknown {
 
 type Conditions = readonly (readonly [column: string, value: ColumnValue])[]
 
-type IndexedRows = ReturnType<typeof createIndexedRows>
-
 type RowsByKey = Map<string, AnyRow>
 
-/** Rows by key, with indexes on some columns. */
-function createIndexedRows({ key: keyColumn, unique, indexed }: AnyShape) {
-  const rows: RowsByKey = new Map()
-  const indexes = new Map([...unique, ...indexed].map(column => [column, new Map<unknown, RowsByKey>()]))
-  const none: RowsByKey = new Map()
+const none: RowsByKey = new Map()
 
-  function remove(key: string) {
-    const row = rows.get(key)
+/** Rows by key, with indexes on some columns. */
+class IndexedRows {
+  private readonly rows: RowsByKey = new Map()
+  private readonly keyColumn: string
+  private readonly indexes: ReadonlyMap<string, Map<unknown, RowsByKey>>
+
+  constructor({ key, unique, indexed }: AnyShape) {
+    this.keyColumn = key
+    this.indexes = new Map([...unique, ...indexed].map(column => [column, new Map<unknown, RowsByKey>()]))
+  }
+
+  get(key: string): AnyRow | undefined {
+    return this.rows.get(key)
+  }
+
+  put(key: string, row: AnyRow): void {
+    this.delete(key)
+    this.rows.set(key, row)
+    for (const [column, index] of this.indexes) {
+      const alike = index.get(row[column])
+      if (alike) alike.set(key, row)
+      else index.set(row[column], new Map([[key, row]]))
+    }
+  }
+
+  delete(key: string): void {
+    const row = this.rows.get(key)
     if (!row) return
-    rows.delete(key)
-    for (const [column, index] of indexes) {
+    this.rows.delete(key)
+    for (const [column, index] of this.indexes) {
       const alike = index.get(row[column])
       alike?.delete(key)
       if (alike?.size === 0) index.delete(row[column])
     }
   }
 
-  /** The rows with this value in this column; all rows if the column has no index. */
-  function alike(column: string, value: ColumnValue): RowsByKey {
-    const index = indexes.get(column)
-    if (index) return index.get(value) ?? none
-    if (column !== keyColumn) return rows
-    const row = rows.get(String(value))
-    return row ? new Map([[String(value), row]]) : none
+  /** The rows that meet all conditions, with their keys. */
+  *matching(conditions: Conditions): Iterable<Entry> {
+    // Uses the index that leaves the fewest rows.
+    const choices = conditions.map(([column, value]) => this.alike(column, value))
+    const candidates = choices.reduce((fewest, choice) => (choice.size < fewest.size ? choice : fewest), this.rows)
+    for (const entry of candidates) {
+      if (conditions.every(([column, value]) => entry[1][column] === value)) yield entry
+    }
   }
 
-  return {
-    get: (key: string) => rows.get(key),
-    put(key: string, row: AnyRow): void {
-      remove(key)
-      rows.set(key, row)
-      for (const [column, index] of indexes) {
-        const alike = index.get(row[column])
-        if (alike) alike.set(key, row)
-        else index.set(row[column], new Map([[key, row]]))
-      }
-    },
-    delete: remove,
-    /** The rows that meet all conditions, with their keys. */
-    *matching(conditions: Conditions): Iterable<readonly [key: string, row: AnyRow]> {
-      // Uses the index that leaves the fewest rows.
-      const choices = conditions.map(([column, value]) => alike(column, value))
-      const candidates = choices.reduce((fewest, choice) => (choice.size < fewest.size ? choice : fewest), rows)
-      for (const entry of candidates) {
-        if (conditions.every(([column, value]) => entry[1][column] === value)) yield entry
-      }
-    },
+  /** The rows with this value in this column; all rows if the column has no index. */
+  private alike(column: string, value: ColumnValue): RowsByKey {
+    const index = this.indexes.get(column)
+    if (index) return index.get(value) ?? none
+    if (column !== this.keyColumn) return this.rows
+    const row = this.rows.get(String(value))
+    return row ? new Map([[String(value), row]]) : none
   }
 }
 
-type LayeredRows = ReturnType<typeof layerOver>
-
 /** A layer over some rows: the changes of a writer so far, or the old rows for a reader that began before a change. */
-function layerOver(below: IndexedRows, shape: AnyShape) {
-  const keys = new Set<string>()
-  let coversAll = false
+class LayeredRows {
+  private readonly keys = new Set<string>()
+  private coversAll = false
   // Created only when needed, since most layers cover nothing.
-  let above: IndexedRows | undefined
+  private above: IndexedRows | undefined
 
-  const covers = (key: string) => coversAll || keys.has(key)
+  constructor(
+    private readonly below: IndexedRows,
+    private readonly shape: AnyShape,
+  ) {}
 
-  function* matching(conditions: Conditions): Iterable<readonly [key: string, row: AnyRow]> {
-    if (!coversAll) for (const entry of below.matching(conditions)) if (!keys.has(entry[0])) yield entry
-    if (above) yield* above.matching(conditions)
+  get(key: string): AnyRow | undefined {
+    return this.covers(key) ? this.above?.get(key) : this.below.get(key)
   }
 
-  return {
-    get: (key: string) => (covers(key) ? above?.get(key) : below.get(key)),
-    matching,
-    covers,
-    isOver: (rows: IndexedRows) => rows === below,
-    /** Replaces the row below in this layer; undefined removes it. */
-    cover(key: string, row: AnyRow | undefined): void {
-      if (!coversAll) keys.add(key)
-      if (!row) return above?.delete(key)
-      above ??= createIndexedRows(shape)
-      above.put(key, row)
-    },
-    /** Hides all rows below, however many there are. Returns how many were visible before. */
-    clear(): number {
-      let seen = 0
-      for (const _ of matching([])) seen++
-      coversAll = true
-      keys.clear()
-      above = undefined
-      return seen
-    },
-    /** All visible rows, if this layer was cleared. */
-    get replacement(): IndexedRows | undefined {
-      return coversAll ? (above ?? createIndexedRows(shape)) : undefined
-    },
-    /** All individually covered rows, and what covers them. */
-    *covered(): Iterable<readonly [key: string, row: AnyRow | undefined]> {
-      for (const key of keys) yield [key, above?.get(key)]
-    },
+  *matching(conditions: Conditions): Iterable<Entry> {
+    if (!this.coversAll) {
+      for (const entry of this.below.matching(conditions)) if (!this.keys.has(entry[0])) yield entry
+    }
+    if (this.above) yield* this.above.matching(conditions)
+  }
+
+  covers(key: string): boolean {
+    return this.coversAll || this.keys.has(key)
+  }
+
+  isOver(rows: IndexedRows): boolean {
+    return rows === this.below
+  }
+
+  /** Replaces the row below in this layer; undefined removes it. */
+  cover(key: string, row: AnyRow | undefined): void {
+    if (!this.coversAll) this.keys.add(key)
+    if (!row) return this.above?.delete(key)
+    this.above ??= new IndexedRows(this.shape)
+    this.above.put(key, row)
+  }
+
+  /** Hides all rows below, however many there are. Returns how many were visible before. */
+  clear(): number {
+    let seen = 0
+    for (const _ of this.matching([])) seen++
+    this.coversAll = true
+    this.keys.clear()
+    this.above = undefined
+    return seen
+  }
+
+  /** All visible rows, if this layer was cleared. */
+  get replacement(): IndexedRows | undefined {
+    return this.coversAll ? (this.above ?? new IndexedRows(this.shape)) : undefined
+  }
+
+  /** All individually covered rows, and what covers them. */
+  *covered(): Iterable<readonly [key: string, row: AnyRow | undefined]> {
+    for (const key of this.keys) yield [key, this.above?.get(key)]
   }
 }

@@ -31,6 +31,7 @@ export async function hear(channel: Channel) {
   async function connect() {
     socket = new Socket()
     await listenOn(socket, channel, lose)
+    clearInterval(deaf)
   }
 
   function lose() {
@@ -43,12 +44,8 @@ export async function hear(channel: Channel) {
   function tryAgain(pauseMs: number) {
     if (ended) return
     const later = () => tryAgain(Math.min(pauseMs * 2, LONGEST_PAUSE_MS))
-    retry = setTimeout(() => connect().then(recover, later), pauseMs).unref()
-  }
-
-  function recover() {
-    clearInterval(deaf)
-    notified()
+    const recovered = () => notified()
+    retry = setTimeout(() => connect().then(recovered, later), pauseMs).unref()
   }
 
   await connect()

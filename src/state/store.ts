@@ -29,29 +29,11 @@ export interface Store {
 /** `warn` is called once when the state becomes unusable, and once when it is usable again. */
 export function createState(store: Store, warn: (sentence: string) => void = () => {}): State {
   const listeners = new Set<() => void>()
-  const running = new Set<Promise<unknown>>()
   const inTurn = createTurns()
-  const orUnavailable = createGuard(store, warn)
-  let end: Promise<void> | undefined
+  const { run, close } = createAccess(store, warn)
 
   const tell = () => {
     for (const listener of listeners) listener()
-  }
-
-  async function run<T>(kind: 'read' | 'write', work: () => Promise<T>): Promise<T> {
-    if (end) throw new Error('The state is closed.')
-    const promise = work()
-    running.add(promise)
-    try {
-      return await orUnavailable(kind, promise)
-    } finally {
-      running.delete(promise)
-    }
-  }
-
-  async function finish() {
-    await Promise.allSettled(running)
-    await store.close()
   }
 
   return {
@@ -65,6 +47,32 @@ export function createState(store: Store, warn: (sentence: string) => void = () 
     onRevoked(listener) {
       if (listeners.size === 0) store.follow(tell)
       listeners.add(listener)
+    },
+    close,
+  }
+}
+
+/** Runs work on a store until it is closed, which waits for all work to end. */
+function createAccess(store: Store, warn: (sentence: string) => void) {
+  const running = new Set<Promise<unknown>>()
+  const orUnavailable = createGuard(store, warn)
+  let end: Promise<void> | undefined
+
+  async function finish() {
+    await Promise.allSettled(running)
+    await store.close()
+  }
+
+  return {
+    async run<T>(kind: 'read' | 'write', work: () => Promise<T>): Promise<T> {
+      if (end) throw new Error('The state is closed.')
+      const promise = work()
+      running.add(promise)
+      try {
+        return await orUnavailable(kind, promise)
+      } finally {
+        running.delete(promise)
+      }
     },
     close() {
       end ??= finish()

@@ -40,61 +40,84 @@ const FRESH_MS = 60_000
 const PAUSE_MS = 5000
 
 export function createLiveSession(parts: LiveSessionParts): LiveSession {
-  const { file, authUrl, now = Date.now, refresh = refreshAt(parts) } = parts
-  let reported = ''
-  function report(sentence: string, about = sentence) {
-    if (about !== reported) parts.report(sentence)
-    reported = about
+  const { now = Date.now, refresh = refreshAt(parts) } = parts
+  const reporter = createReporter(parts.report)
+  const kept = createKeptSession(parts, reporter.report)
+  const { isWorthAsking, renew } = createRenewal({ ...parts, now, refresh }, kept, reporter)
+  let renewing: Promise<string | undefined> | undefined
+  return {
+    token() {
+      if (renewing) return renewing
+      const session = kept.look()
+      if (!session || lifeMs(session, now()) > FRESH_MS || !isWorthAsking(session)) return usable(session, now())
+      renewing = renew(session).finally(() => {
+        renewing = undefined
+      })
+      return renewing
+    },
   }
-  const kept = createKeptSession(file, authUrl, report)
+}
+
+const lifeMs = ({ expiresAt }: StoredSession, nowMs: number) => Date.parse(expiresAt) - nowMs
+
+const usable = (session: StoredSession | undefined, nowMs: number) =>
+  session && lifeMs(session, nowMs) > 0 ? session.accessToken : undefined
+
+/** Asks the backend for new tokens, unless it has refused or did not answer a moment ago. */
+function createRenewal(
+  { authUrl, now, refresh }: Pick<Required<LiveSessionParts>, 'authUrl' | 'now' | 'refresh'>,
+  kept: ReturnType<typeof createKeptSession>,
+  { report, forget }: ReturnType<typeof createReporter>,
+) {
   /** The refresh token that the backend has refused. */
   let refused: string | undefined
   let askAgainMs = 0
-  let refreshing: Promise<string | undefined> | undefined
-
-  const lifeMs = ({ expiresAt }: StoredSession) => Date.parse(expiresAt) - now()
-  const usable = (session: StoredSession | undefined) =>
-    session && lifeMs(session) > 0 ? session.accessToken : undefined
-
-  async function renewed(old: StoredSession): Promise<string | undefined> {
-    const answer = await refresh(old.refreshToken)
-    // Another process may have renewed or ended the session in the meantime.
-    const current = kept.look()
-    if (current?.refreshToken !== old.refreshToken) return usable(current)
-    switch (answer.kind) {
-      case 'renewed': {
-        const { accessToken, refreshToken, lifeMs } = answer
-        reported = ''
-        kept.keep({ ...old, accessToken, refreshToken, expiresAt: new Date(now() + lifeMs).toISOString() })
-        return accessToken
-      }
-      case 'refused':
-        refused = old.refreshToken
-        report(`The session at ${authUrl} has ended (${answer.why}). Run standin login again.`)
-        return usable(old)
-      case 'unanswered':
-        askAgainMs = now() + PAUSE_MS
-        report(`The session at ${authUrl} could not be renewed (${answer.why}).`, answer.kind)
-        return usable(old)
-    }
-  }
-
   return {
-    token() {
-      if (refreshing) return refreshing
-      const session = kept.look()
-      const isRenewable = session?.refreshToken !== refused && now() >= askAgainMs
-      if (!session || lifeMs(session) > FRESH_MS || !isRenewable) return usable(session)
-      refreshing = renewed(session).finally(() => {
-        refreshing = undefined
-      })
-      return refreshing
+    isWorthAsking: ({ refreshToken }: StoredSession) => refreshToken !== refused && now() >= askAgainMs,
+    async renew(old: StoredSession): Promise<string | undefined> {
+      const answer = await refresh(old.refreshToken)
+      // Another process may have renewed or ended the session in the meantime.
+      const current = kept.look()
+      if (current?.refreshToken !== old.refreshToken) return usable(current, now())
+      switch (answer.kind) {
+        case 'renewed': {
+          const { kind, lifeMs, ...tokens } = answer
+          forget()
+          kept.keep({ ...old, ...tokens, expiresAt: new Date(now() + lifeMs).toISOString() })
+          return tokens.accessToken
+        }
+        case 'refused':
+          refused = old.refreshToken
+          report(`The session at ${authUrl} has ended (${answer.why}). Run standin login again.`)
+          return usable(old, now())
+        case 'unanswered':
+          askAgainMs = now() + PAUSE_MS
+          report(`The session at ${authUrl} could not be renewed (${answer.why}).`, answer.kind)
+          return usable(old, now())
+      }
+    },
+  }
+}
+
+/** Reports a sentence unless it is about the same as the previous one. */
+function createReporter(tell: (sentence: string) => void) {
+  let reported = ''
+  return {
+    report(sentence: string, about = sentence): void {
+      if (about !== reported) tell(sentence)
+      reported = about
+    },
+    forget(): void {
+      reported = ''
     },
   }
 }
 
 /** The session in a file, which other processes may change. */
-function createKeptSession(file: string, authUrl: string, report: (sentence: string) => void) {
+function createKeptSession(
+  { file, authUrl }: Pick<LiveSessionParts, 'file' | 'authUrl'>,
+  report: (sentence: string) => void,
+) {
   let trace: string | undefined
   let session: StoredSession | undefined
   return {

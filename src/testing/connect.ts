@@ -8,6 +8,7 @@ import { SCOPE_HEADER } from '../core/scope.js'
 import type { ControlOperations } from '../http/operations.js'
 import type { JournalEntry } from '../journal/index.js'
 import { environmentOf } from '../platform/platform.js'
+import type { SharedAbilities } from './abilities.js'
 import { keyOptions, signedInWith, signInOptions } from './credentials.js'
 import { type ExchangeQuery, entryParts, wantedBy } from './exchange-filter.js'
 import { type JournalNow, journalNow, type SharedJournal, waiting } from './journal.js'
@@ -121,7 +122,7 @@ function abilities(control: Control, scope: string | undefined) {
     },
     resource: path => remoteResource(control, path, own),
     createKey: async (options = {}) => (await control('POST /keys', { body: { ...keyOptions(options), ...own } })).key,
-  } satisfies Partial<SharedScope>
+  } satisfies SharedAbilities
 }
 
 const remoteLists = (control: Control, query: Own): ListSource => ({

@@ -1,5 +1,4 @@
 /** Credentials for tests: API keys, created on request or one for each scope, and the sessions of users. */
-import * as v from 'valibot'
 import { closed, number, optional } from '../check/check.js'
 import { newSecret } from '../keys/api-key-form.js'
 import type { Platform } from '../platform.js'
@@ -15,7 +14,7 @@ export interface KeyOptions {
 }
 
 export interface TestKeys {
-  create(options?: KeyOptions & { readonly scope?: string }): Promise<string>
+  create(options?: KeyOptions, scope?: string): Promise<string>
   /** The key of a scope, returned at once. Requests wait until the key is stored. */
   ofScope(name: string): string
 }
@@ -29,16 +28,15 @@ export const keyOptions = checking(
     user: optional(text, 'The owner of the key.'),
     name: optional(text, 'The name of the key.'),
     expiresInMs: optional(number(-LONGEST_MS, LONGEST_MS, 'milliseconds'), 'When it expires.'),
-    scope: optional(v.string('text'), 'The scope of its requests.'),
   }),
 )
 
 export function createKeys({ forTests }: Pick<Platform, 'forTests'>): TestKeys {
   const ofScopes = new Map<string, string>()
   return {
-    async create(wanted = {}) {
+    async create(wanted = {}, scope) {
       const { name = 'made by a test', ...options } = keyOptions(wanted)
-      return (await forTests.traffic.hold(() => forTests.createKey({ name, ...options }))).key
+      return (await forTests.traffic.hold(() => forTests.createKey({ name, scope, ...options }))).key
     },
     ofScope(name) {
       const known = ofScopes.get(name)

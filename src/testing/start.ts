@@ -4,20 +4,17 @@ import type { Override } from '../config/load.js'
 import type { ConfigInput } from '../config/schema.js'
 import { passedMs } from '../core/clock.js'
 import { isObject } from '../core/json.js'
-import { once } from '../core/work.js'
+import { createByScope } from '../core/scope.js'
 import { environmentOf } from '../platform/platform.js'
 import { type Platform as OpenPlatform, openPlatform } from '../platform.js'
 import type { RuleInput } from '../replies/index.js'
+import { createAbilities } from './abilities.js'
 import { createKeys, signedIn } from './credentials.js'
 import { untilIdle } from './idle.js'
-import { createTestJournal } from './journal.js'
 import { createOutbox } from './outbox.js'
 import type { Platform, TestEnvironment } from './platform.js'
-import { failing, giving } from './reply.js'
 import { createResetting } from './reset.js'
-import { testResource } from './resource.js'
-import { createScope, type Scope } from './scope.js'
-import { createTools, testLists } from './tools.js'
+import { createScope } from './scope.js'
 import { createUnanswered } from './unanswered.js'
 
 /** Every option of `platform.config.yaml`, and further sources. */
@@ -60,35 +57,21 @@ function forTests(platform: OpenPlatform): Platform {
   const keys = createKeys(platform)
   const unanswered = createUnanswered(platform)
   const { reset } = createResetting(platform)
-  const scopes = new Map<string, Scope>()
   let resetAtMs = 0
-  const sinceMs = () => resetAtMs
-  const reply = giving(platform)
-  const journal = createTestJournal({
-    ...{ journal: platform.journal, scope: undefined, sinceMs, underWay: traffic.underWay },
-  })
-  let stopping = () => Promise.resolve()
-  const stop = once(() => stopping())
+  const parts = { platform, keys, unanswered, sinceMs: () => resetAtMs }
+  const scopes = createByScope(name => createScope(name, parts), Number.POSITIVE_INFINITY)
+  let stopped: Promise<void> | undefined
   return {
     ...{ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, handler },
     env: Object.fromEntries(environmentOf(platform)) as TestEnvironment,
     get mode() {
       return platform.mode
     },
-    ...{ reply, journal, mcp: createTools({ reply, journal, lists: testLists(platform) }) },
-    failNext: failing(platform),
-    misses: () => unanswered.misses(),
-    expectNoMisses: () => unanswered.expectNone(),
+    ...createAbilities(parts),
     signIn: user => signedIn(platform, user),
-    createKey: options => keys.create(options),
     outbox: createOutbox(platform),
-    resource: path => testResource(platform, path),
     clock: platform.clock,
-    scope(name) {
-      const scope = scopes.get(name) ?? createScope(name, { platform, keys, unanswered, sinceMs })
-      scopes.set(name, scope)
-      return scope
-    },
+    scope: scopes.get,
     reset(options) {
       resetAtMs = passedMs()
       traffic.disown()
@@ -103,8 +86,8 @@ function forTests(platform: OpenPlatform): Platform {
     },
     switchMode: platform.switchMode,
     stop({ graceMs = 0 } = {}) {
-      stopping = () => platform.stop(graceMs)
-      return stop()
+      stopped ??= platform.stop(graceMs)
+      return stopped
     },
   }
 }

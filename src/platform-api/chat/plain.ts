@@ -61,25 +61,8 @@ class Prepared {
  * long as the reply is in use.
  */
 export function createCompletions(tokenizer: Tokenizer) {
-  const known = new WeakMap<Generation, Prepared>()
+  const plainText = createPlainText(tokenizer)
   const any = createAnyCompletions(tokenizer)
-
-  /** Returns the prepared text; `undefined` if there is more than text, or if the request needs it to be processed. */
-  function plainText(request: ChatRequest, generation: Generation): Prepared | undefined {
-    const { n, stop, logprobs } = request
-    if ((n ?? 1) !== 1 || (stop ?? null) !== null || logprobs) return undefined
-    let prepared = known.get(generation)
-    if (!prepared) {
-      const text = onlyText(generation)
-      if (text === undefined) return undefined
-      prepared = new Prepared(text, tokenizer)
-      known.set(generation, prepared)
-    }
-    // Most requests limit the length of the answer, and most answers are shorter.
-    const most = request.max_tokens ?? request.max_completion_tokens ?? null
-    return most === null || prepared.tokens <= mostTokens(request) ? prepared : undefined
-  }
-
   return {
     /** The completion as one JSON object. */
     whole(request: ChatRequest, generation: Generation): Form {
@@ -112,6 +95,28 @@ export function createCompletions(tokenizer: Tokenizer) {
         tokens,
       }
     },
+  }
+}
+
+/**
+ * Returns the function that gives the prepared text of a generation; `undefined` if there is more than text, or if the
+ * request needs it to be processed.
+ */
+function createPlainText(tokenizer: Tokenizer) {
+  const known = new WeakMap<Generation, Prepared>()
+  return (request: ChatRequest, generation: Generation): Prepared | undefined => {
+    const { n, stop, logprobs } = request
+    if ((n ?? 1) !== 1 || (stop ?? null) !== null || logprobs) return undefined
+    let prepared = known.get(generation)
+    if (!prepared) {
+      const text = onlyText(generation)
+      if (text === undefined) return undefined
+      prepared = new Prepared(text, tokenizer)
+      known.set(generation, prepared)
+    }
+    // Most requests limit the length of the answer, and most answers are shorter.
+    const most = request.max_tokens ?? request.max_completion_tokens ?? null
+    return most === null || prepared.tokens <= mostTokens(request) ? prepared : undefined
   }
 }
 

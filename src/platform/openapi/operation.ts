@@ -138,26 +138,10 @@ export interface DocumentedFields {
 export function createForms(): Forms {
   const schemas: Record<string, JsonSchema> = {}
 
-  /** Converts to JSON Schema, with references from the document's root. */
   async function written(form: DocumentedSchema | JsonSchema, name: string): Promise<JsonSchema> {
     if (!isChecked(form)) return form
-    const inside = new Map<string, DocumentedSchema>()
-    const text = await jsonSchemaOf(form, name, {
-      elsewhere(schema) {
-        const own = nameOf(schema)
-        if (own === undefined || own === name) return undefined
-        inside.set(own, schema)
-        return referenceTo(own)
-      },
-    })
-    // Definitions become separate schemas, because type generators take `$defs` for a field.
-    const {
-      $schema,
-      title,
-      $defs = {},
-      ...plain
-    } = JSON.parse(text.replaceAll('"$ref": "#/$defs/', `"$ref": "${referenceTo(name).$ref}.`))
-    for (const [key, part] of Object.entries<JsonSchema>($defs)) schemas[`${name}.${key}`] = withoutDefaults(part)
+    const { plain, definitions, inside } = await converted(form, name)
+    for (const [key, part] of definitions) schemas[`${name}.${key}`] = withoutDefaults(part)
     for (const [name, schema] of inside) schemas[name] ??= await written(schema, name)
     return withoutDefaults(plain)
   }
@@ -177,6 +161,27 @@ export function createForms(): Forms {
       return referenceTo(name)
     },
   }
+}
+
+/** Converts to JSON Schema, with references from the document's root, and collects the named forms inside. */
+async function converted(form: DocumentedSchema, name: string) {
+  const inside = new Map<string, DocumentedSchema>()
+  const text = await jsonSchemaOf(form, name, {
+    elsewhere(schema) {
+      const own = nameOf(schema)
+      if (own === undefined || own === name) return undefined
+      inside.set(own, schema)
+      return referenceTo(own)
+    },
+  })
+  // Definitions become separate schemas, because type generators take `$defs` for a field.
+  const {
+    $schema,
+    title,
+    $defs = {},
+    ...plain
+  } = JSON.parse(text.replaceAll('"$ref": "#/$defs/', `"$ref": "${referenceTo(name).$ref}.`))
+  return { plain: plain as JsonSchema, definitions: Object.entries<JsonSchema>($defs), inside }
 }
 
 /**

@@ -132,20 +132,8 @@ interface Parts extends RuleSources {
 }
 
 export function createMcpReplies(parts: Parts): McpReplies {
-  const { strict, memory, seed, sampled } = parts
-  const { engines, reasonsAgainst, take } = createEngines(mcp, parts)
-  const rulesFor = (scope: string) => engines(scope).flatMap(({ rules }) => rules)
-  const rulesOn = ({ method, scope }: McpCall) =>
-    rulesFor(scope).filter(({ written }) => mcpTarget((written as McpRule).on).method === method)
-
-  async function answerOf(
-    input: McpInput,
-    place: string,
-    { reply, count }: ChosenReply<ReadyMcpReply>,
-  ): Promise<McpRuleAnswer> {
-    return { generation: await (reply.always ?? reply.generate(input, count)), place, count }
-  }
-
+  const { strict, memory } = parts
+  const { rulesFor, triedFor, take } = createCallRules(parts)
   return {
     async take(call) {
       const input = new McpInput(call)
@@ -159,27 +147,52 @@ export function createMcpReplies(parts: Parts): McpReplies {
       return rule && answerOf(new McpInput(call), place, { reply: rule.replyAt(count), count })
     },
     nearest(call) {
-      return nearestSentence({ rules: rulesOn(call), reasonsAgainst }, new McpInput(call))
+      return nearestSentence(triedFor(call), new McpInput(call))
     },
     linesOf: generation => (generation.answeredBy.kind === 'mcp' ? [BY_ITSELF] : linesOf(generation)),
     explain(tried, draft) {
       const input = new McpInput(callFrom(tried))
+      const { rules, reasonsAgainst } = triedFor(input.call)
       return explanationOf(input, {
-        ...{ rules: withDraft(rulesOn(input.call), mcp, draft), reasonsAgainst, memory },
+        ...{ rules: withDraft(rules, mcp, draft), reasonsAgainst, memory },
         otherwise: async nearest => {
           if (strict) throw noRuleMatches(nearest())
           return byServer(input.call)
         },
       })
     },
-    async madeUp(schema, call) {
-      const drawn = seedOfTexts([seed, call.method, stringifyExact(call.params)])
-      try {
-        return (await sampled({ schema, seeds: [drawn] }))[0]
-      } catch (error) {
-        if (error instanceof UnfitSchema) return undefined
-        throw error
-      }
-    },
+    madeUp: (schema, call) => madeUp(parts, schema, call),
+  }
+}
+
+/** The rules for MCP calls. */
+function createCallRules(parts: RuleSources) {
+  const { engines, reasonsAgainst, take } = createEngines(mcp, parts)
+  const rulesFor = (scope: string) => engines(scope).flatMap(({ rules }) => rules)
+  const isOn = (method: string, { written }: McpReadyRule) => mcpTarget((written as McpRule).on).method === method
+  return {
+    ...{ rulesFor, take },
+    triedFor: ({ method, scope }: McpCall) => ({
+      rules: rulesFor(scope).filter(rule => isOn(method, rule)),
+      reasonsAgainst,
+    }),
+  }
+}
+
+async function answerOf(
+  input: McpInput,
+  place: string,
+  { reply, count }: ChosenReply<ReadyMcpReply>,
+): Promise<McpRuleAnswer> {
+  return { generation: await (reply.always ?? reply.generate(input, count)), place, count }
+}
+
+async function madeUp({ seed, sampled }: Pick<Parts, 'seed' | 'sampled'>, schema: object, call: McpCall) {
+  const drawn = seedOfTexts([seed, call.method, stringifyExact(call.params)])
+  try {
+    return (await sampled({ schema, seeds: [drawn] }))[0]
+  } catch (error) {
+    if (error instanceof UnfitSchema) return undefined
+    throw error
   }
 }

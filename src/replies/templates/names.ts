@@ -1,5 +1,14 @@
 /** Finds the names in a parsed template, and refuses constructs that render wrongly or never end. */
-import { type Arguments, type RangeToken, type Template, type Token, TypeGuards, toValueSync, Value } from 'liquidjs'
+import {
+  type Arguments,
+  type PropertyAccessToken,
+  type RangeToken,
+  type Template,
+  type Token,
+  TypeGuards,
+  toValueSync,
+  Value,
+} from 'liquidjs'
 
 const { isNumberToken, isOperatorToken, isPropertyAccessToken, isQuotedToken, isRangeToken, isWordToken } = TypeGuards
 
@@ -64,18 +73,21 @@ export function namesIn(templates: readonly Template[]): readonly TemplateValue[
       visitToken(token.rhs)
     }
     if (!isPropertyAccessToken(token)) return
-    const steps = token.props.map(step =>
-      isWordToken(step) || isQuotedToken(step) || isNumberToken(step) ? step.content : undefined,
-    )
     for (const step of token.props) visitToken(step)
     if (token.variable) return visitToken(token.variable)
-    const [root, ...others] = steps
-    if (typeof root !== 'string') throw new TemplateMistake('A name, such as user, is required here.', token)
-    named.push({ root, steps: others, token, ...(given && { call: { given, last: token.props.at(-1) } }) })
+    named.push(nameOf(token, given))
   }
 
   templates.forEach(visit)
   return named.filter(({ root }) => !own.has(root))
+}
+
+function nameOf(token: PropertyAccessToken, given: FilterArgs | undefined): TemplateValue {
+  const [root, ...steps] = token.props.map(step =>
+    isWordToken(step) || isQuotedToken(step) || isNumberToken(step) ? step.content : undefined,
+  )
+  if (typeof root !== 'string') throw new TemplateMistake('A name, such as user, is required here.', token)
+  return { root, steps, token, ...(given && { call: { given, last: token.props.at(-1) } }) }
 }
 
 /** Liquid uses the first of several values and ignores the others, so this throws a TemplateMistake. */

@@ -109,50 +109,68 @@ interface Secrets {
 }
 
 /** Stores the token of the link for its user. */
-async function prepare(backend: Backend, tables: Tables, params: LinkParams, { code, password }: Secrets) {
-  const { email, data } = params
-  const at = momentOf(backend)
-  const [known] = await tables.users.find({ email })
+async function prepare(
+  backend: Backend,
+  tables: Tables,
+  params: LinkParams,
+  { code, password }: Secrets,
+): Promise<Prepared> {
+  const [known] = await tables.users.find({ email: params.email })
   // A magic link for an unknown address signs the user up.
   const type = !known && params.type === 'magiclink' ? 'signup' : params.type
+  const { user, token, changes, address } = await linkFor(backend, tables, { ...params, type }, { known, password })
+  const hash = hashOfCode(address ?? params.email, code)
+  await keepToken(tables, user.id, token, hash, momentOf(backend))
+  await tables.users.update(user.id, changes)
+  return { user: { ...user, ...changes }, type, hash }
+}
+
+interface Link {
+  readonly user: UserRow
+  readonly token: OneTimeTokenType
+  /** What the user's row says with the link. */
+  readonly changes: Partial<UserRow>
+  /** Where it is sent, if not to the requested address. */
+  readonly address?: string
+}
+
+interface Holder {
+  readonly known: UserRow | undefined
+  readonly password: string | null
+}
+
+async function linkFor(
+  backend: Backend,
+  tables: Tables,
+  params: LinkParams,
+  { known, password }: Holder,
+): Promise<Link> {
+  const at = momentOf(backend)
   const who = () => known ?? notThere()
-
-  async function kept(
-    user: UserRow,
-    token: OneTimeTokenType,
-    changes: Partial<UserRow>,
-    to = email,
-  ): Promise<Prepared> {
-    const hash = hashOfCode(to, code)
-    await keepToken(tables, user.id, token, hash, at)
-    await tables.users.update(user.id, changes)
-    return { user: { ...user, ...changes }, type, hash }
-  }
-
-  switch (type) {
+  switch (params.type) {
     case 'magiclink':
     case 'recovery':
-      return kept(who(), 'recovery_token', { recovery_sent_at: at })
+      return { user: who(), token: 'recovery_token', changes: { recovery_sent_at: at } }
     case 'invite': {
       const user = await unconfirmed(tables, newcomer(backend, params, null))
-      return kept(user, 'confirmation_token', { invited_at: at, confirmation_sent_at: at })
+      return { user, token: 'confirmation_token', changes: { invited_at: at, confirmation_sent_at: at } }
     }
     case 'signup': {
       const user = await unconfirmed(tables, newcomer(backend, params, password))
-      const user_metadata = known ? mergeMetadata(user.user_metadata, data) : user.user_metadata
-      return kept(user, 'confirmation_token', { confirmation_sent_at: at, user_metadata })
+      const user_metadata = known ? mergeMetadata(user.user_metadata, params.data) : user.user_metadata
+      return { user, token: 'confirmation_token', changes: { confirmation_sent_at: at, user_metadata } }
     }
     case 'email_change_current':
     case 'email_change_new': {
       const user = who()
-      const isNew = type === 'email_change_new'
+      const isNew = params.type === 'email_change_new'
       const new_email = await newAddress(backend, tables, params.new_email, isNew)
       const changes = { new_email, email_change_sent_at: at, email_change_confirm_status: 0 } as const
-      if (isNew) return kept(user, 'email_change_token_new', changes, new_email)
-      return kept(user, 'email_change_token_current', changes)
+      if (isNew) return { user, token: 'email_change_token_new', changes, address: new_email }
+      return { user, token: 'email_change_token_current', changes }
     }
     default:
-      throw validationFailed(`Invalid email action link type requested: ${type}`)
+      throw validationFailed(`Invalid email action link type requested: ${params.type}`)
   }
 }
 

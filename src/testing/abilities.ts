@@ -1,0 +1,109 @@
+/** What a test can do alike with a whole platform and with a scope of it. */
+import type { Platform } from '../platform.js'
+import type { Miss } from '../recordings/index.js'
+import type { KeyOptions, TestKeys } from './credentials.js'
+import { type Awaitable, createTestJournal, type SharedJournal, type TestJournal } from './journal.js'
+import { type FailNext, failing, giving, type ReplyWith, type SharedAddedReply } from './reply.js'
+import { type TestResource, testResource } from './resource.js'
+import { createTools, type TestTools, testLists } from './tools.js'
+import type { Unanswered } from './unanswered.js'
+
+/** In any process. */
+export interface SharedAbilities {
+  /** Adds a reply for the model. It takes precedence over all earlier ones. */
+  readonly reply: ReplyWith<SharedAddedReply>
+  /** Makes the next requests fail. */
+  readonly failNext: FailNext<Awaitable<void>>
+  /** The requests since the last reset, and their answers. */
+  readonly journal: SharedJournal
+  /** Tools of MCP servers: `platform.mcp.tool('get_weather').reply('Sunny.')`, and `.calls()`. */
+  readonly mcp: TestTools
+  /** The latest requests without a matching recording, the newest first, each compared with the closest recording. */
+  misses(): Awaitable<readonly Miss[]>
+  /** Throws, or rejects with, an Error that lists each request since the last reset for which nothing was prepared. */
+  expectNoMisses(): Awaitable<void>
+  /** An API key for `/v1`: of the user with the address `user`, or of no user. */
+  createKey(options?: KeyOptions): Promise<string>
+  /**
+   * The rows of a resource, whatever user they belong to; `path` is that of the configuration.
+   *
+   * ```ts
+   * await platform.resource('/builder/projects').insert({ name: 'Atlas' })
+   * ```
+   */
+  resource(path: string): TestResource
+}
+
+/** In this process. */
+export interface Abilities extends SharedAbilities {
+  /**
+   * Adds a reply for the model. It takes precedence over all earlier ones. A text, the form of a rule's `reply`, a list of these for
+   * successive answers, or a rule:
+   *
+   * ```ts
+   * await platform.reply('Sunny.')
+   * await platform.reply({ toolCalls: [{ name: 'get_weather', arguments: { city: 'Oslo' } }] }, { when: { user: 'Oslo' }, times: 1 })
+   * await platform.reply(['First.', 'Then.'])
+   * await platform.reply({ when: { user: /weather/i }, reply: { text: 'Rain.' } })
+   * ```
+   *
+   * The result counts how often the reply was used, and can remove it. Requests sent after the call wait until the reply is in place,
+   * even if the call is not awaited. Rejects with a `ProblemsError` for an invalid rule.
+   */
+  readonly reply: ReplyWith
+  /**
+   * Makes the next request fail in this way, or the next `times` requests: to any endpoint of the platform, or to paths that match
+   * `path` (`*` matches any text), and only with `method` if that is given.
+   *
+   * ```ts
+   * platform.failNext({ status: 429, retryAfter: 1 }, { times: 2 })
+   * platform.failNext({ cutAfterChunks: 3 }, { path: '/v1/chat/completions' })
+   * ```
+   *
+   * `when` has conditions as in rules and limits the fault to matching chat completions. `scope` limits it to requests of a scope.
+   *
+   * Several faults are queued. Requests that are refused for their credential, or that ask for a fault themselves, do not count.
+   * Throws a `ProblemsError` for an invalid fault.
+   */
+  readonly failNext: FailNext
+  /**
+   * The requests since the last reset, and their answers.
+   *
+   * ```ts
+   * const { request } = await platform.journal.waitFor({ path: '/v1/chat/completions', body: { stream: true } })
+   * expect(platform.journal.count({ status: '4xx' })).toBe(0)
+   * ```
+   *
+   * Queries see requests as they came; in the returned entries secrets are removed.
+   */
+  readonly journal: TestJournal
+  misses(): readonly Miss[]
+  /**
+   * Throws an Error that lists each request since the last reset for which nothing was prepared: no recording or, with `strict`,
+   * no rule. Misses that `recordings.onMiss` answers in another way do not count.
+   */
+  expectNoMisses(): void
+}
+
+interface Parts {
+  readonly platform: Platform
+  readonly keys: TestKeys
+  readonly unanswered: Unanswered
+  /** The real time of the last reset. */
+  readonly sinceMs: () => number
+}
+
+/** Those of a scope; without one, of the whole platform. */
+export function createAbilities({ platform, keys, unanswered, sinceMs }: Parts, scope?: string): Abilities {
+  const reply = giving(platform, scope)
+  const { underWay } = platform.forTests.traffic
+  const journal = createTestJournal({ journal: platform.journal, scope, sinceMs, underWay })
+  return {
+    ...{ reply, journal, mcp: createTools({ reply, journal, lists: testLists(platform, scope) }) },
+    failNext: failing(platform, scope),
+    misses: () => unanswered.misses(scope),
+    expectNoMisses: () => unanswered.expectNone(scope),
+    createKey: options => keys.create(options, scope),
+    resource: path => testResource(platform, path, scope),
+  }
+}
