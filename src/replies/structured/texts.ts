@@ -1,5 +1,5 @@
 /** Generates texts: by format, by pattern or by name, and of the required length. */
-import randexp from 'randexp'
+import randexp, { type RandRegExp } from 'randexp'
 import { UnfitSchema } from '../../check/json-schema-form.js'
 import type { Faker } from '../fake.js'
 import { textNamed } from './field-names.js'
@@ -69,7 +69,7 @@ function ofLength(text: string, { least, most }: Lengths, faker: Faker): string 
 }
 
 // The package exports the class itself, but its types say otherwise.
-const RandExp = randexp as unknown as typeof randexp.default
+const RandExp = randexp as unknown as new (pattern: string) => Pick<RandRegExp, 'max' | 'randInt' | 'gen'>
 
 /** Means "unlimited" when randexp asks for the number of repetitions. */
 const ENDLESS = 1_000_003
@@ -80,7 +80,6 @@ const MOST_REPEATED = 1_000_000
 /** More than there are characters to choose from, so only repetitions have such a range. */
 const LARGEST_SET = 100
 
-/** Generates texts that match a regular expression. The only file that imports `randexp`. */
 interface Lengths {
   readonly least: number
   readonly most: number
