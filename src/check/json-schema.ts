@@ -49,6 +49,9 @@ interface Validation {
   readonly whole?: string
 }
 
+/** Schemas are never changed, so each is prepared once. */
+const validators = new WeakMap<object, Validator>()
+
 export type Validator = (value: unknown, options?: Validation) => readonly Mistake[]
 
 /**
@@ -56,6 +59,13 @@ export type Validator = (value: unknown, options?: Validation) => readonly Mista
  * values from clients are validated within `bounded`. Throws an UnfitSchema for a schema that cannot be used.
  */
 export function validatorOf(schema: unknown): Validator {
+  if (typeof schema !== 'object' || schema === null) return prepared(schema)
+  const validator = validators.get(schema) ?? prepared(schema)
+  validators.set(schema, validator)
+  return validator
+}
+
+function prepared(schema: unknown): Validator {
   const root = tidied(schema)
   const lookup = lookupOf(root)
   const schemaAt = (location: string) => schemaIn(lookup, root, location)

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { closed, described, integer } from '../check/check.js'
 import type { RandomFault } from '../core/fault.js'
-import type { Pace, PaceInput } from '../core/pace.js'
+import type { Pace, PaceChange, PaceInput } from '../core/pace.js'
 import { group } from './forms.js'
 
 const most = integer(0, 1_000_000_000)
@@ -60,6 +60,13 @@ export interface Changeable {
   readonly limits: CurrentLimits
   /** Random faults. */
   readonly random: readonly RandomFault[]
+}
+
+/** The changes. Anything absent is as configured. */
+export interface Changes {
+  readonly pace?: PaceChange | undefined
+  readonly limits?: LimitsChange | undefined
+  readonly random?: readonly RandomFault[] | undefined
 }
 
 /** A setting: its current value, its configured value, and whether it was changed. */

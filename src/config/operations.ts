@@ -5,9 +5,9 @@ import { listOf, mapOf, maybe, number, object, oneOf, text, whole, yesOrNo } fro
 import { ProblemsError } from '../check/problem.js'
 import { modeNotPossible } from '../core/errors.js'
 import { type Mode, modes } from '../core/exchange.js'
-import { type RandomFault, randomFaultSchema } from '../core/fault.js'
-import { distributions, type PaceChange, paceChange, paceInput } from '../core/pace.js'
-import { type Changeable, type LimitsChange, limitsChange, type Setting } from './limit-options.js'
+import { randomFaultSchema } from '../core/fault.js'
+import { distributions, paceChange, paceInput } from '../core/pace.js'
+import { type Changeable, type Changes, limitsChange, type Setting } from './limit-options.js'
 import { modeSwitch, randomFaultsChange } from './schema.js'
 
 const currentModes = object({ mode: oneOf(modes), modes: mapOf(oneOf(modes)) })
@@ -83,11 +83,7 @@ export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch 
 interface RuntimeSettings {
   standing<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]>
   /** `undefined` restores the configured value. Throws a ProblemsError for a model that does not exist. */
-  change(changes: {
-    readonly pace?: PaceChange | undefined
-    readonly limits?: LimitsChange | undefined
-    readonly random?: readonly RandomFault[] | undefined
-  }): void
+  change(changes: Changes): void
   /** What each credential has used of its limits in the current minute. */
   usage(): Promise<readonly Of<typeof usage>[]>
 }

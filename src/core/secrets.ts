@@ -2,10 +2,14 @@
  * Secrets: random ones are stored as digests, passwords as hashes of known kinds and cost, and the development secrets
  * are public.
  */
-import { hash } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 
 /** The digest under which a secret is stored and found: SHA-256, hex. Sufficient for random secrets, and fast. */
 export const digestOf = (secret: string) => hash('sha256', secret, 'hex')
+
+/** Compares digests, which all have one length, so that the time does not reveal where the texts differ. */
+export const isSameSecret = (one: string, other: string) =>
+  timingSafeEqual(Buffer.from(digestOf(one)), Buffer.from(digestOf(other)))
 
 // The parameters in a hash are chosen by an admin. Without limits, one sign-in could take hours or all of the memory.
 

@@ -1,5 +1,4 @@
 /** Checks whether the caller is the developer, who has the control token or the service key. */
-import { createHash, timingSafeEqual } from 'node:crypto'
 import {
   missingControlToken,
   notForControl,
@@ -8,6 +7,7 @@ import {
   unknownControlToken,
 } from '../core/errors.js'
 import type { Caller } from '../core/exchange.js'
+import { isSameSecret } from '../core/secrets.js'
 import type { Identify } from './identify.js'
 
 /** The credentials for the control API, if it requires one. */
@@ -22,10 +22,8 @@ export interface ControlKeys {
 /** Whether the Authorization header contains the control token. Takes constant time. */
 export function showsToken(authorization: string | undefined, token: string): boolean {
   const [, shown = ''] = /^bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
-  return token !== '' && timingSafeEqual(digest(shown), digest(token))
+  return token !== '' && isSameSecret(shown, token)
 }
-
-const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /**
  * Returns for the control token and for a service key that is not public. Rejects with a 401, or with a 403 for a valid

@@ -59,21 +59,10 @@ const named = <T extends { readonly name: string }>(what: string, name: string, 
 /** Longer than checking real arguments takes. */
 const CHECK_MS = 100
 
-const validators = new WeakMap<object, ReturnType<typeof validatorOf>>()
-
-/** Throws an UnfitSchema for a schema that cannot be used. */
-export function validatorFor(schema: object) {
-  const before = validators.get(schema)
-  if (before) return before
-  const made = validatorOf(schema)
-  validators.set(schema, made)
-  return made
-}
-
 /** Why a schema cannot be used; `undefined` if it can. */
 export function troubleWith(schema: object): string | undefined {
   try {
-    validatorFor(schema)
+    validatorOf(schema)
     return undefined
   } catch (error) {
     if (error instanceof UnfitSchema) return error.message
@@ -97,7 +86,7 @@ export function requireFit(given: unknown, schema: object, whole: string): void 
 
 function mistakesIn(given: unknown, schema: object, whole: string) {
   try {
-    return bounded(() => validatorFor(schema)(given, { whole }), CHECK_MS)
+    return bounded(() => validatorOf(schema)(given, { whole }), CHECK_MS)
   } catch (error) {
     if (error instanceof TookTooLong) throw invalid(`checking the ${whole} takes too long.`)
     throw error

@@ -1,6 +1,8 @@
 /** The state of a call without a session, which the client sends back with its next attempt: signed against changes, and bound to caller and call. */
-import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+import { createHmac, hash, randomBytes } from 'node:crypto'
 import { stringifyExact } from '../core/json.js'
+import { isSameSecret } from '../core/secrets.js'
 import { RpcError, rpcCodes } from '../rpc/frames.js'
 
 /** The state of a call when it asked the client. */
@@ -31,10 +33,6 @@ const digestOf = ({ holder, call }: Bound) => hash('sha256', stringifyExact([hol
 export function createRequestStates(now: () => number): RequestStates {
   const key = randomBytes(32)
   const sign = (payload: string) => createHmac('sha256', key).update(payload).digest('base64url')
-  const isSigned = (payload: string, signature: string) => {
-    const [one, other] = [Buffer.from(sign(payload)), Buffer.from(signature)]
-    return one.length === other.length && timingSafeEqual(one, other)
-  }
   return {
     seal(progress, bound) {
       const written = stringifyExact({ ...progress, bound: digestOf(bound), untilMs: now() + VALID_MS })
@@ -43,7 +41,8 @@ export function createRequestStates(now: () => number): RequestStates {
     },
     open(state, bound) {
       const [payload = '', signature = '', ...more] = typeof state === 'string' ? state.split('.') : []
-      if (more.length > 0 || !isSigned(payload, signature)) throw refused('it is not as the server gave it out')
+      if (more.length > 0 || !isSameSecret(sign(payload), signature))
+        throw refused('it is not as the server gave it out')
       const opened = JSON.parse(Buffer.from(payload, 'base64url').toString()) as CallProgress & {
         readonly bound: string
         readonly untilMs: number

@@ -1,6 +1,7 @@
 /** Rewords what Redocly finds wrong with a document. */
 import type { lintDocument } from '@redocly/openapi-core'
 import { type Path, spoken } from '../check/check.js'
+import { valueAt } from '../config/options.js'
 import { stepsOf } from './document.js'
 
 type LintProblem = Awaited<ReturnType<typeof lintDocument>>[number]
@@ -63,6 +64,3 @@ function pathIn(parsed: unknown, pointer: string): Path {
     return key
   })
 }
-
-const valueAt = (from: unknown, path: Path): unknown =>
-  path.reduce<unknown>((at, step) => (at as Readonly<Record<string, unknown>> | null | undefined)?.[step], from)

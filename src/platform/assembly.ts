@@ -1,5 +1,6 @@
 /** Assembles everything that follows from one reading of the configuration. */
 import { estimated, promptTokens, type Tokenizer, tokenizerNamed } from '../completions/tokens/index.js'
+import type { Changes } from '../config/limit-options.js'
 import { askingLive, type LoadedConfig } from '../config/load.js'
 import type { Config } from '../config/schema.js'
 import {
@@ -39,7 +40,7 @@ import { loadRedact } from './recordings.js'
 import { resourcesOpener } from './resources.js'
 import { readReplies, whenLoaded } from './rules.js'
 import type { Runtime } from './runtime.js'
-import { type Changes, inForce } from './settings.js'
+import { inForce } from './settings.js'
 import { mcpPathsOf, openAuthProxy, openProxy } from './upstream.js'
 
 /** Everything that follows from one reading of the configuration. */

@@ -1,4 +1,5 @@
 /** The parts that live as long as the process: a reload does not replace them. */
+import type { Changes } from '../config/limit-options.js'
 import type { LoadedConfig } from '../config/load.js'
 import { createViolations } from '../contract/violations.js'
 import { createClock } from '../core/clock.js'
@@ -19,7 +20,7 @@ import type { Part, PlatformSources } from './part.js'
 import { createRecordingsPart } from './recordings.js'
 import { openResourceRows } from './resources.js'
 import { createRulesPart, loadReplies, type RepliesPart } from './rules.js'
-import { type Changes, createSettings } from './settings.js'
+import { createSettings } from './settings.js'
 import { createStatePart } from './state.js'
 
 /** The result of one reading of the configuration. */

@@ -2,21 +2,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ProblemsError } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
-import type { Changeable, LimitsChange, Setting } from '../config/limit-options.js'
+import type { Changeable, Changes, LimitsChange, Setting } from '../config/limit-options.js'
 import type { LoadedConfig } from '../config/load.js'
 import type { Config } from '../config/schema.js'
-import type { RandomFault } from '../core/fault.js'
 import { type PaceChange, type PaceInput, paceFrom } from '../core/pace.js'
 import type { State, Tables } from '../core/state.js'
 import type { Counters, Usage } from '../limits/index.js'
 import type { Part } from './part.js'
-
-/** The changes. Anything absent is as configured. */
-export interface Changes {
-  readonly pace?: PaceChange | undefined
-  readonly limits?: LimitsChange | undefined
-  readonly random?: readonly RandomFault[] | undefined
-}
 
 type Configured = Pick<Config, 'pace' | 'models' | 'limits' | 'faults'>
 

@@ -3,7 +3,7 @@ import { inlineYaml } from '../check/yaml.js'
 import type { MatchInput, ReadyReply, ReadyRule } from './dialect.js'
 import type { Choice, Generation } from './generation.js'
 import type { Memory } from './memory.js'
-import { type CandidateRules, nearestSentence } from './nearest.js'
+import { type CandidateRules, nearestSentence, type TriedRule } from './nearest.js'
 
 export interface Explanation<T = Generation> {
   /** The rule that answers; `undefined` if none does. */
@@ -16,11 +16,6 @@ export interface Explanation<T = Generation> {
   nearest(): string
   /** The answer. It does not count as one. Rejects with a 424 if no rule matches and `strict` is on. */
   says(): Promise<T>
-}
-
-interface TriedRule {
-  readonly rule: ReadyRule
-  readonly reasons: readonly string[]
 }
 
 /** Rules that only apply to one explanation. */

@@ -7,7 +7,8 @@ export interface CandidateRules<I extends MatchInput, S extends ReadyReply = Rea
   reasonsAgainst(rule: ReadyRule<S>, input: I): readonly string[]
 }
 
-interface Nearest {
+/** A rule, and why it does not answer. */
+export interface TriedRule {
   readonly rule: ReadyRule
   /** Without full stops. */
   readonly reasons: readonly string[]
@@ -17,8 +18,8 @@ interface Nearest {
 function nearestRule<I extends MatchInput, S extends ReadyReply>(
   { rules, reasonsAgainst }: CandidateRules<I, S>,
   input: I,
-): Nearest | undefined {
-  let best: (Nearest & { readonly holding: number }) | undefined
+): TriedRule | undefined {
+  let best: (TriedRule & { readonly holding: number }) | undefined
   for (const rule of rules) {
     const reasons = reasonsAgainst(rule, input)
     const holding = rule.conditions.length - reasons.length

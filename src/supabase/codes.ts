@@ -1,8 +1,8 @@
 /**
  * One-time codes and the links that carry them: creates them, sends them to the outbox, finds them, and uses them once.
  */
-import { createHash, randomInt, randomUUID, timingSafeEqual } from 'node:crypto'
-import { digestOf } from '../core/secrets.js'
+import { createHash, randomInt, randomUUID } from 'node:crypto'
+import { digestOf, isSameSecret } from '../core/secrets.js'
 import type { MessageRow, Moment, OneTimeTokenRow, OneTimeTokenType, Tables, UserRow } from '../core/state.js'
 import { type Backend, externalUrl, momentOf } from './backend.js'
 
@@ -60,14 +60,11 @@ export async function findToken(
 /** Whether the hash belongs to the token, and the token has not expired. */
 export function isValid(backend: Backend, hash: string, token: OneTimeTokenRow | undefined): boolean {
   if (!token || !isFresh(backend, token)) return false
-  return [hash, `${PKCE}${hash}`].some(one => same(digestOf(one), token.token_hash))
+  return [hash, `${PKCE}${hash}`].some(one => isSameSecret(digestOf(one), token.token_hash))
 }
 
 export const isFresh = ({ settings, now }: Backend, { created_at }: OneTimeTokenRow) =>
   now() <= Date.parse(created_at) + settings.mailerOtpExp * 1000
-
-const same = (one: string, other: string) =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
 
 /** The purpose of a message. In emails it is the `type` of the link. */
 export type MessageKind =

@@ -1,6 +1,6 @@
 /** Sign-ins with PKCE (RFC 7636): stores the app's challenge until the app returns with its verifier. */
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
-import { digestOf } from '../core/secrets.js'
+import { createHash, randomUUID } from 'node:crypto'
+import { digestOf, isSameSecret } from '../core/secrets.js'
 import type { FlowStateRow, Tables } from '../core/state.js'
 import { type Backend, momentOf } from './backend.js'
 import { badCodeVerifier, flowStateExpired, flowStateNotFound, noFlowForLink, validationFailed } from './errors.js'
@@ -95,6 +95,5 @@ const challengeOf = (verifier: string) => createHash('sha256').update(verifier).
 
 function answers(verifier: string, { code_challenge, code_challenge_method }: FlowStateRow): boolean {
   const given = code_challenge_method === 's256' ? challengeOf(verifier) : verifier
-  const [one, other] = [Buffer.from(given), Buffer.from(code_challenge)]
-  return one.length === other.length && timingSafeEqual(one, other)
+  return isSameSecret(given, code_challenge)
 }

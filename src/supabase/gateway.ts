@@ -2,9 +2,8 @@
  * The gateway in front of the auth backend. It requires a known API key, as Kong does at a self-hosted Supabase
  * (supabase-auth.md, §4).
  */
-import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { digestOf } from '../core/secrets.js'
+import { isSameSecret } from '../core/secrets.js'
 import { startOf } from '../keys/api-key-form.js'
 import { gatewayKeyMissing, gatewayRefusal } from './errors.js'
 import type { Tokens } from './tokens.js'
@@ -47,7 +46,7 @@ export function createGateway({ kind, tokens, publishableKey, secretKey }: Parts
         const [key] = given
         if (key === undefined) throw gatewayKeyMissing()
         const known = [anonKey, serviceKey, publishableKey, secretKey]
-        if (!known.some(one => one !== '' && same(one, key))) {
+        if (!known.some(one => one !== '' && isSameSecret(one, key))) {
           const tried = { kind: 'apiKey', reason: 'unknown', start: startOf(key) } as const
           throw gatewayRefusal('Invalid authentication credentials', tried)
         }
@@ -56,8 +55,8 @@ export function createGateway({ kind, tokens, publishableKey, secretKey }: Parts
       if (authorization !== undefined && !authorization.startsWith('Bearer sb_')) return authorization
       const key = given[0] ?? authorization?.slice('Bearer '.length)
       if (key === undefined) return authorization
-      if (secretKey !== '' && same(secretKey, key)) return `Bearer ${serviceKey}`
-      if (publishableKey !== '' && same(publishableKey, key)) return `Bearer ${anonKey}`
+      if (secretKey !== '' && isSameSecret(secretKey, key)) return `Bearer ${serviceKey}`
+      if (publishableKey !== '' && isSameSecret(publishableKey, key)) return `Bearer ${anonKey}`
       return given[0] ?? authorization
     },
   }
@@ -68,6 +67,3 @@ function keysIn(header: string | string[] | undefined, query: string): readonly 
   if (header !== undefined && header !== '') return String(header).split(/, */)
   return query === '' ? [] : new URLSearchParams(query).getAll('apikey').filter(key => key !== '')
 }
-
-/** Compares digests, which all have one length, so that the time does not reveal where the keys differ. */
-const same = (one: string, other: string) => timingSafeEqual(Buffer.from(digestOf(one)), Buffer.from(digestOf(other)))

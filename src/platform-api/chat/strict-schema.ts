@@ -1,4 +1,5 @@
 /** Finds what OpenAI refuses in the JSON Schema of a function or of an answer. */
+import { isObject } from '../../core/json.js'
 
 /** A position in a schema: the last step, and the position above it. */
 interface Place {
@@ -18,7 +19,7 @@ const MOST_PARTS = 20_000
  * `count` schemas.
  */
 export function wrongInSchema(what: string, root: unknown, isStrict: boolean, count = 1): string | undefined {
-  if (!isNode(root)) return undefined
+  if (!isObject(root)) return undefined
   const refusal = (why: string) => `Invalid schema for ${what}: ${why}`
   if (!isOf('object', root)) {
     const type = root.type === undefined ? 'None' : String(root.type).slice(0, 100)
@@ -49,7 +50,7 @@ export function wrongInSchema(what: string, root: unknown, isStrict: boolean, co
   }
 
   function add(node: unknown, place: Place): void {
-    if (isNode(node)) parts.push({ node, place })
+    if (isObject(node)) parts.push({ node, place })
   }
 }
 
@@ -62,12 +63,10 @@ function wrongIn(node: Node, isStrict: boolean): string | undefined {
   if (!isOf('object', node) && node.properties === undefined) return undefined
   if (node.additionalProperties !== false) return "'additionalProperties' is required to be supplied and to be false."
   const required = new Set(Array.isArray(node.required) ? node.required : [])
-  const missing = Object.keys(isNode(node.properties) ? node.properties : {}).find(name => !required.has(name))
+  const missing = Object.keys(isObject(node.properties) ? node.properties : {}).find(name => !required.has(name))
   if (missing === undefined) return undefined
   return `'required' is required to be supplied and to be an array including every key in properties. Missing '${missing.slice(0, 100)}'.`
 }
-
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isOf = (type: string, { type: own }: Node) => own === type || (Array.isArray(own) && own.includes(type))
 

@@ -2,10 +2,11 @@
 import { methodNotAllowed } from '../../core/errors.js'
 import { type Caller, type Endpoint, type Exchange, jsonReply, type Reply, userCaller } from '../../core/exchange.js'
 import { AUTH } from '../../core/paths.js'
-import type { MessageRow, UserRow } from '../../core/state.js'
+import type { MessageRow, Tables, UserRow } from '../../core/state.js'
 import { authenticate, requireAdmin, type SignedIn } from '../authenticate.js'
 import type { Backend } from '../backend.js'
 import { redirectTo } from '../destinations.js'
+import type { UserWithMessages } from '../letters.js'
 import { type Grant, tokenResponse } from '../sessions.js'
 import { queryOf } from './params.js'
 import { type About, operationOf } from './says.js'
@@ -80,6 +81,20 @@ export const idBehind = (name: string, { path }: Exchange) => path.split('/')[pa
 /** Announces messages that have been committed to the outbox. */
 export function announce(backend: Backend, messages: readonly MessageRow[]): void {
   for (const message of messages) backend.announce(message)
+}
+
+/** Sends messages to the user with this address, if there is one, and announces them. */
+export async function sendTo(
+  backend: Backend,
+  address: { readonly email: string } | { readonly phone: string },
+  send: (tables: Tables, user: UserRow) => Promise<UserWithMessages | undefined>,
+): Promise<readonly MessageRow[]> {
+  const sent = await (await backend.state()).write(async tables => {
+    const [user] = await tables.users.find(address)
+    return user && send(tables, user)
+  })
+  announce(backend, sent?.messages ?? [])
+  return sent?.messages ?? []
 }
 
 /** A reply without a body. */

@@ -8,7 +8,7 @@ import { challengeIn } from '../flows.js'
 import { sendPhoneCode, sendSignIn } from '../letters.js'
 import { unknownPassword } from '../passwords.js'
 import { isConfirmed } from '../users.js'
-import { announce, forAnyone, redirectOf } from './frame.js'
+import { forAnyone, redirectOf, sendTo } from './frame.js'
 import { type Params, readParams } from './params.js'
 import type { About } from './says.js'
 import { requireChannel, signUp } from './signup.js'
@@ -89,11 +89,9 @@ async function byEmail(backend: Backend, exchange: Exchange, params: OtpParams):
     // The email that confirms a new address also signs its reader in.
     if (!settings.mailerAutoconfirm) return jsonReply({})
   }
-  const sent = await (await backend.state()).write(async tables => {
-    const [user] = await tables.users.find({ email: validEmail(params.email) })
-    return user && sendSignIn(backend, tables, user, 'magiclink', { redirect, challenge })
-  })
-  announce(backend, sent?.messages ?? [])
+  await sendTo(backend, { email: validEmail(params.email) }, (tables, user) =>
+    sendSignIn(backend, tables, user, 'magiclink', { redirect, challenge }),
+  )
   return jsonReply({})
 }
 
@@ -109,17 +107,14 @@ async function byPhone(backend: Backend, exchange: Exchange, params: OtpParams):
     await signUp(backend, wanted, redirectOf(backend, exchange))
     if (!settings.smsAutoconfirm) return jsonReply({})
   }
-  const sent = await (await backend.state()).write(async tables => {
-    const [user] = await tables.users.find({ phone })
-    return user && sendPhoneCode(backend, tables, user, { kind: 'sms', phone })
-  })
-  announce(backend, sent?.messages ?? [])
-  return jsonReply(messageIdOf(sent?.messages))
+  const messages = await sendTo(backend, { phone }, (tables, user) =>
+    sendPhoneCode(backend, tables, user, { kind: 'sms', phone }),
+  )
+  return jsonReply(messageIdOf(messages))
 }
 
 /** The part of the response that names the text message that was sent. */
-export const messageIdOf = (messages: readonly { id: string }[] = []) =>
-  messages[0] ? { message_id: messages[0].id } : {}
+export const messageIdOf = (messages: readonly { id: string }[]) => (messages[0] ? { message_id: messages[0].id } : {})
 
 const recoverFields = { email: 'string', code_challenge: 'string', code_challenge_method: 'string' } as const
 
@@ -139,11 +134,7 @@ export const recover = (backend: Backend): Endpoint =>
     if (params.email === '') throw validationFailed('Password recovery requires an email')
     const email = validEmail(params.email)
     const back = { redirect: redirectOf(backend, exchange), challenge: challengeIn(params) }
-    const sent = await (await backend.state()).write(async tables => {
-      const [user] = await tables.users.find({ email })
-      return user && sendSignIn(backend, tables, user, 'recovery', back)
-    })
-    announce(backend, sent?.messages ?? [])
+    await sendTo(backend, { email }, (tables, user) => sendSignIn(backend, tables, user, 'recovery', back))
     // The response is the same for an unknown address, so that it does not reveal who has an account.
     return jsonReply({})
   })

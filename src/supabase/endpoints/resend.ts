@@ -19,7 +19,7 @@ import {
   sendReauthentication,
   type UserWithMessages,
 } from '../letters.js'
-import { announce, forAnyone, forUser, redirectOf } from './frame.js'
+import { announce, forAnyone, forUser, redirectOf, sendTo } from './frame.js'
 import { messageIdOf } from './otp.js'
 import { type Params, readParams } from './params.js'
 
@@ -45,12 +45,8 @@ export const resend = (backend: Backend): Endpoint =>
       const { kind, where } = checked(backend.settings, params)
       const isMail = kind === 'signup' || kind === 'email_change'
       const back = { redirect: redirectOf(backend, exchange), challenge: isMail ? challengeIn(params) : undefined }
-      const sent = await (await backend.state()).write(async tables => {
-        const [user] = await tables.users.find(where)
-        return user && sendAgain(backend, tables, user, { kind, back })
-      })
-      announce(backend, sent?.messages ?? [])
-      return jsonReply(isMail ? {} : messageIdOf(sent?.messages))
+      const messages = await sendTo(backend, where, (tables, user) => sendAgain(backend, tables, user, { kind, back }))
+      return jsonReply(isMail ? {} : messageIdOf(messages))
     },
   )
 
