@@ -10,7 +10,7 @@ import { useAddress } from './routing.js'
 import { SessionProvider } from './session/session.jsx'
 import { useView } from './views.js'
 import { Announcer } from './widgets/announcer.jsx'
-import { Asked } from './widgets/dialog.jsx'
+import { OpenDialog } from './widgets/dialog.jsx'
 import { useIsAnswering, useResource } from './widgets/resource.js'
 import { FailureNote, Waiting } from './widgets/states.jsx'
 
@@ -46,7 +46,7 @@ export function App() {
           {shown.kind === 'loading' && <Waiting />}
           {shown.kind === 'failed' && <FailureNote failure={notLoaded()} retry={() => location.reload()} />}
         </Frame>
-        <Asked />
+        <OpenDialog />
         <Announcer />
       </SessionProvider>
     </ConfigProvider>

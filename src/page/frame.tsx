@@ -64,40 +64,25 @@ function Brand() {
   )
 }
 
-interface Place {
-  readonly view: View & IconName
-  readonly name: string
+type PlaceName = View & IconName
+
+/** The views by group. The first group has no heading; the others are for the developer who runs this Standin. */
+const groups: Readonly<Record<string, Readonly<Partial<Record<PlaceName, string>>>>> = {
+  '': { connect: 'Connect', keys: 'API keys', playground: 'Playground' },
+  Platform: {
+    requests: 'Requests',
+    replies: 'Replies',
+    resources: 'Resources',
+    mcp: 'MCP',
+    recordings: 'Recordings',
+    controls: 'Controls',
+  },
+  People: { users: 'Users', outbox: 'Outbox' },
 }
 
-const app: readonly Place[] = [
-  { view: 'connect', name: 'Connect' },
-  { view: 'keys', name: 'API keys' },
-  { view: 'playground', name: 'Playground' },
-]
+const namesOf = (group: (typeof groups)[string]) => Object.entries(group) as [PlaceName, string][]
 
-/** Views for the developer who runs this Standin. */
-const groups: readonly { readonly name: string; readonly places: readonly Place[] }[] = [
-  {
-    name: 'Platform',
-    places: [
-      { view: 'requests', name: 'Requests' },
-      { view: 'replies', name: 'Replies' },
-      { view: 'resources', name: 'Resources' },
-      { view: 'mcp', name: 'MCP' },
-      { view: 'recordings', name: 'Recordings' },
-      { view: 'controls', name: 'Controls' },
-    ],
-  },
-  {
-    name: 'People',
-    places: [
-      { view: 'users', name: 'Users' },
-      { view: 'outbox', name: 'Outbox' },
-    ],
-  },
-]
-
-const places = [...app, ...groups.flatMap(({ places }) => places)]
+const places = Object.values(groups).flatMap(namesOf)
 
 const themes = [
   ['system', 'System colours'],
@@ -137,11 +122,15 @@ function Navigation({ view }: Pick<Props, 'view'>) {
     return () => removeEventListener('popstate', close)
   }, [])
   const unseen = useUnseenMessages()
-  const here = places.find(place => place.view === view)
-  const item = (place: Place) => (
-    <li key={place.view}>
-      <PlaceLink {...place} isCurrent={place.view === view} unseen={place.view === 'outbox' ? unseen : 0} />
-    </li>
+  const [place, name = 'Menu'] = places.find(([place]) => place === view) ?? []
+  const list = (group: (typeof groups)[string], labelledBy?: string) => (
+    <ul aria-labelledby={labelledBy}>
+      {namesOf(group).map(([place, name]) => (
+        <li key={place}>
+          <PlaceLink {...{ place, name }} isCurrent={place === view} unseen={place === 'outbox' ? unseen : 0} />
+        </li>
+      ))}
+    </ul>
   )
   const fold = (event: KeyboardEvent) => {
     if (event.key !== 'Escape' || !isOpen) return
@@ -159,38 +148,43 @@ function Navigation({ view }: Pick<Props, 'view'>) {
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}
       >
-        {here && <Icon name={here.view} />}
+        {place && <Icon name={place} />}
         <span class="grow">
           <span class="unseen">Menu, now at </span>
-          {here?.name ?? 'Menu'}
+          {name}
         </span>
         <Icon name="chevron" />
       </button>
       <div id={id} class={isOpen ? 'places-all places-open' : 'places-all'}>
-        <ul>{app.map(item)}</ul>
-        {groups.map(({ name, places }) => (
-          <div key={name}>
-            <p class="places-head quiet small" id={`places-${name}`}>
-              {name}
-            </p>
-            <ul aria-labelledby={`places-${name}`}>{places.map(item)}</ul>
-          </div>
-        ))}
+        {Object.entries(groups).map(([name, group]) =>
+          name === '' ? (
+            list(group)
+          ) : (
+            <div key={name}>
+              <p class="places-head quiet small" id={`places-${name}`}>
+                {name}
+              </p>
+              {list(group, `places-${name}`)}
+            </div>
+          ),
+        )}
         <Theme />
       </div>
     </nav>
   )
 }
 
-interface PlaceLinkProps extends Place {
+interface PlaceLinkProps {
+  readonly place: PlaceName
+  readonly name: string
   readonly isCurrent: boolean
   /** How much there is that was not looked at. */
   readonly unseen: number
 }
 
-const PlaceLink = ({ view, name, isCurrent, unseen }: PlaceLinkProps) => (
-  <Link to={routes[view]} class="place item" current={isCurrent}>
-    <Icon name={view} />
+const PlaceLink = ({ place, name, isCurrent, unseen }: PlaceLinkProps) => (
+  <Link to={routes[place]} class="place item" current={isCurrent}>
+    <Icon name={place} />
     {name}
     {unseen > 0 && (
       <span class="place-count small">

@@ -5,6 +5,7 @@ import { useConfig } from '../config.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { Link } from '../widgets/link.jsx'
 import { type Fact, Pairs } from '../widgets/pairs.jsx'
+import { Section } from '../widgets/section.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 import { View } from '../widgets/view.jsx'
 import { PLACEHOLDER } from './snippets.js'
@@ -15,8 +16,7 @@ export function ConnectView() {
   return (
     <View title="Connect" lead="Point your app at these addresses. What works here works against the live platform.">
       <Addresses />
-      <section aria-labelledby="try">
-        <h2 id="try">Try it</h2>
+      <Section title="Try it">
         <UsePanel otherwise={development_key}>
           {development_key ? (
             <>The public development key is filled in. It only works here. </>
@@ -27,13 +27,16 @@ export function ConnectView() {
           )}
           Create keys of your own under <Link to={routes.keys}>API keys</Link>.
         </UsePanel>
-      </section>
-      <section aria-labelledby="endpoints">
-        <h2 id="endpoints">Endpoints</h2>
-        <EndpointTable endpoints={endpoints} />
-      </section>
-      <section aria-labelledby="models">
-        <h2 id="models">Models</h2>
+      </Section>
+      <Section title="Endpoints">
+        <Table
+          caption="Endpoints"
+          columns={columns}
+          rows={endpoints}
+          keyOf={({ method, path }) => `${method} ${path}`}
+        />
+      </Section>
+      <Section title="Models">
         <ul class="models">
           {models.map(id => (
             <li key={id}>
@@ -41,7 +44,7 @@ export function ConnectView() {
             </li>
           ))}
         </ul>
-      </section>
+      </Section>
     </View>
   )
 }
@@ -55,17 +58,17 @@ function Addresses() {
     ['Auth URL', auth_url],
     ['Anon key', anon_key],
   ] as const
-  const copied = facts.map(
-    ([name, value]): Fact => [
-      name,
-      <span key={name}>
-        <code class="cut">{value}</code>
-        <CopyButton text={value} what={name} bare />
-      </span>,
-    ],
-  )
-  return <Pairs class="addresses lined" of={copied} />
+  const copied = ([name, value]: (typeof facts)[number]): Fact => [
+    name,
+    <span key={name}>
+      <code class="cut">{value}</code>
+      <CopyButton text={value} what={name} bare />
+    </span>,
+  ]
+  return <Pairs class="pairs addresses lined" of={facts.map(copied)} />
 }
+
+type Endpoint = ConfigJson['endpoints'][number]
 
 const credentials: Record<string, string> = {
   anon: 'anon key',
@@ -74,20 +77,12 @@ const credentials: Record<string, string> = {
   apiKey: 'API key',
 }
 
-const spoken = (access: ConfigJson['endpoints'][number]['access']) =>
+const spoken = (access: Endpoint['access']) =>
   access === 'anyone' ? 'none needed' : access.map(kind => credentials[kind] ?? kind).join(', ')
 
-type Endpoint = ConfigJson['endpoints'][number]
-
+/** The platform's endpoints, and who may call them. */
 const columns: readonly Column<Endpoint>[] = [
   { name: 'Path', of: ({ path }) => <code>{path}</code> },
   { name: 'Method', width: '20%', of: ({ method }) => <code class="quiet">{method}</code> },
   { name: 'Credential', width: '40%', of: ({ access }) => spoken(access) },
 ]
-
-/** The platform's endpoints, and who may call them. */
-function EndpointTable({ endpoints }: { readonly endpoints: readonly Endpoint[] }) {
-  return (
-    <Table caption="Endpoints" columns={columns} rows={endpoints} keyOf={({ method, path }) => `${method} ${path}`} />
-  )
-}

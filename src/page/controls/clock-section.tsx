@@ -4,7 +4,6 @@ import type { InputOf } from '../../api/client.js'
 import type { ControlOperations } from '../../http/operations.js'
 import { useControl } from '../api.js'
 import { configHasChanged } from '../config.jsx'
-import { announce } from '../widgets/announcer.jsx'
 import { Badge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
 import { useWorking } from '../widgets/form.jsx'
@@ -27,11 +26,10 @@ export function ClockSection({ controls, reload }: ControlProps) {
   const shown = useShown(clock)
   const isReal = !frozen && offsetMs === 0
   const turn = async (body: InputOf<ControlOperations['setClock']>['body'], said: string) => {
-    const done = await run(async () => void (await control('PUT /clock', { body })))
+    await run(() => control('PUT /clock', { body }), said)
     reload()
     // The signed-in user may need a new token.
     configHasChanged()
-    if (done) announce(said)
   }
   return (
     <Section

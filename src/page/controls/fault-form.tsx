@@ -14,8 +14,8 @@ import { Form } from '../widgets/form.jsx'
 import { labelOf, OptionField, optionOf, problemsIn } from './options.jsx'
 
 interface Props {
-  readonly onNext: (call: object) => Promise<void>
-  readonly onRandom: (fault: object) => Promise<void>
+  readonly onNext: (call: object) => Promise<unknown>
+  readonly onRandom: (fault: object) => Promise<unknown>
 }
 
 type Values = Readonly<Record<string, string>>

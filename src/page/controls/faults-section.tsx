@@ -17,25 +17,20 @@ const presets: readonly (readonly [name: string, fault: Fault])[] = [
   ['Stream cut after 3 chunks', { cutAfterChunks: 3 }],
 ]
 
+const REMOVED = 'The fault is removed.'
+
 export function FaultsSection({ controls, reload }: ControlProps) {
   const { waiting, random } = controls
   const control = useControl()
   const { failure, run } = useWorking()
 
-  async function settle(work: Promise<unknown>, said: string): Promise<void> {
-    try {
-      await work
-      announce(said)
-    } finally {
-      reload()
-    }
-  }
-
+  const settle = (work: Promise<unknown>, said: string) => work.then(() => announce(said)).finally(reload)
   const next = (call: object) =>
     settle(control('POST /faults', { body: call as FaultCallInput }), 'The fault is set for the next request.')
   const setRandom = (faults: readonly object[], said: string) =>
     settle(control('PUT /faults/random', { body: { random: faults as readonly RandomFault[] } }), said)
-  const remove = (button: HTMLElement, work: () => Promise<void>) => void goOnInGroup(button, run(work))
+  /** What a button does that takes faults away, and itself with them. */
+  const remove = (work: () => Promise<unknown>) => (button: HTMLElement) => void goOnInGroup(button, run(work))
 
   return (
     <Section
@@ -59,10 +54,9 @@ export function FaultsSection({ controls, reload }: ControlProps) {
           key: id,
           words: inWords(fault),
           target: `${times === 1 ? 'the next request' : `the next ${times} requests`}: ${targetInWords(target)}`,
-          onRemove: button =>
-            remove(button, () => settle(control('DELETE /faults/{id}', { id }), 'The fault is removed.')),
+          onRemove: remove(() => settle(control('DELETE /faults/{id}', { id }), REMOVED)),
         }))}
-        onClear={button => remove(button, () => settle(control('DELETE /faults'), 'All pending faults are removed.'))}
+        onClear={remove(() => settle(control('DELETE /faults'), 'All pending faults are removed.'))}
       />
       <FaultList
         title="Random"
@@ -70,8 +64,7 @@ export function FaultsSection({ controls, reload }: ControlProps) {
           key: String(index),
           words: inWords(fault),
           target: `${percent(chance)} of requests to ${path}`,
-          onRemove: button =>
-            remove(button, () => setRandom(random.inForce.toSpliced(index, 1), 'The fault is removed.')),
+          onRemove: remove(() => setRandom(random.inForce.toSpliced(index, 1), REMOVED)),
         }))}
       />
     </Section>

@@ -1,10 +1,8 @@
 /** Where answers come from, for all endpoints or for single ones. */
-import { useState } from 'preact/hooks'
 import type { CurrentModes } from '../../config/operations.js'
 import { useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
-import { announce } from '../widgets/announcer.jsx'
-import { Confirm } from '../widgets/dialog.jsx'
+import { ask } from '../widgets/dialog.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { RadioGroup, Select } from '../widgets/fields.jsx'
 import { useWorking } from '../widgets/form.jsx'
@@ -31,32 +29,27 @@ const modes: Readonly<Record<Mode, { readonly name: string; readonly does: strin
 
 const modeOrder = Object.keys(modes) as Mode[]
 
-/** A chosen mode that waits for confirmation. */
-interface Asked {
-  readonly to: CurrentModes
-  readonly mode: Mode
-}
-
 export function ModeSection({ controls, reload }: ControlProps) {
   const { mode: current, choices } = controls
   const control = useControl()
-  const [asked, setAsked] = useState<Asked>()
   const { failure, run } = useWorking()
   const reasonOf = (mode: Mode) => choices.data.find(choice => choice.mode === mode)?.reason
 
-  async function change(to: CurrentModes): Promise<void> {
-    try {
-      await control('PUT /mode', { body: to })
-      announce('The mode is changed.')
-    } finally {
-      reload()
-    }
-  }
+  const change = (to: CurrentModes) => control('PUT /mode', { body: to }).finally(reload)
+  const said = 'The mode is changed.'
 
   /** Modes that use the live platform may cost money, so they need confirmation. */
   function choose(to: CurrentModes, mode: Mode): void {
-    if (modes[mode].warns === undefined) void run(() => change(to))
-    else setAsked({ to, mode })
+    const { name, warns } = modes[mode]
+    if (warns === undefined) return void run(() => change(to), said)
+    ask({
+      title: `Switch to ${name.toLowerCase()}?`,
+      send: 'Switch',
+      tone: 'main',
+      words: <p>{warns} This may cost money.</p>,
+      act: () => change(to),
+      said,
+    })
   }
 
   return (
@@ -79,16 +72,6 @@ export function ModeSection({ controls, reload }: ControlProps) {
       />
       {failure && <Notice tone="danger">{failure.message}</Notice>}
       <EndpointModes current={current} reasonOf={reasonOf} onChoose={choose} />
-      {asked && (
-        <Confirm
-          title={`Switch to ${modes[asked.mode].name.toLowerCase()}?`}
-          send="Switch"
-          onSend={() => change(asked.to)}
-          onClosed={() => setAsked(undefined)}
-        >
-          <p>{modes[asked.mode].warns} This may cost money.</p>
-        </Confirm>
-      )}
     </Section>
   )
 }

@@ -1,7 +1,6 @@
 /** A group of controls, what all of them are given, and what they ask the server. */
 import type { ComponentChildren } from 'preact'
 import { type Control, useControl } from '../api.js'
-import { announce } from '../widgets/announcer.jsx'
 import { Badge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
 import { useWorking } from '../widgets/form.jsx'
@@ -40,14 +39,8 @@ export const sections = {
 } as const
 
 /** The groups that differ from the configuration. */
-export function changedIn({
-  mode,
-  choices,
-  random,
-  pace,
-  limits,
-  clock,
-}: Controls): ReadonlySet<keyof typeof sections> {
+export function changedIn(controls: Controls): ReadonlySet<keyof typeof sections> {
+  const { mode, choices, random, pace, limits, clock } = controls
   const changed: Record<keyof typeof sections, boolean> = {
     mode: JSON.stringify(mode) !== JSON.stringify(choices.configured),
     ...{ faults: random.isChanged, pace: pace.isChanged, limits: limits.isChanged },
@@ -65,23 +58,12 @@ interface Props extends ControlProps {
   readonly children: ComponentChildren
 }
 
-export function Section({
-  of: id,
-  lead,
-  undo = 'Back to the configuration',
-  restore,
-  controls,
-  reload,
-  children,
-}: Props) {
+export function Section({ of: id, lead, restore, controls, reload, children, ...more }: Props) {
+  const { undo = 'Back to the configuration' } = more
   const control = useControl()
   const { busy, failure, run } = useWorking()
   const title = sections[id]
-  const restoreAll = async () => {
-    const done = await run(async () => void (await restore(control).finally(reload)))
-    if (done) announce(`${title}: as configured.`)
-    return done
-  }
+  const restoreAll = () => run(() => restore(control).finally(reload), `${title}: as configured.`)
   return (
     <section class="control" aria-labelledby={id}>
       <div class="control-head row">

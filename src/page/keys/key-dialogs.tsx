@@ -7,6 +7,7 @@ import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { ask, Confirm, Dialog } from '../widgets/dialog.jsx'
 import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
+import { useFields } from '../widgets/form.jsx'
 import { exactly } from '../widgets/moment.jsx'
 import { Notice } from '../widgets/states.jsx'
 
@@ -26,14 +27,12 @@ const lifetimes = [
 interface MakeProps {
   readonly api: DashboardApi
   readonly onMade: (key: NewApiKey) => void
-  readonly onClosed: () => void
 }
 
-export function CreateDialog({ api, onMade, onClosed }: MakeProps) {
-  const [name, setName] = useState('')
-  const [lifetime, setLifetime] = useState<string>('never')
-  /** As `YYYY-MM-DD`. */
-  const [day, setDay] = useState('')
+export function CreateDialog({ api, onMade }: MakeProps) {
+  // The day is written as `YYYY-MM-DD`.
+  const { values, field } = useFields({ name: '', lifetime: 'never', day: '' })
+  const { name, lifetime, day } = values
   const endMs = lifetime === 'date' ? endOf(day) : Date.now() + Number(lifetime) * 1000
   const expires_at = Number.isNaN(endMs) ? null : new Date(endMs).toISOString()
   const untilRevoked = lifetime === 'date' ? 'It works to the end of that day.' : 'It works until you revoke it.'
@@ -44,23 +43,20 @@ export function CreateDialog({ api, onMade, onClosed }: MakeProps) {
       isEdited={name !== ''}
       onSend={() => api('POST /keys', { body: { name, expires_at } })}
       onDone={onMade}
-      onClosed={onClosed}
     >
       <Field
         label="Name"
-        value={name}
-        onChange={setName}
+        {...field('name')}
         maxLength={100}
         hint="Where it is used, for example “my laptop” or “CI”."
       />
       <Select
         label="Expires"
-        value={lifetime}
+        {...field('lifetime')}
         options={lifetimes}
-        onChange={setLifetime}
         hint={expires_at ? `It works until ${exactly(expires_at)}.` : untilRevoked}
       />
-      {lifetime === 'date' && <Field label="Last day" type="date" min={today()} value={day} onChange={setDay} />}
+      {lifetime === 'date' && <Field label="Last day" type="date" min={today()} {...field('day')} />}
     </Confirm>
   )
 }
@@ -82,7 +78,7 @@ interface RollProps extends MakeProps {
   readonly old: ApiKeyView
 }
 
-export function RollDialog({ old, api, onMade, onClosed }: RollProps) {
+export function RollDialog({ old, api, onMade }: RollProps) {
   const [overlap, setOverlap] = useState(0)
   return (
     <Confirm
@@ -90,7 +86,6 @@ export function RollDialog({ old, api, onMade, onClosed }: RollProps) {
       send="Roll key"
       onSend={() => api('POST /keys/{id}/roll', { id: old.id, body: { overlap_seconds: overlap } })}
       onDone={onMade}
-      onClosed={onClosed}
     >
       <p>You get a new key with the same name and lifetime.</p>
       {old.state === 'active' && (
@@ -124,13 +119,12 @@ interface SecretProps {
   /** What it is: `key`. */
   readonly what: string
   readonly note: string
-  readonly onClosed: () => void
 }
 
 /** Shows a secret that cannot be shown again. */
-export function SecretDialog({ title, secret, what, note, onClosed }: SecretProps) {
+export function SecretDialog({ title, secret, what, note }: SecretProps) {
   return (
-    <Dialog title={title} onClosed={onClosed}>
+    <Dialog title={title}>
       {close => (
         <>
           <div class="secret dashed stack">

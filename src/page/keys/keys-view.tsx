@@ -1,27 +1,22 @@
 /** The user's API keys: list, create, roll, revoke and use them. */
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
-import type { DashboardApi } from '../api.js'
 import { setFreshKey } from '../connect/fresh-key.jsx'
 import { UsePanel } from '../connect/use-panel.jsx'
 import { useUserApi } from '../session/session.jsx'
 import { RequireUser } from '../session/sign-in.jsx'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
-import { Icon } from '../widgets/icon.jsx'
+import { forgetDialog, openDialog } from '../widgets/dialog.jsx'
 import { EVERY_MS } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { useResource } from '../widgets/resource.js'
+import { Section } from '../widgets/section.jsx'
 import { Empty, Shown } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 import { View } from '../widgets/view.jsx'
 import { askToRevoke, CreateDialog, RollDialog, SecretDialog } from './key-dialogs.jsx'
-
-type Open =
-  | { readonly kind: 'create' }
-  | { readonly kind: 'secret'; readonly fresh: NewApiKey }
-  | { readonly kind: 'roll'; readonly old: ApiKeyView }
 
 export function KeysView() {
   return (
@@ -34,84 +29,54 @@ export function KeysView() {
 function Keys() {
   const api = useUserApi()
   const loaded = useResource(async signal => (await api('GET /keys', { signal })).data, [api], EVERY_MS)
-  const [open, setOpen] = useState<Open>()
-  const { value: keys } = loaded
-
-  // By the time a dialog has closed, the next one may be open.
-  const close = (kind: Open['kind']) => setOpen(now => (now?.kind === kind ? undefined : now))
-  const made = (fresh: NewApiKey) => {
+  // It is the user's, and goes when the session ends.
+  useEffect(() => forgetDialog, [])
+  const onMade = (fresh: NewApiKey) => {
     setFreshKey(fresh)
-    setOpen({ kind: 'secret', fresh })
     loaded.reload()
+    openDialog(<FreshKeyDialog fresh={fresh} />)
   }
-  const revoke = (key: ApiKeyView) => askToRevoke(key, () => api('DELETE /keys/{id}', { id: key.id }), loaded.reload)
   const create = (
-    <Button tone="main" onClick={() => setOpen({ kind: 'create' })}>
-      <Icon name="plus" />
+    <Button tone="main" icon="plus" onClick={() => openDialog(<CreateDialog {...{ api, onMade }} />)}>
       Create key
     </Button>
   )
-
+  const actions = (key: ApiKeyView) => (
+    <>
+      <Button small about={key.name} onClick={() => openDialog(<RollDialog {...{ old: key, api, onMade }} />)}>
+        Roll
+      </Button>
+      <RevokeButton
+        of={key}
+        onClick={() => askToRevoke(key, () => api('DELETE /keys/{id}', { id: key.id }), loaded.reload)}
+      />
+    </>
+  )
   return (
     <View title="API keys" lead="Apps use them to call the language model on your behalf." action={create}>
       <Shown of={loaded}>
-        {found =>
-          found.length === 0 ? (
-            <Empty title="No keys yet">Create one for each app, so you can revoke them one by one.</Empty>
-          ) : (
-            <KeyTable
-              caption="Your API keys"
-              keys={found}
-              actions={key => (
-                <>
-                  <Button small aria-label={`Roll ${key.name}`} onClick={() => setOpen({ kind: 'roll', old: key })}>
-                    Roll
-                  </Button>
-                  <RevokeButton of={key} onClick={() => revoke(key)} />
-                </>
-              )}
-            />
-          )
-        }
+        {keys => <KeyTable caption="Your API keys" keys={keys} none={noKeys} actions={actions} />}
       </Shown>
       {/* Shown after the keys have loaded, which would otherwise push it down. */}
-      {(keys || loaded.failure) && (
-        <section aria-labelledby="use">
-          <h2 id="use">Use your key</h2>
+      {(loaded.value || loaded.failure) && (
+        <Section title="Use your key">
           <UsePanel>A key that you create is filled in here until you leave or reload this page.</UsePanel>
-        </section>
+        </Section>
       )}
-      {open && <KeyDialog open={open} api={api} onMade={made} onClosed={close} />}
     </View>
   )
 }
 
-interface KeyDialogProps {
-  readonly open: Open
-  readonly api: DashboardApi
-  readonly onMade: (key: NewApiKey) => void
-  readonly onClosed: (kind: Open['kind']) => void
-}
+const noKeys = <Empty title="No keys yet">Create one for each app, so you can revoke them one by one.</Empty>
 
-function KeyDialog({ open, api, onMade, onClosed }: KeyDialogProps) {
-  const closed = () => onClosed(open.kind)
-  switch (open.kind) {
-    case 'create':
-      return <CreateDialog api={api} onMade={onMade} onClosed={closed} />
-    case 'roll':
-      return <RollDialog old={open.old} api={api} onMade={onMade} onClosed={closed} />
-    case 'secret':
-      return (
-        <SecretDialog
-          title={`Your key “${open.fresh.name}”`}
-          secret={open.fresh.key}
-          what="key"
-          note="Copy it now: it is not shown again. Only its fingerprint is kept."
-          onClosed={closed}
-        />
-      )
-  }
-}
+const FreshKeyDialog = ({ fresh: { name, key } }: { readonly fresh: NewApiKey }) => (
+  <SecretDialog
+    title={`Your key “${name}”`}
+    secret={key}
+    what="key"
+    note="Copy it now: it is not shown again. Only its fingerprint is kept."
+  />
+)
 
 interface RevokeButtonProps {
   readonly of: ApiKeyView
@@ -121,7 +86,7 @@ interface RevokeButtonProps {
 export function RevokeButton({ of: { name, state }, onClick }: RevokeButtonProps) {
   if (state !== 'active') return null
   return (
-    <Button small tone="warns" aria-label={`Revoke ${name}`} onClick={onClick}>
+    <Button small tone="warns" about={name} onClick={onClick}>
       Revoke
     </Button>
   )
@@ -160,14 +125,16 @@ const columns: readonly Column<ApiKeyView>[] = [
 interface KeyTableProps {
   readonly caption: string
   readonly keys: readonly ApiKeyView[]
+  /** Shown if there are none. */
+  readonly none: ComponentChildren
   readonly actions: (key: ApiKeyView) => ComponentChildren
 }
 
 /** API keys of one user. Those that were revoked have no actions. */
-export function KeyTable({ caption, keys, actions }: KeyTableProps) {
+export function KeyTable({ keys, actions, ...table }: KeyTableProps) {
   return (
     <Table
-      caption={caption}
+      {...table}
       columns={columns}
       rows={keys}
       keyOf={({ id }) => id}

@@ -3,7 +3,6 @@ import { useState } from 'preact/hooks'
 import { recordingAt } from '../../dashboard/routes.js'
 import type { ExistingPolicy } from '../../recordings/operations.js'
 import { useControl } from '../api.js'
-import { announce } from '../widgets/announcer.jsx'
 import { Button } from '../widgets/button.jsx'
 import { Dialog, Done } from '../widgets/dialog.jsx'
 import { RadioGroup } from '../widgets/fields.jsx'
@@ -17,26 +16,21 @@ const choices: readonly { readonly value: ExistingPolicy; readonly label: string
   { value: 'append', label: 'Add this one, to be played after it' },
 ]
 
-interface Props {
-  /** The id of the exchange. */
-  readonly id: string
-  readonly onClosed: () => void
-}
-
-export function MakeRecordingDialog({ id, onClosed }: Props) {
+/** `id` is that of the exchange. */
+export function MakeRecordingDialog({ id }: { readonly id: string }) {
   const control = useControl()
   const [existing, setExisting] = useState<ExistingPolicy>('refuse')
   const [file, setFile] = useState<string>()
   return (
-    <Dialog title="Create recording from this request" onClosed={onClosed}>
+    <Dialog title="Create recording from this request">
       {close =>
         file === undefined ? (
           <Form
             send="Create recording"
             onSend={async () => {
               setFile((await control('POST /recordings', { body: { exchange: id, existing } })).file)
-              announce('The recording was saved.')
             }}
+            said="The recording was saved."
             beside={<Button onClick={close}>Cancel</Button>}
           >
             <p>The request and its answer are saved to a file, without their secrets. Replay then answers with it.</p>

@@ -34,15 +34,14 @@ interface Props {
   /** Buttons for further actions. */
   readonly more?: ComponentChildren
   readonly onSaved?: () => void
-  readonly onClosed: () => void
 }
 
-export function RuleDialog({ title, place, begin, onClosed, ...writing }: Props) {
+export function RuleDialog({ title, place, begin, ...writing }: Props) {
   const [isEdited, setEdited] = useState(false)
   // Loaded once, so that the text does not change during editing.
-  const { value, failure, reload } = useOnce(begin)
+  const { value, failure, reload } = useBegun(begin)
   return (
-    <Dialog title={title} onClosed={onClosed} isEdited={isEdited} wide>
+    <Dialog title={title} isEdited={isEdited} wide>
       {(close, finish) => {
         if (!value) return failure ? <FailureNote failure={failure} retry={reload} /> : <Waiting />
         return (
@@ -60,7 +59,7 @@ export function RuleDialog({ title, place, begin, onClosed, ...writing }: Props)
   )
 }
 
-function useOnce(begin: Props['begin']) {
+function useBegun(begin: Props['begin']) {
   const resource = useResource(async signal => begin(signal), [])
   const [first, setFirst] = useState<RuleBegun>()
   if (!first && resource.value) setFirst(resource.value)
@@ -212,14 +211,12 @@ interface SavedProps {
 
 function SavedNote({ of: { file, ids = [] }, finish, onUndone }: SavedProps) {
   const control = useControl()
-  const undoing = useWorking()
-  const undo = () =>
-    undoing.run(async () => {
-      await Promise.all(ids.map(id => control('DELETE /replies/{id}', { id }).catch(() => {})))
-      announce('The rule was removed.')
-      onUndone()
-      finish()
-    })
+  const { busy, run } = useWorking()
+  const undo = async () => {
+    await Promise.all(ids.map(id => control('DELETE /replies/{id}', { id }).catch(() => {})))
+    onUndone()
+    finish()
+  }
   return (
     <>
       <Notice tone="good">
@@ -235,7 +232,7 @@ function SavedNote({ of: { file, ids = [] }, finish, onUndone }: SavedProps) {
       </Notice>
       <div class="form-buttons row">
         {ids.length > 0 && (
-          <Button push aria-disabled={undoing.busy} onClick={undo}>
+          <Button push aria-disabled={busy} onClick={() => run(undo, 'The rule was removed.')}>
             Undo
           </Button>
         )}

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { RuleProblem } from '../../replies/operations.js'
 import type { Control } from '../api.js'
 import type { YamlEditor } from '../editor/yaml-editor.js'
+import { useOnce } from '../widgets/resource.js'
 import { Notice, Waiting } from '../widgets/states.jsx'
 
 interface Props {
@@ -68,21 +69,11 @@ const SETTLE_MS = 250
 /** What is wrong with a rule, checked a moment after the last key press; with an id as the text of that rule in its file. */
 export function useProblems(control: Control, yaml: string, id: string | undefined): readonly RuleProblem[] {
   const [problems, setProblems] = useState<readonly RuleProblem[]>([])
-  useEffect(() => {
-    const leaving = new AbortController()
-    const timer = setTimeout(() => {
-      if (yaml.trim() === '') return setProblems([{ line: 1, column: 1, sentence: 'There is no rule here.' }])
-      const body = { yaml, ...(id !== undefined && { id }) }
-      control('POST /replies/check', { body, signal: leaving.signal }).then(
-        ({ problems }) => leaving.signal.aborted || setProblems(problems),
-        // Ignored: saving reports failures itself.
-        () => {},
-      )
-    }, SETTLE_MS)
-    return () => {
-      clearTimeout(timer)
-      leaving.abort()
-    }
-  }, [control, yaml, id])
+  const load = async (signal: AbortSignal) => {
+    if (yaml.trim() === '') return [{ line: 1, column: 1, sentence: 'There is no rule here.' }]
+    return (await control('POST /replies/check', { body: { yaml, ...(id !== undefined && { id }) }, signal })).problems
+  }
+  // Saving reports failures itself.
+  useOnce({ load, take: setProblems, failed: () => {}, afterMs: SETTLE_MS }, [control, yaml, id])
   return problems
 }

@@ -7,6 +7,7 @@ import { Link } from '../widgets/link.jsx'
 import { EVERY_MS, List } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { type Resource, useResource } from '../widgets/resource.js'
+import { Section } from '../widgets/section.jsx'
 import { Empty } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 import { responseIn } from './client.js'
@@ -68,8 +69,7 @@ const columns: readonly Column<ToolCall>[] = [
 ]
 
 export const LastCalls = ({ of }: { readonly of: Calls }) => (
-  <section class="stack" aria-label="Last calls">
-    <h2>Last calls</h2>
+  <Section title="Last calls">
     <List
       of={of}
       what="call"
@@ -77,5 +77,5 @@ export const LastCalls = ({ of }: { readonly of: Calls }) => (
     >
       {calls => <Table caption="Last calls" columns={columns} rows={calls} keyOf={({ id }) => id} />}
     </List>
-  </section>
+  </Section>
 )

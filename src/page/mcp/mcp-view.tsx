@@ -7,6 +7,7 @@ import { type Credential, CredentialField, useCredential, useOwner } from '../pl
 import { useAddress } from '../routing.js'
 import { Link } from '../widgets/link.jsx'
 import { type Resource, useResource } from '../widgets/resource.js'
+import { Section } from '../widgets/section.jsx'
 import { Empty, Shown } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 import { View } from '../widgets/view.jsx'
@@ -64,28 +65,22 @@ function Servers({ caller }: { readonly caller: Caller }) {
   )
 }
 
-interface ServerProps {
-  readonly path: string
-  readonly caller: Caller
-}
-
-function Server({ path, caller }: ServerProps) {
+function Server({ path, caller }: { readonly path: string; readonly caller: Caller }) {
   const tools = useTools(path, caller)
   return (
-    <section class="stack" aria-label={`Server ${path}`}>
-      <h2>
-        <code>{path}</code>
-      </h2>
+    <Section title={<code>{path}</code>} label={`Server ${path}`}>
       <Shown of={tools}>
-        {all =>
-          all.length === 0 ? (
-            <p class="quiet">This server lists no tools.</p>
-          ) : (
-            <Table caption={`Tools of ${path}`} columns={columnsFor(path)} rows={all} keyOf={({ name }) => name} />
-          )
-        }
+        {all => (
+          <Table
+            caption={`Tools of ${path}`}
+            columns={columnsFor(path)}
+            rows={all}
+            keyOf={({ name }) => name}
+            none={<p class="quiet">This server lists no tools.</p>}
+          />
+        )}
       </Shown>
-    </section>
+    </Section>
   )
 }
 

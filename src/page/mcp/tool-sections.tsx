@@ -1,11 +1,11 @@
 /** One tool: what it is for, a form that calls it, and its last calls. */
 import { useState } from 'preact/hooks'
-import { announce } from '../widgets/announcer.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { Field, NumberField, Select, TextArea } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
 import { indented } from '../widgets/json.js'
+import { Section } from '../widgets/section.jsx'
 import { Notice } from '../widgets/states.jsx'
 import { argumentsIn, fieldsOf, firstWritten, type ToolField } from './arguments.js'
 import { LastCalls, useCalls } from './calls.jsx'
@@ -44,12 +44,10 @@ function CallForm({ tool: { name, inputSchema }, server, onCalled }: CallFormPro
     setResult(undefined)
     const given = argumentsIn(fields, written)
     setResult(await callTool(server, name, given).finally(onCalled))
-    announce('The tool has answered.')
   }
   return (
-    <section class="stack" aria-label="Call this tool">
-      <h2>Call</h2>
-      <Form send="Call tool" onSend={call}>
+    <Section title="Call" label="Call this tool">
+      <Form send="Call tool" onSend={call} said="The tool has answered.">
         {fields.length === 0 && <p class="quiet">This tool takes no arguments.</p>}
         {fields.map(field => (
           <ArgumentField
@@ -61,7 +59,7 @@ function CallForm({ tool: { name, inputSchema }, server, onCalled }: CallFormPro
         ))}
       </Form>
       {result && <ToolResult result={result} />}
-    </section>
+    </Section>
   )
 }
 

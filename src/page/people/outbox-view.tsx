@@ -22,14 +22,7 @@ const about = {
   lead: 'What a live backend would send by mail or text. Nothing leaves this machine.',
 } as const
 
-export function OutboxView() {
-  if (useConfig().auth_mode === 'local') return <Outbox />
-  return (
-    <View {...about}>
-      <KeptElsewhere />
-    </View>
-  )
-}
+export const OutboxView = () => (useConfig().auth_mode === 'local' ? <Outbox /> : <KeptElsewhere {...about} />)
 
 function Outbox() {
   const control = useControl()

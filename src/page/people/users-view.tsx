@@ -1,56 +1,45 @@
 /** All users with an account, and one of them in detail. */
-import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedUser } from '../../supabase/operations.js'
 import { useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { useAddress } from '../routing.js'
 import { NewPasswordField } from '../session/password-views.jsx'
-import { announce } from '../widgets/announcer.jsx'
 import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { KeptElsewhere } from '../widgets/developer-only.jsx'
-import { Confirm } from '../widgets/dialog.jsx'
+import { Confirm, openDialog } from '../widgets/dialog.jsx'
 import { Checkbox, Field } from '../widgets/fields.jsx'
-import { Icon } from '../widgets/icon.jsx'
+import { useFields } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
 import { ListPage, useList } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { Empty } from '../widgets/states.jsx'
 import type { Column } from '../widgets/table.jsx'
-import { View } from '../widgets/view.jsx'
 import { counted } from '../wording.js'
 import { useAdmin } from './admin.js'
-import { nameOf, States, UserView } from './user-view.jsx'
+import { nameOf, States } from './user-states.jsx'
+import { UserView } from './user-view.jsx'
 
-const LEAD = 'Everyone who has an account with the auth backend.'
+const about = { title: 'Users', lead: 'Everyone who has an account with the auth backend.' } as const
 
 export function UsersView() {
   const id = useAddress().query.get('user')
-  if (useConfig().auth_mode === 'proxy') {
-    return (
-      <View title="Users" lead={LEAD}>
-        <KeptElsewhere />
-      </View>
-    )
-  }
+  if (useConfig().auth_mode === 'proxy') return <KeptElsewhere {...about} />
   return id === null ? <Users /> : <UserView key={id} id={id} />
 }
 
 function Users() {
   const control = useControl()
   const list = useList(routes.users, (query, signal) => control('GET /users', { query, signal }), [control])
-  const [isAdding, setAdding] = useState(false)
   const add = (
-    <Button tone="main" onClick={() => setAdding(true)}>
-      <Icon name="plus" />
+    <Button tone="main" icon="plus" onClick={() => openDialog(<AddDialog onAdded={list.reload} />)}>
       Add user
     </Button>
   )
   return (
     <ListPage
-      title="Users"
-      lead={LEAD}
+      {...about}
       action={list.value && add}
       of={list}
       what="user"
@@ -62,9 +51,7 @@ function Users() {
           They appear here as soon as they sign up, in your app or <Link to={routes.signUp}>here</Link>.
         </Empty>
       }
-    >
-      {isAdding && <AddDialog onAdded={list.reload} onClosed={() => setAdding(false)} />}
-    </ListPage>
+    />
   )
 }
 
@@ -89,37 +76,27 @@ const columns: readonly Column<ListedUser>[] = [
   { name: 'Last sign-in', width: '14%', of: ({ last_sign_in_at }) => <Moment at={last_sign_in_at} /> },
 ]
 
-interface AddProps {
-  readonly onAdded: () => void
-  readonly onClosed: () => void
-}
-
 /** Creates a user, as the admin of an app would. */
-function AddDialog({ onAdded, onClosed }: AddProps) {
+function AddDialog({ onAdded }: { readonly onAdded: () => void }) {
   const admin = useAdmin()
-  const [email, setEmail] = useState('')
-  const [password, setPassword] = useState('')
-  const [isConfirmed, setConfirmed] = useState(true)
+  const { values, field } = useFields({ email: '', password: '', isConfirmed: true })
+  const { email, password, isConfirmed } = values
   return (
     <Confirm
       title="Add a user"
       send="Add user"
       isEdited={email !== '' || password !== ''}
       onSend={() => admin('POST', 'admin/users', { email, ...(password && { password }), email_confirm: isConfirmed })}
-      onDone={() => {
-        onAdded()
-        announce(`${email} is added.`)
-      }}
-      onClosed={onClosed}
+      onDone={onAdded}
+      said={`${email} is added.`}
     >
-      <Field label="Email" name="email" type="email" value={email} onChange={setEmail} />
+      <Field label="Email" type="email" {...field('email')} />
       <NewPasswordField
         required={false}
-        value={password}
-        onChange={setPassword}
+        {...field('password')}
         note="Leave it empty for a user who signs in by link or code."
       />
-      <Checkbox label="The email address is confirmed" checked={isConfirmed} onChange={setConfirmed} />
+      <Checkbox label="The email address is confirmed" {...field('isConfirmed')} />
     </Confirm>
   )
 }

@@ -1,10 +1,11 @@
 /** The facts of an answer: status, time, cost, source, and the request and response as sent. */
-import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
+import { Disclosure } from '../widgets/disclosure.jsx'
 import { readable } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
+import { Pairs } from '../widgets/pairs.jsx'
 import { Tabs } from '../widgets/tabs.jsx'
 import { duration } from '../wording.js'
 import type { AnswerOrigin, ModelAnswer } from './answer.js'
@@ -18,38 +19,23 @@ interface Props {
 export function AnswerFacts({ answer, by }: Props) {
   const { status, firstTokenMs, totalMs, completion } = answer
   const { usage, finishReason } = completion
-  const facts: readonly (readonly [name: string, value: string])[] = [
-    ...(status === undefined ? [] : [['Status', String(status)] as const]),
-    ...(firstTokenMs === undefined ? [] : [['First token', duration(firstTokenMs)] as const]),
-    ...(totalMs === undefined ? [] : [['Total', duration(totalMs)] as const]),
-    ...(usage ? [['Tokens', `${usage.prompt} + ${usage.completion}`] as const] : []),
-    ...(finishReason === '' ? [] : [['Finish reason', finishReason] as const]),
-    ...(by?.mode && by.mode !== 'emulate' ? [['Mode', by.mode] as const] : []),
-  ]
-  const remarks = [by?.remark, by?.hint].filter(remark => remark)
+  const inWords = (ms: number | undefined) => ms !== undefined && duration(ms)
+  const link = by && <Link to={`${routes.requests}?id=${by.id}`}>{by.source ?? `request ${by.id}`}</Link>
   return (
     <>
-      <dl class="answer-facts row small">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-        {by && (
-          <div>
-            <dt>{by.source ? 'Answered by' : 'In full'}</dt>
-            <dd>
-              <Link to={`${routes.requests}?id=${by.id}`}>{by.source ?? `request ${by.id}`}</Link>
-            </dd>
-          </div>
-        )}
-      </dl>
-      {remarks.map(remark => (
-        <p key={remark} class="hint quiet">
-          {remark}
-        </p>
-      ))}
+      <Pairs
+        class="answer-facts row small"
+        of={[
+          ['Status', status],
+          ['First token', inWords(firstTokenMs)],
+          ['Total', inWords(totalMs)],
+          ['Tokens', usage && `${usage.prompt} + ${usage.completion}`],
+          ['Finish reason', finishReason],
+          ['Mode', by?.mode !== 'emulate' && by?.mode],
+          [by?.source ? 'Answered by' : 'In full', link],
+        ]}
+      />
+      {[by?.remark, by?.hint].map(remark => remark && <p class="hint quiet">{remark}</p>)}
     </>
   )
 }
@@ -85,18 +71,19 @@ interface AnswerSourceProps {
   readonly place: number
 }
 
-/** The raw request and response, and the request as code. Rendered when opened. */
-export function AnswerSource(props: AnswerSourceProps) {
-  const [isOpen, setOpen] = useState(false)
-  return (
-    <details class="fold" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>
+/** The raw request and response, and the request as code. */
+export const AnswerSource = (props: AnswerSourceProps) => (
+  <Disclosure
+    lazy
+    summary={
+      <>
         Raw and code<span class="unseen"> of answer {props.place}</span>
-      </summary>
-      {isOpen && <Content {...props} />}
-    </details>
-  )
-}
+      </>
+    }
+  >
+    <Content {...props} />
+  </Disclosure>
+)
 
 function Content({ answer: { request, raw, leftOut }, place }: AnswerSourceProps) {
   const { url } = useConfig()
@@ -110,9 +97,5 @@ function Content({ answer: { request, raw, leftOut }, place }: AnswerSourceProps
     name,
     content: <CodeBlock code={code} label={`${name} of answer ${place}`} />,
   }))
-  return (
-    <div class="fold-content stack">
-      <Tabs label={`Raw and code of answer ${place}`} tabs={tabs} />
-    </div>
-  )
+  return <Tabs label={`Raw and code of answer ${place}`} tabs={tabs} />
 }

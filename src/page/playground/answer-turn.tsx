@@ -11,7 +11,7 @@ import { isOver, type ModelAnswer } from './answer.js'
 import { AnswerFacts, AnswerSource, adviceFor } from './answer-facts.jsx'
 import { goTo } from './at-the-end.js'
 import type { ContentCall } from './completion.js'
-import { EditForm, Said, TurnAction, TurnHead, useEditing } from './turn-parts.jsx'
+import { Said, TurnFrame } from './turn-parts.jsx'
 import { callsOf, type AnswerTurn as Turn } from './turns.js'
 
 interface Props {
@@ -26,38 +26,28 @@ interface Props {
 }
 
 export function AnswerTurn({ turn, place, busy, onAgain, onReworded, onResults }: Props) {
-  const { isEdited, button, begin, end } = useEditing()
   const { answer, results, by } = turn
   const { text, reasoning, refusal, calls, model } = answer.completion
-  const isEditable = text !== '' && !isEdited && !busy
+  const again = `Ask for answer ${place} again`
   return (
-    <li class="turn stack turn-answer" aria-busy={!isOver(answer)}>
-      <TurnHead who={model || 'Model'}>
-        <StateBadge answer={answer} />
-        {isEditable && <TurnAction icon="edit" label={`Edit answer ${place}`} onAct={begin} button={button} />}
-        {!busy && <TurnAction icon="roll" label={`Ask for answer ${place} again`} onAct={onAgain} />}
-        {text !== '' && isOver(answer) && <CopyButton text={text} what={`answer ${place}`} bare />}
-      </TurnHead>
-      {reasoning !== '' && (
-        <Disclosure summary="Reasoning">
-          <div class="quiet">
-            <Said text={reasoning} />
-          </div>
-        </Disclosure>
-      )}
-      {isEdited && (
-        <EditForm
-          label={`Answer ${place}`}
-          text={text}
-          done="Save"
-          onDone={written => {
-            end()
-            onReworded(written)
-          }}
-          onCancel={end}
-        />
-      )}
-      {!isEdited && text !== '' && <Said text={text} />}
+    <TurnFrame
+      kind="answer"
+      who={model || 'Model'}
+      text={text}
+      name={`answer ${place}`}
+      busy={!isOver(answer)}
+      isEditable={text !== '' && !busy}
+      done="Save"
+      onReworded={onReworded}
+      badge={<StateBadge answer={answer} />}
+      actions={
+        <>
+          {!busy && <Button tone="bare" icon="roll" aria-label={again} title={again} onClick={onAgain} />}
+          {text !== '' && isOver(answer) && <CopyButton text={text} what={`answer ${place}`} bare />}
+        </>
+      }
+      before={reasoning !== '' && <Reasoning text={reasoning} />}
+    >
       {refusal !== '' && (
         <p>
           <strong>The model refuses:</strong> {refusal}
@@ -65,10 +55,8 @@ export function AnswerTurn({ turn, place, busy, onAgain, onReworded, onResults }
       )}
       {calls.length > 0 && (
         <ToolCalls
-          calls={calls}
-          results={results}
+          {...{ calls, results, onResults }}
           isOpen={!busy && results === undefined && callsOf(turn).length > 0}
-          onResults={onResults}
         />
       )}
       <Trouble answer={answer} />
@@ -78,9 +66,17 @@ export function AnswerTurn({ turn, place, busy, onAgain, onReworded, onResults }
           <AnswerSource answer={answer} place={place} />
         </>
       )}
-    </li>
+    </TurnFrame>
   )
 }
+
+const Reasoning = ({ text }: { readonly text: string }) => (
+  <Disclosure summary="Reasoning">
+    <div class="quiet">
+      <Said text={text} />
+    </div>
+  </Disclosure>
+)
 
 const badges: { readonly [state in ModelAnswer['state']]?: readonly [Tone, string] } = {
   waiting: ['plain', 'Waiting'],
@@ -141,10 +137,8 @@ function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
           <legend>
             Calls <code>{name}</code>
           </legend>
-          <pre class="call-arguments as-written">
-            <code>{readable(said)}</code>
-          </pre>
-          {isOpen && (
+          <CallText text={readable(said)} />
+          {isOpen ? (
             <TextArea
               label={`Result of ${name}`}
               value={resultOf(place)}
@@ -153,24 +147,29 @@ function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
               rows={2}
               code
             />
-          )}
-          {!isOpen && results?.[place] !== undefined && (
-            <>
-              <p class="quiet">Result</p>
-              <pre class="call-arguments as-written">
-                <code>{results[place]}</code>
-              </pre>
-            </>
+          ) : (
+            results?.[place] !== undefined && (
+              <>
+                <p class="quiet">Result</p>
+                <CallText text={results[place]} />
+              </>
+            )
           )}
         </fieldset>
       ))}
       {isOpen && (
         <div class="form-buttons row">
-          <button type="submit" class="button button-small button-main">
+          <Button small type="submit" tone="main">
             {calls.length === 1 ? 'Send result' : 'Send results'}
-          </button>
+          </Button>
         </div>
       )}
     </form>
   )
 }
+
+const CallText = ({ text }: { readonly text: string }) => (
+  <pre class="call-arguments as-written">
+    <code>{text}</code>
+  </pre>
+)

@@ -1,4 +1,5 @@
 /** The field for the next message: Enter sends it, Shift+Enter adds a line. */
+import { Button } from '../widgets/button.jsx'
 import { TextArea } from '../widgets/fields.jsx'
 import { edit, stop } from './conversation.js'
 
@@ -37,9 +38,11 @@ export function Composer({ draft, busy, isAsked, onSend, isAway, onCatchUp }: Pr
   return (
     <form class="composer" onSubmit={submit}>
       {isAway && (
-        <button type="button" class="button button-small catch-up" onClick={onCatchUp}>
-          Go to the end
-        </button>
+        <div class="catch-up">
+          <Button small onClick={onCatchUp}>
+            Go to the end
+          </Button>
+        </div>
       )}
       <TextArea
         id={COMPOSER}
@@ -51,9 +54,9 @@ export function Composer({ draft, busy, isAsked, onSend, isAway, onCatchUp }: Pr
         onChange={text => edit({ draft: text })}
         onKeyDown={onKeyDown}
       />
-      <button type="submit" class={busy ? 'button' : 'button button-main'}>
+      <Button type="submit" tone={busy ? undefined : 'main'}>
         {busy ? 'Stop' : 'Send'}
-      </button>
+      </Button>
     </form>
   )
 }

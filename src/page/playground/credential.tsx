@@ -1,14 +1,15 @@
 /** The credential of the playground and of calls of tools, and the models listed for it. A pasted key is kept in the page's memory only. */
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { DASHBOARD_HEADER } from '../../core/paths.js'
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { useFreshKey } from '../connect/fresh-key.jsx'
-import { Failure, failureOf, noAnswer } from '../failure.js'
+import { Failure, noAnswer } from '../failure.js'
 import { useSession } from '../session/session.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { PasswordField, Select } from '../widgets/fields.jsx'
 import { Link } from '../widgets/link.jsx'
+import { useOnce } from '../widgets/resource.js'
 import { goTo, placeOf } from './at-the-end.js'
 import { belongTo, type Conversation, type CredentialChoice, edit } from './conversation.js'
 
@@ -59,14 +60,18 @@ function PastedKey({ value, onSettled }: { readonly value: string; readonly onSe
   )
 }
 
-export interface Credential {
+interface PossibleCredential {
   readonly choice: Exclude<CredentialChoice, 'automatic'>
-  /** The available choices, with their labels. */
-  readonly options: readonly (readonly [choice: CredentialChoice, words: string])[]
+  readonly words: string
   /** Whether there is a credential to send. */
   readonly isThere: boolean
   /** Rejects with a Failure if the session has ended. */
   bearer(): Promise<string | undefined>
+}
+
+export interface Credential extends PossibleCredential {
+  /** The available choices, with their labels. */
+  readonly options: readonly (readonly [choice: CredentialChoice, words: string])[]
 }
 
 /** Whether there is a key to send, if one is to be pasted. Otherwise moves the focus to its field. */
@@ -85,38 +90,28 @@ export function useCredential({ credential: wish, pastedKey }: Conversation): Cr
   const { session, token } = useSession()
   const { development_key: development } = useConfig()
   const isUser = session.kind === 'user'
-  const possible = {
-    automatic: false,
-    fresh: fresh !== undefined,
-    development: development !== undefined,
+  const mine = isUser ? `My session (${session.email})` : 'My session'
+  const key = pastedKey.trim() || undefined
+  const pasted = possible('pasted', 'A key that I paste', key)
+  // The first one is the usual one.
+  const all: readonly PossibleCredential[] = [
+    ...(fresh ? [possible('fresh', `New key “${fresh.name}”`, fresh.key)] : []),
     // While it is not known whether a user is signed in, no key is asked for.
-    session: session.kind !== 'signed-out',
-    pasted: true,
-    none: true,
-  }
-  const usual = fresh ? 'fresh' : possible.session ? 'session' : development ? 'development' : 'pasted'
-  const choice = wish !== 'automatic' && possible[wish] ? wish : usual
-  const options = [
-    ...(fresh ? [['fresh', `New key “${fresh.name}”`] as const] : []),
-    ...(possible.session ? [['session', isUser ? `My session (${session.email})` : 'My session'] as const] : []),
-    ...(development ? [['development', 'Development key'] as const] : []),
-    ['pasted', 'A key that I paste'] as const,
-    ['none', 'None, to see the 401'] as const,
+    ...(session.kind === 'signed-out'
+      ? []
+      : [{ choice: 'session' as const, words: mine, isThere: isUser, bearer: token }]),
+    ...(development ? [possible('development', 'Development key', development)] : []),
+    pasted,
+    possible('none', 'None, to see the 401', undefined),
   ]
-  const pasted = pastedKey.trim() || undefined
-  switch (choice) {
-    case 'fresh':
-      return { choice, options, isThere: true, bearer: async () => fresh?.key }
-    case 'development':
-      return { choice, options, isThere: true, bearer: async () => development }
-    case 'session':
-      return { choice, options, isThere: isUser, bearer: token }
-    case 'pasted':
-      return { choice, options, isThere: pasted !== undefined, bearer: async () => pasted }
-    case 'none':
-      return { choice, options, isThere: false, bearer: async () => undefined }
-  }
+  const chosen = all.find(({ choice }) => choice === wish) ?? all[0] ?? pasted
+  return { ...chosen, options: all.map(({ choice, words }) => [choice, words]) }
 }
+
+const possible = (choice: PossibleCredential['choice'], words: string, key: string | undefined) => ({
+  ...{ choice, words, isThere: key !== undefined },
+  bearer: async () => key,
+})
 
 /** Clears the conversation and the pasted key when another user signs in. */
 export function useOwner(): void {
@@ -134,7 +129,12 @@ export interface Models {
   readonly hint: string | undefined
 }
 
-type Listed = { readonly ids: readonly string[] } | { readonly failure: Failure } | undefined
+interface Listed {
+  /** The credential that they were listed for. */
+  readonly for: string
+  readonly ids: readonly string[]
+  readonly failure?: Failure
+}
 
 /**
  * `shown` changes when another credential is in use; a key that is still being typed is not used.
@@ -142,27 +142,19 @@ type Listed = { readonly ids: readonly string[] } | { readonly failure: Failure 
  */
 export function useModels({ bearer, isThere }: Credential, shown: string): Models {
   const { models: configured } = useConfig()
-  const [listed, setListed] = useState<Listed>()
-
-  useEffect(() => {
-    setListed(undefined)
-    if (!isThere) return
-    const leaving = new AbortController()
-    const settle = (found: Listed) => {
-      if (!leaving.signal.aborted) setListed(found)
-    }
-    listModels(bearer, leaving.signal).then(
-      ids => settle({ ids }),
-      thrown => settle({ failure: failureOf(thrown) }),
-    )
-    return () => leaving.abort()
+  const [last, setListed] = useState<Listed>()
+  useOnce(
+    {
+      load: isThere ? signal => listModels(bearer, signal) : undefined,
+      take: ids => setListed({ for: shown, ids }),
+      failed: failure => setListed({ for: shown, ids: [], failure }),
+    },
     // `bearer` is left out: it is a new function each time, but yields the same credential.
-  }, [shown, isThere])
-
-  if (listed && 'failure' in listed) {
-    return { ids: configured, hint: `Couldn’t load models; showing the configured ones. (${listed.failure.message})` }
-  }
-  return { ids: listed?.ids.length ? listed.ids : configured, hint: undefined }
+    [shown, isThere],
+  )
+  const { ids = [], failure } = last?.for === shown && isThere ? last : {}
+  const hint = failure && `Couldn’t load models; showing the configured ones. (${failure.message})`
+  return { ids: ids.length > 0 ? ids : configured, hint }
 }
 
 async function listModels(bearer: Credential['bearer'], signal: AbortSignal): Promise<readonly string[]> {

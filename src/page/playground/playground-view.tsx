@@ -1,7 +1,8 @@
 /** A conversation with the platform's models, over the same endpoint that apps use. */
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { glob } from '../../core/paths.js'
 import { routes } from '../../dashboard/routes.js'
+import type { JournalEntry } from '../../journal/operations.js'
 import { controlWith, useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { failureOf } from '../failure.js'
@@ -14,7 +15,7 @@ import { ask } from '../widgets/dialog.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { TextArea } from '../widgets/fields.jsx'
 import { indented } from '../widgets/json.js'
-import { useResource } from '../widgets/resource.js'
+import { useOnce, useResource } from '../widgets/resource.js'
 import { Empty, Notice } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { CHAT } from './ask-model.js'
@@ -94,30 +95,26 @@ function useOpening(conversation: Conversation) {
     goToComposer()
     announce('The request is ready to be sent.')
   }
-  useEffect(() => {
-    if (exchange === null) return
-    const leaving = new AbortController()
-    const show = (body: unknown) => {
-      // From here on the conversation is the user's, also after going back and forth.
-      navigate(routes.playground, { replace: true })
-      const found = conversationOf(body)
-      if (!found) return setProblem('The body of this request was not kept, so it cannot be opened here.')
-      if (conversation.turns.length === 0) return start(found)
-      ask({
-        title: 'Replace the conversation?',
-        send: 'Replace',
-        tone: 'main',
-        words: <p>The conversation that is here now is discarded.</p>,
-        act: async () => {},
-        done: () => start(found),
-      })
-    }
-    control('GET /journal/{id}', { id: exchange, signal: leaving.signal }).then(
-      ({ request }) => leaving.signal.aborted || show(request.body),
-      thrown => leaving.signal.aborted || setProblem(failureOf(thrown).message),
-    )
-    return () => leaving.abort()
-  }, [exchange, control])
+  const show = ({ request }: JournalEntry) => {
+    // From here on the conversation is the user's, also after going back and forth.
+    navigate(routes.playground, { replace: true })
+    const found = conversationOf(request.body)
+    if (!found) return setProblem('The body of this request was not kept, so it cannot be opened here.')
+    if (conversation.turns.length === 0) return start(found)
+    ask({
+      title: 'Replace the conversation?',
+      send: 'Replace',
+      tone: 'main',
+      words: <p>The conversation that is here now is discarded.</p>,
+      act: async () => {},
+      done: () => start(found),
+    })
+  }
+  const load = (signal: AbortSignal) => control('GET /journal/{id}', { id: exchange ?? '', signal })
+  useOnce({ load: exchange === null ? undefined : load, take: show, failed: ({ message }) => setProblem(message) }, [
+    exchange,
+    control,
+  ])
   return problem !== undefined && <Notice tone="care">{problem}</Notice>
 }
 

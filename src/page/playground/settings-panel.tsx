@@ -37,43 +37,37 @@ export function SettingsPanel({ conversation, credential, models, model, onCrede
   const choices = [...toolChoices, ...names]
   const ids = models.ids.includes(model) ? models.ids : [model, ...models.ids]
   return (
-    <details class="fold settings" open={isOpen}>
-      <summary>
-        <h2>Settings</h2>
-        <span class="fold-note cut quiet">{model}</span>
-      </summary>
-      <div class="fold-content stack">
-        <CredentialField credential={credential} pastedKey={pastedKey} onSettled={onCredentialSettled} />
-        <Select
-          label="Model"
-          value={model}
-          options={ids.map(id => [id, id])}
-          onChange={chosen => setUp({ model: chosen })}
-          hint={models.hint}
-        />
-        <div class="numbers">
-          {numbers.map(([name, label]) => (
-            <NumberField key={name} label={label} placeholder="not sent" {...field(name)} />
-          ))}
-        </div>
-        <Checkbox label="Stream the answer" checked={settings.stream} onChange={stream => setUp({ stream })} />
-        <JsonField {...field('tools')} {...tools} summary={names.length > 0 ? names.join(', ') : 'none'} />
-        {names.length > 0 && (
-          <Select
-            label="Tool choice"
-            value={choices.includes(settings.toolChoice) ? settings.toolChoice : 'auto'}
-            options={choices.map(choice => [choice, choice])}
-            onChange={toolChoice => setUp({ toolChoice })}
-          />
-        )}
-        <JsonField
-          {...field('responseFormat')}
-          {...responseFormat}
-          summary={settings.responseFormat.trim() === '' ? 'text' : 'JSON'}
-        />
-        <JsonField {...field('extra')} {...extra} summary={settings.extra.trim() === '' ? 'none' : 'JSON'} />
+    <Disclosure class="settings" summary={<h2>Settings</h2>} note={model} open={isOpen}>
+      <CredentialField credential={credential} pastedKey={pastedKey} onSettled={onCredentialSettled} />
+      <Select
+        label="Model"
+        value={model}
+        options={ids.map(id => [id, id])}
+        onChange={chosen => setUp({ model: chosen })}
+        hint={models.hint}
+      />
+      <div class="numbers">
+        {numbers.map(([name, label]) => (
+          <NumberField key={name} label={label} placeholder="not sent" {...field(name)} />
+        ))}
       </div>
-    </details>
+      <Checkbox label="Stream the answer" value={settings.stream} onChange={stream => setUp({ stream })} />
+      <JsonField {...field('tools')} {...tools} summary={names.length > 0 ? names.join(', ') : 'none'} />
+      {names.length > 0 && (
+        <Select
+          label="Tool choice"
+          value={choices.includes(settings.toolChoice) ? settings.toolChoice : 'auto'}
+          options={choices.map(choice => [choice, choice])}
+          onChange={toolChoice => setUp({ toolChoice })}
+        />
+      )}
+      <JsonField
+        {...field('responseFormat')}
+        {...responseFormat}
+        summary={settings.responseFormat.trim() === '' ? 'text' : 'JSON'}
+      />
+      <JsonField {...field('extra')} {...extra} summary={settings.extra.trim() === '' ? 'none' : 'JSON'} />
+    </Disclosure>
   )
 }
 
@@ -97,12 +91,12 @@ function JsonField({ sample, summary, ...field }: JsonFieldProps) {
       <TextArea {...field} label={`${label} (JSON)`} rows={8} code onPaste={pasteFormatted} />
       <div class="row">
         {value === '' ? (
-          <Button small onClick={() => onChange(sample)}>
-            Fill in a sample<span class="unseen"> of {label}</span>
+          <Button small about={`of ${label}`} onClick={() => onChange(sample)}>
+            Fill in a sample
           </Button>
         ) : (
-          <Button small onClick={() => onChange('')}>
-            Remove<span class="unseen"> {label}</span>
+          <Button small about={label} onClick={() => onChange('')}>
+            Remove
           </Button>
         )}
       </div>

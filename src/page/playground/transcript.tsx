@@ -3,7 +3,7 @@ import { CopyButton } from '../widgets/copy-button.jsx'
 import { AnswerTurn } from './answer-turn.jsx'
 import { goToComposer } from './composer.jsx'
 import { askAgain, type Means, reword, tellResults } from './conversation.js'
-import { EditForm, Said, TurnAction, TurnHead, useEditing } from './turn-parts.jsx'
+import { TurnFrame } from './turn-parts.jsx'
 import type { Turn } from './turns.js'
 
 interface Props {
@@ -57,30 +57,15 @@ interface UserTurnProps {
 }
 
 /** A user's message. If it is changed, the conversation continues from there. */
-function UserTurn({ text, message, place, busy, onReworded }: UserTurnProps) {
-  const { isEdited, button, begin, end } = useEditing()
-  return (
-    <li class="turn stack turn-user">
-      <TurnHead who={message === undefined || message.role === 'user' ? 'You' : String(message.role)}>
-        {!isEdited && !busy && message === undefined && (
-          <TurnAction icon="edit" label={`Edit message ${place}`} onAct={begin} button={button} />
-        )}
-        <CopyButton text={text} what={`message ${place}`} bare />
-      </TurnHead>
-      {isEdited ? (
-        <EditForm
-          label={`Message ${place}`}
-          text={text}
-          done="Send from here"
-          onDone={written => {
-            end()
-            onReworded(written)
-          }}
-          onCancel={end}
-        />
-      ) : (
-        <Said text={text} />
-      )}
-    </li>
-  )
-}
+const UserTurn = ({ text, message, place, busy, onReworded }: UserTurnProps) => (
+  <TurnFrame
+    kind="user"
+    who={message === undefined || message.role === 'user' ? 'You' : String(message.role)}
+    text={text}
+    name={`message ${place}`}
+    isEditable={!busy && message === undefined}
+    done="Send from here"
+    onReworded={onReworded}
+    actions={<CopyButton text={text} what={`message ${place}`} bare />}
+  />
+)

@@ -1,43 +1,67 @@
 /** The shared parts of user and model turns: the head, the text, and the form that edits it. */
-import type { ComponentChildren, RefObject } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../widgets/button.jsx'
 import { TextArea } from '../widgets/fields.jsx'
-import { Icon, type IconName } from '../widgets/icon.jsx'
 
 interface Props {
+  readonly kind: 'user' | 'answer'
   readonly who: string
-  readonly children: ComponentChildren
+  /** What it says. */
+  readonly text: string
+  /** What it is called in the names of buttons: `message 1`. */
+  readonly name: string
+  readonly isEditable: boolean
+  /** The label of the button that ends editing. */
+  readonly done: string
+  readonly onReworded: (text: string) => void
+  readonly badge?: ComponentChildren
+  /** Buttons after the one that edits it. */
+  readonly actions: ComponentChildren
+  readonly busy?: boolean
+  /** Shown above its text. */
+  readonly before?: ComponentChildren
+  readonly children?: ComponentChildren
 }
 
-export function TurnHead({ who, children }: Props) {
+/** A turn whose text can be edited in place. Afterwards the focus returns to where editing began. */
+export function TurnFrame({ kind, who, text, name, isEditable, busy, ...parts }: Props) {
+  const [isEdited, setEdited] = useState(false)
+  const head = useRef<HTMLDivElement>(null)
+  const wasEdited = useRef(false)
+  useLayoutEffect(() => {
+    if (wasEdited.current && !isEdited) head.current?.querySelector<HTMLElement>('[data-edit]')?.focus()
+    wasEdited.current = isEdited
+  }, [isEdited])
+  const label = `Edit ${name}`
+  const { badge, actions, before, children, ...form } = parts
   return (
-    <div class="turn-head row spread">
-      <h2 class="quiet">{who}</h2>
-      <div class="turn-actions row">{children}</div>
-    </div>
-  )
-}
-
-interface ActionProps {
-  readonly icon: IconName
-  readonly label: string
-  readonly onAct: () => void
-  readonly button?: RefObject<HTMLButtonElement | null>
-}
-
-export function TurnAction({ icon, label, onAct, button }: ActionProps) {
-  return (
-    <button
-      ref={button ?? null}
-      type="button"
-      class="button button-bare"
-      aria-label={label}
-      title={label}
-      onClick={onAct}
-    >
-      <Icon name={icon} />
-    </button>
+    <li class={`turn stack turn-${kind}`} aria-busy={busy}>
+      <div ref={head} class="turn-head row spread">
+        <h2 class="quiet">{who}</h2>
+        <div class="turn-actions row">
+          {badge}
+          {isEditable && !isEdited && (
+            <Button
+              tone="bare"
+              icon="edit"
+              data-edit
+              aria-label={label}
+              title={label}
+              onClick={() => setEdited(true)}
+            />
+          )}
+          {actions}
+        </div>
+      </div>
+      {before}
+      {isEdited ? (
+        <EditForm {...form} {...{ text, name }} onEnd={() => setEdited(false)} />
+      ) : (
+        text !== '' && <Said text={text} />
+      )}
+      {children}
+    </li>
   )
 }
 
@@ -67,50 +91,36 @@ function blocksOf(text: string): readonly string[] {
   }
 }
 
-interface EditFormProps {
-  readonly label: string
-  readonly text: string
-  /** The label of the button. */
-  readonly done: string
-  readonly onDone: (text: string) => void
-  readonly onCancel: () => void
+interface EditFormProps extends Pick<Props, 'text' | 'name' | 'done' | 'onReworded'> {
+  readonly onEnd: () => void
 }
 
 /** Edits the text of a turn in place. */
-export function EditForm({ label, text, done, onDone, onCancel }: EditFormProps) {
+function EditForm({ text, name, done, onReworded, onEnd }: EditFormProps) {
   const [written, setWritten] = useState(text)
   const form = useRef<HTMLFormElement>(null)
   useLayoutEffect(() => form.current?.querySelector('textarea')?.focus(), [])
   const submit = (event: Event) => {
     event.preventDefault()
-    if (written.trim() !== '') onDone(written)
+    if (written.trim() === '') return
+    onEnd()
+    onReworded(written)
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') onCancel()
+    if (event.key === 'Escape') onEnd()
   }
+  const label = name.charAt(0).toUpperCase() + name.slice(1)
   return (
     <form ref={form} class="stack" onSubmit={submit}>
       <TextArea label={label} bare value={written} onChange={setWritten} onKeyDown={onKeyDown} />
       <div class="form-buttons row">
-        <Button small onClick={onCancel}>
+        <Button small onClick={onEnd}>
           Cancel
         </Button>
-        <button type="submit" class="button button-small button-main">
+        <Button small type="submit" tone="main">
           {done}
-        </button>
+        </Button>
       </div>
     </form>
   )
-}
-
-/** Whether a turn's text is being edited. Afterwards the focus returns to where editing began. */
-export function useEditing() {
-  const [isEdited, setEdited] = useState(false)
-  const button = useRef<HTMLButtonElement>(null)
-  const wasEdited = useRef(false)
-  useLayoutEffect(() => {
-    if (wasEdited.current && !isEdited) button.current?.focus()
-    wasEdited.current = isEdited
-  }, [isEdited])
-  return { isEdited, button, begin: () => setEdited(true), end: () => setEdited(false) }
 }

@@ -3,17 +3,17 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedRule } from '../../replies/operations.js'
 import { type Control, useControl } from '../api.js'
-import { failureOf } from '../failure.js'
 import { RuleDialog } from '../make/rule-editor.jsx'
 import { navigate, useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Badge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
-import { ask, Dialog } from '../widgets/dialog.jsx'
+import { ask, Dialog, openDialog } from '../widgets/dialog.jsx'
 import { useWorking } from '../widgets/form.jsx'
-import { Icon } from '../widgets/icon.jsx'
 import { ListPage, useList } from '../widgets/list-page.jsx'
+import { useOnce } from '../widgets/resource.js'
+import { Section } from '../widgets/section.jsx'
 import { Empty, Notice } from '../widgets/states.jsx'
 import type { Column } from '../widgets/table.jsx'
 import { saysInShort, whenInShort } from './in-short.js'
@@ -23,13 +23,6 @@ const EVERY_MS = 3000
 
 /** A rule, with its text as in a file. */
 type RuleRow = ListedRule & { readonly yaml?: string }
-
-type Kind = 'new' | 'edit' | 'copy' | 'show'
-
-interface Open {
-  readonly kind: Kind
-  readonly rule?: RuleRow
-}
 
 const beginning = '- name: greeting\n  when:\n    user: hello\n  reply:\n    text: Hello! How can I help you?\n'
 
@@ -41,19 +34,25 @@ export function RepliesView() {
     [control],
     EVERY_MS,
   )
-  const [open, setOpen] = useState<Open>()
   const changes = useChanges(list.value, list.reload)
-  const gone = useLinked(rule => setOpen({ kind: rule.id === null ? 'show' : 'edit', rule }))
+  const dialogs: Dialogs = { control, onChanged: list.reload }
+  const gone = useLinked(rule => openRule(rule, dialogs))
+  const create = (
+    <Button
+      tone="main"
+      icon="plus"
+      onClick={() =>
+        openDialog(<RuleDialog title="New rule" begin={() => ({ yaml: beginning })} onSaved={list.reload} />)
+      }
+    >
+      New rule
+    </Button>
+  )
   return (
     <ListPage
       title="Replies"
       lead="What the emulated models say, and when. The first rule that matches a request answers it."
-      action={
-        <Button tone="main" onClick={() => setOpen({ kind: 'new' })}>
-          <Icon name="plus" />
-          New rule
-        </Button>
-      }
+      action={create}
       note={
         <>
           {gone !== undefined && <Notice tone="care">{gone}</Notice>}
@@ -68,19 +67,19 @@ export function RepliesView() {
       keyOf={keyOf}
       isDim={({ enabled }) => !enabled}
       actionsWidth="15.5rem"
-      actions={rule => <RowButtons rule={rule} changes={changes} onOpen={kind => setOpen({ kind, rule })} />}
+      actions={rule => <RowButtons {...{ rule, changes }} onOpen={() => openRule(rule, dialogs)} />}
       empty={
         <Empty title="There are no rules">
           Where no rule answers, the reply is made up. Create one here, or from a request under Requests.
         </Empty>
       }
     >
-      <section aria-labelledby="try">
-        <h2 id="try">Try a prompt</h2>
-        <p class="quiet">Shows what would be sent, and why each rule matches or not. Nothing is sent or counted.</p>
+      <Section
+        title="Try a prompt"
+        lead="Shows what would be sent, and why each rule matches or not. Nothing is sent or counted."
+      >
         <TryPrompt />
-      </section>
-      {open && <OpenDialog {...open} onOpen={setOpen} onChanged={list.reload} />}
+      </Section>
     </ListPage>
   )
 }
@@ -91,22 +90,20 @@ function useLinked(open: (rule: RuleRow) => void): string | undefined {
   const control = useControl()
   const [problem, setProblem] = useState<string>()
   const [title, place] = [query.get('rule'), query.get('at')]
-  useEffect(() => {
-    if (title === null) return
-    const leaving = new AbortController()
-    const show = (rules: readonly RuleRow[]) => {
-      navigate(routes.replies, { replace: true })
-      const named = rules.filter(rule => rule.title === title)
-      const found = named.find(rule => rule.place === place) ?? named[0]
-      setProblem(found ? undefined : `The ${title} is no longer there. It answered from ${place}.`)
-      if (found) open(found)
-    }
-    control('GET /replies', { query: { search: title, limit: MOST_OF_ONE_TITLE }, signal: leaving.signal }).then(
-      ({ data }) => leaving.signal.aborted || show(data),
-      thrown => leaving.signal.aborted || setProblem(failureOf(thrown).message),
-    )
-    return () => leaving.abort()
-  }, [title, place, control])
+  const show = ({ data }: { readonly data: readonly RuleRow[] }) => {
+    navigate(routes.replies, { replace: true })
+    const named = data.filter(rule => rule.title === title)
+    const found = named.find(rule => rule.place === place) ?? named[0]
+    setProblem(found ? undefined : `The ${title} is no longer there. It answered from ${place}.`)
+    if (found) open(found)
+  }
+  const load = (signal: AbortSignal) =>
+    control('GET /replies', { query: { search: title ?? '', limit: MOST_OF_ONE_TITLE }, signal })
+  useOnce({ load: title === null ? undefined : load, take: show, failed: ({ message }) => setProblem(message) }, [
+    title,
+    place,
+    control,
+  ])
   return problem
 }
 
@@ -172,19 +169,18 @@ const buttonId = (id: string, direction: 'up' | 'down') => `${direction}:${id}`
 interface RowProps {
   readonly rule: RuleRow
   readonly changes: Changes
-  readonly onOpen: (kind: Kind) => void
+  readonly onOpen: () => void
 }
 
 function RowButtons({ rule, changes, onOpen }: RowProps) {
-  const name = <span class="unseen"> {nameOf(rule)}</span>
+  const about = nameOf(rule)
   const { id, enabled, moves } = rule
-  if (id === null) {
-    return (
-      <Button small onClick={() => onOpen('show')}>
-        Show{name}
-      </Button>
-    )
-  }
+  const openButton = (
+    <Button small about={about} onClick={onOpen}>
+      {id === null ? 'Show' : 'Edit'}
+    </Button>
+  )
+  if (id === null) return openButton
   return (
     <>
       {(['up', 'down'] as const).map(direction => (
@@ -197,85 +193,67 @@ function RowButtons({ rule, changes, onOpen }: RowProps) {
         >
           <span aria-hidden="true">{direction === 'up' ? '↑' : '↓'}</span>
           <span class="unseen">
-            Move {nameOf(rule)} {direction}
+            Move {about} {direction}
           </span>
         </Button>
       ))}
-      <Button small aria-disabled={changes.busy} onClick={() => changes.change(rule, { enabled: !enabled })}>
+      <Button
+        small
+        about={about}
+        aria-disabled={changes.busy}
+        onClick={() => changes.change(rule, { enabled: !enabled })}
+      >
         {enabled ? 'Switch off' : 'Switch on'}
-        {name}
       </Button>
-      <Button small onClick={() => onOpen('edit')}>
-        Edit{name}
-      </Button>
+      {openButton}
     </>
   )
 }
 
-interface OpenProps extends Open {
-  readonly onOpen: (open: Open | undefined) => void
+interface Dialogs {
+  readonly control: Control
+  /** Called when a rule was saved or deleted. */
   readonly onChanged: () => void
 }
 
-/** The dialog that is open. */
-function OpenDialog({ kind, rule, onOpen, onChanged }: OpenProps) {
-  const control = useControl()
-  const onClosed = () => onOpen(undefined)
-  const saved = { onSaved: onChanged, onClosed }
-  if (!rule || kind === 'new') return <RuleDialog title="New rule" begin={() => ({ yaml: beginning })} {...saved} />
-  const id = rule.id ?? ''
-  const begin = (signal: AbortSignal) => control('GET /replies/{id}', { id, signal })
-  switch (kind) {
-    case 'show':
-      return <ShowDialog rule={rule} onClosed={onClosed} />
-    case 'copy':
-      return (
-        <RuleDialog
-          key={kind}
-          title={`Copy of ${nameOf(rule)}`}
-          begin={begin}
-          target={{ id, isCopied: true }}
-          {...saved}
-        />
-      )
-    case 'edit':
-      return (
-        <RuleDialog
-          key={kind}
-          title={nameOf(rule)}
-          place={placeOf(rule)}
-          begin={begin}
-          target={{ id, isCopied: false }}
-          more={
-            <>
-              <Button
-                tone="warns"
-                push
-                onClick={() => {
-                  onClosed()
-                  askToDelete(control, rule, onChanged)
-                }}
-              >
-                Delete
-              </Button>
-              <Button onClick={() => onOpen({ kind: 'copy', rule })}>Duplicate</Button>
-            </>
-          }
-          {...saved}
-        />
-      )
-  }
+/** Opens a rule to be edited; one that is written in code can only be shown. */
+const openRule = (rule: RuleRow, dialogs: Dialogs) =>
+  openDialog(rule.id === null ? <ShowDialog rule={rule} /> : <EditDialog rule={rule} id={rule.id} {...dialogs} />)
+
+interface EditProps extends Dialogs {
+  readonly rule: RuleRow
+  readonly id: string
 }
 
-interface ShowProps {
-  readonly rule: RuleRow
-  readonly onClosed: () => void
+function EditDialog({ rule, id, control, onChanged }: EditProps) {
+  const begin = (signal: AbortSignal) => control('GET /replies/{id}', { id, signal })
+  const copy = (
+    <RuleDialog title={`Copy of ${nameOf(rule)}`} begin={begin} target={{ id, isCopied: true }} onSaved={onChanged} />
+  )
+  const more = (
+    <>
+      <Button tone="warns" push onClick={() => askToDelete(control, rule, onChanged)}>
+        Delete
+      </Button>
+      <Button onClick={() => openDialog(copy)}>Duplicate</Button>
+    </>
+  )
+  return (
+    <RuleDialog
+      title={nameOf(rule)}
+      place={placeOf(rule)}
+      begin={begin}
+      target={{ id, isCopied: false }}
+      more={more}
+      onSaved={onChanged}
+    />
+  )
 }
 
 /** A rule that is written in code, as a file would have it. */
-function ShowDialog({ rule, onClosed }: ShowProps) {
+function ShowDialog({ rule }: { readonly rule: RuleRow }) {
   return (
-    <Dialog title={nameOf(rule)} onClosed={onClosed} wide>
+    <Dialog title={nameOf(rule)} wide>
       {close => (
         <>
           <p class="quiet">

@@ -5,14 +5,14 @@ import { recordingAt, resourceAt, ruleAt } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import { Link } from '../widgets/link.jsx'
 import { Pairs } from '../widgets/pairs.jsx'
+import { Section } from '../widgets/section.jsx'
 import { Notice } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 
 export function DecisionView({ entry }: { readonly entry: JournalEntry }) {
   const { endpoint, mode, error, hint, remark, openaiRefuses, nearest, violations, fault, complete, status } = entry
   return (
-    <section aria-labelledby="decision">
-      <h3 id="decision">Why this response</h3>
+    <Section heading="h3" title="Why this response">
       {error !== null && (
         <Notice tone={(status ?? 500) >= 500 ? 'danger' : 'care'}>
           <p>{error}</p>
@@ -32,7 +32,7 @@ export function DecisionView({ entry }: { readonly entry: JournalEntry }) {
       />
       {nearest && <Nearest of={nearest} />}
       {violations.length > 0 && <Violations violations={violations} />}
-    </section>
+    </Section>
   )
 }
 

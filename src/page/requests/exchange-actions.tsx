@@ -1,14 +1,14 @@
 /** What can be done with an exchange. Only what works for this one is shown. */
-import { useState } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
 import { playgroundWith, routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import type { Control } from '../api.js'
 import { MakeRecordingDialog } from '../make/make-recording.jsx'
 import { RuleDialog } from '../make/rule-editor.jsx'
 import { navigate } from '../routing.js'
-import { announce } from '../widgets/announcer.jsx'
 import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
+import { openDialog } from '../widgets/dialog.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Notice } from '../widgets/states.jsx'
@@ -24,25 +24,20 @@ interface Props {
 export function ExchangeActions({ entry, curl, control }: Props) {
   const { id, request, repeatable } = entry
   const { busy, failure, run } = useWorking()
-  const [making, setMaking] = useState<'rule' | 'recording'>()
-  const close = () => setMaking(undefined)
-  const make = (what: 'rule' | 'recording') => (
-    <Button small onClick={() => setMaking(what)}>
+  const create = (what: string, dialog: ComponentChildren) => (
+    <Button small about={`from request ${id}`} onClick={() => openDialog(dialog)}>
       Create {what}
-      <span class="unseen"> from request {id}</span>
     </Button>
   )
-  const sendAgain = () =>
-    run(async () => {
-      const sent = await control('POST /journal/{id}/again', { id })
-      announce('The request was sent again.')
-      navigate(`${routes.requests}?id=${sent.id}`)
-    })
+  const sendAgain = async () => {
+    const sent = await control('POST /journal/{id}/again', { id })
+    navigate(`${routes.requests}?id=${sent.id}`)
+  }
   return (
     <>
       <div class="row">
         {repeatable && (
-          <Button small aria-disabled={busy} onClick={sendAgain}>
+          <Button small aria-disabled={busy} onClick={() => run(sendAgain, 'The request was sent again.')}>
             {busy ? 'Sending…' : 'Send again'}
           </Button>
         )}
@@ -51,24 +46,23 @@ export function ExchangeActions({ entry, curl, control }: Props) {
             Open in playground
           </Link>
         )}
-        {canBeRule(entry) && make('rule')}
-        {canBeRecording(entry) && make('recording')}
+        {canBeRule(entry) && create('rule', <RuleFromExchange {...{ id, control }} />)}
+        {canBeRecording(entry) && create('recording', <MakeRecordingDialog id={id} />)}
         <CopyButton text={curl} what="as curl" words="Copy as curl" />
         <CopyButton text={`${location.origin}${routes.requests}?id=${id}`} what="link" words="Copy link" />
       </div>
       {failure && <Notice tone="danger">{failure.message}</Notice>}
-      {making === 'rule' && (
-        <RuleDialog
-          title="Create rule from this request"
-          begin={signal => control('POST /replies/draft', { body: { exchange: id }, signal })}
-          exchange={id}
-          onClosed={close}
-        />
-      )}
-      {making === 'recording' && <MakeRecordingDialog id={id} onClosed={close} />}
     </>
   )
 }
+
+const RuleFromExchange = ({ id, control }: { readonly id: string; readonly control: Control }) => (
+  <RuleDialog
+    title="Create rule from this request"
+    begin={signal => control('POST /replies/draft', { body: { exchange: id }, signal })}
+    exchange={id}
+  />
+)
 
 /** Rules answer chat completions. Of Standin's own errors, only a missing rule is worth one. */
 const canBeRule = ({ endpoint, request, status, answeredBy, fault, code }: JournalEntry) =>

@@ -5,7 +5,6 @@ import type { JournalBrief } from '../../journal/operations.js'
 import type { Control } from '../api.js'
 import { StatusBadge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
-import { Icon } from '../widgets/icon.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Pairs } from '../widgets/pairs.jsx'
 import { FailureNote, Notice, Waiting } from '../widgets/states.jsx'
@@ -41,8 +40,7 @@ export function ExchangePanel({ id, control, brief, newer, older, onClose }: Pro
     <aside class="exchange stack" aria-labelledby="exchange">
       <header class="exchange-head">
         <nav class="row" aria-label="Requests beside this one">
-          <Button small push onClick={onClose}>
-            <Icon name="back" />
+          <Button small push icon="back" onClick={onClose}>
             All requests
           </Button>
           <Step to={newer} shortcut="k">

@@ -8,6 +8,7 @@ import { Disclosure } from '../widgets/disclosure.jsx'
 import { exactly } from '../widgets/moment.jsx'
 import { type Fact, Pairs } from '../widgets/pairs.jsx'
 import { useResource } from '../widgets/resource.js'
+import { Section } from '../widgets/section.jsx'
 import { callerName, count, counted, duration, size } from '../wording.js'
 import { BodyView, SHOWN, textOf } from './body-view.jsx'
 import { parametersIn, type SpokenTurn, toolsIn, turnsAnswered, turnsAsked } from './conversation.js'
@@ -80,14 +81,13 @@ export function ExchangeView({ of: { entry, curl }, control }: Props) {
           hint="This error was not in the documented form: the client got the response above, made from it."
         />
       )}
-      <section aria-labelledby="again">
-        <h3 id="again">The same request in a terminal</h3>
+      <Section heading="h3" title="The same request in a terminal">
         {curl.length <= SHOWN ? (
           <CodeBlock code={curl} label="the command" />
         ) : (
           <p class="hint quiet">The command is {size(curl.length)} long. “Copy as curl” copies all of it.</p>
         )}
-      </section>
+      </Section>
     </>
   )
 }
@@ -107,14 +107,10 @@ interface ContentProps {
 
 /** Headers and body of a request or a response. */
 function Content({ title, of: { headers, body, bytes, truncated }, turns, none, hint, facts = [] }: ContentProps) {
-  const id = title.toLowerCase().replaceAll(' ', '-')
   const named = Object.entries(headers)
+  const copy = body !== undefined && <CopyButton text={textOf(body)} what={`${title.toLowerCase()} body`} />
   return (
-    <section aria-labelledby={id}>
-      <div class="row spread">
-        <h3 id={id}>{title}</h3>
-        {body !== undefined && <CopyButton text={textOf(body)} what={`${title.toLowerCase()} body`} />}
-      </div>
+    <Section heading="h3" title={title} action={copy}>
       {hint && <p class="hint quiet">{hint}</p>}
       <Pairs of={facts} />
       {named.length > 0 && (
@@ -128,7 +124,7 @@ function Content({ title, of: { headers, body, bytes, truncated }, turns, none, 
       ) : (
         <BodyView label={`${title} body`} body={body} turns={turns} />
       )}
-    </section>
+    </Section>
   )
 }
 
@@ -141,10 +137,9 @@ function TimingView({ entry }: { readonly entry: JournalEntry }) {
   const { piecesAtMs } = response
   const ms = (value: number | null) => (value === null ? null : duration(value))
   return (
-    <section aria-labelledby="timing">
-      <h3 id="timing">Time and size</h3>
+    <Section heading="h3" title="Time and size">
       <Pairs
-        short
+        class="pairs pairs-short"
         of={[
           ['Headers', ms(firstByteMs) ?? 'none sent'],
           ['First token', ms(firstTokenMs)],
@@ -156,7 +151,7 @@ function TimingView({ entry }: { readonly entry: JournalEntry }) {
         ]}
       />
       {piecesAtMs.length > 1 && <PieceChart firstByteMs={firstByteMs ?? 0} durationMs={durationMs} at={piecesAtMs} />}
-    </section>
+    </Section>
   )
 }
 

@@ -61,7 +61,7 @@ export function FilterBar({ filter, rows, onChange }: Props) {
           ))}
           <Checkbox
             label="Only misses and errors"
-            checked={filter.problems}
+            value={filter.problems}
             onChange={problems => change({ problems })}
           />
         </div>

@@ -8,7 +8,6 @@ import { announce } from '../widgets/announcer.jsx'
 import { Button } from '../widgets/button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { useWorking } from '../widgets/form.jsx'
-import { Icon } from '../widgets/icon.jsx'
 import { useKeys } from '../widgets/keys.js'
 import type { Resource } from '../widgets/resource.js'
 import { Notice } from '../widgets/states.jsx'
@@ -116,13 +115,7 @@ interface ListStateProps {
 function ListState({ live, held: { paused, fresh, rows, setPressed, setUsed }, onClear }: ListStateProps) {
   const { busy, failure, run } = useWorking()
   const isEmpty = live.rows.length === 0
-  const clear = () => {
-    if (isEmpty) return
-    return run(async () => {
-      await onClear()
-      announce('The requests are cleared.')
-    })
-  }
+  const isPressed = paused === 'pressed'
   const resume = () => {
     announce('Resumed.')
     setPressed(false)
@@ -146,11 +139,14 @@ function ListState({ live, held: { paused, fresh, rows, setPressed, setUsed }, o
             Show {count(fresh)} new
           </Button>
         )}
-        <Button small onClick={paused === 'pressed' ? resume : pause}>
-          <Icon name={paused === 'pressed' ? 'play' : 'pause'} />
-          {paused === 'pressed' ? 'Resume' : 'Pause'}
+        <Button small icon={isPressed ? 'play' : 'pause'} onClick={isPressed ? resume : pause}>
+          {isPressed ? 'Resume' : 'Pause'}
         </Button>
-        <Button small aria-disabled={busy || isEmpty} onClick={clear}>
+        <Button
+          small
+          aria-disabled={busy || isEmpty}
+          onClick={() => isEmpty || run(onClear, 'The requests are cleared.')}
+        >
           Clear
         </Button>
       </div>

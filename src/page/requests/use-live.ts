@@ -4,7 +4,7 @@ import type { JournalBrief, Tick } from '../../journal/operations.js'
 import type { Control } from '../api.js'
 import type { Failure } from '../failure.js'
 import { announce } from '../widgets/announcer.jsx'
-import { reportAnswer } from '../widgets/resource.js'
+import { reportAnswer, useOnce } from '../widgets/resource.js'
 import { followJournal } from './feed.js'
 import { createHistory } from './history.js'
 
@@ -111,22 +111,19 @@ const MOST_FOUND = 1000
 
 /** The ids of exchanges whose bodies contain `text`, looked for again when `newestId` changes; undefined without a text. */
 export function useTextMatches(control: Control, text: string | undefined, newestId: string | undefined) {
-  const [found, setFound] = useState<ReadonlySet<string> | undefined>(undefined)
-  useEffect(() => {
-    if (text === undefined) return setFound(undefined)
-    const leaving = new AbortController()
-    const timer = setTimeout(() => {
-      control('GET /journal', { query: { text, brief: true, limit: MOST_FOUND }, signal: leaving.signal }).then(
-        ({ data }) => setFound(new Set(data.map(({ id }) => id))),
-        () => leaving.signal.aborted || setFound(nothingYet),
-      )
-    }, TYPING_MS)
-    return () => {
-      clearTimeout(timer)
-      leaving.abort()
-    }
-  }, [control, text, newestId])
-  return text === undefined ? undefined : (found ?? nothingYet)
+  const [found, setFound] = useState<{ readonly text: string; readonly ids: ReadonlySet<string> }>()
+  const find = async (signal: AbortSignal) => {
+    const { data } = await control('GET /journal', { query: { text, brief: true, limit: MOST_FOUND }, signal })
+    return new Set(data.map(({ id }) => id))
+  }
+  const take = (ids: ReadonlySet<string>) => text !== undefined && setFound({ text, ids })
+  useOnce({ load: text === undefined ? undefined : find, take, failed: () => take(nothingYet), afterMs: TYPING_MS }, [
+    control,
+    text,
+    newestId,
+  ])
+  if (text === undefined) return undefined
+  return found?.text === text ? found.ids : nothingYet
 }
 
 const nothingYet: ReadonlySet<string> = new Set()

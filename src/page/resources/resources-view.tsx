@@ -4,12 +4,10 @@ import { resourceAt, routes } from '../../dashboard/routes.js'
 import type { ResourceSummary, RowView } from '../../resources/operations.js'
 import { useControl } from '../api.js'
 import { useAddress } from '../routing.js'
-import { announce } from '../widgets/announcer.jsx'
 import { Button } from '../widgets/button.jsx'
 import { ShortCode } from '../widgets/code-block.jsx'
-import { ask, Confirm } from '../widgets/dialog.jsx'
+import { ask, Confirm, openDialog } from '../widgets/dialog.jsx'
 import { TextArea } from '../widgets/fields.jsx'
-import { Icon } from '../widgets/icon.jsx'
 import { indented, objectWritten } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
 import { EVERY_MS, ListPage, useList } from '../widgets/list-page.jsx'
@@ -59,9 +57,6 @@ const resourceColumns: readonly Column<ResourceSummary>[] = [
   { name: 'Access', width: '24%', of: ({ access }) => [access].flat().join(', ') },
 ]
 
-/** The row that is edited; null for a new one. */
-type Open = { readonly row: RowView | null }
-
 function Rows({ path }: { readonly path: string }) {
   const control = useControl()
   const list = useList(
@@ -69,7 +64,7 @@ function Rows({ path }: { readonly path: string }) {
     (query, signal) => control('GET /resources/{resource}/rows', { resource: path, query, signal }),
     [control, path],
   )
-  const [open, setOpen] = useState<Open>()
+  const edit = (row?: RowView) => openDialog(<EditDialog path={path} row={row} onDone={list.reload} />)
   const remove = ({ id }: RowView) =>
     ask({
       title: `Delete ${id}?`,
@@ -91,7 +86,7 @@ function Rows({ path }: { readonly path: string }) {
     <ListPage
       title={path}
       lead={<Link to={routes.resources}>All resources</Link>}
-      action={list.value && <Actions onAdd={() => setOpen({ row: null })} onRestore={restore} />}
+      action={list.value && <Actions onAdd={() => edit()} onRestore={restore} />}
       of={list}
       what="row"
       searches="all fields"
@@ -99,11 +94,9 @@ function Rows({ path }: { readonly path: string }) {
       columns={rowColumns}
       keyOf={({ id }) => id}
       actionsWidth="11rem"
-      actions={row => <RowButtons of={row} onEdit={() => setOpen({ row })} onDelete={() => remove(row)} />}
+      actions={row => <RowButtons of={row} onEdit={() => edit(row)} onDelete={() => remove(row)} />}
       empty={<Empty title="No rows yet">They appear here as soon as your app creates them.</Empty>}
-    >
-      {open && <EditDialog path={path} row={open.row} onDone={list.reload} onClosed={() => setOpen(undefined)} />}
-    </ListPage>
+    />
   )
 }
 
@@ -121,8 +114,7 @@ interface ActionsProps {
 const Actions = ({ onAdd, onRestore }: ActionsProps) => (
   <span class="row">
     <Button onClick={onRestore}>Restore</Button>
-    <Button tone="main" onClick={onAdd}>
-      <Icon name="plus" />
+    <Button tone="main" icon="plus" onClick={onAdd}>
       Add row
     </Button>
   </span>
@@ -136,10 +128,10 @@ interface RowButtonsProps {
 
 const RowButtons = ({ of: { id }, onEdit, onDelete }: RowButtonsProps) => (
   <>
-    <Button small aria-label={`Edit ${id}`} onClick={onEdit}>
+    <Button small about={id} onClick={onEdit}>
       Edit
     </Button>
-    <Button small tone="warns" aria-label={`Delete ${id}`} onClick={onDelete}>
+    <Button small tone="warns" about={id} onClick={onDelete}>
       Delete
     </Button>
   </>
@@ -147,35 +139,26 @@ const RowButtons = ({ of: { id }, onEdit, onDelete }: RowButtonsProps) => (
 
 interface EditProps {
   readonly path: string
-  readonly row: RowView | null
+  /** Undefined for a new one. */
+  readonly row: RowView | undefined
   readonly onDone: () => void
-  readonly onClosed: () => void
 }
 
 /** A row, written as JSON. */
-function EditDialog({ path: resource, row, onDone, onClosed }: EditProps) {
+function EditDialog({ path: resource, row, onDone }: EditProps) {
   const control = useControl()
-  const initial = row === null ? '{}' : indented(row.row)
+  const initial = row ? indented(row.row) : '{}'
   const [text, setText] = useState(initial)
   const save = async () => {
     const body = objectWritten(text, 'row', '{"name": "Atlas"}')
-    if (row === null) await control('POST /resources/{resource}/rows', { resource, body })
-    else {
-      await control('PUT /resources/{resource}/rows/{id}', { resource, id: row.id, query: { how: 'replace' }, body })
-    }
+    if (!row) return control('POST /resources/{resource}/rows', { resource, body })
+    return control('PUT /resources/{resource}/rows/{id}', { resource, id: row.id, query: { how: 'replace' }, body })
   }
+  const words = row
+    ? { title: `Edit ${row.id}`, send: 'Save', said: 'The row is saved.' }
+    : { title: 'Add a row', send: 'Add row', said: 'The row is added.' }
   return (
-    <Confirm
-      title={row === null ? 'Add a row' : `Edit ${row.id}`}
-      send={row === null ? 'Add row' : 'Save'}
-      isEdited={text !== initial}
-      onSend={save}
-      onDone={() => {
-        onDone()
-        announce(row === null ? 'The row is added.' : 'The row is saved.')
-      }}
-      onClosed={onClosed}
-    >
+    <Confirm {...words} isEdited={text !== initial} onSend={save} onDone={onDone}>
       <TextArea label="Row (JSON)" name="row" code rows={12} value={text} onChange={setText} />
     </Confirm>
   )

@@ -3,7 +3,6 @@ import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { navigate } from '../routing.js'
-import { announce } from '../widgets/announcer.jsx'
 import { Button } from '../widgets/button.jsx'
 import { Field, PasswordField } from '../widgets/fields.jsx'
 import { Form, useWorking } from '../widgets/form.jsx'
@@ -41,7 +40,6 @@ export function NewPassword() {
 
   async function change(): Promise<void> {
     requireSuccess(await (await auth).updateUser({ password }))
-    announce('The new password is set.')
     navigate(routes.keys, { replace: true })
   }
 
@@ -59,7 +57,7 @@ export function NewPassword() {
     case 'user':
       return (
         <View title="Choose a new password" lead={`For ${session.email}.`} narrow>
-          <Form send="Set password" onSend={change}>
+          <Form send="Set password" onSend={change} said="The new password is set.">
             {/* Tells the browser which user's password to save. */}
             <input type="text" autocomplete="username" value={session.email} hidden readOnly />
             <NewPasswordField label="New password" value={password} onChange={setPassword} />
@@ -84,15 +82,14 @@ export function SendAgain({ email }: { readonly email: string }) {
   const { auth } = useSession()
   const { busy, failure, run } = useWorking()
   const [isSent, setSent] = useState(false)
-  const send = () =>
-    run(async () => {
-      const options = { emailRedirectTo: location.origin + routes.keys }
-      requireSuccess(await (await auth).resend({ type: 'signup', email, options }))
-      setSent(true)
-    })
+  const send = async () => {
+    const options = { emailRedirectTo: location.origin + routes.keys }
+    requireSuccess(await (await auth).resend({ type: 'signup', email, options }))
+    setSent(true)
+  }
   return (
     <>
-      <Button small aria-disabled={busy} onClick={send}>
+      <Button small aria-disabled={busy} onClick={() => run(send)}>
         Send again
       </Button>
       <p role="status">

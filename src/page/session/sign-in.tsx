@@ -6,7 +6,7 @@ import { useConfig } from '../config.jsx'
 import { navigate } from '../routing.js'
 import { Button } from '../widgets/button.jsx'
 import { PasswordField } from '../widgets/fields.jsx'
-import { Form } from '../widgets/form.jsx'
+import { Form, useFields } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Notice, Waiting } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
@@ -17,14 +17,13 @@ import { useSession } from './session.jsx'
 export function SignIn() {
   const { session, auth } = useSession()
   const { sign_in: known } = useConfig()
-  const [email, setEmail] = useState('')
-  const [password, setPassword] = useState('')
+  const { values, change, field } = useFields({ email: '', password: '' })
 
   useEffect(() => {
     if (session.kind === 'user' && viewAt(location.pathname) === 'signIn') navigate(routes.keys, { replace: true })
   }, [session.kind])
 
-  const signIn = async () => requireSuccess(await (await auth).signInWithPassword({ email, password }))
+  const signIn = async () => requireSuccess(await (await auth).signInWithPassword(values))
 
   return (
     <View title="Sign in" lead="Sign in to create and manage API keys." narrow>
@@ -32,29 +31,17 @@ export function SignIn() {
       <Form
         send="Sign in"
         onSend={signIn}
-        remedy={({ about }) => about.code === 'email_not_confirmed' && <SendAgain email={email} />}
+        remedy={({ about }) => about.code === 'email_not_confirmed' && <SendAgain email={values.email} />}
       >
-        <EmailField value={email} onChange={setEmail} />
-        <PasswordField
-          label="Password"
-          name="password"
-          autocomplete="current-password"
-          value={password}
-          onChange={setPassword}
-        />
+        <EmailField {...field('email')} />
+        <PasswordField label="Password" {...field('password')} autocomplete="current-password" />
       </Form>
       {known && (
         <div class="dashed row">
           <p class="grow long-name">
             Demo account: <code>{known.email}</code>, password <code>{known.password}</code>
           </p>
-          <Button
-            small
-            onClick={() => {
-              setEmail(known.email)
-              setPassword(known.password)
-            }}
-          >
+          <Button small onClick={() => change(known)}>
             Fill in
           </Button>
         </div>
@@ -70,8 +57,7 @@ export function SignIn() {
 /** Creates an account. */
 export function SignUp() {
   const { session, auth } = useSession()
-  const [email, setEmail] = useState('')
-  const [password, setPassword] = useState('')
+  const { values, field } = useFields({ email: '', password: '' })
   const [unconfirmed, setUnconfirmed] = useState(false)
 
   useEffect(() => {
@@ -80,7 +66,7 @@ export function SignUp() {
 
   async function signUp(): Promise<void> {
     const options = { emailRedirectTo: location.origin + routes.keys }
-    const answer = await (await auth).signUp({ email, password, options })
+    const answer = await (await auth).signUp({ ...values, options })
     requireSuccess(answer)
     setUnconfirmed(answer.data.session === null)
   }
@@ -90,9 +76,9 @@ export function SignUp() {
       <View title="Confirm your address" narrow>
         <Notice tone="good">
           <p>
-            We’ve sent a link to {email}. <WhereMailIs />
+            We’ve sent a link to {values.email}. <WhereMailIs />
           </p>
-          <SendAgain email={email} />
+          <SendAgain email={values.email} />
         </Notice>
       </View>
     )
@@ -101,8 +87,8 @@ export function SignUp() {
   return (
     <View title="Create an account" lead="An account lets you create API keys for your apps." narrow>
       <Form send="Create account" onSend={signUp}>
-        <EmailField value={email} onChange={setEmail} />
-        <NewPasswordField value={password} onChange={setPassword} />
+        <EmailField {...field('email')} />
+        <NewPasswordField {...field('password')} />
       </Form>
       <p class="row spread">
         <Link to={routes.signIn}>Sign in instead</Link>

@@ -6,6 +6,7 @@ import { Form } from './form.jsx'
 import type { Resource } from './resource.js'
 import { createShared } from './shared.js'
 import { Empty, Shown } from './states.jsx'
+import { View } from './view.jsx'
 
 /** The control token or service key entered on another machine. Kept in the page's memory only. */
 const serviceKey = createShared<string | undefined>(undefined)
@@ -38,11 +39,11 @@ export function DeveloperOnly<Value>({ of, children }: Props<Value>) {
   )
 }
 
-/** In place of what stays with a live auth backend. */
-export function KeptElsewhere() {
-  return (
+/** A view of what stays with a live auth backend. */
+export const KeptElsewhere = (about: { readonly title: string; readonly lead: string }) => (
+  <View {...about}>
     <Empty title="The live backend keeps these">
       With <code>auth.mode: proxy</code> its users and messages stay with it. Look at them in its own dashboard.
     </Empty>
-  )
-}
+  </View>
+)

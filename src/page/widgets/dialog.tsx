@@ -1,16 +1,45 @@
 /** Dialogs based on the browser's `<dialog>`: Escape closes them, and the focus returns to where it was. */
-import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { announce } from './announcer.jsx'
+import { type ComponentChildren, createContext } from 'preact'
+import { useContext, useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Button } from './button.jsx'
 import { Form } from './form.jsx'
 import { createShared } from './shared.js'
 import { goOnFromHeading } from './view.jsx'
 
+const opened = createShared<{ readonly id: number; readonly content: ComponentChildren } | undefined>(undefined)
+let dialogs = 0
+
+/** Opens a dialog from any handler, in place of one that is open. Views need no state for it. */
+export const openDialog = (content: ComponentChildren): void => opened.set({ id: ++dialogs, content })
+
+/** Takes away the dialog that is open. */
+export const forgetDialog = (): void => opened.set(undefined)
+
+/** Called when the dialog around it has closed for any reason. */
+const Closed = createContext<() => void>(forgetDialog)
+
+/** The dialog that is open. There is one on the page, and it goes when the user goes to another view. */
+export function OpenDialog() {
+  const dialog = opened.use()
+  useEffect(() => {
+    addEventListener('popstate', forgetDialog)
+    return () => removeEventListener('popstate', forgetDialog)
+  }, [])
+  if (!dialog) return null
+  const { id, content } = dialog
+  // By the time it has closed, the next one may be open.
+  const closed = () => {
+    if (opened.get()?.id === id) forgetDialog()
+  }
+  return (
+    <Closed.Provider key={id} value={closed}>
+      {content}
+    </Closed.Provider>
+  )
+}
+
 interface Props {
   readonly title: string
-  /** Called when the dialog has closed for any reason. */
-  readonly onClosed: () => void
   /** Whether something was typed that closing would throw away. Escape and `close` ask first then. */
   readonly isEdited?: boolean
   readonly wide?: boolean
@@ -18,8 +47,9 @@ interface Props {
   readonly children: (close: () => void, finish: () => void) => ComponentChildren
 }
 
-export function Dialog({ title, onClosed, isEdited = false, wide = false, children }: Props) {
+export function Dialog({ title, isEdited = false, wide = false, children }: Props) {
   const id = useId()
+  const onClosed = useContext(Closed)
   const dialog = useRef<HTMLDialogElement>(null)
   // Counted, since Escape may be pressed again before the event of the last question's end has arrived.
   const [question, setQuestion] = useState(0)
@@ -53,16 +83,16 @@ export function Dialog({ title, onClosed, isEdited = false, wide = false, childr
       <h2 id={id}>{title}</h2>
       {children(close, finish)}
       {question > 0 && (
-        <Confirm
-          key={question}
-          title="Discard your changes?"
-          send="Discard"
-          cancel="Keep editing"
-          tone="danger"
-          onSend={async () => {}}
-          onDone={finish}
-          onClosed={() => setQuestion(now => (now === question ? 0 : now))}
-        />
+        <Closed.Provider key={question} value={() => setQuestion(now => (now === question ? 0 : now))}>
+          <Confirm
+            title="Discard your changes?"
+            send="Discard"
+            cancel="Keep editing"
+            tone="danger"
+            onSend={async () => {}}
+            onDone={finish}
+          />
+        </Closed.Provider>
       )}
     </dialog>
   )
@@ -84,7 +114,8 @@ interface ConfirmProps<Result> {
   readonly onSend: () => Promise<Result>
   /** Called after the action has succeeded and the dialog has closed. */
   readonly onDone?: (result: Result) => void
-  readonly onClosed: () => void
+  /** Announced then. */
+  readonly said?: string
   /** Whether a field in it was edited. */
   readonly isEdited?: boolean
   /** What happens, and fields if the action needs any. */
@@ -92,28 +123,17 @@ interface ConfirmProps<Result> {
 }
 
 /** A dialog that asks, with fields or without, then runs an action. */
-export function Confirm<Result>({
-  title,
-  send,
-  cancel = 'Cancel',
-  tone = 'main',
-  children,
-  ...more
-}: ConfirmProps<Result>) {
-  const { onSend, onDone, onClosed, isEdited = false } = more
+export function Confirm<Result>({ title, send, children, ...more }: ConfirmProps<Result>) {
+  const { cancel = 'Cancel', tone = 'main', onSend, onDone, said, isEdited = false } = more
+  const sendFrom = (finish: () => void) => async () => {
+    const result = await onSend()
+    finish()
+    onDone?.(result)
+  }
   return (
-    <Dialog title={title} onClosed={onClosed} isEdited={isEdited}>
+    <Dialog title={title} isEdited={isEdited}>
       {(close, finish) => (
-        <Form
-          send={send}
-          tone={tone}
-          onSend={async () => {
-            const result = await onSend()
-            finish()
-            onDone?.(result)
-          }}
-          beside={<Button onClick={close}>{cancel}</Button>}
-        >
+        <Form {...{ send, tone, said }} onSend={sendFrom(finish)} beside={<Button onClick={close}>{cancel}</Button>}>
           {children}
         </Form>
       )}
@@ -121,48 +141,26 @@ export function Confirm<Result>({
   )
 }
 
-interface Question {
-  readonly title: string
-  /** The label of the button that confirms. */
-  readonly send: string
-  readonly tone?: 'main' | 'danger'
+interface Question extends Pick<ConfirmProps<unknown>, 'title' | 'send' | 'tone' | 'said'> {
   /** What happens. */
   readonly words?: ComponentChildren
   readonly act: () => Promise<unknown>
   /** Called after the action has succeeded and the dialog has closed. */
   readonly done?: () => void
-  /** Announced then. */
-  readonly said?: string
 }
-
-const asked = createShared<(Question & { readonly id: number }) | undefined>(undefined)
-let questions = 0
 
 /** Asks for confirmation, then runs an action. */
-export const ask = (question: Question): void => asked.set({ ...question, id: ++questions })
-
-const forget = () => asked.set(undefined)
-
-/** The question that is open. There is one on the page, and it goes when the user goes to another view. */
-export function Asked() {
-  const question = asked.use()
-  useEffect(() => {
-    addEventListener('popstate', forget)
-    return () => removeEventListener('popstate', forget)
-  }, [])
-  if (!question) return null
-  const { id, title, send, tone = 'danger', words, act, done, said } = question
-  const goOn = () => {
-    // What was deleted takes its button along.
-    if (tone === 'danger') goOnFromHeading()
-    done?.()
-    if (said !== undefined) announce(said)
-  }
-  // By the time it has closed, the next one may be open.
-  const closed = () => asked.get()?.id === id && forget()
-  return (
-    <Confirm key={id} {...{ title, send, tone }} onSend={act} onDone={goOn} onClosed={closed}>
+export const ask = ({ words, act, done, tone = 'danger', ...question }: Question): void =>
+  openDialog(
+    <Confirm
+      {...{ ...question, tone }}
+      onSend={act}
+      onDone={() => {
+        // What was deleted takes its button along.
+        if (tone === 'danger') goOnFromHeading()
+        done?.()
+      }}
+    >
       {words}
-    </Confirm>
+    </Confirm>,
   )
-}

@@ -1,5 +1,6 @@
 /** A line that opens what is below it. */
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 
 interface Props {
   readonly summary: ComponentChildren
@@ -7,17 +8,24 @@ interface Props {
   readonly note?: ComponentChildren
   /** Whether it is open at first. */
   readonly open?: boolean
+  /** Whether its content is drawn only while it is open. */
+  readonly lazy?: boolean
   readonly class?: string
   readonly children: ComponentChildren
 }
 
-export function Disclosure({ summary, note, open = false, class: name, children }: Props) {
+export function Disclosure({ summary, note, open = false, lazy = false, class: name, children }: Props) {
+  const [isOpen, setOpen] = useState(open)
   return (
-    <details class={name ? `fold ${name}` : 'fold'} open={open}>
+    <details
+      class={name ? `fold ${name}` : 'fold'}
+      open={open}
+      onToggle={({ currentTarget }) => lazy && setOpen(currentTarget.open)}
+    >
       <summary>
         {summary} {note !== undefined && <span class="fold-note cut quiet">{note}</span>}
       </summary>
-      <div class="fold-content stack">{children}</div>
+      {(isOpen || !lazy) && <div class="fold-content stack">{children}</div>}
     </details>
   )
 }

@@ -285,15 +285,15 @@ export function RadioGroup<Value>({ label, value, options, onChange, bare = fals
 
 interface CheckboxProps {
   readonly label: string
-  readonly checked: boolean
-  readonly onChange: (checked: boolean) => void
+  readonly value: boolean
+  readonly onChange: (value: boolean) => void
 }
 
 /** A choice between yes and no. */
-export function Checkbox({ label, checked, onChange }: CheckboxProps) {
+export function Checkbox({ label, value, onChange }: CheckboxProps) {
   return (
     <label class="choice">
-      <input type="checkbox" checked={checked} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />
+      <input type="checkbox" checked={value} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />
       {label}
     </label>
   )

@@ -2,12 +2,16 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type Failure, failureOf } from '../failure.js'
+import { announce } from './announcer.jsx'
+import { Button } from './button.jsx'
 import { Notice } from './states.jsx'
 
 interface Props {
   /** The label of its button. */
   readonly send: string
-  readonly onSend: () => Promise<void>
+  readonly onSend: () => Promise<unknown>
+  /** Announced once that has succeeded. */
+  readonly said?: string | undefined
   /** Buttons beside the submit button. */
   readonly beside?: ComponentChildren
   readonly tone?: 'main' | 'danger' | 'plain'
@@ -27,7 +31,7 @@ export function useFieldError(name: string | undefined): string | undefined {
 }
 
 /** A failure that is about one field is shown there, and the field gets the focus. */
-export function Form({ send, onSend, beside, tone = 'main', isInvalid = false, remedy, children }: Props) {
+export function Form({ send, onSend, said, beside, tone = 'main', isInvalid = false, remedy, children }: Props) {
   const { busy, failure, run } = useWorking()
   const form = useRef<HTMLFormElement>(null)
   const field = failure?.about.field && form.current?.querySelector<HTMLElement>(`[name="${failure.about.field}"]`)
@@ -36,7 +40,7 @@ export function Form({ send, onSend, beside, tone = 'main', isInvalid = false, r
   }, [failure])
   const submit = (event: Event) => {
     event.preventDefault()
-    if (!isInvalid) run(onSend)
+    if (!isInvalid) run(onSend, said)
   }
   return (
     <form ref={form} onSubmit={submit} aria-busy={busy}>
@@ -49,9 +53,9 @@ export function Form({ send, onSend, beside, tone = 'main', isInvalid = false, r
       )}
       <div class="form-buttons row">
         {beside}
-        <button type="submit" class={`button button-${tone}`} aria-disabled={busy || isInvalid}>
+        <Button type="submit" tone={tone === 'plain' ? undefined : tone} aria-disabled={busy || isInvalid}>
           {send}
-        </button>
+        </Button>
       </div>
     </form>
   )
@@ -60,20 +64,21 @@ export function Form({ send, onSend, beside, tone = 'main', isInvalid = false, r
 interface Working {
   readonly busy: boolean
   readonly failure: Failure | undefined
-  /** Runs `work` unless it is already running. Returns whether it succeeded. */
-  run(work: () => Promise<void>): Promise<boolean>
+  /** Runs `work` unless it is already running, and announces `said` once it has succeeded. Returns whether it has. */
+  run(work: () => Promise<unknown>, said?: string): Promise<boolean>
 }
 
 /** An action started by the user: whether it is running, and how it failed. */
 export function useWorking(): Working {
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Failure>()
-  const run = async (work: () => Promise<void>) => {
+  const run = async (work: () => Promise<unknown>, said?: string) => {
     if (busy) return false
     setBusy(true)
     setFailure(undefined)
     try {
       await work()
+      if (said !== undefined) announce(said)
       return true
     } catch (thrown) {
       setFailure(failureOf(thrown))
@@ -83,4 +88,16 @@ export function useWorking(): Working {
     }
   }
   return { busy, failure, run }
+}
+
+/** What is written in the fields of a form. */
+export function useFields<Values extends object>(first: Values) {
+  const [values, setValues] = useState(first)
+  const change = (news: Partial<Values>) => setValues(now => ({ ...now, ...news }))
+  /** The value of a field, and what changes it. */
+  const field = <Name extends keyof Values & string>(name: Name) => ({
+    ...{ name, value: values[name] },
+    onChange: (value: Values[Name]) => setValues(now => ({ ...now, [name]: value })),
+  })
+  return { values, change, field }
 }

@@ -6,15 +6,15 @@ export type Fact = readonly [name: string, value: ComponentChildren]
 interface PairsProps {
   /** Those without a value are left out. */
   readonly of: readonly Fact[]
-  readonly short?: boolean
+  /** How the list looks, if not as lines of a table. */
   readonly class?: string
 }
 
-export function Pairs({ of, short = false, class: look = '' }: PairsProps) {
+export function Pairs({ of, class: look = 'pairs' }: PairsProps) {
   const known = of.filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '')
   if (known.length === 0) return null
   return (
-    <dl class={`pairs ${short ? 'pairs-short' : look}`}>
+    <dl class={look}>
       {known.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>

@@ -73,6 +73,33 @@ export function useResource<Value>(
   return { ...state, reload }
 }
 
+interface OnceParts<Value> {
+  /** Undefined if there is nothing to be loaded. */
+  readonly load: ((signal: AbortSignal) => Promise<Value>) | undefined
+  readonly take: (value: Value) => void
+  readonly failed: (failure: Failure) => void
+  /** Waits this long before, such as for the next key press. */
+  readonly afterMs?: number
+}
+
+/** Loads something once each time `inputs` change. What comes after they have changed again is dropped. */
+export function useOnce<Value>({ load, take, failed, afterMs = 0 }: OnceParts<Value>, inputs: Inputs): void {
+  useEffect(() => {
+    if (!load) return
+    const leaving = new AbortController()
+    const timer = setTimeout(() => {
+      load(leaving.signal).then(
+        value => leaving.signal.aborted || take(value),
+        thrown => leaving.signal.aborted || failed(failureOf(thrown)),
+      )
+    }, afterMs)
+    return () => {
+      clearTimeout(timer)
+      leaving.abort()
+    }
+  }, inputs)
+}
+
 const answering = createShared(true)
 
 /** Tells the frame whether a request was answered. It shows one banner for all views while none is. */

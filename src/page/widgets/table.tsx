@@ -23,13 +23,16 @@ export interface TableProps<Row> {
   readonly actions?: (row: Row) => ComponentChildren
   /** The CSS width of the column of buttons. */
   readonly actionsWidth?: string
+  /** Shown in its place if there are no rows. */
+  readonly none?: ComponentChildren
   /** Whether a row is shown as no longer active. */
   readonly isDim?: (row: Row) => boolean
 }
 
 export function Table<Row>({ caption, columns, rows, keyOf, actions, ...more }: TableProps<Row>) {
-  const { isCaptioned = false, actionsWidth = '9rem', isDim } = more
+  const { isCaptioned = false, actionsWidth = '9rem', none, isDim } = more
   const [first, ...others] = columns
+  if (rows.length === 0 && none) return <>{none}</>
   return (
     <table class="table table-stacking">
       <caption class={isCaptioned ? undefined : 'unseen'}>{caption}</caption>

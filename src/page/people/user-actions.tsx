@@ -1,0 +1,144 @@
+/** What a developer can do to a whole user, as their admin. */
+import { useState } from 'preact/hooks'
+import { routes } from '../../dashboard/routes.js'
+import type { ListedUser } from '../../supabase/operations.js'
+import { useControl } from '../api.js'
+import { SecretDialog } from '../keys/key-dialogs.jsx'
+import { navigate } from '../routing.js'
+import { requireSuccess } from '../session/auth-client.js'
+import { useSession } from '../session/session.jsx'
+import { Button } from '../widgets/button.jsx'
+import { ask, Confirm, openDialog } from '../widgets/dialog.jsx'
+import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
+import { useFields, useWorking } from '../widgets/form.jsx'
+import { Notice } from '../widgets/states.jsx'
+import { useAdmin } from './admin.js'
+import { isBanned, nameOf } from './user-states.jsx'
+
+interface Props {
+  readonly of: ListedUser
+  readonly onDone: () => void
+}
+
+export function UserActions({ of: user, onDone }: Props) {
+  const admin = useAdmin()
+  const control = useControl()
+  const { busy, failure, run } = useWorking()
+  const signIn = () =>
+    run(async () => {
+      const { access_token } = await control('POST /sessions', { body: { user_id: user.id } })
+      onDone()
+      openDialog(<TokenDialog of={user} token={access_token} />)
+    })
+  const unban = () =>
+    run(() => admin('PUT', `admin/users/${user.id}`, { ban_duration: 'none' }).then(onDone), 'The ban is lifted.')
+  const remove = () =>
+    ask({
+      title: `Delete ${nameOf(user)}?`,
+      send: 'Delete user',
+      words: <p>The user’s sessions and API keys are deleted, too. This cannot be undone.</p>,
+      act: () => admin('DELETE', `admin/users/${user.id}`, {}),
+      done: () => navigate(routes.users),
+      said: `${nameOf(user)} is deleted.`,
+    })
+  const button = (name: string, onClick: () => void, tone?: 'warns') => (
+    <Button tone={tone} aria-disabled={busy} onClick={onClick}>
+      {name}
+    </Button>
+  )
+  return (
+    <div class="row">
+      {button('Sign in as', signIn)}
+      {user.email && button('Send a link', () => openDialog(<SendLink of={user} />))}
+      {isBanned(user)
+        ? button('Lift the ban', unban)
+        : button('Ban', () => openDialog(<Ban of={user} onDone={onDone} />), 'warns')}
+      {button('Delete', remove, 'warns')}
+      {failure && <Notice tone="danger">{failure.message}</Notice>}
+    </div>
+  )
+}
+
+const TokenDialog = ({ of: user, token }: { readonly of: ListedUser; readonly token: string }) => (
+  <SecretDialog
+    title={`Signed in as ${nameOf(user)}`}
+    secret={token}
+    what="access token"
+    note="This is the access token of a new session. It ends with the session, which is listed below."
+  />
+)
+
+const links = {
+  signup: 'Confirm the address',
+  magiclink: 'Magic link, to sign in',
+  recovery: 'Password recovery',
+} as const
+
+type LinkKind = keyof typeof links
+
+/** Puts a mail into the outbox, as the app would by asking for it. */
+function SendLink({ of: user }: { readonly of: ListedUser }) {
+  const { auth } = useSession()
+  const { values, field } = useFields({
+    kind: (user.confirmed_at ? 'magiclink' : 'signup') as LinkKind,
+    redirectTo: '',
+  })
+  const kinds = (Object.keys(links) as LinkKind[]).filter(kind => kind !== 'signup' || !user.confirmed_at)
+  const send = async () => {
+    const client = await auth
+    const to = values.redirectTo.trim()
+    const options = to === '' ? {} : { emailRedirectTo: to }
+    const sendings = {
+      signup: () => client.resend({ type: 'signup', email: user.email, options }),
+      magiclink: () => client.signInWithOtp({ email: user.email, options: { ...options, shouldCreateUser: false } }),
+      recovery: () => client.resetPasswordForEmail(user.email, to === '' ? {} : { redirectTo: to }),
+    }
+    requireSuccess(await sendings[values.kind]())
+  }
+  return (
+    <Confirm
+      title={`Send a link to ${user.email}`}
+      send="Send"
+      isEdited={values.redirectTo !== ''}
+      onSend={send}
+      onDone={() => navigate(routes.outbox)}
+      said="The link is in the outbox."
+    >
+      <RadioGroup label="Link" {...field('kind')} options={kinds.map(value => ({ value, label: links[value] }))} />
+      <Field
+        label="Leads to"
+        {...field('redirectTo')}
+        required={false}
+        placeholder="https://…"
+        hint="Leave it empty for the site URL of the configuration."
+      />
+      <p>Mail is captured locally: it waits in the outbox.</p>
+    </Confirm>
+  )
+}
+
+const bans = [
+  ['1h', 'For 1 hour'],
+  ['24h', 'For 24 hours'],
+  ['168h', 'For 7 days'],
+  // As Supabase's dashboard does it: a hundred years.
+  ['876000h', 'Until it is lifted'],
+] as const
+
+function Ban({ of: user, onDone }: Props) {
+  const admin = useAdmin()
+  const [duration, setDuration] = useState<(typeof bans)[number][0]>('24h')
+  return (
+    <Confirm
+      title={`Ban ${nameOf(user)}?`}
+      send="Ban"
+      tone="danger"
+      onSend={() => admin('PUT', `admin/users/${user.id}`, { ban_duration: duration })}
+      onDone={onDone}
+      said={`${nameOf(user)} is banned.`}
+    >
+      <Select label="How long" value={duration} options={bans} onChange={setDuration} />
+      <p>Tokens and API keys of a banned user are refused, and the user cannot sign in.</p>
+    </Confirm>
+  )
+}
