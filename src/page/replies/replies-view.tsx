@@ -66,7 +66,7 @@ export function RepliesView() {
       columns={columns}
       keyOf={keyOf}
       isDim={({ enabled }) => !enabled}
-      actionsWidth="15.5rem"
+      actionsWidth="10rem"
       actions={rule => <RowButtons {...{ rule, changes }} onOpen={() => openRule(rule, dialogs)} />}
       empty={
         <Empty title="There are no rules">

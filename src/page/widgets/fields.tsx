@@ -93,7 +93,7 @@ export function Field({ label, hint, error, bare, id, name, value, onChange, ...
           />
         )
         return beside ? (
-          <div class="field-line">
+          <div class="line">
             {field}
             {beside}
           </div>
@@ -175,7 +175,7 @@ export function NumberField({ value, onChange, onSettle, unit, placeholder, slid
   return (
     <Labelled {...field} describedBy={unit && unitId}>
       {control => (
-        <div class="field-line">
+        <div class="line">
           {slider && (
             <input
               type="range"
@@ -257,6 +257,12 @@ interface RadioGroupProps<Value> {
 /** A choice of one value, with all values visible. */
 export function RadioGroup<Value>({ label, value, options, onChange, bare = false }: RadioGroupProps<Value>) {
   const id = useId()
+  const [, drawAgain] = useState({})
+  const choose = (one: Value) => {
+    onChange(one)
+    // The browser has chosen it already, but it is chosen only if the value changes: the owner may ask first.
+    drawAgain({})
+  }
   return (
     <fieldset>
       <legend class={bare ? 'unseen' : undefined}>{label}</legend>
@@ -269,7 +275,7 @@ export function RadioGroup<Value>({ label, value, options, onChange, bare = fals
             checked={one === value}
             disabled={disabled}
             aria-describedby={hint ? `${id}-${index}-hint` : undefined}
-            onChange={() => onChange(one)}
+            onChange={() => choose(one)}
           />
           <label for={`${id}-${index}`}>{label}</label>
           {hint && (

@@ -34,7 +34,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, actions, ...more }: 
   const [first, ...others] = columns
   if (rows.length === 0 && none) return <>{none}</>
   return (
-    <table class="table table-stacking">
+    <table class="table">
       <caption class={isCaptioned ? undefined : 'unseen'}>{caption}</caption>
       <colgroup>
         {columns.map(({ name, width }) => (
