@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { platformWith } from '../scene.js'
 import { everyLook, expectFitForAll } from './axe.js'
 import { goWithin, inBrowser, phone, useBrowser } from './browser.js'
 import { ada, comeInOn, createKeyOn } from './people.js'
+import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
 

@@ -6,6 +6,7 @@ import {
   type Browser,
   type BrowserContext,
   type BrowserContextOptions,
+  type CDPSession,
   type ConsoleMessage,
   chromium,
   type Locator,
@@ -48,13 +49,15 @@ interface Look {
   readonly timezoneId?: string
 }
 
-interface SharedContext {
-  readonly context: BrowserContext
+interface SharedPage {
+  readonly page: Page
+  /** To the page's browser, for what Playwright has no word for. */
+  readonly session: CDPSession
   isInUse: boolean
 }
 
 let launched: Promise<Browser> | undefined
-let shared: Promise<SharedContext> | undefined
+let shared: Promise<SharedPage> | undefined
 
 /** One for all tests of a worker; it ends with the worker. */
 async function theBrowser(): Promise<Browser> {
@@ -77,40 +80,34 @@ async function newContext(options: BrowserContextOptions = {}): Promise<BrowserC
   return context
 }
 
-/**
- * The context of most tests, one after the other. Its pages share a renderer process, which the page that stays open keeps alive: to start
- * a context and a renderer for each test takes more time than most of the tests.
- */
-async function newSharedContext(): Promise<SharedContext> {
+/** The page of most tests, one after the other: to start a context, a page and a renderer for each takes more time than most of the tests. */
+async function newSharedPage(): Promise<SharedPage> {
   const context = await newContext()
   const page = await context.newPage()
-  await page.route('**', route => route.fulfill({ contentType: 'text/html', body: '' }))
-  await page.goto('http://127.0.0.1/')
-  return { context, isInUse: false }
+  return { page, session: await context.newCDPSession(page), isInUse: false }
 }
 
-/** Opens the page of a test in the shared context, which forgets everything when the test is over. */
-async function openIn({ context }: SharedContext, { viewport = desk, colorScheme = 'light', permissions }: Look) {
-  if (permissions) await context.grantPermissions([...permissions])
-  const page = await context.newPage()
+/** Gives the shared page the look that a test asks for. */
+async function show({ page }: SharedPage, { viewport = desk, colorScheme = 'light', permissions }: Look) {
+  if (permissions) await page.context().grantPermissions([...permissions])
   await page.setViewportSize(viewport)
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-  return page
 }
 
-/** Closes the pages of a test, and removes what they have stored at these origins. */
-async function forget({ context }: SharedContext, origins: ReadonlySet<string>): Promise<void> {
-  const [stays, ...pages] = context.pages()
-  await Promise.all(pages.map(page => page.close()))
-  const session = await context.newCDPSession(stays as Page)
+/** Leaves the shared page as a new one, without what it has stored at these origins. */
+async function forget({ page, session }: SharedPage, origins: ReadonlySet<string>): Promise<void> {
+  const context = page.context()
+  await Promise.all(context.pages().map(other => other !== page && other.close()))
+  page.removeAllListeners('request')
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await page.goto('about:blank')
   for (const origin of origins) await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })
-  await session.detach()
   await context.clearCookies()
   await context.clearPermissions()
 }
 
 /**
- * Opens pages, each in a browser that has seen nothing yet: the first page of a test in the shared context, others in contexts of their
+ * Opens pages, each in a browser that has seen nothing yet: the first page of a test is the shared one, others are in contexts of their
  * own. To be called once in a file of tests.
  */
 export function useBrowser(): (look?: Look) => Promise<OpenedPage> {
@@ -120,33 +117,45 @@ export function useBrowser(): (look?: Look) => Promise<OpenedPage> {
 
   return async (look = {}) => {
     await theBrowser()
-    shared ??= newSharedContext()
+    shared ??= newSharedPage()
     const common = await shared
-    const isOwn = common.isInUse || look.timezoneId !== undefined
-    const context = isOwn ? await newContext(look as BrowserContextOptions) : common.context
-    const asked: string[] = []
-    const complaints: string[] = []
-    const listeners = {
-      request: (request: Request) => void asked.push(request.url()),
-      console: (message: ConsoleMessage) => {
-        if (!message.text().startsWith('Failed to load resource')) complaints.push(message.text())
-      },
-      weberror: (webError: WebError) => void complaints.push(webError.error().message),
-    }
-    context.on('request', listeners.request).on('console', listeners.console).on('weberror', listeners.weberror)
-    if (isOwn) {
-      onTestFinished(() => context.close())
-      return { page: await context.newPage(), asked, complaints }
-    }
+    if (common.isInUse || look.timezoneId !== undefined) return openOwn(look)
     common.isInUse = true
+    const { asked, complaints, end } = listenTo(common.page.context())
     onTestFinished(async () => {
-      context.off('request', listeners.request).off('console', listeners.console).off('weberror', listeners.weberror)
+      end()
       const origins = asked.filter(url => url.startsWith('http')).map(url => new URL(url).origin)
-      await forget(common, new Set(origins))
+      // A page that has crashed, or that its test has closed, is not used again.
+      await forget(common, new Set(origins)).catch(() => {
+        shared = undefined
+      })
       common.isInUse = false
     })
-    return { page: await openIn(common, look), asked, complaints }
+    await show(common, look)
+    return { page: common.page, asked, complaints }
   }
+}
+
+/** Opens a page in a context of its own, which ends with the test. */
+async function openOwn(look: Look): Promise<OpenedPage> {
+  const context = await newContext(look as BrowserContextOptions)
+  onTestFinished(() => context.close())
+  const { asked, complaints } = listenTo(context)
+  return { page: await context.newPage(), asked, complaints }
+}
+
+/** Collects what pages ask for and complain about, until the end. */
+function listenTo(context: BrowserContext) {
+  const asked: string[] = []
+  const complaints: string[] = []
+  const request = (request: Request) => void asked.push(request.url())
+  const message = (message: ConsoleMessage) => {
+    if (!message.text().startsWith('Failed to load resource')) complaints.push(message.text())
+  }
+  const weberror = (webError: WebError) => void complaints.push(webError.error().message)
+  context.on('request', request).on('console', message).on('weberror', weberror)
+  const end = () => context.off('request', request).off('console', message).off('weberror', weberror)
+  return { asked, complaints, end }
 }
 
 /** A web page of another origin, such as an app in development. */

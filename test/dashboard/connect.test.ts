@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { platformWith } from '../scene.js'
 import { clipboardOf, inBrowser, useBrowser } from './browser.js'
+import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
 

@@ -2,9 +2,9 @@ import type { Locator, Page } from 'playwright-core'
 import { expect, vi } from 'vitest'
 import { control } from '../http/controlled.js'
 import { liveWith, saying } from '../recordings/live.js'
-import { hello, platformWith, type Scene } from '../scene.js'
 import { mustBe, NEEDS_LIVE, range } from '../sentences.js'
 import { comeBack, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
+import { hello, platformWith, type Scene } from './scene.js'
 import { addressOfThisMachine } from './this-machine.js'
 
 const openPage = useBrowser()

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { platformWith } from '../scene.js'
 import { clipboardOf, comeBack, inBrowser, useBrowser } from './browser.js'
 import { ada, createKeyOn, signedUp, signInOn, signUpOn } from './people.js'
+import { platformWith } from './scene.js'
 import { addressOfThisMachine } from './this-machine.js'
 
 const openPage = useBrowser()

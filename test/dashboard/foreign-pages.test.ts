@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { folderWith } from '../command.js'
 import { runs } from '../runs.js'
-import { platformWith, type Scene } from '../scene.js'
 import { appElsewhere, inBrowser, REBOUND, useBrowser } from './browser.js'
 import { recordings } from './lists.js'
 import { ada, signedUp } from './people.js'
+import { platformWith, type Scene } from './scene.js'
 
 const openPage = useBrowser()
 

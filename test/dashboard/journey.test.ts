@@ -1,9 +1,9 @@
 import OpenAI from 'openai'
 import type { Page } from 'playwright-core'
 import { expect, vi } from 'vitest'
-import { hello, platformWith, type Scene } from '../scene.js'
 import { clipboardOf, comeBack, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { ada, createKeyOn, signInOn, signUpOn, takeSecret } from './people.js'
+import { hello, platformWith, type Scene } from './scene.js'
 
 const openPage = useBrowser()
 

@@ -3,10 +3,10 @@ import path from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { folderWith } from '../command.js'
-import { platformWith, type Scene } from '../scene.js'
 import { expectFitForAll } from './axe.js'
 import { hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { ruleOn, ruleTextOn, say, writeRule } from './lists.js'
+import { platformWith, type Scene } from './scene.js'
 
 const openPage = useBrowser()
 

@@ -1,9 +1,9 @@
 /** MCP servers on the dashboard: their tools, a form that calls one, and its last calls. */
 import { expect } from 'vitest'
-import { platformWith } from '../scene.js'
 import { notValid } from '../sentences.js'
 import { expectFitForAll } from './axe.js'
 import { inBrowser, useBrowser } from './browser.js'
+import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
 

@@ -1,7 +1,7 @@
-import { platformWith } from '../scene.js'
 import { expectFitForAll } from './axe.js'
 import { inBrowser, useBrowser } from './browser.js'
 import { answersOn, messageIn, playOn, sayOn, unfold } from './playground.js'
+import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
 

@@ -1,9 +1,9 @@
 import { expect, vi } from 'vitest'
 import { playgroundWith } from '../../src/dashboard/routes.js'
-import { platformWith } from '../scene.js'
 import { clipboardOf, goWithin, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { comeInOn, createKeyOn } from './people.js'
 import { answersOn, messageIn, overOn, playOn, questionsOf, sayOn, unfold } from './playground.js'
+import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { platformWith } from '../scene.js'
 import { inBrowser, useBrowser } from './browser.js'
 import { ada } from './people.js'
+import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
 

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'vitest'
 import { folderWith } from '../command.js'
-import { platformWith } from '../scene.js'
 import { expectFitForAll } from './axe.js'
 import { clipboardOf, goWithin, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { nameOfRecording, recordingOf, recordings } from './lists.js'
+import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
 

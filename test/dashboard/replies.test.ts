@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest'
 import { placeOf } from '../../src/page/editor/rule-completion.js'
 import { saysInShort, whenInShort } from '../../src/page/replies/in-short.js'
 import { folderWith } from '../command.js'
-import { platformWith, type Scene } from '../scene.js'
 import { lacks } from '../sentences.js'
 import { expectFitForAll } from './axe.js'
 import { clipboardOf, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { ruleOn, ruleTextOn, say, writeRule } from './lists.js'
+import { platformWith, type Scene } from './scene.js'
 
 const openPage = useBrowser()
 

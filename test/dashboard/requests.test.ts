@@ -3,10 +3,10 @@ import { expect, onTestFinished, vi } from 'vitest'
 import { startPlatform } from '../../src/index.js'
 import { folderWith } from '../command.js'
 import { liveWith, proxyTo } from '../http/live.js'
-import { hello, platformWith, type Scene } from '../scene.js'
 import { NEAREST } from '../sentences.js'
 import { expectFitForAll } from './axe.js'
 import { clipboardOf, desk, goWithin, hasFocus, inBrowser, phone, tabTo, useBrowser } from './browser.js'
+import { hello, platformWith, type Scene } from './scene.js'
 import { addressOfThisMachine } from './this-machine.js'
 
 const openPage = useBrowser()

@@ -1,9 +1,9 @@
 /** Resources on the dashboard: their rows are found, added, edited, deleted and restored. */
 import { expect } from 'vitest'
-import { platformWith } from '../scene.js'
 import { notValid } from '../sentences.js'
 import { expectFitForAll } from './axe.js'
 import { inBrowser, useBrowser } from './browser.js'
+import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
 const path = '/builder/projects'

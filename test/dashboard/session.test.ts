@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { platformWith } from '../scene.js'
 import { passwordShorterThan, WRONG_LOGIN } from '../sentences.js'
 import { comeBack, hasFocus, inBrowser, useBrowser } from './browser.js'
 import { ada, createKeyOn, signedOutEverywhere, signedUp, signInOn, signUpOn } from './people.js'
+import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
 

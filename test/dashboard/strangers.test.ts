@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { platformWith } from '../scene.js'
 import { KEY_UNKNOWN } from '../sentences.js'
 import { appElsewhere, fetchOn, inBrowser, useBrowser } from './browser.js'
 import { signedUp } from './people.js'
+import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
 

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { platformWith, type Scene } from '../scene.js'
 import { notValid, passwordShorterThan, WRONG_LOGIN } from '../sentences.js'
 import { expectFitForAll } from './axe.js'
 import { clipboardOf, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { ada, createKeyOn, signInOn, signUpOn } from './people.js'
+import { platformWith, type Scene } from './scene.js'
 import { addressOfThisMachine } from './this-machine.js'
 
 const openPage = useBrowser()

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { hello, platformWith, type Scene } from '../scene.js'
 import { expectFitForAll } from './axe.js'
 import { desk, hasFocus, inBrowser, phone, tabTo, useBrowser } from './browser.js'
 import { ruleOn, writeRule } from './lists.js'
 import { ada } from './people.js'
 import { answersOn, messageIn, overOn } from './playground.js'
+import { hello, platformWith, type Scene } from './scene.js'
 
 const openPage = useBrowser()
 

@@ -1,0 +1,31 @@
+/** Platforms for tests in the browser: each at an origin that the browser knows already, where there is one. */
+import { onTestFinished } from 'vitest'
+import { StartError } from '../../src/check/problem.js'
+import type { PlatformOptions } from '../../src/index.js'
+import type { Until } from '../command.js'
+import { type Scene, platformWith as startWith } from '../scene.js'
+
+export { hello, type Scene } from '../scene.js'
+
+/** Ports of platforms that have stopped. At a new origin a page takes half as long again, since nothing that it loads is in a cache. */
+const freePorts: number[] = []
+
+/** Starts a platform with these options; it is stopped with the test unless something else is said. */
+export async function platformWith(options: PlatformOptions = {}, until: Until = onTestFinished): Promise<Scene> {
+  if (options.port !== undefined) return startWith(options, until)
+  let platform: Scene | undefined
+  // What is registered first ends last, that is, when the platform has stopped.
+  until(() => void (platform && freePorts.push(Number(new URL(platform.url).port))))
+  platform = await startAt(freePorts.pop() ?? 0, options, until)
+  return platform
+}
+
+async function startAt(port: number, options: PlatformOptions, until: Until): Promise<Scene> {
+  try {
+    return await startWith({ ...options, port }, until)
+  } catch (error) {
+    // Another process may have taken the port by now.
+    if (port === 0 || !(error instanceof StartError)) throw error
+    return startWith(options, until)
+  }
+}
