@@ -200,22 +200,37 @@ export const clipboardOf = (page: Page) => page.evaluate<string>('navigator.clip
 export const hasFocus = async (page: Page, element: Locator) =>
   (await element.and(page.locator(':focus')).count()) === 1
 
-/** Presses Tab until the keyboard is at this element. */
+/** How often Tab repeats before it is looked where the keyboard is: each look takes longer than a press. */
+const HELD = 8
+
+/** Holds Tab down until the keyboard is at this element. */
 export async function tabTo(page: Page, element: Locator): Promise<void> {
   await element.waitFor()
-  // Looked up once: to find an element by its role and name takes far longer than a key press.
-  let handle = await element.elementHandle()
-  for (let i = 0; i < 80; i++) {
-    const { isFocused, isGone } = (await handle?.evaluate(placeOf)) ?? { isGone: true }
-    if (isFocused) return
-    if (isGone) handle = await element.elementHandle()
-    await page.keyboard.press('Tab')
+  for (let presses = 0; presses < 80; presses += HELD) {
+    // Found again each time, since the page may have drawn another in its place.
+    if (await element.evaluate(endTabAt)) return
+    await Promise.all(Array.from({ length: HELD }, () => page.keyboard.down('Tab')))
+    await page.keyboard.up('Tab')
   }
   throw new Error(`The keyboard does not get to ${element}.`)
 }
 
-/** Runs on the page. The tests know no DOM. */
-const placeOf = (node: unknown) => {
-  const element = node as { isConnected: boolean; ownerDocument: { activeElement: unknown } }
-  return { isFocused: element.ownerDocument.activeElement === element, isGone: !element.isConnected }
+/** What it needs of the DOM, which the tests do not know. */
+interface PageNode {
+  readonly ownerDocument: {
+    readonly activeElement: unknown
+    readonly defaultView: { onkeydown: ((key: { readonly key: string; preventDefault(): void }) => void) | null }
+  }
+}
+
+/** Runs on the page: whether the keyboard is at this element. If not yet, Tab goes no further than to it. */
+function endTabAt(node: unknown): boolean {
+  const { ownerDocument } = node as PageNode
+  const isThere = () => ownerDocument.activeElement === node
+  ownerDocument.defaultView.onkeydown = isThere()
+    ? null
+    : pressed => {
+        if (pressed.key === 'Tab' && isThere()) pressed.preventDefault()
+      }
+  return isThere()
 }

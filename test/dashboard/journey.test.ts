@@ -1,8 +1,8 @@
 import OpenAI from 'openai'
 import type { Page } from 'playwright-core'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { clipboardOf, comeBack, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
-import { ada, createKeyOn, signInOn, signUpOn, takeSecret } from './people.js'
+import { ada, comeInOn, createKeyOn, signInOn, signUpOn, takeSecret } from './people.js'
 import { hello, platformWith, type Scene } from './scene.js'
 
 const openPage = useBrowser()
@@ -114,7 +114,7 @@ inBrowser('the same with nothing but a keyboard', async () => {
 inBrowser('the secret of a key is shown once, and filled into the examples until the page is left', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await signUpOn(page, platform)
+  await comeInOn(page, platform)
   const key = await createKeyOn(page, 'once')
   expect(await page.getByRole('tabpanel').innerText()).toContain(key)
   await page.getByRole('link', { name: 'Connect' }).click()
@@ -131,7 +131,7 @@ inBrowser('the secret of a key is shown once, and filled into the examples until
 inBrowser('a key that was rolled with an overlap works on beside the new one', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await signUpOn(page, platform)
+  await comeInOn(page, platform)
   const old = await createKeyOn(page, 'service')
   await page.getByRole('button', { name: 'Roll service' }).click()
   await page.getByLabel('Works for 24 more hours').check()
@@ -144,7 +144,7 @@ inBrowser('a key that was rolled with an overlap works on beside the new one', a
 inBrowser('a key expires when it was said to', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await signUpOn(page, platform)
+  await comeInOn(page, platform)
   await page.getByRole('button', { name: 'Create key' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('short')
@@ -162,7 +162,7 @@ inBrowser('a key expires when it was said to', async () => {
 inBrowser('a key that has expired says so, on the page and to apps', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await signUpOn(page, platform)
+  await comeInOn(page, platform)
   const token = await page.evaluate<string>("JSON.parse(localStorage.getItem('standin-dashboard')).access_token")
   const made = await platform.ask('/dashboard/api/keys', {
     method: 'POST',
@@ -171,7 +171,8 @@ inBrowser('a key that has expired says so, on the page and to apps', async () =>
     body: JSON.stringify({ name: 'brief', expires_in: 1 }),
   })
   const { key } = (await made.json()) as { key: string }
-  await vi.waitFor(async () => expect(await statusWith(platform, key)).toBe(401), { timeout: 5000 })
+  platform.clock.advance(1000)
+  expect(await statusWith(platform, key)).toBe(401)
   expect(await (await platform.chat(hello, { bearer: key })).json()).toEqual({ error: 'The API key has expired.' })
   await comeBack(page)
   await rowOf(page, 'brief').getByText('Expired').waitFor()
@@ -181,7 +182,7 @@ inBrowser('a key that has expired says so, on the page and to apps', async () =>
 inBrowser('a key expires at the end of a chosen day', async () => {
   const platform = await platformWith()
   const { page } = await openPage({ timezoneId: 'America/New_York' })
-  await signUpOn(page, platform)
+  await comeInOn(page, platform)
   await page.getByRole('button', { name: 'Create key' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('dated')
@@ -196,9 +197,9 @@ inBrowser('a key expires at the end of a chosen day', async () => {
 inBrowser("a user does not see another user's keys", async () => {
   const platform = await platformWith()
   const { page: adas } = await openPage()
-  await signUpOn(adas, platform)
+  await comeInOn(adas, platform)
   await createKeyOn(adas, 'of ada')
   const { page: graces } = await openPage()
-  await signUpOn(graces, platform, { email: 'grace@example.com', password: 'another password' })
+  await comeInOn(graces, platform, { email: 'grace@example.com', password: 'another password' })
   await graces.getByText('No keys yet').waitFor()
 })

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { passwordShorterThan, WRONG_LOGIN } from '../sentences.js'
 import { comeBack, hasFocus, inBrowser, useBrowser } from './browser.js'
-import { ada, createKeyOn, signedOutEverywhere, signedUp, signInOn, signUpOn } from './people.js'
+import { ada, comeInOn, createKeyOn, signedOutEverywhere, signedUp, signInOn, signUpOn } from './people.js'
 import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
@@ -170,7 +170,7 @@ inBrowser('a user who was deleted or banned is told so, in the other tab as well
     })
   }
   const { page } = await openPage()
-  await signUpOn(page, platform)
+  await comeInOn(page, platform)
   await admin('PUT', { ban_duration: '1h' })()
   await comeBack(page)
   await page.getByRole('alert').getByText('Your account is banned.').waitFor()
@@ -190,7 +190,7 @@ inBrowser('a user who was deleted or banned is told so, in the other tab as well
 inBrowser('a user who was signed out elsewhere is told so, once, however many requests were refused', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await signUpOn(page, platform)
+  await comeInOn(page, platform)
   await page.getByText('No keys yet').waitFor()
   const refusedKeys = () => page.waitForResponse(response => response.status() === 401)
   // Both are refused before the page has asked what became of its user.
@@ -218,7 +218,7 @@ inBrowser('a user who was signed out elsewhere is told so, once, however many re
 inBrowser('a clock that is moved on a day signs no user out; a reset does, and says so', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await signUpOn(page, platform)
+  await comeInOn(page, platform)
   await platform.clock.advance(86_400_000)
   await comeBack(page)
   await createKeyOn(page, 'of tomorrow')
@@ -231,7 +231,7 @@ inBrowser('a clock that is moved on a day signs no user out; a reset does, and s
 inBrowser('a user whose session went with a restart is told so', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await signUpOn(page, platform)
+  await comeInOn(page, platform)
   // Where nothing is asked of it in the meantime.
   await page.getByRole('link', { name: 'Connect' }).click()
   await page.getByRole('heading', { name: 'Connect', exact: true }).waitFor()
@@ -269,7 +269,7 @@ inBrowser('signing in to a stopped platform fails, and the page says why', async
 inBrowser('who signs out takes the secret of their new key along', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await signUpOn(page, platform)
+  await comeInOn(page, platform)
   const key = await createKeyOn(page, 'mine')
   await page.getByRole('button', { name: /^Account/ }).click()
   await page.getByRole('button', { name: 'Sign out' }).click()

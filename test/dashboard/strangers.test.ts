@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { KEY_UNKNOWN } from '../sentences.js'
-import { appElsewhere, fetchOn, inBrowser, useBrowser } from './browser.js'
+import { appElsewhere, fetchOn, goWithin, inBrowser, useBrowser } from './browser.js'
 import { signedUp } from './people.js'
 import { platformWith } from './scene.js'
 
@@ -16,15 +16,27 @@ const ownPaths = [
   '/__standin/ready',
 ]
 
+/** Views for which no user has to be signed in, or that ask for that, by their titles. */
+const views = [
+  ['', 'Connect'],
+  ['/keys', 'Sign in'],
+  ['/users', 'Users'],
+  ['/outbox', 'Outbox'],
+  ['/sign-up', 'Create an account'],
+  ['/forgot-password', 'Forgot your password?'],
+  ['/new-password', 'This link has expired or was already used'],
+] as const
+
 inBrowser('signed out, the page holds no key but the public ones', async () => {
   const { dashboardUrl, apiKey, serviceKey } = await platformWith({
     apiKeys: [{ name: 'mine', key: 'sk-of-our-own-and-long-enough' }],
     upstream: { apiKey: 'sk-live-secret', anonKey: 'live-anon-secret' },
   })
   const { page } = await openPage()
-  for (const view of ['', '/keys', '/users', '/outbox']) {
-    await page.goto(dashboardUrl + view)
-    await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.goto(dashboardUrl)
+  for (const [view, title] of views) {
+    await goWithin(page, dashboardUrl + view)
+    await page.getByRole('heading', { level: 1, name: title }).waitFor()
     const source = await page.content()
     for (const key of [apiKey, serviceKey, 'sk-live-secret', 'live-anon-secret']) expect(source).not.toContain(key)
   }
@@ -33,9 +45,10 @@ inBrowser('signed out, the page holds no key but the public ones', async () => {
 inBrowser('the page loads nothing from elsewhere and complains of nothing', async () => {
   const { url, dashboardUrl } = await platformWith()
   const { page, asked, complaints } = await openPage()
-  for (const view of ['', '/keys', '/users', '/outbox', '/sign-up', '/forgot-password', '/new-password']) {
-    await page.goto(dashboardUrl + view)
-    await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.goto(dashboardUrl)
+  for (const [view, title] of views) {
+    await goWithin(page, dashboardUrl + view)
+    await page.getByRole('heading', { level: 1, name: title }).waitFor()
   }
   expect(asked.length).toBeGreaterThan(0)
   expect(asked.filter(address => /^https?:/.test(address) && new URL(address).origin !== url)).toEqual([])

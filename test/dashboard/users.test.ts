@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { notValid, passwordShorterThan, WRONG_LOGIN } from '../sentences.js'
 import { expectFitForAll } from './axe.js'
 import { clipboardOf, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
-import { ada, createKeyOn, signInOn, signUpOn } from './people.js'
+import { ada, comeInOn, createKeyOn, signInOn } from './people.js'
 import { platformWith, type Scene } from './scene.js'
 import { addressOfThisMachine } from './this-machine.js'
 
@@ -215,7 +215,7 @@ inBrowser('one session is ended, then all of a user, by keyboard alone', async (
 inBrowser('a key that is revoked for its user disappears from Connect at once', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await signUpOn(page, platform)
+  await comeInOn(page, platform)
   const key = await createKeyOn(page, 'doomed')
   const goTo = (name: string) => page.getByRole('navigation').getByRole('link', { name }).first().click()
   await goTo('Connect')
