@@ -1,26 +1,40 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import { folderWith } from '../command.js'
+import { folderWith, forAll } from '../command.js'
 import { platformWith, type Scene } from '../scene.js'
 
-const suite = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'))
 const config = fileURLToPath(new URL('conformance.yaml', import.meta.url))
-const forNode20 = new URL('node-20.mjs', import.meta.url).href
+const suite = path.join(import.meta.dirname, 'suite.mjs')
+const forNode20 = pathToFileURL(path.join(import.meta.dirname, 'node-20.mjs')).href
+
+/** Runs the suite with these arguments; resolves to its output. One process does so for all tests. */
+const runner = forAll(async until => {
+  const execArgv = 'globSync' in process.getBuiltinModule('node:fs') ? [] : ['--import', forNode20]
+  const child = fork(suite, { cwd: folderWith({}, until), execArgv, stdio: ['ignore', 'inherit', 'ignore', 'ipc'] })
+  until(() => void child.kill())
+  const ended = once(child, 'exit').then(([code]) => Promise.reject(new Error(`The suite ended with ${code}.`)))
+  // For when it ends after the tests.
+  ended.catch(() => {})
+  const outputs: ((output: string) => void)[] = []
+  child.on('message', ({ id, output }: { id: number; output: string }) => outputs[id]?.(output))
+  return (args: readonly string[]) => {
+    const output = new Promise<string>(resolve => child.send({ id: outputs.push(resolve) - 1, args }))
+    return Promise.race([output, ended])
+  }
+})
 
 /** Runs what a revision of the specification requires. Resolves to the scenarios that fail, and how many there are. */
-function requirements(revision: string, url: string) {
-  const globSync = 'globSync' in process.getBuiltinModule('node:fs') ? [] : ['--import', forNode20]
-  const args = [...globSync, suite, 'server', '--url', `${url}/mcp`, '--requirements', revision]
-  return new Promise<{ failing: string[]; passing: number; output: string }>(resolve => {
-    execFile(process.execPath, args, { cwd: folderWith(), maxBuffer: 2 ** 26 }, (_error, stdout) => {
-      const [scored = ''] = stdout.split('=== SUMMARY ===').slice(1).join('').split('\nTotal:')
-      const optional = new Set([...stdout.matchAll(/^ {2}[✓✗] (\S+) \(/gm)].map(([, name]) => name))
-      const required = [...scored.matchAll(/^([✓✗]) ([\w-]+):/gm)].filter(([, , name]) => !optional.has(name))
-      const failing = required.filter(([, mark]) => mark === '✗').map(([, , name = '']) => name)
-      resolve({ failing, passing: required.length - failing.length, output: failing.length > 0 ? stdout : '' })
-    })
-  })
+async function requirements(revision: string, url: string) {
+  const run = await runner()
+  const output = await run(['server', '--url', `${url}/mcp`, '--requirements', revision])
+  const [scored = ''] = output.split('=== SUMMARY ===').slice(1).join('').split('\nTotal:')
+  const optional = new Set([...output.matchAll(/^ {2}[✓✗] (\S+) \(/gm)].map(([, name]) => name))
+  const required = [...scored.matchAll(/^([✓✗]) ([\w-]+):/gm)].filter(([, , name]) => !optional.has(name))
+  const failing = required.filter(([, mark]) => mark === '✗').map(([, , name = '']) => name)
+  return { failing, passing: required.length - failing.length, output: failing.length > 0 ? output : '' }
 }
 
 const revisions = [

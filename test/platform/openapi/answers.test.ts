@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { developmentUser } from '../../../src/core/secrets.js'
+import { forAll } from '../../command.js'
 import { hello, platformWith, type Scene } from '../../scene.js'
 import { documentOf, judging, operationsOf, type Placed } from './document.js'
 
@@ -46,9 +47,11 @@ const bodies: Readonly<Record<string, object>> = {
   'a cut': { ...hello, max_tokens: 1 },
 }
 
+/** For the tests that only ask for completions. */
+const askUsual = forAll(async until => asking(await platformWith({}, until)))
+
 test.each(Object.entries(bodies))('a completion is of the form that the document gives it: %s', async (_what, body) => {
-  const platform = await platformWith()
-  const ask = await asking(platform)
+  const ask = await askUsual()
   const response = await ask('createChatCompletion', '/v1/chat/completions', json(body))
   expect(response.status).toBe(200)
 })

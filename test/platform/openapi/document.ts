@@ -61,7 +61,8 @@ export function checking(document: Document) {
 }
 
 function compilerOf(document: Document) {
-  const ajv = new Ajv2020({ allErrors: true, strict: false })
+  // To optimize what is compiled takes as long as to compile it, and most of it runs once.
+  const ajv = new Ajv2020({ allErrors: true, strict: false, code: { optimize: false } })
   addFormats.default(ajv)
   // The document itself is no schema, only what it contains.
   ajv.addSchema({ $id: 'doc', ...document }, undefined, false, false)

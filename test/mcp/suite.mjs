@@ -1,0 +1,27 @@
+/** Runs the conformance suite as often as it is told to, in one process: to load it takes as long as a run. */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { format } from 'node:util'
+
+/** What belongs to the runs that go on side by side: where their output goes, and what ends them. */
+const runs = new AsyncLocalStorage()
+const suite = import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js')
+
+console.log = (...said) => runs.getStore()?.lines.push(format(...said))
+process.exit = () => runs.getStore()?.end()
+
+let count = 0
+// The suite reads its command line at once when it is evaluated, so evaluations wait for one another.
+let evaluated = Promise.resolve()
+
+function run(args) {
+  return new Promise(resolve => {
+    const lines = []
+    const store = { lines, end: () => resolve(lines.join('\n')) }
+    evaluated = evaluated.then(() => {
+      process.argv = [process.execPath, suite, ...args]
+      return runs.run(store, () => import(`${suite}?${count++}`))
+    })
+  })
+}
+
+process.on('message', async ({ id, args }) => process.send({ id, output: await run(args) }))
