@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { folderWith, type Until } from '../command.js'
+import { folderWith, forAll, type Until } from '../command.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 /** What an app's packages are taken from, the first that has one: other versions under `npm run clients`, then the project's own. */
@@ -17,9 +17,14 @@ export interface App {
   runJest(...args: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }>
 }
 
-export function appFolder(until?: Until): App {
-  const dir = folderWith({}, until)
-  cpSync(fileURLToPath(new URL('app', import.meta.url)), dir, { recursive: true })
+/** Makes apps that share their packages: to copy Standin and to link hundreds of others takes longer than some tests. */
+export function appsForAll(): (until?: Until) => Promise<App> {
+  const packages = forAll(async until => installedIn(folderWith({}, until)))
+  return async until => appIn(folderWith({}, until), await packages())
+}
+
+/** Puts the packages of an app into this folder. */
+function installedIn(dir: string): string {
   const own = path.join(dir, 'node_modules')
   mkdirSync(own)
   for (const folder of packageFolders) {
@@ -28,6 +33,13 @@ export function appFolder(until?: Until): App {
   for (const name of ['dist', 'package.json']) {
     cpSync(path.join(root, name), path.join(own, 'standin', name), { recursive: true })
   }
+  return own
+}
+
+function appIn(dir: string, packages: string): App {
+  cpSync(fileURLToPath(new URL('app', import.meta.url)), dir, { recursive: true })
+  const own = path.join(dir, 'node_modules')
+  symlinkSync(packages, own)
   return {
     dir,
     run: (script, ...args) => run(dir, existsSync(path.join(own, script)) ? path.join(own, script) : script, args, {}),
@@ -74,5 +86,5 @@ export const writeTypes = ({ run, dir }: App) =>
   run(
     'typescript/bin/tsc',
     ...['-p', path.join(root, 'tsconfig.build.json'), '--outDir', path.join(dir, 'node_modules/standin/dist/types')],
-    '--noCheck',
+    ...['--noCheck', '--singleThreaded'],
   )

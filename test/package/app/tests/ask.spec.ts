@@ -4,9 +4,9 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 const platform = usePlatform({ env: true })
 
-let app: typeof import('../src/app.js').app
+let app: typeof import('../src/desk.js').app
 beforeAll(async () => {
-  ;({ app } = await import('../src/app.js'))
+  ;({ app } = await import('../src/desk.js'))
 })
 
 let token = ''
