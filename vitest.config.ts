@@ -30,6 +30,8 @@ export default defineConfig({
     setupFiles: 'test/runs.ts',
     // For tests that hang. Those with many steps in a browser take a quarter of it on a slow machine with all cores busy.
     testTimeout: 120_000,
+    // What a file becomes is kept from run to run. It names other packages where CLIENTS does.
+    experimental: { fsModuleCache: !clientsFolder },
     // Files share a worker: reading the source and the packages anew for each would take longer than most of their tests.
     isolate: false,
     // Most of the time goes by waiting for browsers, databases and processes that the tests start.

@@ -84,8 +84,7 @@ test('A chat request that a rule answers allocates less than 14 kB', async () =>
 
 test('A chat request runs through at most 29 files and 95 functions', async () => {
   const root = path.join(import.meta.dirname, '../..')
-  const tsx = path.join(root, 'node_modules/.bin/tsx')
-  const child = spawn(tsx, [path.join(import.meta.dirname, 'one-chat.ts')], {
+  const child = spawn(process.execPath, ['--import', 'tsx', path.join(import.meta.dirname, 'one-chat.ts')], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   })

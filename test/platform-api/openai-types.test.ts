@@ -38,7 +38,8 @@ function compiled(bodies: readonly Typed[]) {
   const head = header.trim().split('\n')
   const lines = bodies.map(([type, body], i) => `export const a${i}: ${type} = ${JSON.stringify(body)}`)
   writeFileSync(path.join(dir, 'answers.ts'), [...head, ...lines].join('\n'))
-  const options = '--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck --module nodenext --target es2023'
+  const options =
+    '--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck --singleThreaded --module nodenext --target es2023'
   const tsc = path.join(root, 'node_modules/typescript/bin/tsc')
   const { stdout, stderr, status } = spawnSync(process.execPath, [tsc, ...options.split(' '), 'answers.ts'], {
     cwd: dir,

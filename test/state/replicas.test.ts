@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { developmentUser, digestOf } from '../../src/core/secrets.js'
+import { once } from '../../src/core/work.js'
 import type { RunningPlatform } from '../command.js'
 import {
   adminOf,
@@ -156,6 +157,11 @@ const askedOfAll = <T>({ all }: Replicas, times: number, ask: (replica: Place, i
 
 describe.each(lasting)('on $kind', kind => {
   const replicasOfAll = replicasForAll(kind)
+  /** A user to whom nothing happens. */
+  const bobOfAll = once(async () => {
+    const replicas = await replicasOfAll()
+    return knownToAll(replicas, replicas.all[0] as Place)
+  })
 
   test('replicas that start at the same moment where nothing is yet are one platform, whichever of them is asked', async () => {
     const replicas = await processesIn(kind, envsFor(kind).length)
@@ -182,7 +188,7 @@ describe.each(lasting)('on $kind', kind => {
     async ({ how, end, answers }) => {
       const replicas = await replicasOfAll()
       const home = replicas.all[endings.findIndex(ending => ending.how === how) % replicas.all.length] as Place
-      const [ada, bob] = [await knownToAll(replicas, home), await knownToAll(replicas, home)]
+      const [ada, bob] = [await knownToAll(replicas, home), await bobOfAll()]
       const dying = thoseAnswered(ada, answers, answer => answer !== 'open')
       const trustedMs = await trustedAfterMs(replicas.all, dying, () => end(ada))
       const elsewhereMs = trustedMs.filter((_, i) => replicas.all[i] !== home)

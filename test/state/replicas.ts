@@ -123,7 +123,7 @@ export const answersTo = (replica: Platform, ada: Ada): Promise<readonly string[
 /** After so many refusals in a row, no answer that was still on its way lets a request in. */
 const ENOUGH = 5
 const PATIENCE_MS = 2000
-const EVERY_MS = 5
+const EVERY_MS = 10
 /** An answer that takes longer does not count as letting in. */
 const SLOW_MS = 200
 
