@@ -1,11 +1,10 @@
 /** Building blocks for the input and output schemas of operations. */
 import * as v from 'valibot'
-import { number as between, closed, map, optional, withWritten } from '../check/check.js'
+import { number as between, closed, map, optional, text, withWritten } from '../check/check.js'
 import type { Of, Schema } from './operation.js'
 
-export { closed as object, described, optional, word as oneOf } from '../check/check.js'
+export { closed as object, described, optional, text, word as oneOf } from '../check/check.js'
 
-export const text = v.string('text')
 export const number = v.number('a number')
 export const whole = v.pipe(v.number('a whole number'), v.integer('a whole number'))
 /** `what` names a number in this range. `otherwise` is the error for a number that is not whole. */

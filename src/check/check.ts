@@ -163,6 +163,8 @@ export const oneForm = <const F extends readonly v.GenericSchema[]>(forms: F, ch
 
 export const text = v.string('text')
 
+export const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
+
 export const arrayOf = <const S extends v.GenericSchema>(item: S, of: string) => v.array(item, `an array of ${of}`)
 
 /** This word and no other. */

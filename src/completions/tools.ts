@@ -1,9 +1,8 @@
 /** The fields of a chat completion request for tools, tool choice and JSON. */
 import * as v from 'valibot'
-import { maybe, open, type Path, text, where, withWritten, word } from '../check/check.js'
+import { filled, maybe, open, type Path, text, where, withWritten, word } from '../check/check.js'
 
-const name = v.pipe(text, v.nonEmpty('text that is not empty'))
-const named = open({ name })
+const named = open({ name: filled })
 
 /** Any content. It is neither checked nor copied. */
 const anObject = withWritten(
@@ -37,14 +36,14 @@ const withOwnPart = <S extends v.GenericSchema<unknown, { readonly type: string 
 
 /** An offered function. In `functions`, the older form of tools, it is not wrapped. */
 export const callable = open({
-  name,
+  name: filled,
   description: maybe(text),
   parameters: maybe(v.union([anObject, v.boolean()], 'an object, true or false')),
 })
 
 /** A function, a tool that takes text, or a tool that the platform runs itself, of which only the type is read. */
 export const tool = withOwnPart(
-  open({ type: text, function: maybe(callable), custom: maybe(open({ name, description: maybe(text) })) }),
+  open({ type: text, function: maybe(callable), custom: maybe(open({ name: filled, description: maybe(text) })) }),
   ['function', 'custom'],
 )
 
@@ -70,7 +69,7 @@ export const responseFormat = withOwnPart(
     type: word(['text', 'json_object', 'json_schema']),
     // Some platforms accept a schema along with the type json_object.
     schema: maybe(anObject),
-    json_schema: maybe(open({ name, schema: maybe(anObject), strict: maybe(v.boolean('true or false')) })),
+    json_schema: maybe(open({ name: filled, schema: maybe(anObject), strict: maybe(v.boolean('true or false')) })),
   }),
   ['json_schema'],
 )

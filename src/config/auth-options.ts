@@ -132,9 +132,7 @@ const user = v.pipe(
       ),
     ),
     phone: v.optional(v.pipe(text, v.regex(/^\+?[1-9]\d{1,14}$/, 'a phone number such as +4791234567'))),
-    password: v.optional(
-      secret(v.pipe(text, v.nonEmpty('text that is not empty'), v.maxBytes(72, 'text of at most 72 bytes'))),
-    ),
+    password: v.optional(secret(v.pipe(filled, v.maxBytes(72, 'text of at most 72 bytes')))),
     confirmed: v.optional(v.boolean('true or false'), true),
     role: v.optional(filled, 'authenticated'),
     user_metadata: v.optional(metadata),

@@ -1,8 +1,10 @@
 /** The building blocks of options: with a default and a description, secret or not, single or grouped. */
 import * as v from 'valibot'
-import { closed, described, word } from '../check/check.js'
+import { closed, described, text, word } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
 import { credentialKinds } from '../core/exchange.js'
+
+export { filled, text } from '../check/check.js'
 
 /** An option with its default and description. */
 export const option = <const S extends v.GenericSchema>(schema: S, initial: v.InferInput<S>, meaning: string) =>
@@ -15,8 +17,6 @@ export const secret = <const S extends v.GenericSchema>(schema: S) => v.pipe(sch
 export const group = <const E extends v.ObjectEntries>(entries: E, meaning: string) =>
   v.nullish(v.pipe(closed(entries), v.description(meaning)), {} as never)
 
-export const text = v.string('text')
-export const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
 export const list = <S extends v.GenericSchema>(item: S, of: string) => v.array(item, `a list of ${of}`)
 
 export const anAddress = 'an http or https address without a password'

@@ -3,13 +3,11 @@ import { createPrivateKey, createPublicKey, type JsonWebKey, sign, verify } from
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as v from 'valibot'
-import { check, type Mistake, oneOf, open, type Path, text, where } from '../check/check.js'
+import { check, filled, type Mistake, oneOf, open, type Path, where } from '../check/check.js'
 import { placeOfMistake } from '../check/json-places.js'
 import { ProblemsError, unreadable } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
 import type { LoadedConfig } from './load.js'
-
-const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
 
 /** The private part of each kind of key. */
 const privateParts = { EC: 'd', RSA: 'd', OKP: 'd', oct: 'k' } as const

@@ -1,15 +1,11 @@
 /** The operation that lists contract violations in answers of the live platform and of recordings. */
 import { operation } from '../api/operation.js'
 import { listOf, object } from '../api/shapes.js'
-import { type EndpointViolations, type ViolationCounts, violating, violationCounts } from '../check/finding.js'
+import { violating, violationCounts } from '../check/finding.js'
+import type { Violations } from './violations.js'
 
 interface Parts {
-  readonly violations: {
-    counts(): ViolationCounts
-    list(): readonly EndpointViolations[]
-    /** Resolves when all answers so far have been checked. */
-    settle(): Promise<void>
-  }
+  readonly violations: Pick<Violations, 'counts' | 'list' | 'settle'>
 }
 
 export const violationOperations = ({ violations }: Parts) => ({

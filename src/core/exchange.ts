@@ -43,30 +43,22 @@ export const eitherAccess = (one: Access, other: Access): Access =>
   one === 'anyone' || other === 'anyone' ? 'anyone' : [...new Set([...one, ...other])]
 
 /** One method on one path. Turns an exchange into a reply, or throws a PlatformError. */
-export interface Endpoint {
-  readonly method: string
-  /** A segment in braces, such as `{id}`, matches any one segment. */
-  readonly path: string
-  readonly access: Access
+export interface Endpoint extends Omit<OwnPath, 'says'> {
   /** Whether a body is read before `reply` is called. */
   readonly takesBody: boolean
   /** Whether the user configured it, with a rule for example. Its body may be of any type. */
   readonly isOwn?: true
   /** Whether it stands for an undocumented path that only the live platform or a recording may know. Its body may be of any type. */
   readonly isElsewhere?: true
-  /** Whether it is about Standin itself, and so answered here in every mode. */
-  readonly isLocal?: true
   /** The endpoint's description for the OpenAPI document in this mode, computed on request. */
   says?(mode: Mode): Promise<EndpointDescription>
   reply(exchange: Exchange): Reply | Promise<Reply>
-  /** The value of `WWW-Authenticate` on a 401; `Bearer` without it. */
-  challenge?(exchange: Pick<Exchange, 'headers'>): string
 }
 
 /** A method on a path that the user configured, in addition to the documented ones. */
 export interface OwnPath {
   readonly method: string
-  /** `/builder/projects/{id}`. */
+  /** A segment in braces, as in `/builder/projects/{id}`, matches any one segment. */
   readonly path: string
   readonly access: Access
   /** Whether it is about Standin itself, and so answered here in every mode. */

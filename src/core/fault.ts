@@ -1,6 +1,6 @@
 /** Faults: how a failure is described in a rule, in the configuration, in a call and in a header. */
 import * as v from 'valibot'
-import { closed, described, map, number, optional, word } from '../check/check.js'
+import { closed, described, filled, map, number, optional, word } from '../check/check.js'
 
 const count = (least: number, what = 'a whole number') => {
   const range = `${what} from ${least} to 1000000`
@@ -16,7 +16,7 @@ export const faultEntries = {
     v.pipe(v.number(status), v.integer(status), v.minValue(400, status), v.maxValue(599, status)),
     'Answers with this status and an error body instead.',
   ),
-  message: optional(v.pipe(v.string('text'), v.nonEmpty('text that is not empty')), 'What the error says.'),
+  message: optional(filled, 'What the error says.'),
   retryAfter: optional(count(0, 'seconds'), 'The Retry-After header of the error, in seconds.'),
   delayMs: optional(number(0, 3_600_000, 'milliseconds'), 'Waits before the headers, in milliseconds.'),
   hang: optional(yes, 'Never answers; the connection stays open until the client disconnects.'),

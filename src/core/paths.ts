@@ -18,6 +18,10 @@ export const documentedPaths: readonly string[] = [HEALTH, INDEX, MODELS, CHAT]
 /** Marks requests of the dashboard itself. Without `journal.dashboard` they are neither logged nor kept. */
 export const DASHBOARD_HEADER = 'x-standin-dashboard'
 
+/** The id of an operation in OpenAPI documents: `getBuilderProjectsId` for `get /builder/projects/{id}`. */
+export const operationId = (words: string) =>
+  words.replace(/[^a-z0-9]+(.|$)/gi, (_gap, next: string) => next.toUpperCase())
+
 /** Decodes percent escapes. Returns the text unchanged if they are invalid. */
 export function percentDecoded(text: string): string {
   if (!text.includes('%')) return text

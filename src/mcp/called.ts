@@ -6,7 +6,7 @@ import { didYouMean } from '../check/suggest.js'
 import type { McpServer } from '../config/mcp-options.js'
 import { isObject } from '../core/json.js'
 import { bounded, TookTooLong } from '../core/work.js'
-import { RpcError, type RpcParams, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
+import { invalidParams, RpcError, type RpcParams, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
 import { type Context, isModern } from './context.js'
 import type { Called } from './results.js'
 
@@ -25,9 +25,9 @@ export interface CheckedCall extends Called {
 /** Throws an RpcError that names what is wrong. */
 export function checkedCall({ method, params = {} }: RpcRequest, context: Context): CheckedCall {
   const name = targetOf(method, params)
-  if (name === undefined) throw invalid(`${method} needs ${nameField(method)}, a text.`)
+  if (name === undefined) throw invalidParams(`${method} needs ${nameField(method)}, a text.`)
   const given = params.arguments ?? {}
-  if (!isObject(given)) throw invalid('arguments must be an object.')
+  if (!isObject(given)) throw invalidParams('arguments must be an object.')
   const { options } = context.server
   switch (method) {
     case 'tools/call':
@@ -46,14 +46,11 @@ export function checkedCall({ method, params = {} }: RpcRequest, context: Contex
 const nameField = (method: string) =>
   method === 'resources/read' ? 'params.uri' : method === 'completion/complete' ? 'params.ref' : 'params.name'
 
-export const invalid = (sentence: string, data?: unknown) =>
-  new RpcError(rpcCodes.invalidParams, `Invalid params: ${sentence}`, data)
-
 const named = <T extends { readonly name: string }>(what: string, name: string, all: readonly T[]): T => {
   const found = all.find(one => one.name === name)
   if (found) return found
   const names = all.map(({ name }) => name)
-  throw invalid(`there is no ${what} called ${JSON.stringify(name)}.${didYouMean(name, names)}`)
+  throw invalidParams(`there is no ${what} called ${JSON.stringify(name)}.${didYouMean(name, names)}`)
 }
 
 /** Longer than checking real arguments takes. */
@@ -81,14 +78,14 @@ export function requireFit(given: unknown, schema: object, whole: string): void 
   const mistakes = mistakesIn(given, schema, whole)
   if (mistakes.length === 0) return
   const fields = mistakes.map(({ path, sentence }) => ({ field: path.join('.'), sentence }))
-  throw invalid(mistakes.map(({ sentence }) => sentence).join(' '), fields)
+  throw invalidParams(mistakes.map(({ sentence }) => sentence).join(' '), fields)
 }
 
 function mistakesIn(given: unknown, schema: object, whole: string) {
   try {
     return bounded(() => validatorOf(schema)(given, { whole }), CHECK_MS)
   } catch (error) {
-    if (error instanceof TookTooLong) throw invalid(`checking the ${whole} takes too long.`)
+    if (error instanceof TookTooLong) throw invalidParams(`checking the ${whole} takes too long.`)
     throw error
   }
 }
@@ -96,9 +93,9 @@ function mistakesIn(given: unknown, schema: object, whole: string) {
 function checkedPrompt(name: string, given: Readonly<Record<string, unknown>>, prompts: readonly Prompt[]): Prompt {
   const prompt = named('prompt', name, prompts)
   const missing = prompt.arguments?.find(one => one.required && given[one.name] === undefined)
-  if (missing) throw invalid(`arguments.${missing.name} is missing.`)
+  if (missing) throw invalidParams(`arguments.${missing.name} is missing.`)
   const strange = Object.entries(given).find(([, value]) => typeof value !== 'string')
-  if (strange) throw invalid(`arguments.${strange[0]} must be a text.`)
+  if (strange) throw invalidParams(`arguments.${strange[0]} must be a text.`)
   return prompt
 }
 
@@ -141,10 +138,10 @@ function asPattern(part: string): string {
 function completable(name: string, params: RpcParams, { prompts, resourceTemplates }: McpServer): CheckedCall {
   const { ref, argument } = params as { readonly ref: { readonly type?: unknown }; readonly argument?: unknown }
   if (!isObject(argument) || typeof argument.name !== 'string' || typeof argument.value !== 'string')
-    throw invalid('argument needs a name and a value, which are texts.')
+    throw invalidParams('argument needs a name and a value, which are texts.')
   if (ref.type === 'ref/prompt') named('prompt', name, prompts)
-  else if (ref.type !== 'ref/resource') throw invalid('ref.type must be ref/prompt or ref/resource.')
+  else if (ref.type !== 'ref/resource') throw invalidParams('ref.type must be ref/prompt or ref/resource.')
   else if (!resourceTemplates.some(({ uriTemplate }) => uriTemplate === name))
-    throw invalid(`there is no resource template ${JSON.stringify(name)}.`)
+    throw invalidParams(`there is no resource template ${JSON.stringify(name)}.`)
   return { method: 'completion/complete', name, arguments: { [argument.name]: argument.value } }
 }

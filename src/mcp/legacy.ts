@@ -1,6 +1,6 @@
 /** Requests with sessions (versions up to 2025-11-25): how a session starts, is found, is resumed and ends. */
 import type { Exchange, Reply } from '../core/exchange.js'
-import { isResponse, RpcError, type RpcFrame, type RpcRequest, rpcCodes } from '../rpc/frames.js'
+import { invalidParams, isResponse, RpcError, type RpcFrame, type RpcRequest, rpcCodes } from '../rpc/frames.js'
 import { ASSUMED_VERSION, protocolVersions, sessionVersions } from '../rpc/versions.js'
 import { type Context, clientFrom, type RunningServer } from './context.js'
 import { acceptedIn, EVENTS, streamHeaders } from './deliver.js'
@@ -31,8 +31,7 @@ function agreedVersion(requested: unknown, { options }: RunningServer): string {
 /** Starts a session, and returns it with the result of `initialize`. */
 export function initialized({ params = {} }: RpcRequest, server: RunningServer, exchange: Exchange) {
   const { protocolVersion, clientInfo, capabilities } = params
-  if (typeof protocolVersion !== 'string')
-    throw new RpcError(rpcCodes.invalidParams, 'Invalid params: protocolVersion is missing.')
+  if (typeof protocolVersion !== 'string') throw invalidParams('protocolVersion is missing.')
   const { options } = server
   const version = agreedVersion(protocolVersion, server)
   const session = server.sessions.begin({

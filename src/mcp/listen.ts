@@ -1,6 +1,6 @@
 /** `subscriptions/listen`: the stream on which a client without a session receives changes. */
 import { isObject } from '../core/json.js'
-import { eventText, notificationFrame, RpcError, type RpcRequest, resultFrame, rpcCodes } from '../rpc/frames.js'
+import { eventText, invalidParams, notificationFrame, type RpcRequest, resultFrame } from '../rpc/frames.js'
 import { type Context, metaKeys } from './context.js'
 import { completed } from './results.js'
 import { openBody } from './streams.js'
@@ -15,7 +15,7 @@ const kinds: Readonly<Record<string, string>> = {
 /** The first event repeats what was subscribed to, the last one is the result. */
 export function listening(request: RpcRequest, context: Context) {
   const filter = request.params?.notifications
-  if (!isObject(filter)) throw new RpcError(rpcCodes.invalidParams, 'Invalid params: notifications is missing.')
+  if (!isObject(filter)) throw invalidParams('notifications is missing.')
   const { server, exchange } = context
   const uris = Array.isArray(filter.resourceSubscriptions) ? filter.resourceSubscriptions.map(String) : []
   const wanted = new Set(Object.keys(kinds).flatMap(kind => (filter[kind] === true ? [kinds[kind]] : [])))

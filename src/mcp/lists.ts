@@ -1,6 +1,6 @@
 /** What a server offers: its capabilities, and its lists page by page. */
 import type { McpServer } from '../config/mcp-options.js'
-import { RpcError, rpcCodes } from '../rpc/frames.js'
+import { invalidParams } from '../rpc/frames.js'
 import { type Context, isModern, type RunningServer } from './context.js'
 import type { McpList } from './operations.js'
 
@@ -79,5 +79,4 @@ function startAt(cursor: unknown): number {
   return Number(digits)
 }
 
-const unknownCursor = () =>
-  new RpcError(rpcCodes.invalidParams, 'Invalid params: cursor is none that this list has given out.')
+const unknownCursor = () => invalidParams('cursor is none that this list has given out.')

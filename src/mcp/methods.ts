@@ -1,6 +1,6 @@
 /** Answers one request of a client, with or without a session. */
 import type { McpGeneration } from '../replies/index.js'
-import { RpcError, type RpcParams, type RpcRequest, rpcCodes } from '../rpc/frames.js'
+import { invalidParams, RpcError, type RpcParams, type RpcRequest, rpcCodes } from '../rpc/frames.js'
 import { isLogLevel } from '../rpc/log-levels.js'
 import { answerCall, type CallOutcome, callFor, type Earlier, RuleError } from './calls.js'
 import { type Context, isModern } from './context.js'
@@ -60,12 +60,12 @@ function simpleResult(method: string, params: RpcParams, context: Context): McpR
     case 'ping':
       return {}
     case 'logging/setLevel':
-      if (!isLogLevel(params.level)) throw new RpcError(rpcCodes.invalidParams, 'Invalid params: level is not known.')
+      if (!isLogLevel(params.level)) throw invalidParams('level is not known.')
       if (session) session.logLevel = params.level
       return {}
     case 'resources/subscribe':
     case 'resources/unsubscribe': {
-      if (typeof params.uri !== 'string') throw new RpcError(rpcCodes.invalidParams, 'Invalid params: uri is missing.')
+      if (typeof params.uri !== 'string') throw invalidParams('uri is missing.')
       if (method === 'resources/subscribe') session?.subscriptions.add(params.uri)
       else session?.subscriptions.delete(params.uri)
       return {}

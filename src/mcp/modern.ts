@@ -2,7 +2,7 @@
 
 import type { Exchange } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
-import { RpcError, type RpcNotification, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
+import { invalidParams, RpcError, type RpcNotification, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
 import { isLogLevel } from '../rpc/log-levels.js'
 import { isStateless } from '../rpc/versions.js'
 import type { Asking, Earlier } from './calls.js'
@@ -38,12 +38,7 @@ export function modernContext(message: Message, server: RunningServer, exchange:
   requireHeaders(message, server, exchange)
   const { [metaKeys.logLevel]: level } = meta
   if (level !== undefined && !isLogLevel(level))
-    throw new RpcError(
-      rpcCodes.invalidParams,
-      `Invalid params: _meta["${metaKeys.logLevel}"] is no log level.`,
-      undefined,
-      400,
-    )
+    throw invalidParams(`_meta["${metaKeys.logLevel}"] is no log level.`, undefined, 400)
   return {
     ...{ server, exchange, version, session: undefined },
     client: clientFrom(meta[metaKeys.clientInfo], capabilities),
@@ -51,8 +46,7 @@ export function modernContext(message: Message, server: RunningServer, exchange:
   }
 }
 
-const missing = (key: string) =>
-  new RpcError(rpcCodes.invalidParams, `Invalid params: _meta["${key}"] is missing.`, undefined, 400)
+const missing = (key: string) => invalidParams(`_meta["${key}"] is missing.`, undefined, 400)
 
 const mismatch = (name: string, header: string | undefined, body: string) =>
   new RpcError(
@@ -130,14 +124,13 @@ export function earlierOf(request: RpcRequest, context: Context): Earlier {
   const { inputResponses, requestState } = request.params ?? {}
   const state =
     requestState === undefined ? undefined : context.server.states.open(requestState, boundTo(request, context))
-  if (inputResponses !== undefined && !isObject(inputResponses)) throw badAnswer('inputResponses must be an object.')
+  if (inputResponses !== undefined && !isObject(inputResponses))
+    throw invalidParams('inputResponses must be an object.')
   const answers = Object.entries(inputResponses ?? {})
   const wrong = answers.find(([, answer]) => !isObject(answer))
-  if (wrong) throw badAnswer(`inputResponses.${wrong[0]} must be an object.`)
+  if (wrong) throw invalidParams(`inputResponses.${wrong[0]} must be an object.`)
   return { ruleAnswer: state, answers: { ...state?.answers, ...Object.fromEntries(answers) } }
 }
-
-const badAnswer = (sentence: string) => new RpcError(rpcCodes.invalidParams, `Invalid params: ${sentence}`)
 
 /** The result that asks the client to call again with its answers. */
 export function inputRequired(

@@ -7,6 +7,7 @@ import {
   failureFrame,
   frameFrom,
   idOf,
+  invalidRequest,
   isRequest,
   RpcError,
   type RpcFrame,
@@ -154,7 +155,7 @@ async function batch(values: readonly unknown[], server: RunningServer, exchange
   const session = sessionOf(server, exchange)
   if (session.version !== WITH_BATCHES) throw noBatches(session.version)
   if (values.length === 0 || values.length > MOST_IN_BATCH)
-    throw new RpcError(rpcCodes.invalidRequest, `Invalid request: a batch has 1 to ${MOST_IN_BATCH} messages.`)
+    throw invalidRequest(`a batch has 1 to ${MOST_IN_BATCH} messages.`)
   const context = sessionContext(server, exchange, session)
   const responses = await Promise.all(values.map(value => inBatch(value, context, session)))
   const there = responses.filter(response => response !== undefined)
@@ -170,8 +171,7 @@ async function inBatch(value: unknown, context: Context, session: Session): Prom
       take(frame, session)
       return undefined
     }
-    if (frame.method === 'initialize')
-      throw new RpcError(rpcCodes.invalidRequest, 'Invalid request: initialize cannot be part of a batch.')
+    if (frame.method === 'initialize') throw invalidRequest('initialize cannot be part of a batch.')
     const messages = await attempted(frame, context, () => answerTo(frame, context))
     if (!isAsking(messages)) return messages.response
     throw new RpcError(rpcCodes.internal, 'A call in a batch cannot ask the client anything.')

@@ -3,8 +3,8 @@
 import { UnfitSchema } from '../check/json-schema-form.js'
 import { isObject } from '../core/json.js'
 import type { McpQuestion, McpRound } from '../replies/index.js'
-import { RpcError, rpcCodes } from '../rpc/frames.js'
-import { invalid, requireFit } from './called.js'
+import { invalidParams, RpcError, rpcCodes } from '../rpc/frames.js'
+import { requireFit } from './called.js'
 import { type Context, isModern } from './context.js'
 
 /** The client's answers, by the name of the question. */
@@ -65,7 +65,7 @@ export function requireFittingAnswers(rounds: readonly McpRound[], answers: Answ
 function requireElicited(name: string, { params }: McpQuestion, answer: unknown): void {
   const { action, content } = isObject(answer) ? answer : {}
   const whole = `the answer to ${name}`
-  if (!actions.includes(action)) throw invalid(`${whole} must have the action accept, decline or cancel.`)
+  if (!actions.includes(action)) throw invalidParams(`${whole} must have the action accept, decline or cancel.`)
   const schema = params?.requestedSchema
   if (action !== 'accept' || !isObject(schema)) return
   try {

@@ -1,6 +1,7 @@
 /** Checks a platform against an OpenAPI document: which requests are safe to make, and how their answers differ. */
 import type { Finding } from '../check/finding.js'
 import { validatorOf } from '../check/json-schema.js'
+import type { ReceivedAnswer } from '../contract/call.js'
 import type { Access } from '../core/exchange.js'
 import { isObject, jsonOf } from '../core/json.js'
 import { bounded, TookTooLong } from '../core/work.js'
@@ -54,12 +55,6 @@ function exampleOf(parameter: unknown, schema: unknown): unknown {
     if (Array.isArray(place.enum)) return place.enum[0]
   }
   return undefined
-}
-
-interface ReceivedAnswer {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
 }
 
 /** Most bodies take a millisecond. */

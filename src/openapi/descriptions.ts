@@ -2,6 +2,7 @@
 
 import type { AnswerDescription, EndpointDescription, JsonSchema } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
+import { operationId } from '../core/paths.js'
 import type { Node, OpenApiDocument } from './document.js'
 import type { DocumentedOperation } from './operations.js'
 import { type Direction, translator } from './schemas.js'
@@ -19,7 +20,7 @@ export function createDescriptions(document: OpenApiDocument): (operation: Docum
     const answers = answersOf(document, written, schema => of(schema, 'response'))
     const query = parameters.filter(one => one.in === 'query' && one.schema !== undefined)
     return {
-      id: idOf(own),
+      id: operationId(`${own.method} ${own.path}`.toLowerCase()),
       does: textOf(written.summary) ?? `Answered from ${document.name}.`,
       ...(textOf(written.description) !== undefined && { more: String(written.description) }),
       ...(query.length > 0 && { query: querySchema(query, schema => of(schema, 'request')) }),
@@ -30,10 +31,6 @@ export function createDescriptions(document: OpenApiDocument): (operation: Docum
     }
   }
 }
-
-/** `getBuilderProjectsId`. */
-const idOf = ({ method, path }: DocumentedOperation['own']) =>
-  `${method} ${path}`.toLowerCase().replace(/[^a-z0-9]+(.|$)/g, (_gap, next: string) => next.toUpperCase())
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 

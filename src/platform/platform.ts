@@ -98,12 +98,7 @@ interface NewerKeys {
   readonly secretKey: string
 }
 
-interface ConnectionDetails {
-  readonly url: string
-  readonly authUrl: string
-  readonly anonKey: string
-  readonly serviceKey: string
-  readonly apiKey: string
+interface ConnectionDetails extends Pick<OpenPlatform, 'url' | 'authUrl' | 'anonKey' | 'serviceKey' | 'apiKey'> {
   readonly loaded: { readonly config: { readonly auth: NewerKeys } }
 }
 

@@ -59,13 +59,16 @@ type Circumstances = ConstructorParameters<typeof ChatInput>[1]
 
 export type ChatReplies = ReturnType<typeof createChatReplies>
 
-interface Parts extends RuleSources {
+/** How chat completions are answered without a rule. */
+export interface ChatSettings {
   readonly seed: number
   /** Whether a request that no rule matches is an error. */
   readonly strict: boolean
   /** Whether magic words in a prompt take effect. */
   readonly magic: boolean
 }
+
+type Parts = RuleSources & ChatSettings
 
 export function createChatReplies(parts: Parts) {
   const { seed, magic, memory } = parts

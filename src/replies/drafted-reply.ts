@@ -36,13 +36,7 @@ export interface DraftSource {
   readonly response: JournaledAnswer
 }
 
-interface ResponseFacts {
-  readonly status: number | null
-  readonly complete: boolean
-  readonly error: string | null
-  readonly firstByteMs: number | null
-  readonly response: JournaledAnswer
-}
+type ResponseFacts = Omit<DraftSource, 'at' | 'request'>
 
 export interface DraftedReply {
   readonly says: object

@@ -5,7 +5,7 @@ import type { Fault } from '../core/fault.js'
 import { CHAT } from '../core/paths.js'
 import { onceLoaded } from '../core/work.js'
 import { createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule } from './at-run-time.js'
-import { type ChatReplies, createChatReplies } from './chat.js'
+import { type ChatReplies, type ChatSettings, createChatReplies } from './chat.js'
 import type { ReadyRule } from './dialect.js'
 import type { RuleSources } from './engine.js'
 import type { HttpReplies } from './http/index.js'
@@ -101,13 +101,8 @@ export interface Replies extends Pick<ChatReplies, 'answer' | 'explain'> {
   activeRules(): readonly ReadyRule[]
 }
 
-interface RepliesConfig {
+interface RepliesConfig extends ChatSettings {
   readonly rules: LoadedRules['rules']
-  readonly seed: number
-  /** Whether a request that no rule matches is an error. */
-  readonly strict: boolean
-  /** Whether magic words in a prompt take effect. */
-  readonly magic: boolean
   /** The memory of rules, if it should outlive these replies. */
   readonly memory?: Memory
   /** Rules that are added and removed at run time; they use the same memory. */

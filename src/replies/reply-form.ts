@@ -1,10 +1,9 @@
 /** The schema of a rule's reply. */
 import * as v from 'valibot'
-import { closed, described, map, number, optional, text, word } from '../check/check.js'
+import { closed, described, filled, map, number, optional, text, word } from '../check/check.js'
 import { faultSchema } from '../core/fault.js'
 import { finishReasons } from './generation.js'
 
-const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
 const count = v.pipe(number(0, 1_000_000_000, 'a whole number'), v.integer('a whole number'))
 
 const toolCall = closed({

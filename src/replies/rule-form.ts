@@ -1,9 +1,7 @@
 /** The fields that rules of all dialects share. */
 import * as v from 'valibot'
-import { closed, described, number, optional, text, word } from '../check/check.js'
+import { closed, described, filled, number, optional, word } from '../check/check.js'
 import { paceInput } from '../core/pace.js'
-
-const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
 
 const scenario = closed({
   name: described(filled, 'The name of the scenario.'),

@@ -7,7 +7,8 @@ import type { Json } from '../core/state.js'
 import { bounded, TookTooLong } from '../core/work.js'
 import type { Source } from './data-file.js'
 
-interface RowForm {
+/** Where the parts of a row that Standin knows are. */
+export interface RowForm {
   readonly params: readonly string[]
   readonly owner: string | undefined
   readonly id: { readonly field: readonly string[] }

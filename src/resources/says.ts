@@ -1,6 +1,7 @@
 /** Describes resources for the OpenAPI document. */
 import type { ResourceAction } from '../config/resource-options.js'
 import type { AnswerDescription, EndpointDescription } from '../core/exchange.js'
+import { operationId } from '../core/paths.js'
 import type { ReadyResource } from './resource.js'
 
 const verbs: Readonly<Record<ResourceAction, string>> = {
@@ -41,13 +42,10 @@ const query = {
   },
 }
 
-const idOf = (action: ResourceAction, path: string) =>
-  action + path.replace(/[^a-z0-9]+(.|$)/gi, (_gap, next: string) => next.toUpperCase())
-
 export async function describe({ path }: ReadyResource, action: ResourceAction): Promise<EndpointDescription> {
   const takesBody = action === 'create' || action === 'update' || action === 'replace'
   return {
-    id: idOf(action, path),
+    id: operationId(action + path),
     does: `${verbs[action]} of ${path}.`,
     ...(action === 'list' && { query }),
     ...(takesBody && { body: { type: 'object' } }),

@@ -6,12 +6,9 @@ import type { Json } from '../core/state.js'
 import { inSlices, type Sliced } from '../core/work.js'
 import type { PlacedMistake } from './data-file.js'
 import { idText, parentOf, type SeedRow, valueIn } from './resource.js'
-import type { RowCheck } from './row-schema.js'
+import type { RowCheck, RowForm } from './row-schema.js'
 
-interface Form {
-  readonly params: readonly string[]
-  readonly owner: string | undefined
-  readonly id: { readonly field: readonly string[] }
+interface Form extends RowForm {
   readonly check: RowCheck | undefined
   readonly userIdOf: (email: string) => string | undefined
 }

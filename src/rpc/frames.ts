@@ -80,21 +80,25 @@ export const isResponse = (frame: RpcFrame): frame is RpcResponse => !('method' 
 
 /** Parses a JSON value as a message. Throws an RpcError that says what is missing. */
 export function frameFrom(value: unknown): RpcFrame {
-  if (!isObject(value)) throw invalid('A message must be an object.')
-  if (value.jsonrpc !== '2.0') throw invalid('jsonrpc must be "2.0".')
+  if (!isObject(value)) throw invalidRequest('A message must be an object.')
+  if (value.jsonrpc !== '2.0') throw invalidRequest('jsonrpc must be "2.0".')
   const { id, method, params } = value
-  if ('id' in value && !isId(id) && !('error' in value)) throw invalid('id must be a text or a whole number.')
-  if (params !== undefined && !isObject(params)) throw invalid('params must be an object.')
+  if ('id' in value && !isId(id) && !('error' in value)) throw invalidRequest('id must be a text or a whole number.')
+  if (params !== undefined && !isObject(params)) throw invalidRequest('params must be an object.')
   if (method !== undefined) {
-    if (typeof method !== 'string') throw invalid('method must be a text.')
+    if (typeof method !== 'string') throw invalidRequest('method must be a text.')
     return value as unknown as RpcRequest
   }
   if (('result' in value && isObject(value.result)) || ('error' in value && isErrorBody(value.error)))
     return value as unknown as RpcResponse
-  throw invalid('A message must have a method, a result or an error.')
+  throw invalidRequest('A message must have a method, a result or an error.')
 }
 
-const invalid = (sentence: string) => new RpcError(rpcCodes.invalidRequest, `Invalid request: ${sentence}`)
+export const invalidRequest = (sentence: string) =>
+  new RpcError(rpcCodes.invalidRequest, `Invalid request: ${sentence}`)
+
+export const invalidParams = (sentence: string, data?: unknown, status?: number) =>
+  new RpcError(rpcCodes.invalidParams, `Invalid params: ${sentence}`, data, status)
 
 export const isId = (id: unknown): id is RpcId => typeof id === 'string' || Number.isSafeInteger(id)
 

@@ -2,7 +2,7 @@
  * The gateway in front of the auth backend. It requires a known API key, as Kong does at a self-hosted Supabase
  * (supabase-auth.md, §4).
  */
-import type { IncomingHttpHeaders } from 'node:http'
+import type { Exchange } from '../core/exchange.js'
 import { isSameSecret } from '../core/secrets.js'
 import { startOf } from '../keys/api-key-form.js'
 import { gatewayKeyMissing, gatewayRefusal } from './errors.js'
@@ -13,13 +13,7 @@ export interface Gateway {
    * Returns the Authorization header for the backend: an opaque key is replaced by its JWT. Rejects with Kong's 401 if
    * a key is required and is missing or unknown.
    */
-  admit(request: GatewayRequest): Promise<string | undefined>
-}
-
-interface GatewayRequest {
-  readonly path: string
-  readonly query: string
-  readonly headers: IncomingHttpHeaders
+  admit(request: Pick<Exchange, 'path' | 'query' | 'headers'>): Promise<string | undefined>
 }
 
 interface Parts {

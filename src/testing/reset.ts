@@ -1,7 +1,6 @@
 /** Restores the state of a platform at its start. */
 import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
-import type { Platform } from '../platform.js'
 import { checking } from './checked.js'
 
 export interface TestReset {
@@ -16,11 +15,3 @@ export const resetOptions = checking(
   'reset',
   closed({ state: optional(v.boolean('true or false'), 'Whether users, keys and messages are removed as well.') }),
 )
-
-interface Resetting {
-  reset(options?: TestReset): Promise<void>
-}
-
-export function createResetting({ reset }: Platform): Resetting {
-  return { reset: (options = {}) => reset({ state: resetOptions(options).state }) }
-}

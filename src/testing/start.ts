@@ -13,7 +13,7 @@ import { createKeys, signedIn } from './credentials.js'
 import { untilIdle } from './idle.js'
 import { createOutbox } from './outbox.js'
 import type { Platform, TestEnvironment } from './platform.js'
-import { createResetting } from './reset.js'
+import { resetOptions } from './reset.js'
 import { createScope } from './scope.js'
 import { createUnanswered } from './unanswered.js'
 
@@ -56,7 +56,6 @@ function forTests(platform: OpenPlatform): Platform {
   const { traffic, handler } = platform.forTests
   const keys = createKeys(platform)
   const unanswered = createUnanswered(platform)
-  const { reset } = createResetting(platform)
   let resetAtMs = 0
   const parts = { platform, keys, unanswered, sinceMs: () => resetAtMs }
   const scopes = createByScope(name => createScope(name, parts), Number.POSITIVE_INFINITY)
@@ -72,11 +71,11 @@ function forTests(platform: OpenPlatform): Platform {
     outbox: createOutbox(platform),
     clock: platform.clock,
     scope: scopes.get,
-    reset(options) {
+    reset(options = {}) {
       resetAtMs = passedMs()
       traffic.disown()
       unanswered.forget()
-      return reset(options)
+      return platform.reset({ state: resetOptions(options).state })
     },
     idle: options => untilIdle(traffic, options),
     receipt: platform.receipt,

@@ -88,12 +88,19 @@ function send(
   })
 }
 
+/** The credential for a path, by the name of its option. */
+export function credentialKindOf(path: string, isMcp: (path: string) => boolean): 'apiKey' | 'anonKey' | undefined {
+  if (path.startsWith('/v1/') || isMcp(path)) return 'apiKey'
+  return path.startsWith('/api/v1') ? 'anonKey' : undefined
+}
+
 function headersFor(
   recorded: RecordedRequest,
   { apiKey, anonKey, isMcp }: Pick<Config['upstream'], 'apiKey' | 'anonKey'> & Pick<AskLiveOptions, 'isMcp'>,
 ): Record<string, string | number> {
   const { path } = recorded
-  const credential = path.startsWith('/v1/') || isMcp(path) ? apiKey : path.startsWith('/api/v1') ? anonKey : ''
+  const kind = credentialKindOf(path, isMcp)
+  const credential = kind === undefined ? '' : { apiKey, anonKey }[kind]
   const text = textOf(recorded)
   return {
     accept: '*/*',

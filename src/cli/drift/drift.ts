@@ -25,7 +25,7 @@ import { createProgress, noProgress } from '../progress.js'
 import { junitOf } from '../report/junit.js'
 import { createReporter, failOnFlag, reportFlags, requireWritable, writeReport } from '../report/reporter.js'
 import { EXIT_STOPPED, stopOnSignals } from '../stop-signals.js'
-import { askLive } from './ask-live.js'
+import { askLive, credentialKindOf } from './ask-live.js'
 import type { OpeningAt } from './ask-server.js'
 import { failuresOf, reportOf } from './report.js'
 
@@ -118,13 +118,11 @@ interface Credentials extends Pick<LoadedConfig['config']['upstream'], 'apiKey' 
 }
 
 /** The credential that askLive sends for a path, as users know it. */
-function credentialFor(path: string, { apiKey, anonKey, isMcp, hasSession }: Credentials): string | undefined {
-  if (path.startsWith('/v1/') || isMcp(path)) {
-    if (apiKey !== '') return 'upstream.apiKey'
-    return hasSession ? 'the session of standin login' : 'a request without upstream.apiKey'
-  }
-  if (!path.startsWith('/api/v1')) return undefined
-  return anonKey === '' ? 'a request without upstream.anonKey' : 'upstream.anonKey'
+function credentialFor(path: string, { isMcp, hasSession, ...keys }: Credentials): string | undefined {
+  const kind = credentialKindOf(path, isMcp)
+  if (kind === undefined) return undefined
+  if (keys[kind] !== '') return `upstream.${kind}`
+  return kind === 'apiKey' && hasSession ? 'the session of standin login' : `a request without upstream.${kind}`
 }
 
 function exitCodeOf(findings: readonly DriftResult[], failOn: Severity, { aborted }: AbortSignal): number {

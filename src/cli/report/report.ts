@@ -65,6 +65,10 @@ export const countBySeverity = (findings: readonly Finding[]): Readonly<Record<S
 export const listed = (parts: readonly (readonly [number, string])[]) =>
   parts.flatMap(([number, what]) => (number === 0 ? [] : [`${number} ${what}`])).join(', ')
 
+/** `70 hold, 1 is broken`, without the zeros among the others. */
+export const heldAnd = (held: number, others: Parameters<typeof listed>[0]) =>
+  [`${held} ${held === 1 ? 'holds' : 'hold'}`, listed(others)].filter(Boolean).join(', ')
+
 /** `critical  choices[].message: recorded object, live nothing`. */
 export function findingLine({ severity, path, sentence }: Finding, colors: Colors = noColors): string {
   const color = { critical: colors.red, warning: colors.yellow, info: colors.dim }[severity]

@@ -8,7 +8,7 @@ import type { Access } from '../../core/exchange.js'
 import { type DocumentedOperation, operationsOf, readDocuments } from '../../openapi/index.js'
 import { counted } from '../format.js'
 import { createProgress, noProgress } from '../progress.js'
-import { listed, type Report, type ReportItem } from '../report/report.js'
+import { heldAnd, type Report, type ReportItem } from '../report/report.js'
 import { createReporter } from '../report/reporter.js'
 import { EXIT_STOPPED, stopOnSignals } from '../stop-signals.js'
 import { requireReached } from './against.js'
@@ -140,7 +140,7 @@ interface Run {
 
 function reportOf({ file, url, checked: uncleaned, count, seconds, target }: Run): Report {
   const { held, broken, error, skipped } = count
-  const others = listed([
+  const counts = heldAnd(held, [
     [broken, broken === 1 ? 'deviates' : 'deviate'],
     [error, 'not answered'],
     [skipped, 'skipped'],
@@ -150,7 +150,6 @@ function reportOf({ file, url, checked: uncleaned, count, seconds, target }: Run
   const data = checked.map(({ operation, why, findings, outcome }) => {
     return { operation: nameOf(operation), outcome, ...(why !== undefined && { why }), findings }
   })
-  const counts = [`${held} ${held === 1 ? 'holds' : 'hold'}`, others].filter(Boolean).join(', ')
   return {
     name: 'verify',
     title: `${file}, at ${url}`,

@@ -5,7 +5,7 @@ import { type BrokenVerdict, type Clause, type ClauseResult, sections } from '..
 import { silent } from '../../contract/clauses/index.js'
 import { counted, inAge } from '../format.js'
 import { markdownTable } from '../report/markdown.js'
-import { countBySeverity, listed, type Report, type ReportItem } from '../report/report.js'
+import { countBySeverity, heldAnd, type Report, type ReportItem } from '../report/report.js'
 import type { LiveComparison } from './against.js'
 
 /** A run of `standin verify`. */
@@ -44,12 +44,11 @@ export function countOf({ findings, isStrict }: VerifyRun) {
 /** `74 clauses: 70 hold, 1 is broken, 2 differ, 1 skipped (42 calls of at most 60, 1.2 s)` */
 function summary(run: VerifyRun): string {
   const { clauses, held, broken, different, skipped } = countOf(run)
-  const others = listed([
+  const counts = heldAnd(held, [
     [broken, broken === 1 ? 'is broken' : 'are broken'],
     [different, `${different === 1 ? 'differs' : 'differ'} from what Standin does`],
     [skipped, 'skipped'],
   ])
-  const counts = [`${held} ${held === 1 ? 'holds' : 'hold'}`, others].filter(Boolean).join(', ')
   const { calls, maxCalls, seconds } = run
   return `${counted(clauses, 'clause')}: ${counts} (${counted(calls, 'call')} of at most ${maxCalls}, ${seconds.toFixed(1)} s)`
 }

@@ -5,7 +5,7 @@ import type { Config } from '../../config/schema.js'
 import { errorAnswer, notFoundAnswer } from '../../contract/answers.js'
 import type { Endpoint, EndpointDescription, OwnPath } from '../../core/exchange.js'
 import { isLoopback } from '../../core/origins.js'
-import { CONTROL, DASHBOARD } from '../../core/paths.js'
+import { CONTROL, DASHBOARD, operationId } from '../../core/paths.js'
 import { othersTurn } from '../../core/work.js'
 import { type DashboardApiParts, dashboardOperations } from '../../dashboard/operations.js'
 import { modesFrom } from '../../http/modes.js'
@@ -83,7 +83,7 @@ const own = async ({ method, path, access, says }: OwnPath): Promise<PlacedOpera
 })
 
 const byRule = (method: string, path: string): EndpointDescription => ({
-  id: `${method} ${path}`.toLowerCase().replace(/[^a-z0-9]+(.|$)/g, (_gap, next: string) => next.toUpperCase()),
+  id: operationId(`${method} ${path}`.toLowerCase()),
   does: 'Answered by rules.',
   answers: { 200: { what: 'What the first rule that matches says.', type: '*/*' } },
 })

@@ -1,6 +1,6 @@
 /** The schema of a rule's conditions. */
 import * as v from 'valibot'
-import { closed, map, optional, withWritten, word } from '../../check/check.js'
+import { closed, filled, map, optional, text, withWritten, word } from '../../check/check.js'
 import { chatFields } from '../../completions/request.js'
 import { credentialKinds } from '../../core/exchange.js'
 import { fieldPath } from './field-path.js'
@@ -58,7 +58,6 @@ const troubleWith = (written: string): string | undefined => {
   }
 }
 
-const filled = v.pipe(v.string('text'), v.nonEmpty('text that is not empty'))
 const aText = 'text, or /a regular expression/'
 const patternText = v.pipe(
   v.string(aText),
@@ -72,11 +71,11 @@ const several = <S extends v.GenericSchema>(item: S, what: string) =>
   v.pipe(v.array(item, what), v.nonEmpty(`${what} that is not empty`))
 
 const oneText = v.union(
-  [patternText, closed({ exact: v.string('text') }), closed({ contains: filled })],
+  [patternText, closed({ exact: text }), closed({ contains: filled })],
   'text, /a regular expression/, { exact: … } or { contains: … }',
 )
 export const textCondition = v.union(
-  [patternText, closed({ exact: v.string('text') }), closed({ contains: filled }), several(oneText, 'a list of texts')],
+  [patternText, closed({ exact: text }), closed({ contains: filled }), several(oneText, 'a list of texts')],
   'text, /a regular expression/, { exact: … }, { contains: … } or a list of them',
 )
 

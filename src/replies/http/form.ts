@@ -1,6 +1,6 @@
 /** The schema of rules for paths. */
 import * as v from 'valibot'
-import { closed, described, integer, map, number, optional, text, word } from '../../check/check.js'
+import { closed, described, filled, integer, map, number, optional, text, word } from '../../check/check.js'
 import { credentialKinds } from '../../core/exchange.js'
 import { faultSchema } from '../../core/fault.js'
 import { type CommonWhen, commonConditions, fields, textCondition, values } from '../conditions/form.js'
@@ -30,8 +30,6 @@ const httpWhenSchema: v.GenericSchema<HttpWhen> = closed({
   params: optional(values, 'Path parameters and their values. * matches anything.'),
   ...commonConditions(() => httpWhenSchema),
 })
-
-const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
 
 /** RFC 9110 §5.1. The server itself sets the headers that frame a message. */
 const framing = /^(connection|content-length|date|keep-alive|te|trailer|transfer-encoding|upgrade)$/i

@@ -1,6 +1,6 @@
 /** The schema of rules for MCP calls. */
 import * as v from 'valibot'
-import { closed, described, map, open, optional, word } from '../../check/check.js'
+import { closed, described, filled, map, open, optional, text, word } from '../../check/check.js'
 import { faultSchema } from '../../core/fault.js'
 import { logLevels } from '../../rpc/log-levels.js'
 import { type CommonWhen, commonConditions, fields, valueCondition, values } from '../conditions/form.js'
@@ -26,8 +26,6 @@ const mcpWhenSchema: v.GenericSchema<McpWhen> = closed({
   ...commonConditions(() => mcpWhenSchema),
 })
 
-const text = v.string('text')
-const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
 const object = open({})
 const objects = v.array(object, 'a list of objects')
 

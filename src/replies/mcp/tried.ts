@@ -7,11 +7,7 @@ import { sessionVersions } from '../../rpc/versions.js'
 import type { McpCall } from './input.js'
 import { mcpTarget, namesCall, troubleWithTarget } from './target.js'
 
-export interface TriedCall {
-  readonly method: string
-  readonly params: RpcParams
-  /** The path of the server. */
-  readonly server: string
+export interface TriedCall extends Pick<McpCall, 'method' | 'params' | 'server'> {
   readonly scope?: string | undefined
   readonly headers?: Exchange['headers'] | undefined
   /** By default, an API key. */

@@ -2,6 +2,7 @@
  * Describes the auth backend's endpoints for the OpenAPI document. The platform's own document contains none of them.
  */
 import type { AnswerDescription, EndpointDescription, JsonSchema, NamedForm } from '../../core/exchange.js'
+import { operationId } from '../../core/paths.js'
 import type { Fields } from './params.js'
 
 /** How an endpoint describes itself. */
@@ -43,11 +44,7 @@ export async function operationOf(at: string, about: About, access: readonly str
 }
 
 /** For example `getAuthFactorsId` for `GET /factors/{id}`. */
-function idOf(at: string): string {
-  const [method = '', path] = at.split(' ')
-  const words = `${method.toLowerCase()} auth ${path}`.split(/[^a-z\d]+/i).filter(word => word !== '')
-  return words.map((word, i) => (i === 0 ? word : `${word.charAt(0).toUpperCase()}${word.slice(1)}`)).join('')
-}
+const idOf = (at: string) => operationId(at.replace(/^\w+/, method => `${method.toLowerCase()} auth`))
 
 const text: JsonSchema = { type: 'string' }
 
