@@ -8,25 +8,11 @@ import { loadRedact } from '../platform/recordings.js'
 import type { Platform } from '../platform.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 
-type Facts =
-  | 'at'
-  | 'caller'
-  | 'endpoint'
-  | 'call'
-  | 'mode'
-  | 'source'
-  | 'answeredBy'
-  | 'fault'
-  | 'remark'
-  | 'status'
-  | 'error'
-  | 'code'
-  | 'hint'
-  | 'openaiRefuses'
-  | 'complete'
+/** What only a whole entry has. */
+type OfEntries = 'id' | 'scope' | 'repeatable' | 'nearest' | 'violations' | 'tokens' | 'firstTokenMs'
 
 /** A journal entry can be used as one, too. */
-export interface LogLine extends Pick<JournalEntry, Facts | 'firstByteMs' | 'durationMs'> {
+export interface LogLine extends Omit<JournalEntry, OfEntries | 'request' | 'response' | 'upstream'> {
   readonly request: Pick<JournalEntry['request'], 'method' | 'path' | 'query'>
   readonly response: Pick<JournalEntry['response'], 'piecesAtMs'>
   /** Present if an error body was rewritten to the documented form. */

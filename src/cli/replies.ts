@@ -10,7 +10,6 @@ import { inWords } from '../core/exchange.js'
 import {
   createReplies,
   type Explanation,
-  type Generation,
   linesOf,
   lint,
   loadRules,
@@ -72,7 +71,11 @@ const tryReplies = command({
     const explanation = replies.explain(request)
     const generation = await explanation.says()
     const hint = replies.mismatch(request, generation)?.()
-    return `${[...verdict(explanation, generation, strict), ...(hint ? [`  → ${hint}`] : []), ...others(explanation)].join('\n')}\n`
+    const said = linesOf(generation)
+    const instead = strict
+      ? ['strict is on, so the request is refused (424).']
+      : [`${inWords(generation.answeredBy)} instead:`, ...indented(said)]
+    return explained(explanation, hint ? [...said, `→ ${hint}`] : said, ['', ...instead])
   },
 })
 
@@ -95,45 +98,28 @@ async function explainPath(tried: TriedRequest, { http }: Replies): Promise<stri
   return explainedIn(explanation, http.linesOf)
 }
 
-async function explainedIn<T>(
-  explanation: Explanation<T>,
-  linesOf: (generation: T) => readonly string[],
-): Promise<string> {
-  const { rule, nearest } = explanation
-  const answer = rule
-    ? [
-        `${rule.title} (${rule.place}) answers.`,
-        `  ${verdictOf(rule)}`,
-        '',
-        ...indented(linesOf(await explanation.says())),
-      ]
-    : ['No rule answers.', nearest()]
-  return `${[...answer, ...others(explanation)].join('\n')}\n`
-}
-
 async function explainCall(tried: TriedCall, replies: Replies): Promise<string> {
   const { explain, linesOf } = await replies.mcp()
   return explainedIn(explain(tried), linesOf)
 }
 
-export const commands = { 'replies schema': schema, 'replies check': check, 'replies try': tryReplies }
+const explainedIn = async <T>(explanation: Explanation<T>, linesOf: (generation: T) => readonly string[]) =>
+  explained(explanation, explanation.rule ? linesOf(await explanation.says()) : [])
 
-function verdict({ rule, nearest }: Explanation, generation: Generation, strict: boolean): readonly string[] {
-  if (!rule) {
-    const instead = strict
-      ? ['strict is on, so the request is refused (424).']
-      : [`${inWords(generation.answeredBy)} instead:`, ...shown(generation)]
-    return ['No rule answers.', nearest(), '', ...instead]
-  }
-  return [`${rule.title} (${rule.place}) answers.`, `  ${verdictOf(rule)}`, '', ...shown(generation)]
-}
-
-function others({ passed }: Pick<Explanation, 'passed'>): readonly string[] {
+/** `said` are the lines of the answer, and `otherwise` what happens if no rule answers. */
+function explained(
+  { rule, nearest, passed }: Explanation<unknown>,
+  said: readonly string[],
+  otherwise: readonly string[] = [],
+): string {
+  const answer = rule
+    ? [`${rule.title} (${rule.place}) answers.`, `  ${verdictOf(rule)}`, '', ...indented(said)]
+    : ['No rule answers.', nearest(), ...otherwise]
   const others = passed().map(({ rule, reasons }) => `  ${rule.title} (${rule.place}): ${reasons.join('; ')}`)
-  return others.length === 0 ? [] : ['', 'Passed over:', ...others]
+  return `${[...answer, ...(others.length === 0 ? [] : ['', 'Passed over:', ...others])].join('\n')}\n`
 }
 
-const shown = (generation: Generation): readonly string[] => indented(linesOf(generation))
+export const commands = { 'replies schema': schema, 'replies check': check, 'replies try': tryReplies }
 
 const indented = (lines: readonly string[]) => lines.map(line => `  ${line.replaceAll('\n', '\n  ')}`)
 
