@@ -85,7 +85,7 @@ interface RuntimeSettings {
   /** `undefined` restores the configured value. Throws a ProblemsError for a model that does not exist. */
   change(changes: Changes): void
   /** What each credential has used of its limits in the current minute. */
-  usage(): Promise<readonly Of<typeof usage>[]>
+  usage(): Promise<readonly NamedUsage[]>
 }
 
 const pace = {
@@ -121,6 +121,8 @@ const usage = object({
   refused: whole,
   resetMs: number,
 })
+
+export type NamedUsage = Of<typeof usage>
 
 interface Changed<P extends `/${string}`, B extends Schema, R extends Schema> {
   readonly path: P

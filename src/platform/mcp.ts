@@ -12,7 +12,7 @@ import { onceLoaded } from '../core/work.js'
 import type { McpLists } from '../mcp/operations.js'
 import { paceRequested } from '../platform-api/chat-completions.js'
 import type { Replies } from '../replies/index.js'
-import type { Part } from './part.js'
+import type { ResetOptions } from './part.js'
 
 type McpFolder = typeof import('../mcp/index.js')
 
@@ -24,14 +24,8 @@ interface OpenMcp {
   readonly states: ReturnType<McpFolder['createRequestStates']>
 }
 
-export interface McpPart extends Part {
-  readonly opened: () => Promise<OpenMcp>
-  /** What servers offer, for the control API and tests. */
-  readonly lists: () => Promise<McpLists>
-}
-
 /** `loaded` is the current configuration. */
-export function createMcpPart(now: () => number, loaded: () => LoadedConfig): McpPart {
+export function createMcpPart(now: () => number, loaded: () => LoadedConfig) {
   let known: OpenMcp | undefined
   const opened = onceLoaded(async () => {
     const folder = await import('../mcp/index.js')
@@ -41,15 +35,16 @@ export function createMcpPart(now: () => number, loaded: () => LoadedConfig): Mc
   })
   return {
     opened,
-    lists: onceLoaded(async () => {
+    /** What servers offer, for the control API and tests. */
+    lists: onceLoaded(async (): Promise<McpLists> => {
       const { folder, sessions, offers } = await opened()
       return folder.createMcpLists({ servers: () => mcpServers(loaded().config.mcp), offers, sessions })
     }),
-    async prepare(next) {
+    async prepare(next: LoadedConfig) {
       const before = loaded()
       return () => known?.folder.announceChanges(known.sessions, before, next)
     },
-    reset({ scope }) {
+    reset({ scope }: ResetOptions) {
       known?.offers.forget(scope)
       known?.sessions.forget(scope)
     },
@@ -58,7 +53,7 @@ export function createMcpPart(now: () => number, loaded: () => LoadedConfig): Mc
 }
 
 interface Needed {
-  readonly part: McpPart
+  readonly part: Pick<ReturnType<typeof createMcpPart>, 'opened'>
   readonly replies: () => Promise<Replies>
   readonly origins: Origins
   readonly pace: () => Pace

@@ -8,7 +8,7 @@ import type { Mode } from '../core/exchange.js'
 import { isOpen } from '../core/origins.js'
 import { isOwnAddress } from '../http/address.js'
 import { type ModeOf, type ModesByEndpoint, modesFrom } from '../http/modes.js'
-import type { Part } from './part.js'
+import type { ResetOptions } from './part.js'
 
 export interface ModeSettings {
   readonly mode: Mode
@@ -78,21 +78,6 @@ function impossible(switched: LoadedConfig, port: number): readonly string[] | u
   }
 }
 
-/** The current modes. */
-export interface RunningModes extends Part {
-  current(): ModeSettings
-  /** Throws a ProblemsError for modes that cannot work. */
-  switch(mode: Mode, modes?: ModesByEndpoint): void
-  /** Why a mode cannot work for all endpoints; `undefined` if it can. */
-  impossible(mode: Mode): readonly string[] | undefined
-  /** The modes after a reload. A switch at run time survives it, unless the configured modes have changed. */
-  after(next: LoadedConfig): ModeSettings
-  /** The configuration with the current modes. */
-  loaded(): LoadedConfig
-  /** Calls `listener` whenever modes change. */
-  follow(listener: () => void): void
-}
-
 interface Dependencies {
   /** The current configuration. */
   readonly loaded: () => LoadedConfig
@@ -111,13 +96,16 @@ function createChosenModes(first: LoadedConfig) {
       chosen = next
       for (const listener of listeners) listener()
     },
+    /** Calls `listener` whenever modes change. */
     follow: (listener: () => void) => void listeners.push(listener),
   }
 }
 
-export function createModes(first: LoadedConfig, { loaded, warn, port }: Dependencies): RunningModes {
+export function createModes(first: LoadedConfig, { loaded, warn, port }: Dependencies) {
   const { current, change, follow } = createChosenModes(first)
+  /** The configuration with the current modes. */
   const running = () => withModes(loaded(), current())
+  /** The modes after a reload. A switch at run time survives it, unless the configured modes have changed. */
   const after = (next: LoadedConfig) => (sameModes(next, loaded()) ? current() : chosenIn(next))
 
   function warnIfOpen(loaded: LoadedConfig): void {
@@ -125,6 +113,7 @@ export function createModes(first: LoadedConfig, { loaded, warn, port }: Depende
     if (sentence !== undefined) warn(sentence)
   }
 
+  /** Throws a ProblemsError for modes that cannot work. */
   function switchTo(mode: Mode, modes: ModesByEndpoint = {}): void {
     requireModes({ mode, modes })
     const before = running()
@@ -137,12 +126,13 @@ export function createModes(first: LoadedConfig, { loaded, warn, port }: Depende
   return {
     ...{ current, follow, after, loaded: running },
     switch: switchTo,
-    impossible: mode => impossible(withModes(loaded(), { mode, modes: {} }), port()),
+    /** Why a mode cannot work for all endpoints; `undefined` if it can. */
+    impossible: (mode: Mode) => impossible(withModes(loaded(), { mode, modes: {} }), port()),
     async open() {
       refuseSelf(loaded(), port())
       warnIfOpen(running())
     },
-    async prepare(next) {
+    async prepare(next: LoadedConfig) {
       const afterwards = after(next)
       const reloaded = withModes(next, afterwards)
       refuseSelf(reloaded, port())
@@ -152,7 +142,7 @@ export function createModes(first: LoadedConfig, { loaded, warn, port }: Depende
         if (!wasOpen) warnIfOpen(reloaded)
       }
     },
-    reset({ scope }) {
+    reset({ scope }: ResetOptions) {
       if (scope === undefined) change(chosenIn(loaded()))
     },
   }

@@ -8,22 +8,7 @@ import type { Config } from '../config/schema.js'
 import { atHandOnceLoaded, onceLoaded } from '../core/work.js'
 import type { Miss, Receipt, Recordings, Run } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
-import type { Part } from './part.js'
-
-export interface RecordingsPart extends Part {
-  /** The recordings of a configuration, opened by the first call. Read-only access does not count as use. */
-  of(loaded: LoadedConfig): {
-    readonly play: () => Recordings | Promise<Recordings>
-    readonly look: () => Promise<Recordings>
-  }
-  /** Counts a request that is forwarded to the live platform. */
-  passed(): void
-  /** The receipt so far; `undefined` while no mode has used recordings. */
-  receipt(): Receipt | undefined
-  /** The latest requests without a recording, newest first. */
-  misses(): readonly Miss[]
-  onMiss(listener: (miss: Miss) => void): void
-}
+import type { ResetOptions } from './part.js'
 
 /** The redaction that is configured. */
 export async function loadRedact(config: Config): Promise<Redact> {
@@ -39,7 +24,7 @@ interface Reporters {
   readonly violations: () => ViolationCounts
 }
 
-export function createRecordingsPart({ warn, report, violations }: Reporters): RecordingsPart {
+export function createRecordingsPart({ warn, report, violations }: Reporters) {
   const listeners: ((miss: Miss) => void)[] = []
   const all: Recordings[] = []
   const inUse: Recordings[] = []
@@ -57,7 +42,8 @@ export function createRecordingsPart({ warn, report, violations }: Reporters): R
   }
 
   return {
-    of(loaded) {
+    /** The recordings of a configuration, opened by the first call. Read-only access does not count as use. */
+    of(loaded: LoadedConfig) {
       const look = onceLoaded(() => open(loaded))
       const play = atHandOnceLoaded(async () => {
         const recordings = await look()
@@ -66,15 +52,18 @@ export function createRecordingsPart({ warn, report, violations }: Reporters): R
       })
       return { play, look }
     },
+    /** Counts a request that is forwarded to the live platform. */
     passed: () => void passes++,
-    receipt: () => {
+    /** The receipt so far; `undefined` while no mode has used recordings. */
+    receipt: (): Receipt | undefined => {
       const latest = inUse.at(-1)
       return latest && { ...latest.receipt(), passed: passes, violations: violations() }
     },
-    misses: () => run?.misses() ?? [],
-    onMiss: listener => void listeners.push(listener),
+    /** The latest requests without a recording, newest first. */
+    misses: (): readonly Miss[] => run?.misses() ?? [],
+    onMiss: (listener: (miss: Miss) => void) => void listeners.push(listener),
     // Replay starts again from the first recordings of the scope.
-    reset: ({ scope }) => run?.forget(scope),
+    reset: ({ scope }: ResetOptions) => run?.forget(scope),
     // Everything that has ended so far is then on disk.
     close: () => Promise.all(all.map(recordings => recordings.flush())),
   }

@@ -7,7 +7,7 @@ import { isStateUnavailable } from '../core/errors.js'
 import type { FaultCall, FaultCallInput } from '../core/fault.js'
 import { createScopes } from '../core/scope.js'
 import type { MessageRow } from '../core/state.js'
-import { type Chances, createChances, createFaultCalls, type FaultCalls, faultCallFromCode } from '../faults/index.js'
+import { createChances, createFaultCalls, faultCallFromCode } from '../faults/index.js'
 import { createJournal } from '../journal/index.js'
 import { createApiKeys } from '../keys/api-keys.js'
 import { createCounters } from '../limits/index.js'
@@ -16,7 +16,7 @@ import type { Redact } from '../redact/index.js'
 import type { Replies } from '../replies/index.js'
 import { createMcpPart } from './mcp.js'
 import { createModes, modesIn } from './modes.js'
-import type { Part, PlatformSources } from './part.js'
+import type { Part, PlatformSources, ResetOptions } from './part.js'
 import { createRecordingsPart } from './recordings.js'
 import { openResourceRows } from './resources.js'
 import { createRulesPart, loadReplies, type RepliesPart } from './rules.js'
@@ -122,18 +122,8 @@ export function createContractCheck({ journal, violations, modes }: Runtime, loa
   }
 }
 
-/** Faults for the next requests and random faults, across reloads. */
-interface FaultsPart extends Part {
-  readonly calls: FaultCalls
-  readonly chances: Chances
-  /** Queues a fault for the next requests. Rejects with a ProblemsError for invalid conditions. */
-  add(call: FaultCall): Promise<{ readonly id: string }>
-  /** The synchronous form for code. Throws a ProblemsError for an invalid fault. */
-  failNext(call: FaultCallInput): void
-}
-
-/** `renew` rebuilds the request line. */
-function createFaultsPart(renew: () => void): FaultsPart {
+/** Faults for the next requests and random faults, across reloads. `renew` rebuilds the request line. */
+function createFaultsPart(renew: () => void) {
   const calls = createFaultCalls(renew)
   const chances = createChances()
   let replies: RepliesPart | undefined
@@ -147,15 +137,17 @@ function createFaultsPart(renew: () => void): FaultsPart {
   return {
     calls,
     chances,
-    add: async call => addWith(await loadReplies(), call),
-    failNext(call) {
+    /** Queues a fault for the next requests. Rejects with a ProblemsError for invalid conditions. */
+    add: async (call: FaultCall): Promise<{ readonly id: string }> => addWith(await loadReplies(), call),
+    /** The synchronous form for code. Throws a ProblemsError for an invalid fault. */
+    failNext(call: FaultCallInput): void {
       if (!replies) throw new Error('The platform is not open yet.')
       addWith(replies, faultCallFromCode(call))
     },
     async open() {
       replies = await loadReplies()
     },
-    reset({ scope }) {
+    reset({ scope }: ResetOptions) {
       calls.clear(scope)
       chances.forget(scope)
     },

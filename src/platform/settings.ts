@@ -4,11 +4,12 @@ import { ProblemsError } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
 import type { Changeable, Changes, LimitsChange, Setting } from '../config/limit-options.js'
 import type { LoadedConfig } from '../config/load.js'
+import type { NamedUsage } from '../config/operations.js'
 import type { Config } from '../config/schema.js'
 import { type PaceChange, type PaceInput, paceFrom } from '../core/pace.js'
 import type { State, Tables } from '../core/state.js'
 import type { Counters, Usage } from '../limits/index.js'
-import type { Part } from './part.js'
+import type { ResetOptions } from './part.js'
 
 type Configured = Pick<Config, 'pace' | 'models' | 'limits' | 'faults'>
 
@@ -43,16 +44,6 @@ function requireModels(pace: PaceChange | undefined, known: readonly string[]): 
   throw new ProblemsError([{ origin: 'pace', sentence }])
 }
 
-/** Changes apply from the next request on, until a reset, or until their configuration changes. */
-export interface RunningSettings extends Part {
-  changes(): Changes
-  standing<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]>
-  /** Changes some settings; `undefined` restores the configured value. Throws a ProblemsError for an unknown model. */
-  change(changes: Changes): void
-  /** What each credential has used of its limits in the current minute. */
-  usage(): Promise<readonly NamedUsage[]>
-}
-
 interface Dependencies {
   readonly loaded: () => LoadedConfig
   readonly counters: Counters
@@ -61,9 +52,11 @@ interface Dependencies {
   readonly apply: (changes: Changes) => void
 }
 
-export function createSettings({ loaded, counters, state, apply }: Dependencies): RunningSettings {
+/** Changes apply from the next request on, until a reset, or until their configuration changes. */
+export function createSettings({ loaded, counters, state, apply }: Dependencies) {
   let changes: Changes = {}
 
+  /** Changes some settings; `undefined` restores the configured value. Throws a ProblemsError for an unknown model. */
   function change(next: Changes): void {
     const known = loaded().config.models.map(({ id }) => id)
     requireModels(next.pace, known)
@@ -73,39 +66,28 @@ export function createSettings({ loaded, counters, state, apply }: Dependencies)
 
   return {
     changes: () => changes,
-    standing(name) {
+    standing<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]> {
       const { config } = loaded()
       const configured = inForce(config, {})[name]
       const current = inForce(config, changes)[name]
       return { inForce: current, configured, isChanged: !isDeepStrictEqual(current, configured) }
     },
     change,
+    /** What each credential has used of its limits in the current minute. */
     usage: () => named(state, counters.all()),
-    async prepare(next) {
+    async prepare(next: LoadedConfig) {
       const before = loaded()
       return () => {
         changes = keptChanges(changes, before, next)
       }
     },
-    reset({ scope }) {
+    reset({ scope }: ResetOptions) {
       // The settings apply to all scopes, so the reset of one scope leaves them.
       if (scope !== undefined) return
       counters.forget()
       change({ pace: undefined, limits: undefined, random: undefined })
     },
   }
-}
-
-/** The usage of a credential in the current minute, with a name for it that is not secret. */
-interface NamedUsage extends Omit<Usage, 'key'> {
-  /** `apiKey`, `user`, `anon`, `service`, or `stranger`, for one that only the live platform can check. */
-  readonly kind: string
-  /** The id of the key or of the user. */
-  readonly id?: string
-  /** The name of the key, or the address of the user. */
-  readonly name?: string
-  /** The first characters of the key. */
-  readonly start?: string
 }
 
 /** Adds the names, and sorts by use, highest first. */

@@ -10,21 +10,8 @@ import { onceLoaded } from '../core/work.js'
 import type { ApiKeys } from '../keys/api-keys.js'
 import type { StateDocument } from '../state/index.js'
 import type { UserSeed } from '../supabase/seeds.js'
-import type { Part } from './part.js'
+import type { ResetOptions } from './part.js'
 import { hasResources, resourcesOf } from './resources.js'
-
-export interface StatePart extends Part {
-  /** The state, opened by the first call. */
-  get(): Promise<State>
-  /** The whole state as one document. */
-  export(): Promise<StateDocument>
-  /** Replaces everything by a document. If it is invalid, rejects with a ProblemsError that names the row and the field, and changes nothing. */
-  import(document: unknown): Promise<void>
-  /** Lets a signed-in client find out whether its session can still exist. */
-  origin(): StateOrigin
-  /** `work` runs after each reset that restored the initial rows. */
-  onRestored(work: () => Promise<void>): void
-}
 
 interface StateOrigin {
   /** The process that holds the state in memory; null for a state that survives a restart. */
@@ -44,7 +31,7 @@ interface Dependencies {
   readonly onRevoked: () => void
 }
 
-export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoked }: Dependencies): StatePart {
+export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoked }: Dependencies) {
   /** The current configuration, and when its users and keys were added to the state. */
   let planted: Planted = { loaded, atMs: 0 }
   const beginning = createBeginning(loaded.dir)
@@ -64,15 +51,17 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
   const { restore, ...contents } = createContents(get, apiKeys, loaded.config.state === 'memory')
 
   return {
-    ...{ get, open: get },
+    /** The state, opened by the first call. */
+    get,
+    open: get,
     ...contents,
-    async prepare(next) {
+    async prepare(next: LoadedConfig) {
       const put = await plant(await get(), next, clock.now())
       return () => {
         planted = put
       }
     },
-    async reset({ scope, state = true }) {
+    async reset({ scope, state = true }: ResetOptions) {
       // A reset leaves a persistent state alone, since other processes may share it.
       if (scope === undefined && state && loaded.config.state === 'memory') await restore(await beginning(planted))
       // The rows of a scope belong to one test, so they are reset in any kind of state.
@@ -88,11 +77,13 @@ function createContents(get: () => Promise<State>, apiKeys: () => ApiKeys, isInM
   const restored: (() => Promise<void>)[] = []
   let replaced = 0
 
+  /** The whole state as one document. */
   async function exported(): Promise<StateDocument> {
     await apiKeys().flush()
     return (await documents()).exportState(await get())
   }
 
+  /** Replaces everything. If the document is invalid, rejects with a ProblemsError that names the row and the field, and changes nothing. */
   async function imported(document: unknown): Promise<void> {
     await apiKeys().flush()
     await (await documents()).importState(await get(), document)
@@ -102,7 +93,9 @@ function createContents(get: () => Promise<State>, apiKeys: () => ApiKeys, isInM
   return {
     export: exported,
     import: imported,
+    /** Lets a signed-in client find out whether its session can still exist. */
     origin: (): StateOrigin => ({ run, replaced }),
+    /** `work` runs after each reset that restored the initial rows. */
     onRestored: (work: () => Promise<void>) => void restored.push(work),
     async restore(document: StateDocument): Promise<void> {
       if (isDeepStrictEqual(await exported(), document)) return
