@@ -123,15 +123,6 @@ function Navigation({ view }: Pick<Props, 'view'>) {
   }, [])
   const unseen = useUnseenMessages()
   const [place, name = 'Menu'] = places.find(([place]) => place === view) ?? []
-  const list = (group: (typeof groups)[string], labelledBy?: string) => (
-    <ul aria-labelledby={labelledBy}>
-      {namesOf(group).map(([place, name]) => (
-        <li key={place}>
-          <PlaceLink {...{ place, name }} isCurrent={place === view} unseen={place === 'outbox' ? unseen : 0} />
-        </li>
-      ))}
-    </ul>
-  )
   const fold = (event: KeyboardEvent) => {
     if (event.key !== 'Escape' || !isOpen) return
     event.preventDefault()
@@ -156,21 +147,40 @@ function Navigation({ view }: Pick<Props, 'view'>) {
         <Icon name="chevron" />
       </button>
       <div id={id} class={isOpen ? 'places-all places-open' : 'places-all'}>
-        {Object.entries(groups).map(([name, group]) =>
-          name === '' ? (
-            list(group)
-          ) : (
-            <div key={name}>
-              <p class="places-head quiet small" id={`places-${name}`}>
-                {name}
-              </p>
-              {list(group, `places-${name}`)}
-            </div>
-          ),
-        )}
+        {Object.keys(groups).map(name => (
+          <PlaceGroup key={name} {...{ name, view, unseen }} />
+        ))}
         <Theme />
       </div>
     </nav>
+  )
+}
+
+interface PlaceGroupProps extends Pick<Props, 'view'> {
+  readonly name: string
+  /** How many messages in the outbox were not looked at. */
+  readonly unseen: number
+}
+
+function PlaceGroup({ name, view, unseen }: PlaceGroupProps) {
+  const id = name === '' ? undefined : `places-${name}`
+  const links = (
+    <ul aria-labelledby={id}>
+      {namesOf(groups[name] ?? {}).map(([place, name]) => (
+        <li key={place}>
+          <PlaceLink {...{ place, name }} isCurrent={place === view} unseen={place === 'outbox' ? unseen : 0} />
+        </li>
+      ))}
+    </ul>
+  )
+  if (id === undefined) return links
+  return (
+    <div>
+      <p class="places-head quiet small" id={id}>
+        {name}
+      </p>
+      {links}
+    </div>
   )
 }
 

@@ -11,25 +11,28 @@ export interface Snippet {
 
 const CHAT = '/v1/chat/completions'
 
-/** Long because the snippets are written here as users read them. */
-export function snippetsFor(
-  { url, auth_url, anon_key, models, endpoints }: ConfigJson,
-  key: string,
-): readonly Snippet[] {
-  const model = models[0] ?? ''
-  const chat = endpoints.find(({ path }) => path === CHAT)
-  const usersMay = chat !== undefined && (chat.access === 'anyone' || chat.access.includes('user'))
+/** What is filled into the snippets. */
+interface Filled extends ConfigJson {
+  readonly key: string
+  readonly model: string
+}
+
+export function snippetsFor(config: ConfigJson, key: string): readonly Snippet[] {
+  const filled = { ...config, key, model: config.models[0] ?? '' }
   return [
-    {
-      name: 'curl',
-      code: `curl ${url}${CHAT} \\
+    { name: 'curl', code: curl(filled) },
+    { name: 'openai', code: openai(filled) },
+    { name: 'supabase-js', code: supabase(filled) },
+    { name: '.env', code: env(filled) },
+  ]
+}
+
+const curl = ({ url, key, model }: Filled) => `curl ${url}${CHAT} \\
   -H "Authorization: Bearer ${key}" \\
   -H "Content-Type: application/json" \\
-  -d '${JSON.stringify({ model, messages: [{ role: 'user', content: 'hello' }] })}'`,
-    },
-    {
-      name: 'openai',
-      code: `import OpenAI from 'openai'
+  -d '${JSON.stringify({ model, messages: [{ role: 'user', content: 'hello' }] })}'`
+
+const openai = ({ url, key, model }: Filled) => `import OpenAI from 'openai'
 
 const openai = new OpenAI({
   baseURL: '${url}/v1',
@@ -39,22 +42,14 @@ const reply = await openai.chat.completions.create({
   model: '${model}',
   messages: [{ role: 'user', content: 'hello' }],
 })
-console.log(reply.choices[0].message.content)`,
-    },
-    {
-      name: 'supabase-js',
-      code: `import { createClient } from '@supabase/supabase-js'
+console.log(reply.choices[0].message.content)`
 
-const supabase = createClient(
-  '${auth_url}',
-  '${anon_key}',
-)
-const { data, error } = await supabase.auth.signInWithPassword({ email, password })
-if (error) throw error
-
-const response = await fetch('${url}${usersMay ? CHAT : '/api/v1'}', {${
-        usersMay
-          ? `
+/** Asks the model if users may, and otherwise what every user may ask. */
+function supabase({ url, auth_url, anon_key, endpoints, model }: Filled): string {
+  const chat = endpoints.find(({ path }) => path === CHAT)
+  const usersMay = chat !== undefined && (chat.access === 'anyone' || chat.access.includes('user'))
+  const request = usersMay
+    ? `
   method: 'POST',
   headers: {
     Authorization: \`Bearer \${data.session.access_token}\`,
@@ -64,19 +59,24 @@ const response = await fetch('${url}${usersMay ? CHAT : '/api/v1'}', {${
     model: '${model}',
     messages: [{ role: 'user', content: 'hello' }],
   }),`
-          : `
+    : `
   headers: { Authorization: \`Bearer \${data.session.access_token}\` },`
-      }
+  return `import { createClient } from '@supabase/supabase-js'
+
+const supabase = createClient(
+  '${auth_url}',
+  '${anon_key}',
+)
+const { data, error } = await supabase.auth.signInWithPassword({ email, password })
+if (error) throw error
+
+const response = await fetch('${url}${usersMay ? CHAT : '/api/v1'}', {${request}
 })
-console.log(await response.json())`,
-    },
-    {
-      name: '.env',
-      code: `PLATFORM_BASE_URL=${url}
+console.log(await response.json())`
+}
+
+const env = ({ url, auth_url, anon_key, key }: Filled) => `PLATFORM_BASE_URL=${url}
 OPENAI_BASE_URL=${url}/v1
 OPENAI_API_KEY=${key}
 SUPABASE_URL=${auth_url}
-SUPABASE_ANON_KEY=${anon_key}`,
-    },
-  ]
-}
+SUPABASE_ANON_KEY=${anon_key}`

@@ -8,7 +8,7 @@ import { Badge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { exactly } from '../widgets/moment.jsx'
-import { Notice } from '../widgets/states.jsx'
+import { FailureNote } from '../widgets/states.jsx'
 import { type ControlProps, Section } from './section.jsx'
 
 const MINUTE_MS = 60_000
@@ -61,7 +61,7 @@ export function ClockSection({ controls, reload }: ControlProps) {
           {frozen ? 'Resume' : 'Freeze'}
         </Button>
       </div>
-      {failure && <Notice tone="danger">{failure.message}</Notice>}
+      <FailureNote failure={failure} />
     </Section>
   )
 }

@@ -28,12 +28,14 @@ const samples: Values = {
 
 const forms = Object.fromEntries(Object.entries(faultEntries).map(([key, schema]) => [key, optionOf(key, schema)]))
 
+/** Whether an effect needs no value. */
+const isAlone = (effect: FaultKey) => forms[effect]?.kind === 'yes'
+
 /** The options that can stand beside an effect. Most can come late. */
 function fieldsFor(effect: FaultKey): readonly FaultKey[] {
   const beside = companions.filter(([, others]) => others.includes(effect)).map(([key]) => key)
-  const isAlone = forms[effect]?.kind === 'yes'
   const canWait = effect !== 'delayMs' && effect !== 'hang'
-  return [...(isAlone ? [] : [effect]), ...beside, ...(canWait ? ['delayMs' as const] : [])]
+  return [...(isAlone(effect) ? [] : [effect]), ...beside, ...(canWait ? ['delayMs' as const] : [])]
 }
 
 function typed(key: string, text: string): unknown {
@@ -68,18 +70,15 @@ export function FaultForm({ onNext, onRandom }: Props) {
   const change = (name: string) => (value: string) => setValues(before => ({ ...before, [name]: value }))
 
   async function send(): Promise<void> {
-    const own = forms[effect]?.kind === 'yes' ? { [effect]: true } : {}
-    const fault = { ...own, ...filled(fields, textOf) }
     const target = filled(Object.keys(targets), textOf)
+    const fault = { ...(isAlone(effect) && { [effect]: true }), ...filled(fields, textOf) }
     const call = isRandom ? { ...fault, ...target } : { fault, ...target, ...whenOf(textOf) }
     const found = problemsIn(isRandom ? randomFaultSchema : faultCallSchema, call)
     setProblems(found)
     const [first] = found.keys()
-    if (first !== undefined && (fields as readonly string[]).concat(Object.keys(targets)).includes(first)) {
-      document.getElementById(idOf(first))?.focus()
-      return
-    }
-    await (isRandom ? onRandom(call) : onNext(call))
+    const isShown = first !== undefined && [...fields, ...Object.keys(targets)].includes(first)
+    if (isShown) document.getElementById(idOf(first))?.focus()
+    else await (isRandom ? onRandom(call) : onNext(call))
   }
 
   const field = (name: string, schema: Parameters<typeof optionOf>[1], optional: boolean) => (

@@ -5,7 +5,7 @@ import { announce } from '../widgets/announcer.jsx'
 import { Button } from '../widgets/button.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { useWorking } from '../widgets/form.jsx'
-import { Notice } from '../widgets/states.jsx'
+import { FailureNote } from '../widgets/states.jsx'
 import { FaultForm } from './fault-form.jsx'
 import { labelOf } from './options.jsx'
 import { type ControlProps, goOnInGroup, Section } from './section.jsx'
@@ -46,7 +46,7 @@ export function FaultsSection({ controls, reload }: ControlProps) {
           onRandom={fault => setRandom([...random.inForce, fault], 'Random requests fail from now on.')}
         />
       </Disclosure>
-      {failure && <Notice tone="danger">{failure.message}</Notice>}
+      <FailureNote failure={failure} />
       <FaultList
         title="Pending, in the order in which they are tried"
         none="No pending faults."

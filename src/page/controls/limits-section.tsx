@@ -1,7 +1,7 @@
 /** The limits per credential, and what each credential has used. */
 import { type CurrentLimits, limitsChange } from '../../config/limit-options.js'
 import { useControl } from '../api.js'
-import { Notice } from '../widgets/states.jsx'
+import { FailureNote } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 import { OptionFields, problemsIn, useApplied } from './options.jsx'
 import { type ControlProps, type Controls, Section } from './section.jsx'
@@ -25,7 +25,7 @@ export function LimitsSection({ controls, reload }: ControlProps) {
         problemOf={(name, value) => problemsIn(limitsChange, { ...shown, [name]: value }).get(name)}
         onChange={(name, value) => apply({ ...shown, [name]: value }, 'The limit is changed.')}
       />
-      {failure && <Notice tone="danger">{failure.message}</Notice>}
+      <FailureNote failure={failure} />
       <UsageTable used={used} limits={inForce} />
     </Section>
   )

@@ -6,7 +6,7 @@ import { ask } from '../widgets/dialog.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { RadioGroup, Select } from '../widgets/fields.jsx'
 import { useWorking } from '../widgets/form.jsx'
-import { Notice } from '../widgets/states.jsx'
+import { FailureNote } from '../widgets/states.jsx'
 import { type ControlProps, Section } from './section.jsx'
 
 type Mode = CurrentModes['mode']
@@ -70,7 +70,7 @@ export function ModeSection({ controls, reload }: ControlProps) {
         })}
         onChange={mode => choose({ ...current, mode }, mode)}
       />
-      {failure && <Notice tone="danger">{failure.message}</Notice>}
+      <FailureNote failure={failure} />
       <EndpointModes current={current} reasonOf={reasonOf} onChoose={choose} />
     </Section>
   )

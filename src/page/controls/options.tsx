@@ -160,7 +160,7 @@ function AppliedOption({ option, value, configured, slider, problemOf, onChange 
   }
   const isChanged = value !== configured
   return (
-    <div class={isChanged ? 'option-changed' : undefined}>
+    <div class={isChanged ? 'field stack option-changed' : undefined}>
       <OptionField
         {...{ option, id, slider, error }}
         value={written ?? String(value)}
@@ -168,7 +168,7 @@ function AppliedOption({ option, value, configured, slider, problemOf, onChange 
         onSettle={settle}
       />
       {isChanged && (
-        <p class="option-undo row spread care hint">
+        <p class="row spread care hint">
           Changed from {String(configured)}
           <Button
             small

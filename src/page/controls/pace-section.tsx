@@ -6,7 +6,7 @@ import { useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { Button } from '../widgets/button.jsx'
 import { Select } from '../widgets/fields.jsx'
-import { Notice } from '../widgets/states.jsx'
+import { FailureNote } from '../widgets/states.jsx'
 import { OptionFields, problemsIn, useApplied } from './options.jsx'
 import { type ControlProps, goOnInGroup, Section } from './section.jsx'
 
@@ -53,27 +53,11 @@ export function PaceSection({ controls, reload }: ControlProps) {
       restore={control => control('DELETE /pace')}
       {...{ controls, reload }}
     >
-      <div class="control-line row">
-        <Select
-          label="For"
-          value={model}
-          options={[
-            [EVERY, 'all models without their own pace'],
-            ...known.map(id => [id, hasOwn(id) ? `${id} (own pace)` : id] as const),
-          ]}
-          onChange={setChosen}
-        />
-        {model !== EVERY && hasOwn(model) && (
-          <Button
-            onClick={({ currentTarget }) => {
-              apply({ ...shown, models: { ...shown.models, [model]: {} } }, `${model} has the usual pace.`)
-              void goOnInGroup(currentTarget, Promise.resolve(true))
-            }}
-          >
-            Use the usual pace
-          </Button>
-        )}
-      </div>
+      <ModelChoice
+        {...{ model, known, hasOwn }}
+        onChoose={setChosen}
+        onForget={() => apply({ ...shown, models: { ...shown.models, [model]: {} } }, `${model} has the usual pace.`)}
+      />
       <Presets current={current} onChoose={change} />
       <OptionFields
         key={model}
@@ -85,10 +69,43 @@ export function PaceSection({ controls, reload }: ControlProps) {
         onChange={(name, value) => change({ [name]: value })}
       />
       <p class="quiet">{inWords(current)}</p>
-      {failure && <Notice tone="danger">{failure.message}</Notice>}
+      <FailureNote failure={failure} />
     </Section>
   )
 }
+
+interface ModelChoiceProps {
+  readonly model: string
+  readonly known: readonly string[]
+  readonly hasOwn: (id: string) => boolean
+  readonly onChoose: (id: string) => void
+  /** Takes its own pace from the model. */
+  readonly onForget: () => void
+}
+
+const ModelChoice = ({ model, known, hasOwn, onChoose, onForget }: ModelChoiceProps) => (
+  <div class="control-line row">
+    <Select
+      label="For"
+      value={model}
+      options={[
+        [EVERY, 'all models without their own pace'],
+        ...known.map(id => [id, hasOwn(id) ? `${id} (own pace)` : id] as const),
+      ]}
+      onChange={onChoose}
+    />
+    {model !== EVERY && hasOwn(model) && (
+      <Button
+        onClick={({ currentTarget }) => {
+          onForget()
+          void goOnInGroup(currentTarget, Promise.resolve(true))
+        }}
+      >
+        Use the usual pace
+      </Button>
+    )}
+  </div>
+)
 
 /** The pace of a model, or of all that have none of their own. */
 const paceIn = ({ models, ...usual }: PaceSettings, model: string): Pace => ({ ...usual, ...models[model] }) as Pace

@@ -4,7 +4,7 @@ import { type Control, useControl } from '../api.js'
 import { Badge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
 import { useWorking } from '../widgets/form.jsx'
-import { Notice } from '../widgets/states.jsx'
+import { FailureNote } from '../widgets/states.jsx'
 
 /** Everything that this view shows, loaded together. */
 export async function loadControls(control: Control, signal: AbortSignal) {
@@ -85,7 +85,7 @@ export function Section({ of: id, lead, restore, controls, reload, children, ...
         )}
         <p class="quiet">{lead}</p>
       </div>
-      {failure && <Notice tone="danger">{failure.message}</Notice>}
+      <FailureNote failure={failure} />
       {children}
     </section>
   )

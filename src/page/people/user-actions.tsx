@@ -11,7 +11,7 @@ import { Button } from '../widgets/button.jsx'
 import { ask, Confirm, openDialog } from '../widgets/dialog.jsx'
 import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
 import { useFields, useWorking } from '../widgets/form.jsx'
-import { Notice } from '../widgets/states.jsx'
+import { FailureNote } from '../widgets/states.jsx'
 import { useAdmin } from './admin.js'
 import { isBanned, nameOf } from './user-states.jsx'
 
@@ -54,7 +54,7 @@ export function UserActions({ of: user, onDone }: Props) {
         ? button('Lift the ban', unban)
         : button('Ban', () => openDialog(<Ban of={user} onDone={onDone} />), 'warns')}
       {button('Delete', remove, 'warns')}
-      {failure && <Notice tone="danger">{failure.message}</Notice>}
+      <FailureNote failure={failure} />
     </div>
   )
 }

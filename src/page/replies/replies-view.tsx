@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedRule } from '../../replies/operations.js'
 import { type Control, useControl } from '../api.js'
+import type { Failure } from '../failure.js'
 import { RuleDialog } from '../make/rule-editor.jsx'
 import { navigate, useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
@@ -14,7 +15,7 @@ import { useWorking } from '../widgets/form.jsx'
 import { ListPage, useList } from '../widgets/list-page.jsx'
 import { useOnce } from '../widgets/resource.js'
 import { Section } from '../widgets/section.jsx'
-import { Empty, Notice } from '../widgets/states.jsx'
+import { Empty, FailureNote, Notice } from '../widgets/states.jsx'
 import type { Column } from '../widgets/table.jsx'
 import { saysInShort, whenInShort } from './in-short.js'
 import { TryPrompt } from './try-prompt.jsx'
@@ -37,26 +38,15 @@ export function RepliesView() {
   const changes = useChanges(list.value, list.reload)
   const dialogs: Dialogs = { control, onChanged: list.reload }
   const gone = useLinked(rule => openRule(rule, dialogs))
-  const create = (
-    <Button
-      tone="main"
-      icon="plus"
-      onClick={() =>
-        openDialog(<RuleDialog title="New rule" begin={() => ({ yaml: beginning })} onSaved={list.reload} />)
-      }
-    >
-      New rule
-    </Button>
-  )
   return (
     <ListPage
       title="Replies"
       lead="What the emulated models say, and when. The first rule that matches a request answers it."
-      action={create}
+      action={<NewRule onSaved={list.reload} />}
       note={
         <>
           {gone !== undefined && <Notice tone="care">{gone}</Notice>}
-          {changes.failure && <Notice tone="danger">{changes.failure.message}</Notice>}
+          <FailureNote failure={changes.failure} />
         </>
       }
       of={list}
@@ -74,15 +64,29 @@ export function RepliesView() {
         </Empty>
       }
     >
-      <Section
-        title="Try a prompt"
-        lead="Shows what would be sent, and why each rule matches or not. Nothing is sent or counted."
-      >
-        <TryPrompt />
-      </Section>
+      <TrySection />
     </ListPage>
   )
 }
+
+const NewRule = ({ onSaved }: { readonly onSaved: () => void }) => (
+  <Button
+    tone="main"
+    icon="plus"
+    onClick={() => openDialog(<RuleDialog title="New rule" begin={() => ({ yaml: beginning })} onSaved={onSaved} />)}
+  >
+    New rule
+  </Button>
+)
+
+const TrySection = () => (
+  <Section
+    title="Try a prompt"
+    lead="Shows what would be sent, and why each rule matches or not. Nothing is sent or counted."
+  >
+    <TryPrompt />
+  </Section>
+)
 
 /** Opens the rule that the address names. Returns what to say if it is not there. */
 function useLinked(open: (rule: RuleRow) => void): string | undefined {
@@ -138,7 +142,7 @@ type Change = { readonly enabled: boolean } | { readonly move: 'up' | 'down' }
 
 interface Changes {
   readonly busy: boolean
-  readonly failure: { readonly message: string } | undefined
+  readonly failure: Failure | undefined
   change(rule: RuleRow, change: Change): void
 }
 

@@ -11,7 +11,7 @@ import { CopyButton } from '../widgets/copy-button.jsx'
 import { openDialog } from '../widgets/dialog.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
-import { Notice } from '../widgets/states.jsx'
+import { FailureNote } from '../widgets/states.jsx'
 import { turnsAsked } from './conversation.js'
 
 interface Props {
@@ -51,7 +51,7 @@ export function ExchangeActions({ entry, curl, control }: Props) {
         <CopyButton text={curl} what="as curl" words="Copy as curl" />
         <CopyButton text={`${location.origin}${routes.requests}?id=${id}`} what="link" words="Copy link" />
       </div>
-      {failure && <Notice tone="danger">{failure.message}</Notice>}
+      <FailureNote failure={failure} />
     </>
   )
 }

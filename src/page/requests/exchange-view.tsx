@@ -38,19 +38,11 @@ interface Props {
 }
 
 export function ExchangeView({ of: { entry, curl }, control }: Props) {
-  const { at, scope, request, response, upstream } = entry
+  const { request, response, upstream } = entry
   const { body } = request
   return (
     <>
-      <p class="quiet">
-        <time dateTime={at}>{exactly(at)}</time>, caller: <bdi>{callerName(entry)}</bdi>
-        {scope && (
-          <>
-            {' '}
-            in scope <bdi>{scope}</bdi>
-          </>
-        )}
-      </p>
+      <Sender entry={entry} />
       <ExchangeActions entry={entry} curl={curl} control={control} />
       <DecisionView entry={entry} />
       <TimingView entry={entry} />
@@ -81,16 +73,33 @@ export function ExchangeView({ of: { entry, curl }, control }: Props) {
           hint="This error was not in the documented form: the client got the response above, made from it."
         />
       )}
-      <Section heading="h3" title="The same request in a terminal">
-        {curl.length <= SHOWN ? (
-          <CodeBlock code={curl} label="the command" />
-        ) : (
-          <p class="hint quiet">The command is {size(curl.length)} long. “Copy as curl” copies all of it.</p>
-        )}
-      </Section>
+      <InTerminal curl={curl} />
     </>
   )
 }
+
+/** When it was sent, and by whom. */
+const Sender = ({ entry }: Pick<ExchangeState, 'entry'>) => (
+  <p class="quiet">
+    <time dateTime={entry.at}>{exactly(entry.at)}</time>, caller: <bdi>{callerName(entry)}</bdi>
+    {entry.scope && (
+      <>
+        {' '}
+        in scope <bdi>{entry.scope}</bdi>
+      </>
+    )}
+  </p>
+)
+
+const InTerminal = ({ curl }: Pick<ExchangeState, 'curl'>) => (
+  <Section heading="h3" title="The same request in a terminal">
+    {curl.length <= SHOWN ? (
+      <CodeBlock code={curl} label="the command" />
+    ) : (
+      <p class="hint quiet">The command is {size(curl.length)} long. “Copy as curl” copies all of it.</p>
+    )}
+  </Section>
+)
 
 const calledIn = (turns: readonly SpokenTurn[]) =>
   turns.flatMap(({ calls }) => calls.map(({ name }) => name)).join(', ')

@@ -31,15 +31,7 @@ export function RequestList({ rows, filter, open, isFiltered, onUsed }: Props) {
   const scaleMs = scaleFor(indexes.flatMap(index => rows[index] ?? []))
   return (
     <div class={isNarrow ? 'requests-list requests-list-narrow' : 'requests-list'}>
-      {rows.length === 0 ? (
-        <NoRequests isFiltered={isFiltered} />
-      ) : (
-        <p class="requests-head quiet small" aria-hidden="true">
-          {['Time', 'Status', 'Request', 'Model', 'Caller', 'Why this response', 'Tokens', 'Duration'].map(name => (
-            <span key={name}>{name}</span>
-          ))}
-        </p>
-      )}
+      {rows.length === 0 ? <NoRequests isFiltered={isFiltered} /> : <Head />}
       <ol
         ref={list}
         class="requests-rows"
@@ -75,6 +67,16 @@ export function RequestList({ rows, filter, open, isFiltered, onUsed }: Props) {
     </div>
   )
 }
+
+const columns = ['Time', 'Status', 'Request', 'Model', 'Caller', 'Why this response', 'Tokens', 'Duration']
+
+const Head = () => (
+  <p class="requests-head quiet small" aria-hidden="true">
+    {columns.map(name => (
+      <span key={name}>{name}</span>
+    ))}
+  </p>
+)
 
 /** Arrow keys move between rows, and closing an exchange returns the focus to its row. */
 function useRowFocus(list: RefObject<HTMLElement | null>, rows: readonly JournalBrief[], open: string | undefined) {
@@ -146,6 +148,7 @@ function usePointing() {
   }
   return { isPointing, point }
 }
+
 /** The visible rows, and the focused one even if it is not visible. */
 function shownIndexes(count: number, first: number, last: number, active: number): readonly number[] {
   const end = Math.min(last, count)

@@ -10,12 +10,12 @@ import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { useKeys } from '../widgets/keys.js'
 import type { Resource } from '../widgets/resource.js'
-import { Notice } from '../widgets/states.jsx'
+import { FailureNote } from '../widgets/states.jsx'
 import { View } from '../widgets/view.jsx'
 import { count, counted } from '../wording.js'
 import { ExchangePanel } from './exchange-panel.jsx'
 import { isRefusal } from './feed.js'
-import { filterIn, matching, queryOf, textIn } from './filter.js'
+import { type Filter, filterIn, matching, queryOf, textIn } from './filter.js'
 import { FilterBar } from './filter-bar.jsx'
 import { RateChart } from './rate-chart.jsx'
 import { RequestList } from './request-list.jsx'
@@ -51,58 +51,59 @@ function Requests({ live, forget, control }: Props) {
   const filter = useMemo(() => filterIn(new URLSearchParams(written)), [written])
   const key = queryOf(filter)
   const settled = useEachSecond(live)
-  const withText = useTextMatches(control, textIn(filter), settled[0]?.id)
-  const fits = useMemo(() => {
-    const fitsInShort = matching(filter)
-    return (brief: JournalBrief) => fitsInShort(brief) && (withText?.has(brief.id) ?? true)
-  }, [key, withText])
+  const fits = useFits(control, filter, settled[0]?.id)
   const open = query.get('id') ?? undefined
   const held = useHeld(live, fits)
   const close = useCallback(() => navigate(routes.requests + key), [key])
   const place = held.rows.findIndex(({ id }) => id === open)
-  const linkTo = (index: number) => {
-    const there = place < 0 ? undefined : held.rows[index]
-    return there && routes.requests + queryOf(filter, there.id)
-  }
-  const [newer, older] = [linkTo(place - 1), linkTo(place + 1)]
-  useKeys({
-    Escape: open === undefined ? undefined : close,
-    j: older === undefined ? undefined : () => navigate(older),
-    k: newer === undefined ? undefined : () => navigate(newer),
-  })
+  const neighbours = useNeighbours(held.rows, place, filter, open === undefined ? undefined : close)
   const clear = async () => {
     await control('DELETE /journal')
     forget()
   }
-
+  const change = (changed: Filter) => navigate(routes.requests + queryOf(changed, open), { replace: true })
   return (
     <div class={open === undefined ? 'requests stack' : 'requests stack requests-open'}>
       <div class="requests-all stack">
         <RateChart ticks={live.ticks} />
-        <FilterBar
-          filter={filter}
-          rows={settled}
-          onChange={changed => navigate(routes.requests + queryOf(changed, open), { replace: true })}
-        />
+        <FilterBar filter={filter} rows={settled} onChange={change} />
         <ListState live={live} held={held} onClear={clear} />
-        <RequestList
-          rows={held.rows}
-          filter={filter}
-          open={open}
-          isFiltered={live.rows.length > 0}
-          onUsed={held.setUsed}
-        />
+        <RequestList {...{ filter, open, rows: held.rows }} isFiltered={live.rows.length > 0} onUsed={held.setUsed} />
       </div>
       {open !== undefined && (
         <ExchangePanel
           key={`${live.era} ${open}`}
-          {...{ id: open, control, newer, older }}
+          {...{ id: open, control, ...neighbours }}
           brief={live.rows.find(({ id }) => id === open) ?? held.rows[place]}
           onClose={close}
         />
       )}
     </div>
   )
+}
+
+/** Whether a request passes the filter. For a text in bodies, the journal is asked again when a newer request has come. */
+function useFits(control: Control, filter: Filter, newestId: string | undefined) {
+  const withText = useTextMatches(control, textIn(filter), newestId)
+  return useMemo(() => {
+    const fitsInShort = matching(filter)
+    return (brief: JournalBrief) => fitsInShort(brief) && (withText?.has(brief.id) ?? true)
+  }, [queryOf(filter), withText])
+}
+
+/** The links to the exchanges beside the open one, and the keys that lead there or close it. */
+function useNeighbours(rows: Held['rows'], place: number, filter: Filter, close: (() => void) | undefined) {
+  const linkTo = (index: number) => {
+    const there = place < 0 ? undefined : rows[index]
+    return there && routes.requests + queryOf(filter, there.id)
+  }
+  const [newer, older] = [linkTo(place - 1), linkTo(place + 1)]
+  useKeys({
+    Escape: close,
+    j: older === undefined ? undefined : () => navigate(older),
+    k: newer === undefined ? undefined : () => navigate(newer),
+  })
+  return { newer, older }
 }
 
 interface ListStateProps {
@@ -150,7 +151,7 @@ function ListState({ live, held: { paused, fresh, rows, setPressed, setUsed }, o
           Clear
         </Button>
       </div>
-      {failure && <Notice tone="danger">{failure.message}</Notice>}
+      <FailureNote failure={failure} />
     </div>
   )
 }

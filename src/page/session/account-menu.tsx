@@ -4,7 +4,7 @@ import { navigate } from '../routing.js'
 import { useWorking } from '../widgets/form.jsx'
 import { Icon } from '../widgets/icon.jsx'
 import { Link } from '../widgets/link.jsx'
-import { Notice } from '../widgets/states.jsx'
+import { FailureNote } from '../widgets/states.jsx'
 import { useSession } from './session.jsx'
 
 const MENU = 'account-menu'
@@ -40,7 +40,7 @@ export function AccountMenu() {
             <p class="menu-head quiet">
               Signed in as <strong class="ink">{session.email}</strong>
             </p>
-            {failure && <Notice tone="danger">{failure.message}</Notice>}
+            <FailureNote failure={failure} />
             <button type="button" class="item" onClick={() => run(leave)}>
               <Icon name="leave" />
               Sign out

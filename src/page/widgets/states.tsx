@@ -19,25 +19,29 @@ export function Shown<Value>({ of: { value, failure, reload }, children }: Props
   if (value === undefined && !refusal) return <Waiting />
   return (
     <>
-      {refusal && <FailureNote failure={refusal} retry={reload} />}
+      <FailureNote failure={refusal} retry={reload} />
       {value !== undefined && children(value)}
     </>
   )
 }
 
 interface FailureNoteProps {
-  readonly failure: Failure
-  readonly retry: () => void
+  readonly failure: Failure | undefined
+  /** Tries again, if a button is to do so. */
+  readonly retry?: () => void
 }
 
-/** Why a list could not be loaded, and a button to try again. */
+/** What failed, if something has. */
 export function FailureNote({ failure, retry }: FailureNoteProps) {
+  if (!failure) return null
   return (
     <Notice tone="danger">
       <p>{failure.message}</p>
-      <Button small onClick={retry}>
-        Try again
-      </Button>
+      {retry && (
+        <Button small onClick={retry}>
+          Try again
+        </Button>
+      )}
     </Notice>
   )
 }
