@@ -60,7 +60,7 @@ function Addresses() {
   ] as const
   const copied = ([name, value]: (typeof facts)[number]): Fact => [
     name,
-    <span key={name}>
+    <span key={name} class="line">
       <code class="cut">{value}</code>
       <CopyButton text={value} what={name} bare />
     </span>,

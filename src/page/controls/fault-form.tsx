@@ -133,7 +133,7 @@ const Conditions = ({ textOf, change }: ConditionsProps) => (
     <Select
       label="Model"
       value={textOf('model')}
-      options={[['', 'any'], ...useConfig().models.map(id => [id, id] as const)]}
+      options={[['', 'any'], ...useConfig().models]}
       onChange={change('model')}
     />
     <Field

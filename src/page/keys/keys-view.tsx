@@ -29,7 +29,7 @@ export function KeysView() {
 function Keys() {
   const api = useUserApi()
   const loaded = useResource(async signal => (await api('GET /keys', { signal })).data, [api], EVERY_MS)
-  // It is the user's, and goes when the session ends.
+  // An open dialog is the user's, too, and goes when the session ends.
   useEffect(() => forgetDialog, [])
   const onMade = (fresh: NewApiKey) => {
     setFreshKey(fresh)

@@ -195,7 +195,7 @@ function PlaceFields({ place, onChange }: PlaceProps) {
           label="File"
           value={place.file}
           onChange={file => onChange({ ...place, file })}
-          options={files.map(file => [file, file])}
+          options={files}
           hint="The rule is added at the top of the file, so it is tried before the others there."
         />
       )}

@@ -110,11 +110,9 @@ function useOpening(conversation: Conversation) {
       done: () => start(found),
     })
   }
-  const load = (signal: AbortSignal) => control('GET /journal/{id}', { id: exchange ?? '', signal })
-  useOnce({ load: exchange === null ? undefined : load, take: show, failed: ({ message }) => setProblem(message) }, [
-    exchange,
-    control,
-  ])
+  const load =
+    exchange === null ? undefined : (signal: AbortSignal) => control('GET /journal/{id}', { id: exchange, signal })
+  useOnce({ load, take: show, failed: ({ message }) => setProblem(message) }, [exchange, control])
   return problem !== undefined && <Notice tone="care">{problem}</Notice>
 }
 

@@ -42,7 +42,7 @@ export function SettingsPanel({ conversation, credential, models, model, onCrede
       <Select
         label="Model"
         value={model}
-        options={ids.map(id => [id, id])}
+        options={ids}
         onChange={chosen => setUp({ model: chosen })}
         hint={models.hint}
       />
@@ -52,21 +52,17 @@ export function SettingsPanel({ conversation, credential, models, model, onCrede
         ))}
       </div>
       <Checkbox label="Stream the answer" value={settings.stream} onChange={stream => setUp({ stream })} />
-      <JsonField {...field('tools')} {...tools} summary={names.length > 0 ? names.join(', ') : 'none'} />
+      <JsonField {...field('tools')} {...tools} note={names.join(', ') || 'none'} />
       {names.length > 0 && (
         <Select
           label="Tool choice"
           value={choices.includes(settings.toolChoice) ? settings.toolChoice : 'auto'}
-          options={choices.map(choice => [choice, choice])}
+          options={choices}
           onChange={toolChoice => setUp({ toolChoice })}
         />
       )}
-      <JsonField
-        {...field('responseFormat')}
-        {...responseFormat}
-        summary={settings.responseFormat.trim() === '' ? 'text' : 'JSON'}
-      />
-      <JsonField {...field('extra')} {...extra} summary={settings.extra.trim() === '' ? 'none' : 'JSON'} />
+      <JsonField {...field('responseFormat')} {...responseFormat} note={noteOn(settings.responseFormat, 'text')} />
+      <JsonField {...field('extra')} {...extra} note={noteOn(settings.extra, 'none')} />
     </Disclosure>
   )
 }
@@ -79,15 +75,17 @@ interface JsonFieldProps {
   readonly hint: string
   readonly error: string | undefined
   readonly sample: string
-  /** The text shown while the field is folded. */
-  readonly summary: string
+  /** What is shown of it while it is folded. */
+  readonly note: string
 }
 
+const noteOn = (text: string, none: string) => (text.trim() === '' ? none : 'JSON')
+
 /** A part of the request in JSON, folded until it is used. */
-function JsonField({ sample, summary, ...field }: JsonFieldProps) {
+function JsonField({ sample, note, ...field }: JsonFieldProps) {
   const { label, value, onChange } = field
   return (
-    <Disclosure summary={label} note={summary}>
+    <Disclosure summary={label} note={note}>
       <TextArea {...field} label={`${label} (JSON)`} rows={8} code onPaste={pasteFormatted} />
       <div class="row">
         {value === '' ? (

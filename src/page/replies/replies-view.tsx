@@ -90,10 +90,10 @@ const TrySection = () => (
 
 /** Opens the rule that the address names. Returns what to say if it is not there. */
 function useLinked(open: (rule: RuleRow) => void): string | undefined {
-  const { query } = useAddress()
+  const address = useAddress().query
   const control = useControl()
   const [problem, setProblem] = useState<string>()
-  const [title, place] = [query.get('rule'), query.get('at')]
+  const [title, place] = [address.get('rule'), address.get('at')]
   const show = ({ data }: { readonly data: readonly RuleRow[] }) => {
     navigate(routes.replies, { replace: true })
     const named = data.filter(rule => rule.title === title)
@@ -101,13 +101,9 @@ function useLinked(open: (rule: RuleRow) => void): string | undefined {
     setProblem(found ? undefined : `The ${title} is no longer there. It answered from ${place}.`)
     if (found) open(found)
   }
-  const load = (signal: AbortSignal) =>
-    control('GET /replies', { query: { search: title ?? '', limit: MOST_OF_ONE_TITLE }, signal })
-  useOnce({ load: title === null ? undefined : load, take: show, failed: ({ message }) => setProblem(message) }, [
-    title,
-    place,
-    control,
-  ])
+  const query = title !== null && { search: title, limit: MOST_OF_ONE_TITLE }
+  const load = query ? (signal: AbortSignal) => control('GET /replies', { query, signal }) : undefined
+  useOnce({ load, take: show, failed: ({ message }) => setProblem(message) }, [title, place, control])
   return problem
 }
 

@@ -111,19 +111,16 @@ const MOST_FOUND = 1000
 
 /** The ids of exchanges whose bodies contain `text`, looked for again when `newestId` changes; undefined without a text. */
 export function useTextMatches(control: Control, text: string | undefined, newestId: string | undefined) {
-  const [found, setFound] = useState<{ readonly text: string; readonly ids: ReadonlySet<string> }>()
-  const find = async (signal: AbortSignal) => {
+  // Those of the text before stay until the next are there.
+  const [found, setFound] = useState(nothingYet)
+  const find = async (signal: AbortSignal): Promise<ReadonlySet<string>> => {
     const { data } = await control('GET /journal', { query: { text, brief: true, limit: MOST_FOUND }, signal })
     return new Set(data.map(({ id }) => id))
   }
-  const take = (ids: ReadonlySet<string>) => text !== undefined && setFound({ text, ids })
-  useOnce({ load: text === undefined ? undefined : find, take, failed: () => take(nothingYet), afterMs: TYPING_MS }, [
-    control,
-    text,
-    newestId,
-  ])
-  if (text === undefined) return undefined
-  return found?.text === text ? found.ids : nothingYet
+  const load = text === undefined ? undefined : find
+  const failed = () => setFound(nothingYet)
+  useOnce({ load, take: setFound, failed, afterMs: TYPING_MS }, [control, text, newestId])
+  return text === undefined ? undefined : found
 }
 
 const nothingYet: ReadonlySet<string> = new Set()

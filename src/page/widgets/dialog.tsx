@@ -12,7 +12,7 @@ let dialogs = 0
 /** Opens a dialog from any handler, in place of one that is open. Views need no state for it. */
 export const openDialog = (content: ComponentChildren): void => opened.set({ id: ++dialogs, content })
 
-/** Takes away the dialog that is open. */
+/** Removes the dialog that is open, without asking. */
 export const forgetDialog = (): void => opened.set(undefined)
 
 /** Called when the dialog around it has closed for any reason. */

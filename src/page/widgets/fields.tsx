@@ -212,8 +212,8 @@ export function NumberField({ value, onChange, onSettle, unit, placeholder, slid
   )
 }
 
-/** A value with its label. */
-type SelectOption<Value extends string = string> = readonly [value: Value, words: string, disabled?: boolean]
+/** A value with its label, or one that is its own label. */
+type SelectOption<Value extends string> = Value | readonly [value: Value, words: string, disabled?: boolean]
 
 interface SelectProps<Value extends string> extends FieldBase {
   readonly value: Value
@@ -227,11 +227,14 @@ export function Select<Value extends string>({ value, options, onChange, ...fiel
     <Labelled {...field}>
       {control => (
         <select {...control} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}>
-          {options.map(([one, words, disabled]) => (
-            <option key={one} value={one} disabled={disabled}>
-              {words}
-            </option>
-          ))}
+          {options.map(option => {
+            const [one, words, disabled] = typeof option === 'string' ? [option, option] : option
+            return (
+              <option key={one} value={one} disabled={disabled}>
+                {words}
+              </option>
+            )
+          })}
         </select>
       )}
     </Labelled>
