@@ -14,7 +14,7 @@ import {
   type Request,
   type WebError,
 } from 'playwright-core'
-import { beforeAll, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 
 /** Debian's Chromium; its headless shell opens a page in half the time. */
 const executablePath = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync)
@@ -47,6 +47,8 @@ interface Look {
   readonly permissions?: readonly string[]
   /** Only a context of its own has another time zone. */
   readonly timezoneId?: string
+  /** Whether time passes as the test says, for what the page does every few seconds. Only a context of its own has a clock. */
+  readonly hasClock?: boolean
 }
 
 interface SharedPage {
@@ -119,7 +121,7 @@ export function useBrowser(): (look?: Look) => Promise<OpenedPage> {
     await theBrowser()
     shared ??= newSharedPage()
     const common = await shared
-    if (common.isInUse || look.timezoneId !== undefined) return openOwn(look)
+    if (common.isInUse || look.timezoneId !== undefined || look.hasClock) return openOwn(look)
     common.isInUse = true
     const { asked, complaints, end } = listenTo(common.page.context())
     onTestFinished(async () => {
@@ -137,9 +139,10 @@ export function useBrowser(): (look?: Look) => Promise<OpenedPage> {
 }
 
 /** Opens a page in a context of its own, which ends with the test. */
-async function openOwn(look: Look): Promise<OpenedPage> {
+async function openOwn({ hasClock, ...look }: Look): Promise<OpenedPage> {
   const context = await newContext(look as BrowserContextOptions)
   onTestFinished(() => context.close())
+  if (hasClock) await context.clock.install()
   const { asked, complaints } = listenTo(context)
   return { page: await context.newPage(), asked, complaints }
 }
@@ -189,6 +192,16 @@ export const fetchOn = (
 /** Goes to another address of the page without loading it again, as its links do. */
 export const goWithin = (page: Page, address: string) =>
   page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent('popstate'))`)
+
+/** Lets time pass on a page that has a clock, until this is so. */
+export const later = (page: Page, isSo: () => Promise<boolean>) =>
+  vi.waitFor(
+    async () => {
+      await page.clock.fastForward(5000)
+      expect(await isSo()).toBe(true)
+    },
+    { timeout: 60_000 },
+  )
 
 /** Comes back to the page, as from the terminal. */
 export const comeBack = (page: Page) => page.evaluate("dispatchEvent(new Event('focus'))")

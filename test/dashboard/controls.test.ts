@@ -3,15 +3,15 @@ import { expect, vi } from 'vitest'
 import { control } from '../http/controlled.js'
 import { liveWith, saying } from '../recordings/live.js'
 import { mustBe, NEEDS_LIVE, range } from '../sentences.js'
-import { comeBack, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
+import { comeBack, hasFocus, inBrowser, later, tabTo, useBrowser } from './browser.js'
 import { hello, platformWith, type Scene } from './scene.js'
 import { addressOfThisMachine } from './this-machine.js'
 
 const openPage = useBrowser()
 
 /** The controls of a platform, on a page. */
-async function controlsOf(platform: Pick<Scene, 'dashboardUrl'>): Promise<Page> {
-  const { page } = await openPage()
+async function controlsOf(platform: Pick<Scene, 'dashboardUrl'>, look = {}): Promise<Page> {
+  const { page } = await openPage(look)
   await page.goto(`${platform.dashboardUrl}/controls`)
   await page.getByRole('heading', { name: 'Clock' }).waitFor()
   return page
@@ -291,17 +291,12 @@ inBrowser('everything is reset once that is meant', async () => {
 
 inBrowser('what is changed elsewhere is shown without being asked for', async () => {
   const platform = await platformWith()
-  const page = await controlsOf(platform)
+  const page = await controlsOf(platform, { hasClock: true })
   await control(platform, 'PUT /pace', { firstTokenMs: 321 })
   platform.switchMode('replay')
-  await vi.waitFor(
-    async () =>
-      expect([
-        await group(page, 'Pace').getByLabel('First token', { exact: true }).inputValue(),
-        await page.getByRole('radio', { name: 'Replay' }).isChecked(),
-      ]).toEqual(['321', true]),
-    5000,
-  )
+  const firstToken = group(page, 'Pace').getByLabel('First token', { exact: true })
+  await later(page, async () => (await firstToken.inputValue()) === '321')
+  await later(page, () => page.getByRole('radio', { name: 'Replay' }).isChecked())
   await page.locator('.mode').getByText('replay').waitFor()
 })
 

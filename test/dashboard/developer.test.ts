@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { clipboardOf, comeBack, inBrowser, useBrowser } from './browser.js'
+import { clipboardOf, comeBack, inBrowser, later, useBrowser } from './browser.js'
 import { ada, createKeyOn, signedUp, signInOn, signUpOn } from './people.js'
 import { platformWith } from './scene.js'
 import { addressOfThisMachine } from './this-machine.js'
@@ -55,7 +55,7 @@ inBrowser('many users are looked at page by page, and the page survives a reload
 inBrowser('messages appear by themselves, with what is in them to copy, and go when they are cleared', async () => {
   const platform = await platformWith({ auth: { testOtp: '424242' } })
   await signedUp(platform)
-  const { page } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] })
+  const { page } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'], hasClock: true })
   await page.goto(`${platform.dashboardUrl}/outbox`)
   await page.getByText('Nothing has been sent').waitFor()
 
@@ -65,7 +65,7 @@ inBrowser('messages appear by themselves, with what is in them to copy, and go w
     headers,
     body: JSON.stringify({ email: ada.email }),
   })
-  await page.getByRole('heading', { name: 'Reset your password' }).waitFor()
+  await later(page, () => page.getByRole('heading', { name: 'Reset your password' }).isVisible())
   await page.getByRole('button', { name: `Copy the code for ${ada.email}` }).click()
   await page.getByRole('status').getByText('Copied').waitFor({ state: 'attached' })
   expect(await clipboardOf(page)).toBe('424242')

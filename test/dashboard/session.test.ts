@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { passwordShorterThan, WRONG_LOGIN } from '../sentences.js'
-import { comeBack, hasFocus, inBrowser, useBrowser } from './browser.js'
+import { comeBack, hasFocus, inBrowser, later, useBrowser } from './browser.js'
 import { ada, comeInOn, createKeyOn, signedOutEverywhere, signedUp, signInOn, signUpOn } from './people.js'
 import { platformWith } from './scene.js'
 
@@ -244,7 +244,7 @@ inBrowser('a user whose session went with a restart is told so', async () => {
 
 inBrowser('a platform that has stopped is told of, and the page goes on when it is back', async () => {
   const platform = await platformWith()
-  const { page } = await openPage()
+  const { page } = await openPage({ hasClock: true })
   await page.goto(`${platform.dashboardUrl}/users`)
   await page.getByRole('row').nth(1).waitFor()
   await platform.stop()
@@ -253,7 +253,7 @@ inBrowser('a platform that has stopped is told of, and the page goes on when it 
   // What is known stays to be read.
   expect(await page.getByRole('row').count()).toBe(2)
   await platformWith({ port: Number(new URL(platform.url).port) })
-  await page.getByRole('alert').waitFor({ state: 'detached' })
+  await later(page, async () => (await page.getByRole('alert').count()) === 0)
 })
 
 inBrowser('signing in to a stopped platform fails, and the page says why', async () => {
