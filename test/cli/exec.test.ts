@@ -45,6 +45,9 @@ interface Scene {
 /** Says where its platform is, and stays. */
 const staying = 'console.log(process.env.PLATFORM_BASE_URL); setInterval(() => {}, 1000);'
 
+/** Says where its platform is. */
+const sayingWhere = `${shell}echo "$PLATFORM_BASE_URL"\n`
+
 const isGone = (url: string) => expect(fetch(`${url}/health`)).rejects.toThrow('fetch failed')
 
 test('a client that knows its environment alone reaches the platform', async () => {
@@ -92,7 +95,11 @@ test.each([
   ],
   [['exec', '--port', '--', 'npm'], 'The flag --port needs a value: --port NUMBER.'],
 ])('%j is refused in a sentence', async (args, sentence) => {
-  expect(await run(args)).toMatchObject({ code: 2, stdout: '', stderr: `${sentence} See standin exec --help.\n` })
+  expect(await runInProcess(args)).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: `${sentence} See standin exec --help.\n`,
+  })
 })
 
 test('a configuration that is wrong keeps the child from running', async () => {
@@ -140,7 +147,7 @@ test('requests are logged when that is asked for, and not on standard output', a
 test('several run at once, each with a platform of its own, and leave nothing behind', async () => {
   // As `standin config init` writes them.
   const files = { 'platform.config.yaml': 'port: 4100\nstate: file:.standin/state.db\n' }
-  const commands = [1, 2, 3].map(() => exec(staying, { files }))
+  const commands = [1, 2, 3].map(() => exec(`${sayingWhere}exec sleep 100`, { files }))
   const urls = await Promise.all(commands.map(({ stdout }) => stdout.next('http')))
   expect(new Set(urls).size).toBe(3)
   for (const url of urls) expect((await fetch(`${url}/health`)).status).toBe(200)
@@ -150,11 +157,10 @@ test('several run at once, each with a platform of its own, and leave nothing be
 })
 
 test('the platform goes with the child, and the next one may have its port', async () => {
-  const program = 'console.log(process.env.PLATFORM_BASE_URL)'
-  const { stdout: url } = await exec(program).ended
+  const { stdout: url } = await exec(sayingWhere).ended
   await isGone(url.trim())
   const [, port = ''] = /:(\d+)\n$/.exec(url) ?? []
-  expect((await exec(program, { flags: ['--port', port] }).ended).stdout).toBe(url)
+  expect((await exec(sayingWhere, { flags: ['--port', port] }).ended).stdout).toBe(url)
 })
 
 test('a stream that is no longer read does not hold it up', async () => {
@@ -332,8 +338,10 @@ test('who asks for strictness where nothing goes by recordings has forgotten the
 test('the live key stays here: the command cannot see it', async () => {
   const live = await platformWith()
   const env = { STANDIN_UPSTREAM_BASE_URL: live.url, STANDIN_UPSTREAM_API_KEY: live.apiKey }
-  const child = "console.log(Object.keys(process.env).filter(name => name.startsWith('STANDIN_UPSTREAM_')).join())"
-  const { stdout } = await exec(child, { flags: ['--mode', 'proxy'], env }).ended
+  const { stdout } = await exec(`${shell}env | grep -o '^STANDIN_UPSTREAM_[A-Z_]*'`, {
+    flags: ['--mode', 'proxy'],
+    env,
+  }).ended
   expect(stdout).toBe('STANDIN_UPSTREAM_BASE_URL\n')
 })
 
