@@ -35,7 +35,7 @@ export default defineConfig({
     // Files share a worker: reading the source and the packages anew for each would take longer than most of their tests.
     isolate: false,
     // Most of the time goes by waiting for browsers, databases and processes that the tests start.
-    maxWorkers: Math.max(2, availableParallelism()),
+    maxWorkers: Math.max(3, availableParallelism()),
     sequence: { shuffle: true, sequencer: LongestFirst },
     // What runs only in child processes (most of cli/) is not counted, hence not more.
     coverage: {

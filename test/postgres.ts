@@ -1,6 +1,7 @@
 /** Starts a real PostgreSQL, that of Debian's package, for all tests of one worker. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -64,18 +65,14 @@ async function createCluster({ version, bin }: Installation): Promise<Postgres> 
   const identity = serverIdentity()
   const home = mkdtempSync(path.join(tmpdir(), 'standin-postgres-'))
   const data = path.join(home, 'data')
-  const passwordFile = path.join(home, 'password')
-  writeFileSync(passwordFile, password)
   if (identity) chownSync(home, identity.uid, identity.gid)
-  if (identity) chownSync(passwordFile, identity.uid, identity.gid)
-  execFileSync(
-    path.join(bin, 'initdb'),
-    [
-      ...['-D', data, '-U', user, '--pwfile', passwordFile, '--auth=scram-sha-256', '--no-sync', '--encoding=UTF8'],
-      ...['--locale=C.UTF-8', ...(version >= 15 ? english : [])],
-    ],
-    { ...identity, stdio: 'pipe', cwd: home },
-  )
+  makeCluster(data, version, options => {
+    const passwordFile = path.join(home, 'password')
+    writeFileSync(passwordFile, password)
+    if (identity) chownSync(passwordFile, identity.uid, identity.gid)
+    const args = ['-D', data, '--pwfile', passwordFile, ...options]
+    execFileSync(path.join(bin, 'initdb'), args, { ...identity, stdio: 'pipe', cwd: home })
+  })
   const port = await freePort()
   let server = await startServer()
   let databases = 0
@@ -130,6 +127,34 @@ async function createCluster({ version, bin }: Installation): Promise<Postgres> 
     async start() {
       server = await startServer()
     },
+  }
+}
+
+const clusters = path.join(import.meta.dirname, '../node_modules/.cache/standin')
+
+/** Makes the files of an empty server: a copy of those that an earlier run has kept, since `initdb` takes ten times as long. */
+function makeCluster(data: string, version: number, initdb: (options: readonly string[]) => void): void {
+  const options = [
+    ...['-U', user, '--auth=scram-sha-256', '--no-sync', '--encoding=UTF8'],
+    ...['--locale=C.UTF-8', ...(version >= 15 ? english : [])],
+  ]
+  const kind = createHash('sha1')
+    .update([...options, password].join())
+    .digest('hex')
+    .slice(0, 8)
+  const kept = path.join(clusters, `postgres-${version}-${kind}`)
+  // With its owner and its permissions, or the server refuses them.
+  const copy = (from: string, to: string) => execFileSync('cp', ['-a', from, to])
+  if (existsSync(kept)) return void copy(kept, data)
+  initdb(options)
+  mkdirSync(clusters, { recursive: true })
+  const copied = `${kept}-${process.pid}`
+  copy(data, copied)
+  try {
+    renameSync(copied, kept)
+  } catch {
+    // Another worker was faster.
+    rmSync(copied, { recursive: true })
   }
 }
 
