@@ -11,6 +11,7 @@ import { assembledText, ignoreFrom, keyOf } from '../src/recordings/index.js'
 import { createReplies, lint, loadRules, magicWords } from '../src/replies/index.js'
 import { start } from './command.js'
 import { loadConfig } from './configuration.js'
+import { asking } from './package/apps.js'
 import { referenceFiles } from './reference.js'
 import { platformWith } from './scene.js'
 
@@ -272,48 +273,13 @@ test.each(pages)('the links of %s lead somewhere', name => {
   expect(dead.map(([link]) => link)).toEqual([])
 })
 
-/** What the tests on the pages have before them: a small app that asks the platform. */
-const ask = `import OpenAI from 'openai'
-
-const openai = new OpenAI()
-const system = { role: 'system', content: 'You are a bot.' }
-
-export async function ask(question) {
-  const messages = [system, { role: 'user', content: question }]
-  const { choices } = await openai.chat.completions.create({ model: 'gpt-4o-mini', messages })
-  return choices[0].message.content
-}
-`
-
-/** A project with the app, and with these files in its test folder. */
-function projectWith(tests: Readonly<Record<string, string>>): string {
-  const dir = folder()
-  for (const below of ['src', 'test']) mkdirSync(path.join(dir, below))
-  writeFileSync(path.join(dir, 'src/ask.js'), ask)
-  writeFileSync(path.join(dir, 'vitest.config.mjs'), 'export default {}')
-  for (const [name, code] of Object.entries(tests)) writeFileSync(path.join(dir, 'test', name), code)
-  return dir
-}
-
-test('the tests in the README and on the page about testing pass, in files side by side', async () => {
-  const [readme] = blocksOf('README.md', 'ts')
-  const [weather, colors] = blocksOf('docs/testing.md', 'ts')
-  const files = {
-    'readme.test.ts': readme?.code ?? '',
-    'weather.test.ts': weather?.code ?? '',
-    'colors.test.ts': colors?.code ?? '',
-  }
-  const dir = projectWith(files)
-  const vitest = path.join(root, 'node_modules/vitest/vitest.mjs')
-  const printed = await run(process.execPath, [vitest, 'run', '--root', dir], { NO_COLOR: '1' }, dir)
-  expect(printed).toMatch(/Test Files +3 passed/)
-  expect(printed).toMatch(/Tests +6 passed/)
-})
-
 test('the test for node:test on the page about test runners passes', async () => {
   const code =
     blocksOf('docs/test-runners.md', 'js').find(block => block.heading.startsWith('With node:test'))?.code ?? ''
-  const dir = projectWith({ 'bot.test.mjs': code })
+  const dir = folder()
+  for (const below of ['src', 'test']) mkdirSync(path.join(dir, below))
+  writeFileSync(path.join(dir, 'src/ask.js'), asking)
+  writeFileSync(path.join(dir, 'test/bot.test.mjs'), code)
   const printed = await run(process.execPath, ['--test', '--test-reporter=spec'], {}, dir)
   expect(printed).toMatch(/^ℹ pass 1$/m)
 })

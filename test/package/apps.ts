@@ -9,6 +9,19 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 /** What an app's packages are taken from, the first that has one: other versions under `npm run clients`, then the project's own. */
 const packageFolders = [...(process.env.CLIENTS ? [process.env.CLIENTS] : []), root]
 
+/** What tests on the pages have before them: a module of a small app that asks the platform. */
+export const asking = `import OpenAI from 'openai'
+
+const openai = new OpenAI()
+const system = { role: 'system', content: 'You are a bot.' }
+
+export async function ask(question) {
+  const messages = [system, { role: 'user', content: question }]
+  const { choices } = await openai.chat.completions.create({ model: 'gpt-4o-mini', messages })
+  return choices[0].message.content
+}
+`
+
 export interface App {
   readonly dir: string
   /** Runs a script of one of its packages, or of its own, with nothing of the environment of these tests. */

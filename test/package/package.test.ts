@@ -4,15 +4,16 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startPlatform } from '../../src/index.js'
 import { type Files, forAll, writeInto } from '../command.js'
 import { platformWith } from '../scene.js'
-import { type App, appsForAll, hasPackage, writeTypes } from './apps.js'
+import { type App, appsForAll, asking, hasPackage, writeTypes } from './apps.js'
 import { packagesNamed } from './type-imports.js'
 
 const appFolder = appsForAll()
 
+const page = (name: string) => readFileSync(path.join(import.meta.dirname, '../..', name), 'utf8')
+
 /** The code blocks of a page, by the file names in their first lines. */
 const filesOf = (name: string): Files => {
-  const page = readFileSync(path.join(import.meta.dirname, '../../docs', name), 'utf8')
-  const blocks = page.matchAll(/^```\w+\n(?:\/\/|#) ([\w./-]+)\n(.*?)^```/gms)
+  const blocks = page(`docs/${name}`).matchAll(/^```\w+\n(?:\/\/|#) ([\w./-]+)\n(.*?)^```/gms)
   return Object.fromEntries([...blocks].map(([, file = '', code = '']) => [file, code]))
 }
 
@@ -66,10 +67,17 @@ test('the types name no package that comes with neither Standin nor its user', {
   expect([...packagesNamed(types, entries)].filter(name => !has.has(name))).toEqual([])
 })
 
-/** All tests of the app and of the complete example, those that fail too, in one run: to start another takes longer than they do. */
+/** The tests in TypeScript on these pages, which ask through the module of the app. */
+const testsOn = (...names: readonly string[]): Files => {
+  const blocks = names.flatMap(name => [...page(name).matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = '']) => code))
+  return Object.fromEntries(blocks.map((code, i) => [`pages/${i}.spec.ts`, code]))
+}
+
+/** All tests of the app, of the pages and of the complete example, those that fail too, in one run: to start another takes longer than they do. */
 const ranApp = forAll(async until => {
   const app = await appFolder(until)
-  writeInto(app.dir, filesOf('example.md'))
+  const onPages = testsOn('README.md', 'docs/testing.md')
+  writeInto(app.dir, { ...filesOf('example.md'), ...onPages, 'src/ask.js': asking })
   const flags = ['--reporter=default', '--reporter=json', '--outputFile=outcome.json']
   const { code, output } = await app.run('vitest/vitest.mjs', 'run', ...flags)
   return { app, code, output, countsIn: countsOf(app) }
@@ -97,6 +105,13 @@ interface Outcome {
 test('the tests of an app pass, in files side by side', { timeout: 120_000 }, async () => {
   const { countsIn } = await ranApp()
   expect(countsIn('tests/')).toEqual({ files: 4, passed: 16, others: 0 })
+})
+
+test('the tests in the README and on the page about testing pass, in files side by side', {
+  timeout: 120_000,
+}, async () => {
+  const { countsIn } = await ranApp()
+  expect(countsIn('pages/')).toEqual({ files: 3, passed: 6, others: 0 })
 })
 
 test('the files of a globalSetup in the documentation pass', { timeout: 120_000 }, async () => {
