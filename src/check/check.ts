@@ -224,6 +224,21 @@ export const described = <const S extends v.GenericSchema>(schema: S, meaning: s
 export const optional = <const S extends v.GenericSchema>(schema: S, meaning: string) =>
   v.optional(described(schema, meaning))
 
+/** The same keys, all of them optional. */
+export const optionalEach = <const E extends v.ObjectEntries>(entries: E) =>
+  Object.fromEntries(Object.entries(entries).map(([key, schema]) => [key, v.optional(schema as v.GenericSchema)])) as {
+    readonly [K in keyof E]: v.OptionalSchema<E[K], undefined>
+  }
+
+/** The same keys, each with its default. */
+export const withDefaults = <const E extends v.ObjectEntries, const D extends { [K in keyof E]: v.InferInput<E[K]> }>(
+  entries: E,
+  initial: D,
+) =>
+  Object.fromEntries(
+    Object.entries(entries).map(([key, schema]) => [key, v.optional(schema as v.GenericSchema, initial[key])]),
+  ) as { readonly [K in keyof E]: v.OptionalSchema<E[K], D[K]> }
+
 /**
  * The settings in `text`, checked by `schema`, or a sentence about the first mistake. Numbers, `true` and `false` are read as such,
  * quoted text is text, semicolons included, and a name alone is true.

@@ -1,6 +1,6 @@
 /** Limits: the options, and the form in which they are changed at run time. */
-import * as v from 'valibot'
-import { closed, described, integer } from '../check/check.js'
+import type * as v from 'valibot'
+import { closed, described, integer, optionalEach, withDefaults } from '../check/check.js'
 import type { RandomFault } from '../core/fault.js'
 import type { Pace, PaceChange, PaceInput } from '../core/pace.js'
 import { group } from './forms.js'
@@ -19,24 +19,18 @@ const limits = {
 } as const
 
 export const limitOptions = group(
-  {
-    bodyBytes: v.optional(limits.bodyBytes, 4_194_304),
-    requestsPerMinute: v.optional(limits.requestsPerMinute, 0),
-    tokensPerMinute: v.optional(limits.tokensPerMinute, 0),
-    concurrentStreams: v.optional(limits.concurrentStreams, 0),
-    maxPromptTokens: v.optional(limits.maxPromptTokens, 0),
-  },
+  withDefaults(limits, {
+    bodyBytes: 4_194_304,
+    requestsPerMinute: 0,
+    tokensPerMinute: 0,
+    concurrentStreams: 0,
+    maxPromptTokens: 0,
+  }),
   'Limits of requests, tokens and streams.',
 )
 
 /** What the control API accepts to change limits. Anything left out is as configured. */
-export const limitsChange = closed({
-  bodyBytes: v.optional(limits.bodyBytes),
-  requestsPerMinute: v.optional(limits.requestsPerMinute),
-  tokensPerMinute: v.optional(limits.tokensPerMinute),
-  concurrentStreams: v.optional(limits.concurrentStreams),
-  maxPromptTokens: v.optional(limits.maxPromptTokens),
-})
+export const limitsChange = closed(optionalEach(limits))
 
 export type LimitsChange = v.InferOutput<typeof limitsChange>
 
@@ -46,13 +40,7 @@ export interface PaceSettings extends Pace {
 }
 
 /** The settings that can be changed at run time, with their current values. */
-export interface CurrentLimits {
-  readonly bodyBytes: number
-  readonly requestsPerMinute: number
-  readonly tokensPerMinute: number
-  readonly concurrentStreams: number
-  readonly maxPromptTokens: number
-}
+export type CurrentLimits = { readonly [Name in keyof typeof limits]: number }
 
 /** A setting that can be changed. */
 export interface Changeable {

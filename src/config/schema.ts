@@ -3,7 +3,7 @@
  * are derived from this.
  */
 import * as v from 'valibot'
-import { closed, described, integer, map, oneOf, open, word } from '../check/check.js'
+import { closed, described, integer, map, oneOf, open, withDefaults, word } from '../check/check.js'
 import { modes } from '../core/exchange.js'
 import { randomFaultSchema } from '../core/fault.js'
 import { paceInput, paceOptions, unpaced } from '../core/pace.js'
@@ -169,14 +169,7 @@ export const configSchema = closed({
     'Changes the made-up replies. The same request and seed give the same reply.',
   ),
   pace: group(
-    {
-      firstTokenMs: v.optional(paceOptions.firstTokenMs, unpaced.firstTokenMs),
-      tokensPerSecond: v.optional(paceOptions.tokensPerSecond, unpaced.tokensPerSecond),
-      jitter: v.optional(paceOptions.jitter, unpaced.jitter),
-      distribution: v.optional(paceOptions.distribution, unpaced.distribution),
-      promptTokensPerSecond: v.optional(paceOptions.promptTokensPerSecond, unpaced.promptTokensPerSecond),
-      fullSpeedStreams: v.optional(paceOptions.fullSpeedStreams, unpaced.fullSpeedStreams),
-    },
+    withDefaults(paceOptions, unpaced),
     'The rhythm of streams. A model, a rule and a request (header x-standin-pace) can have their own.',
   ),
   tokenizer: option(

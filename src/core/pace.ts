@@ -1,6 +1,6 @@
 /** The pace of a stream, and its options, which are the same in the configuration, in a rule and in a header. */
 import * as v from 'valibot'
-import { closed, described, map, number, optional, word } from '../check/check.js'
+import { closed, described, map, number, optional, optionalEach, word } from '../check/check.js'
 
 /** How the pauses between the pieces of a stream vary around their mean. */
 export const distributions = ['fixed', 'uniform', 'lognormal'] as const
@@ -63,14 +63,7 @@ export const paceOptions = {
 export type PaceInput = { readonly [K in keyof Pace]?: Pace[K] | undefined }
 
 /** Validates a partial pace. */
-export const paceInput = closed({
-  firstTokenMs: v.optional(paceOptions.firstTokenMs),
-  tokensPerSecond: v.optional(paceOptions.tokensPerSecond),
-  jitter: v.optional(paceOptions.jitter),
-  distribution: v.optional(paceOptions.distribution),
-  promptTokensPerSecond: v.optional(paceOptions.promptTokensPerSecond),
-  fullSpeedStreams: v.optional(paceOptions.fullSpeedStreams),
-})
+export const paceInput = closed(optionalEach(paceOptions))
 
 /** What the control API accepts to change the pace. Anything left out is as configured. */
 export const paceChange = closed({

@@ -8,6 +8,7 @@ import type { Mode } from '../core/exchange.js'
 import { isOpen } from '../core/origins.js'
 import { isOwnAddress } from '../http/address.js'
 import { type ModeOf, type ModesByEndpoint, modesFrom } from '../http/modes.js'
+import { createListeners } from './listeners.js'
 import type { ResetOptions } from './part.js'
 
 export interface ModeSettings {
@@ -88,16 +89,16 @@ interface Dependencies {
 
 /** The chosen modes, and those who follow them. */
 function createChosenModes(first: LoadedConfig) {
-  const listeners: (() => void)[] = []
+  const listeners = createListeners()
   let chosen = chosenIn(first)
   return {
     current: () => chosen,
     change(next: ModeSettings): void {
       chosen = next
-      for (const listener of listeners) listener()
+      listeners.tell()
     },
-    /** Calls `listener` whenever modes change. */
-    follow: (listener: () => void) => void listeners.push(listener),
+    /** Calls the listener whenever modes change. */
+    follow: listeners.add,
   }
 }
 

@@ -8,6 +8,7 @@ import type { Config } from '../config/schema.js'
 import { atHandOnceLoaded, onceLoaded } from '../core/work.js'
 import type { Miss, Receipt, Recordings, Run } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
+import { createListeners } from './listeners.js'
 import type { ResetOptions } from './part.js'
 
 /** The redaction that is configured. */
@@ -25,7 +26,7 @@ interface Reporters {
 }
 
 export function createRecordingsPart({ warn, report, violations }: Reporters) {
-  const listeners: ((miss: Miss) => void)[] = []
+  const missed = createListeners<Miss>()
   const all: Recordings[] = []
   const inUse: Recordings[] = []
   let run: Run | undefined
@@ -33,9 +34,7 @@ export function createRecordingsPart({ warn, report, violations }: Reporters) {
 
   async function open(loaded: LoadedConfig): Promise<Recordings> {
     const { createRun } = await import('../recordings/index.js')
-    run ??= createRun(miss => {
-      for (const listener of listeners) listener(miss)
-    })
+    run ??= createRun(missed.tell)
     const recordings = await openedFor(loaded, { run, warn, report })
     all.push(recordings)
     return recordings
@@ -61,7 +60,7 @@ export function createRecordingsPart({ warn, report, violations }: Reporters) {
     },
     /** The latest requests without a recording, newest first. */
     misses: (): readonly Miss[] => run?.misses() ?? [],
-    onMiss: (listener: (miss: Miss) => void) => void listeners.push(listener),
+    onMiss: missed.add,
     // Replay starts again from the first recordings of the scope.
     reset: ({ scope }: ResetOptions) => run?.forget(scope),
     // Everything that has ended so far is then on disk.

@@ -14,6 +14,7 @@ import { createCounters } from '../limits/index.js'
 import { createMeter } from '../metrics/index.js'
 import type { Redact } from '../redact/index.js'
 import type { Replies } from '../replies/index.js'
+import { createListeners } from './listeners.js'
 import { createMcpPart } from './mcp.js'
 import { createModes, modesIn } from './modes.js'
 import type { Part, PlatformSources, ResetOptions } from './part.js'
@@ -52,6 +53,7 @@ export function createRuntime(first: LoadedConfig, sources: PlatformSources, lat
   const loaded = () => current().loaded
   const usersAreElsewhere = () => loaded().config.auth.mode === 'proxy'
   const clock = createClock()
+  const messages = createListeners<MessageRow>()
   const journal = createJournal({ ...first.config.journal, redact, report })
   const meter = createMeter()
   journal.follow(meter.count)
@@ -80,25 +82,15 @@ export function createRuntime(first: LoadedConfig, sources: PlatformSources, lat
     resources: openResourceRows(current, { state, clock }),
     recordings: createRecordingsPart({ warn, report, violations: violations.counts }),
     usersAreElsewhere,
-    ...createMessages(),
+    /** Called with each email and text message that a live backend would have sent. */
+    onMessage: messages.add,
+    announce: messages.tell,
   }
 }
 
 /** The state itself already reports, once, that it is unavailable. */
 const exceptUnavailable = (report: (error: unknown) => void) => (error: unknown) => {
   if (!isStateUnavailable(error)) report(error)
-}
-
-/** The emails and text messages that a live backend would have sent. */
-function createMessages() {
-  const readers: ((message: MessageRow) => void)[] = []
-  return {
-    /** Calls `reader` with each further message. */
-    onMessage: (reader: (message: MessageRow) => void) => void readers.push(reader),
-    announce(message: MessageRow): void {
-      for (const reader of readers) reader(message)
-    },
-  }
 }
 
 /** Checks live and recorded answers as they are journaled, while the configuration and the modes require it. */
