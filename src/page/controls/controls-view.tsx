@@ -12,7 +12,7 @@ import { FaultsSection } from './faults-section.jsx'
 import { LimitsSection } from './limits-section.jsx'
 import { ModeSection } from './mode-section.jsx'
 import { PaceSection } from './pace-section.jsx'
-import { type Controls, changedIn, loadControls, sections } from './section.jsx'
+import { type ControlProps, type Controls, changedIn, loadControls, sections } from './section.jsx'
 
 /** Polls, because tests and other tabs can change the same settings. */
 const EVERY_MS = 3000
@@ -42,26 +42,23 @@ export function ControlsView() {
       lead="Changes apply from the next request on, until the configuration changes or you reset them."
       action={action}
     >
-      <DeveloperOnly of={loaded}>
-        {controls => {
-          const parts = { controls, reload }
-          return (
-            <div class="controls stack">
-              <Sections controls={controls} />
-              <div class="control-list stack">
-                <ModeSection {...parts} />
-                <FaultsSection {...parts} />
-                <PaceSection {...parts} />
-                <LimitsSection {...parts} />
-                <ClockSection {...parts} />
-              </div>
-            </div>
-          )
-        }}
-      </DeveloperOnly>
+      <DeveloperOnly of={loaded}>{controls => <Groups {...{ controls, reload }} />}</DeveloperOnly>
     </View>
   )
 }
+
+const Groups = (group: ControlProps) => (
+  <div class="controls stack">
+    <Sections controls={group.controls} />
+    <div class="control-list stack">
+      <ModeSection {...group} />
+      <FaultsSection {...group} />
+      <PaceSection {...group} />
+      <LimitsSection {...group} />
+      <ClockSection {...group} />
+    </div>
+  </div>
+)
 
 /** Links to the groups, with those marked that differ from the configuration. */
 function Sections({ controls }: { readonly controls: Controls }) {

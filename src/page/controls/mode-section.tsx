@@ -63,17 +63,20 @@ export function ModeSection({ controls, reload }: ControlProps) {
         label="Mode"
         bare
         value={current.mode}
-        options={modeOrder.map(mode => {
-          const reason = reasonOf(mode)
-          const hint = reason === undefined ? modes[mode].does : `${modes[mode].does} ${reason}`
-          return { value: mode, label: modes[mode].name, hint, disabled: reason !== undefined }
-        })}
+        options={modeOrder.map(mode => optionFor(mode, reasonOf(mode)))}
         onChange={mode => choose({ ...current, mode }, mode)}
       />
       <FailureNote failure={failure} />
       <EndpointModes current={current} reasonOf={reasonOf} onChoose={choose} />
     </Section>
   )
+}
+
+/** With the reason why it cannot be chosen, if there is one. */
+function optionFor(mode: Mode, reason: string | undefined) {
+  const { name, does } = modes[mode]
+  const hint = reason === undefined ? does : `${does} ${reason}`
+  return { value: mode, label: name, hint, disabled: reason !== undefined }
 }
 
 interface Props {

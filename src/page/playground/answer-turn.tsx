@@ -132,30 +132,13 @@ function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
     setWritten(calls.map((_call, other) => (other === place ? text : resultOf(other))))
   return (
     <form class="stack" onSubmit={submit}>
-      {calls.map(({ id, name, arguments: said }, place) => (
-        <fieldset key={id || place} class="call">
-          <legend>
-            Calls <code>{name}</code>
-          </legend>
-          <CallText text={readable(said)} />
-          {isOpen ? (
-            <TextArea
-              label={`Result of ${name}`}
-              value={resultOf(place)}
-              onChange={text => write(place, text)}
-              placeholder="What the tool returns: text or JSON"
-              rows={2}
-              code
-            />
-          ) : (
-            results?.[place] !== undefined && (
-              <>
-                <p class="quiet">Result</p>
-                <CallText text={results[place]} />
-              </>
-            )
-          )}
-        </fieldset>
+      {calls.map((call, place) => (
+        <ToolCall
+          key={call.id || place}
+          {...{ call, isOpen }}
+          result={isOpen ? resultOf(place) : results?.[place]}
+          onChange={text => write(place, text)}
+        />
       ))}
       {isOpen && (
         <div class="form-buttons row">
@@ -167,6 +150,38 @@ function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
     </form>
   )
 }
+
+interface ToolCallProps extends Pick<ToolCallsProps, 'isOpen'> {
+  readonly call: ContentCall
+  /** As written, or as sent. */
+  readonly result: string | undefined
+  readonly onChange: (result: string) => void
+}
+
+const ToolCall = ({ call: { name, arguments: said }, isOpen, result, onChange }: ToolCallProps) => (
+  <fieldset class="call">
+    <legend>
+      Calls <code>{name}</code>
+    </legend>
+    <CallText text={readable(said)} />
+    {isOpen && (
+      <TextArea
+        label={`Result of ${name}`}
+        value={result ?? ''}
+        onChange={onChange}
+        placeholder="What the tool returns: text or JSON"
+        rows={2}
+        code
+      />
+    )}
+    {!isOpen && result !== undefined && (
+      <>
+        <p class="quiet">Result</p>
+        <CallText text={result} />
+      </>
+    )}
+  </fieldset>
+)
 
 const CallText = ({ text }: { readonly text: string }) => (
   <pre class="call-arguments as-written">

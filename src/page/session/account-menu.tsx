@@ -10,43 +10,44 @@ import { useSession } from './session.jsx'
 const MENU = 'account-menu'
 
 export function AccountMenu() {
-  const { session, signOut } = useSession()
+  const { session } = useSession()
+  return (
+    <div class="account">
+      {session.kind === 'signed-out' && (
+        <Link to={routes.signIn} class="item">
+          <Icon name="account" />
+          <span class="grow cut">Sign in</span>
+        </Link>
+      )}
+      {session.kind === 'user' && <UserMenu email={session.email} />}
+    </div>
+  )
+}
+
+function UserMenu({ email }: { readonly email: string }) {
+  const { signOut } = useSession()
   const { failure, run } = useWorking()
   const leave = async () => {
     await signOut()
     navigate(routes.signIn)
   }
-  switch (session.kind) {
-    case 'unknown':
-      return <div class="account" />
-    case 'signed-out':
-      return (
-        <div class="account">
-          <Link to={routes.signIn} class="item">
-            <Icon name="account" />
-            <span class="grow cut">Sign in</span>
-          </Link>
-        </div>
-      )
-    case 'user':
-      return (
-        <div class="account">
-          <button type="button" class="item" popoverTarget={MENU} aria-label={`Account: ${session.email}`}>
-            <Icon name="account" />
-            <span class="grow cut">{session.email}</span>
-            <Icon name="chevron" />
-          </button>
-          <div id={MENU} popover="auto" class="menu">
-            <p class="menu-head quiet">
-              Signed in as <strong class="ink">{session.email}</strong>
-            </p>
-            <FailureNote failure={failure} />
-            <button type="button" class="item" onClick={() => run(leave)}>
-              <Icon name="leave" />
-              Sign out
-            </button>
-          </div>
-        </div>
-      )
-  }
+  return (
+    <>
+      <button type="button" class="item" popoverTarget={MENU} aria-label={`Account: ${email}`}>
+        <Icon name="account" />
+        <span class="grow cut">{email}</span>
+        <Icon name="chevron" />
+      </button>
+      <div id={MENU} popover="auto" class="menu">
+        <p class="menu-head quiet">
+          Signed in as <strong class="ink">{email}</strong>
+        </p>
+        <FailureNote failure={failure} />
+        <button type="button" class="item" onClick={() => run(leave)}>
+          <Icon name="leave" />
+          Sign out
+        </button>
+      </div>
+    </>
+  )
 }
