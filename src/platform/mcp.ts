@@ -17,7 +17,7 @@ import type { ResetOptions } from './part.js'
 type McpFolder = typeof import('../mcp/index.js')
 
 /** Sessions, changes to the servers' lists, and the keys that sign the state that clients send back. */
-interface OpenMcp {
+export interface OpenMcp {
   readonly folder: McpFolder
   readonly sessions: ReturnType<McpFolder['createMcpSessions']>
   readonly offers: ReturnType<McpFolder['createMcpOffers']>

@@ -13,7 +13,7 @@ import type { UserSeed } from '../supabase/seeds.js'
 import type { ResetOptions } from './part.js'
 import { hasResources, resourcesOf } from './resources.js'
 
-interface StateOrigin {
+export interface StateOrigin {
   /** The process that holds the state in memory; null for a state that survives a restart. */
   readonly run: string | null
   /** How often the state has been replaced as a whole, by a reset or an import. */
