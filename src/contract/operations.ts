@@ -1,11 +1,15 @@
 /** The operation that lists contract violations in answers of the live platform and of recordings. */
 import { operation } from '../api/operation.js'
 import { listOf, object } from '../api/shapes.js'
-import { violating, violationCounts } from '../check/finding.js'
-import type { Violations } from './violations.js'
+import { type EndpointViolations, type ViolationCounts, violating, violationCounts } from '../check/finding.js'
 
 interface Parts {
-  readonly violations: Pick<Violations, 'counts' | 'list' | 'settle'>
+  readonly violations: {
+    counts(): ViolationCounts
+    list(): readonly EndpointViolations[]
+    /** Resolves when all answers so far have been checked. */
+    settle(): Promise<void>
+  }
 }
 
 export const violationOperations = ({ violations }: Parts) => ({

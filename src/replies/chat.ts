@@ -1,25 +1,12 @@
-/** The dialect of rules for chat completions, and what the emulated model answers: by rule, by magic words, or made up. */
-import type { ChatRequest } from '../completions/request.js'
+/** The dialect of rules for chat completions: what the emulated model says, and when. */
 import { demandOf } from '../completions/tools.js'
-import { alternatives, noRuleMatches } from '../core/errors.js'
-import type { Exchange } from '../core/exchange.js'
-import type { Fault } from '../core/fault.js'
+import { alternatives } from '../core/errors.js'
 import { chatReplyOf, type ReadyChatReply } from './chat-reply.js'
-import { ChatInput } from './conditions/chat-input.js'
+import type { ChatInput } from './conditions/chat-input.js'
 import { compileWhen, userTextOf } from './conditions/compile.js'
-import { readable } from './conditions/on-exchanges.js'
-import { defaultReply } from './default-reply.js'
 import type { Dialect } from './dialect.js'
-import { createEngines, type RuleSources } from './engine.js'
-import { type Explanation, explanationOf, type RuleDraft, withDraft } from './explain.js'
-import { seedOf } from './fake.js'
-import type { Generation } from './generation.js'
-import { callOf, hasMagic, MAGIC_PREFIX, magicOf, saysItself, withMagic } from './magic.js'
-import { asksForForm, canJudge, loadJudge } from './mismatch.js'
-import { type CandidateRules, nearestSentence } from './nearest.js'
 import { createRuleIndex, WORTH_INDEXING } from './rule-index.js'
 import type { ChatRule } from './rules.js'
-import { sampled } from './structured/index.js'
 import { hasTemplate } from './templates.js'
 
 const whenOf = (rule: object) => (rule as ChatRule).when ?? {}
@@ -53,95 +40,3 @@ function unsayable({ speaks, calls, isAlwaysSayable }: ReadyChatReply, { request
     ? undefined
     : `tool_choice allows ${alternatives(names ?? [])} only, which it does not call`
 }
-
-/** The caller, and other facts besides the request. */
-type Circumstances = ConstructorParameters<typeof ChatInput>[1]
-
-export type ChatReplies = ReturnType<typeof createChatReplies>
-
-/** How chat completions are answered without a rule. */
-export interface ChatSettings {
-  readonly seed: number
-  /** Whether a request that no rule matches is an error. */
-  readonly strict: boolean
-  /** Whether magic words in a prompt take effect. */
-  readonly magic: boolean
-}
-
-type Parts = RuleSources & ChatSettings
-
-export function createChatReplies(parts: Parts) {
-  const { seed, magic, memory } = parts
-  const { take, triedFor, mayFail } = createChatRules(parts)
-  return {
-    /** A promise only if something has to be generated first. Throws a 424 if no rule matches and one is required. */
-    answer(request: ChatRequest, circumstances?: Circumstances): Generation | Promise<Generation> {
-      const input = new ChatInput(request, circumstances)
-      if (magic && input.user.includes(MAGIC_PREFIX) && hasMagic(input.user)) return withMagicWords(input, seed)
-      const chosen = take(input)
-      if (!chosen) return withoutRule(input, triedFor(input), parts)
-      const generation = chosen.reply.always ?? chosen.reply.generate(input, chosen.count)
-      const isJudged = (request.response_format != null && asksForForm(request)) || chosen.reply.calls.length > 0
-      return isJudged && !canJudge() ? loadJudge().then(() => generation) : generation
-    },
-    /** Says which rule would answer, without counting it as an answer. With a draft, as if the draft's rules were active. */
-    explain(request: ChatRequest, circumstances?: Circumstances, draft?: RuleDraft): Explanation {
-      const input = new ChatInput(request, circumstances)
-      const { rules, reasonsAgainst } = triedFor(input)()
-      const isMagic = magic && hasMagic(input.user)
-      const { says, ...explanation } = explanationOf(input, {
-        ...{ rules: withDraft(rules, chat, draft), reasonsAgainst, isMagic, memory, letters: input.user.length },
-        otherwise: async nearest => (isMagic ? withMagicWords(input, seed) : madeUp(input, parts, nearest)),
-      })
-      // The code that checks replies is loaded with the first reply that needs it.
-      return { ...explanation, says: () => loadJudge().then(says) }
-    },
-    /** The fault of the rule that answers an exchange. Counts as an answer. */
-    faultFor(exchange: Exchange): Promise<Fault | undefined> | undefined {
-      if (!mayFail(exchange.scope)) return undefined
-      const request = readable(exchange)
-      return Promise.resolve(request && take(new ChatInput(request, exchange))?.reply.fault)
-    },
-  }
-}
-
-/** The rules on chat completions. */
-function createChatRules(sources: RuleSources) {
-  const { engines, reasonsAgainst, take, mayFail } = createEngines(chat, sources)
-  return {
-    ...{ take, mayFail },
-    /** The rules that are active now, combined on demand. */
-    triedFor({ scope }: ChatInput) {
-      const lists = engines(scope).flatMap(({ rules }) => (rules.length > 0 ? [rules] : []))
-      return () => ({ rules: lists.length === 1 ? (lists[0] ?? []) : lists.flat(), reasonsAgainst })
-    },
-  }
-}
-
-function withoutRule(
-  input: ChatInput,
-  tried: () => CandidateRules<ChatInput, ReadyChatReply>,
-  parts: Parts,
-): Promise<Generation> {
-  const nearest = () => nearestSentence(tried(), input, input.user.length)
-  const made = madeUp(input, parts, nearest)
-  return tried().rules.length === 0 ? made : made.then(generation => ({ ...generation, remark: nearest }))
-}
-
-/** Throws a 424 that names the nearest rule if a rule is required. */
-function madeUp({ request }: ChatInput, { strict, seed }: Pick<Parts, 'strict' | 'seed'>, nearest: () => string) {
-  if (strict) throw noRuleMatches(nearest())
-  return defaultReply(request, seed)
-}
-
-async function withMagicWords({ request, user }: ChatInput, seed: number): Promise<Generation> {
-  const magic = magicOf(request, user)
-  if (!magic) return defaultReply(request, seed)
-  const sample = async (schema: unknown) => (await sampled({ schema, seeds: [seedOf(request, seed)] }))[0]
-  const toolCalls = magic.calls && { toolCalls: [await callOf(magic.calls, sample)] }
-  const input = { ...magic, choice: { ...magic.choice, ...toolCalls } }
-  return withMagic(saysItself(input) ? nothing : await defaultReply(request, seed), input)
-}
-
-/** A placeholder for a reply that would not be used. */
-const nothing: Generation = { choices: [{ text: '' }], answeredBy: { kind: 'canned', form: 'reply' } }
