@@ -1,5 +1,5 @@
 /** Turns a store into a state: adds a single writer at a time, an orderly close, and listeners. */
-import { stateUnavailable } from '../core/errors.js'
+import { hasStopped, stateUnavailable } from '../core/errors.js'
 import type { State, Tables } from '../core/state.js'
 import { createTurns } from '../core/work.js'
 
@@ -65,7 +65,8 @@ function createAccess(store: Store, warn: (sentence: string) => void) {
 
   return {
     async run<T>(kind: 'read' | 'write', work: () => Promise<T>): Promise<T> {
-      if (end) throw new Error('The state is closed.')
+      // A request that is still under way when Standin stops.
+      if (end) throw hasStopped()
       const promise = work()
       running.add(promise)
       try {

@@ -3,6 +3,7 @@ import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { Config } from '../../config/schema.js'
 import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../../core/errors.js'
+import { INDEX } from '../../core/paths.js'
 import { isStatus } from '../../http/fit-error.js'
 import { type Capture, messagesOf, type RecordedRequest, type SendToLive } from '../../recordings/index.js'
 import type { LiveSession } from '../../supabase/live-session.js'
@@ -91,7 +92,7 @@ function send(
 /** The credential for a path, by the name of its option. */
 export function credentialKindOf(path: string, isMcp: (path: string) => boolean): 'apiKey' | 'anonKey' | undefined {
   if (path.startsWith('/v1/') || isMcp(path)) return 'apiKey'
-  return path.startsWith('/api/v1') ? 'anonKey' : undefined
+  return path === INDEX || path.startsWith(`${INDEX}/`) ? 'anonKey' : undefined
 }
 
 function headersFor(
