@@ -10,10 +10,13 @@ const samples = await loadSamples()
 const sample = (schema: unknown, seed: number, name?: string) =>
   samples({ schema, seeds: [seed], ...(name !== undefined && { name }) }, 15_000)[0]
 
+const judge = new Ajv2020({ strict: false, logger: false, ownProperties: true })
+addFormats(judge)
+
 /** Values of twenty seeds; all of them validate. */
 function samplesOf(schema: object | boolean, name?: string): readonly unknown[] {
-  const judge = new Ajv2020({ strict: false, logger: false, ownProperties: true })
-  addFormats(judge)
+  // Those of other tests, which may have the same ids.
+  judge.removeSchema()
   const validate = judge.compile(structuredClone(schema))
   const values = Array.from({ length: 20 }, (_, seed) => sample(schema, seed, name))
   for (const value of values) expect(validate(value), JSON.stringify([value, validate.errors])).toBe(true)
