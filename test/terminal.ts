@@ -31,7 +31,8 @@ export function startOnTerminal(args: readonly string[], { files = {}, env = {} 
   const child = spawn('script', ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
     cwd: folderWith(files),
     env: { PATH: process.env.PATH, SHELL: '/bin/sh', ...env },
-    stdio: ['pipe', 'pipe', 'inherit'],
+    // On its standard error, `script` only says that the test has ended it.
+    stdio: ['pipe', 'pipe', 'ignore'],
   })
   const ended = new Promise<number | null>(resolve => child.once('close', resolve))
   onTestFinished(async () => {
