@@ -1,6 +1,7 @@
 /** Signs and verifies JWTs. The only file that imports `jose`. */
 import { type CryptoKey, errors, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
 import { developmentSecret, developmentSigningKey } from '../core/secrets.js'
+import { once } from '../core/work.js'
 import { type TokenFault, TokenRefusal } from './token-refusal.js'
 
 /** A private key (JWK) as Supabase Auth takes it. It says itself what it is for. */
@@ -76,27 +77,18 @@ interface Key {
  * Creates the platform's keys: `jwtSecret` (HS256) signs the anon and service key, a signing key signs users' tokens.
  */
 export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: TokenParts): Promise<Tokens> {
-  const secret = await sharedKey({ kty: 'oct', k: Buffer.from(jwtSecret).toString('base64url'), alg: 'HS256' })
   // A platform with its own secret must not accept tokens signed with the public development key.
-  const configured = signingKeys ?? (jwtSecret === developmentSecret ? [developmentSigningKey] : [])
-  const keys = await Promise.all(configured.map(importKey))
+  const isDevelopment = jwtSecret === developmentSecret
+  const { secret, ...ofSecret } = await (isDevelopment ? ofDevelopmentSecret() : keysOf(jwtSecret))
+  const configured = signingKeys?.map(importKey) ?? (isDevelopment ? [importDevelopmentKey()] : [])
+  const keys = await Promise.all(configured)
   const own = keys.find(({ signing }) => signing) ?? secret
   const algorithms = [...new Set(['HS256', ...keys.map(({ alg }) => alg)])]
-
-  const signed = (claims: Payload, { alg, kid, signing }: Key) =>
-    new SignJWT(claims)
-      .setProtectedHeader({ alg, typ: 'JWT', ...(kid !== undefined && { kid }) })
-      .sign(signing as CryptoKey)
-  const signKey: Tokens['signKey'] = (role, exp) =>
-    signed({ role, iss: 'standin', iat: Math.min(issuedAtSeconds, exp), exp }, secret)
-
   const keyFor = createKeyFor(secret, keys)
 
   return {
-    anonKey: await signKey('anon', keysExpireAtSeconds),
-    serviceKey: await signKey('service_role', keysExpireAtSeconds),
+    ...ofSecret,
     jwks: { keys: keys.flatMap(({ published }) => published ?? []) },
-    signKey,
     sign: claims => signed(claims, own),
     async verify(token) {
       // jose accepts base64 with padding; RFC 7515 §2 does not.
@@ -110,6 +102,24 @@ export async function createTokens({ jwtSecret, signingKeys, now = Date.now }: T
     },
   }
 }
+
+const signed = (claims: Payload, { alg, kid, signing }: Key) =>
+  new SignJWT(claims)
+    .setProtectedHeader({ alg, typ: 'JWT', ...(kid !== undefined && { kid }) })
+    .sign(signing as CryptoKey)
+
+/** What follows from the shared secret alone. */
+async function keysOf(jwtSecret: string) {
+  const secret = await sharedKey({ kty: 'oct', k: Buffer.from(jwtSecret).toString('base64url'), alg: 'HS256' })
+  const signKey: Tokens['signKey'] = (role, exp) =>
+    signed({ role, iss: 'standin', iat: Math.min(issuedAtSeconds, exp), exp }, secret)
+  const anonKey = await signKey('anon', keysExpireAtSeconds)
+  return { secret, anonKey, serviceKey: await signKey('service_role', keysExpireAtSeconds), signKey }
+}
+
+// Tests start many platforms in one process, most of them with these keys.
+const ofDevelopmentSecret = once(() => keysOf(developmentSecret))
+const importDevelopmentKey = once(() => importKey(developmentSigningKey))
 
 /**
  * Finds the key by its id. It must be of the token's algorithm, so that a public key is never used as an HMAC secret.
