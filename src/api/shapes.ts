@@ -1,19 +1,15 @@
 /** Building blocks for the input and output schemas of operations. */
 import * as v from 'valibot'
-import { number as between, closed, map, optional, text, withWritten } from '../check/check.js'
+import { number as between, closed, integer, map, optional, text, withWritten } from '../check/check.js'
 import type { Of, Schema } from './operation.js'
 
-export { closed as object, described, optional, text, word as oneOf } from '../check/check.js'
+export { closed as object, described, integer, optional, text, word as oneOf } from '../check/check.js'
 
 export const number = v.number('a number')
 export const whole = v.pipe(v.number('a whole number'), v.integer('a whole number'))
-/** `what` names a number in this range. `otherwise` is the error for a number that is not whole. */
-export const wholeBetween = (
-  least: number,
-  most: number,
-  what = 'a whole number',
-  otherwise = `${what} from ${least} to ${most}`,
-) => v.pipe(between(least, most, what), v.integer(otherwise))
+/** As `integer`, with an error of its own for a number that is not whole. */
+export const wholeBetween = (least: number, most: number, what: string, otherwise: string) =>
+  v.pipe(between(least, most, what), v.integer(otherwise))
 export const yesOrNo = v.boolean('true or false')
 export const anything = v.unknown()
 /** ISO 8601. */
@@ -38,7 +34,7 @@ export const named = <S extends Schema>(name: string, schema: S): S => ({ ...sch
 /** A page of a list: its query, and its response. */
 export const listingQuery = closed({
   search: optional(text, 'Only entries that contain these words, in upper or lower case.'),
-  limit: optional(wholeBetween(1, 1000), 'At most this many.'),
+  limit: optional(integer(1, 1000), 'At most this many.'),
   offset: optional(wholeBetween(0, 1_000_000_000, 'a whole number', 'a whole number from 0 on'), 'How many to skip.'),
 })
 export type ListingQuery = Of<typeof listingQuery>

@@ -1,21 +1,13 @@
 /** Faults: how a failure is described in a rule, in the configuration, in a call and in a header. */
 import * as v from 'valibot'
-import { closed, described, filled, map, number, optional, word } from '../check/check.js'
+import { closed, described, filled, integer, map, number, optional, word } from '../check/check.js'
 
-const count = (least: number, what = 'a whole number') => {
-  const range = `${what} from ${least} to 1000000`
-  return v.pipe(v.number(range), v.integer(range), v.minValue(least, range), v.maxValue(1_000_000, range))
-}
+const count = (least: number, what?: string) => integer(least, 1_000_000, what)
 const yes = v.literal(true, 'true')
-
-const status = 'an HTTP status from 400 to 599'
 
 /** The keys of a fault. A chunk is one event of a stream, including the first one with the role, but not `[DONE]`. */
 export const faultEntries = {
-  status: optional(
-    v.pipe(v.number(status), v.integer(status), v.minValue(400, status), v.maxValue(599, status)),
-    'Answers with this status and an error body instead.',
-  ),
+  status: optional(integer(400, 599, 'an HTTP status'), 'Answers with this status and an error body instead.'),
   message: optional(filled, 'What the error says.'),
   retryAfter: optional(count(0, 'seconds'), 'The Retry-After header of the error, in seconds.'),
   delayMs: optional(number(0, 3_600_000, 'milliseconds'), 'Waits before the headers, in milliseconds.'),

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot'
 import { type Of, operation } from '../api/operation.js'
-import { dataOf, moment, named, object, oneOf, optional, orNull, text, wholeBetween } from '../api/shapes.js'
+import { dataOf, integer, moment, named, object, oneOf, optional, orNull, text } from '../api/shapes.js'
 import { where } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
 import { isKeepable } from '../core/state.js'
@@ -33,7 +33,7 @@ const newKeyFields = (now: () => number) =>
   object({
     name,
     expires_at: v.optional(v.nullable(momentToCome(now))),
-    expires_in: v.optional(wholeBetween(1, TEN_YEARS_S, seconds)),
+    expires_in: v.optional(integer(1, TEN_YEARS_S, seconds)),
   })
 
 const newKeyRequest = (now: () => number) =>
@@ -47,7 +47,7 @@ const newKeyRequest = (now: () => number) =>
   )
 
 /** How long a key stays valid along with the one that replaces it. */
-const rollRequest = object({ overlap_seconds: v.optional(wholeBetween(0, THIRTY_DAYS_S, seconds), 0) })
+const rollRequest = object({ overlap_seconds: v.optional(integer(0, THIRTY_DAYS_S, seconds), 0) })
 
 const keyFields = {
   id: text,

@@ -1,6 +1,6 @@
 /** The schema of a recording's file. */
 import * as v from 'valibot'
-import { closed, map, number, open, text } from '../check/check.js'
+import { closed, integer, map, number, open, text } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
 
 /** The layouts in which platforms write JSON. If a body has one of them, its value and the layout restore its bytes. */
@@ -70,8 +70,7 @@ function isModest(value: unknown, depth: number): boolean {
 
 const milliseconds = v.optional(number(0, Number.MAX_SAFE_INTEGER, 'milliseconds'))
 const base64 = v.pipe(text, v.regex(/^[A-Za-z0-9+/\s]*={0,2}\s*$/, 'bytes in Base64'))
-const aStatus = 'a status from 100 to 999'
-const status = v.pipe(v.number(aStatus), v.integer(aStatus), v.minValue(100, aStatus), v.maxValue(999, aStatus))
+const status = integer(100, 999, 'a status')
 const aMoment = 'a time such as 2030-01-31T12:00:00Z'
 
 /** An object that has exactly one of the keys. */
