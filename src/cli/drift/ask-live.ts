@@ -3,8 +3,8 @@ import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { Config } from '../../config/schema.js'
 import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../../core/errors.js'
-import { INDEX } from '../../core/paths.js'
 import { isStatus } from '../../http/fit-error.js'
+import { credentialKindOf } from '../../http/proxy/credentials.js'
 import { type Capture, messagesOf, type RecordedRequest, type SendToLive } from '../../recordings/index.js'
 import type { LiveSession } from '../../supabase/live-session.js'
 import { type Ask, askServer, type OpeningAt } from './ask-server.js'
@@ -87,12 +87,6 @@ function send(
     })
     request.end(textOf(recorded))
   })
-}
-
-/** The credential for a path, by the name of its option. */
-export function credentialKindOf(path: string, isMcp: (path: string) => boolean): 'apiKey' | 'anonKey' | undefined {
-  if (path.startsWith('/v1/') || isMcp(path)) return 'apiKey'
-  return path === INDEX || path.startsWith(`${INDEX}/`) ? 'anonKey' : undefined
 }
 
 function headersFor(

@@ -8,6 +8,7 @@ import { compare } from '../../contract/compare.js'
 import { shapeOfAnswer } from '../../contract/shape.js'
 import { compareTools } from '../../contract/tools.js'
 import { glob } from '../../core/paths.js'
+import { credentialKindOf } from '../../http/proxy/credentials.js'
 import { mcpPathsOf, openLiveSession } from '../../platform/upstream.js'
 import {
   type DriftResult,
@@ -25,7 +26,7 @@ import { createProgress, noProgress } from '../progress.js'
 import { junitOf } from '../report/junit.js'
 import { createReporter, failOnFlag, reportFlags, requireWritable, writeReport } from '../report/reporter.js'
 import { EXIT_STOPPED, stopOnSignals } from '../stop-signals.js'
-import { askLive, credentialKindOf } from './ask-live.js'
+import { askLive } from './ask-live.js'
 import type { OpeningAt } from './ask-server.js'
 import { failuresOf, reportOf } from './report.js'
 

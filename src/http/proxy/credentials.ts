@@ -37,12 +37,18 @@ export function platformCredentials({ apiKey, anonKey, userToken, isMcp }: Platf
   const [none, anon, key] = [bearer(''), bearer(anonKey), bearer(apiKey)]
   const ofModels = apiKey === '' && userToken ? () => shownLater(userToken()) : () => key
   return ({ path, endpoint }) => {
-    if (path.startsWith('/v1/')) return ofModels()
-    if (path === INDEX || path.startsWith(`${INDEX}/`)) return anon
-    if (isMcp?.(path)) return ofModels()
+    const kind = credentialKindOf(path, isMcp)
+    if (kind !== undefined) return kind === 'anonKey' ? anon : ofModels()
     // An API key also gives access to the builder services, which the document does not list. A configured path is one of them.
     return endpoint?.isOwn && isForKeys(endpoint.access) ? ofModels() : none
   }
+}
+
+/** The live credential for a path, by the name of its option; `undefined` where the document requires none. */
+export function credentialKindOf(path: string, isMcp: PlatformKeys['isMcp']): 'apiKey' | 'anonKey' | undefined {
+  if (path.startsWith('/v1/')) return 'apiKey'
+  if (path === INDEX || path.startsWith(`${INDEX}/`)) return 'anonKey'
+  return isMcp?.(path) ? 'apiKey' : undefined
 }
 
 const isForKeys = (access: Access) => access !== 'anyone' && access.some(kind => kind === 'apiKey' || kind === 'user')
