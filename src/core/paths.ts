@@ -48,6 +48,9 @@ const asking = /\/(chat\/completions|completions|embeddings|moderations|response
 
 export const asksModel = (method: string, path: string) => method === 'POST' && asking.test(path)
 
+/** The method by which an endpoint is found: HEAD is answered like GET, without the body. */
+export const methodToFind = (method: string) => (method === 'HEAD' ? 'GET' : method)
+
 /** Patterns in which `*` matches anything, slashes included, and `?` matches one character. */
 interface Pattern {
   test(name: string): boolean

@@ -1,6 +1,6 @@
 /** Determines the mode of a request: that of its endpoint if it has one, otherwise the general mode. */
 import { asksLive, type Mode } from '../core/exchange.js'
-import { glob } from '../core/paths.js'
+import { glob, methodToFind } from '../core/paths.js'
 
 /** Patterns such as `GET /v1/*` with their modes. The first match wins. */
 export type ModesByEndpoint = Readonly<Record<string, Mode>>
@@ -21,7 +21,7 @@ export function modesFrom(mode: Mode, modes: ModesByEndpoint): ModeOf {
   })
   if (entries.length === 0) return () => mode
   return request => {
-    const method = request.method === 'HEAD' ? 'GET' : request.method
+    const method = methodToFind(request.method)
     const entry = entries.find(one => (one.method ?? method) === method && one.pattern.test(request.path))
     return entry?.mode ?? mode
   }

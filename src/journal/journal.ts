@@ -48,7 +48,7 @@ export function createJournal({
   redact,
   report = console.error,
 }: JournalParts): Journal {
-  const { notify, follow, followErrors } = createListeners(report)
+  const { notify, follow, followErrors } = createFollowers(report)
   const ring = new Ring(maxEntries, maxBytes)
   const seconds = createSeconds()
   let lastId = 0
@@ -84,7 +84,7 @@ function isDashboards({ headers: { origin, host } }: Exchange): boolean {
   return origin === undefined || origin.slice(origin.indexOf('//') + 2) === host
 }
 
-function createListeners(report: (error: unknown) => void) {
+function createFollowers(report: (error: unknown) => void) {
   // Rebuilt when a listener is added or removed, so that calling the listeners needs no iterator.
   let listeners: readonly Listener[] = []
   let errorListeners: readonly Listener[] = []

@@ -5,6 +5,7 @@ import { mcpServerAt, mcpServers } from '../config/mcp-options.js'
 import { methodNotAllowed } from '../core/errors.js'
 import type { Exchange, OwnPath, PathSource, Reply } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
+import { methodToFind } from '../core/paths.js'
 import { RpcError } from '../rpc/frames.js'
 import { isStateless, sessionVersions } from '../rpc/versions.js'
 import { troubleWith } from './called.js'
@@ -52,7 +53,7 @@ export function mcpSource(loaded: LoadedConfig, { origins, paceOf, offers, ...sh
     paths: () => [...answers.keys()].filter(({ path }) => !path.startsWith(WELL_KNOWN)),
     answer(exchange) {
       origins.requireOwnPage(exchange.headers)
-      const method = exchange.method === 'HEAD' ? 'GET' : exchange.method
+      const method = methodToFind(exchange.method)
       const own = byPath.get(exchange.path)?.find(one => one.method === method)
       return own && answers.get(own)?.(exchange)
     },

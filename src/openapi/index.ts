@@ -3,6 +3,7 @@ import path from 'node:path'
 import { ProblemsError, wordProblem } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import type { PathSource } from '../core/exchange.js'
+import { methodToFind } from '../core/paths.js'
 import { inWorker, once, onceLoaded, TookTooLong } from '../core/work.js'
 import { stepsOfPath } from '../replies/index.js'
 import { createAnswers } from './answers.js'
@@ -87,7 +88,7 @@ export function createOpenApi(documents: readonly ConfiguredDocument[], seed: nu
     paths: () => index.all.map(({ own }) => own),
     async answer(exchange) {
       const steps = stepsOfPath(exchange.path)
-      const method = exchange.method === 'HEAD' ? 'GET' : exchange.method
+      const method = methodToFind(exchange.method)
       const operation = index.at(steps).find(({ own }) => own.method === method)
       if (!operation) return undefined
       const { check, answers } = preparedFor(operation)

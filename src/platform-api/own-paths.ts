@@ -12,7 +12,7 @@ import {
   type PathSource,
   type Reply,
 } from '../core/exchange.js'
-import { CHAT, INDEX } from '../core/paths.js'
+import { CHAT, INDEX, methodToFind } from '../core/paths.js'
 import { authorize } from '../keys/identify.js'
 import { listed } from './api-index.js'
 import type { Routes } from './index.js'
@@ -71,7 +71,7 @@ function createEndpointsOf(sources: readonly PathSource[]) {
 
   /** The endpoints of each source for a method on a path. */
   function candidates(method: string, path: string, scope?: string): readonly Candidate[] {
-    const wanted = method === 'HEAD' ? 'GET' : method
+    const wanted = methodToFind(method)
     return sources.flatMap(source => {
       const own = source.at(path, scope).find(one => one.method === wanted)
       return own ? [{ source, own }] : []

@@ -9,7 +9,7 @@ import { Button } from '../widgets/button.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { exactly } from '../widgets/moment.jsx'
 import { FailureNote } from '../widgets/states.jsx'
-import { type ControlProps, Section } from './section.jsx'
+import { type ControlProps, ControlSection } from './section.jsx'
 
 const MINUTE_MS = 60_000
 const steps = [
@@ -32,7 +32,7 @@ export function ClockSection({ controls, reload }: ControlProps) {
     configHasChanged()
   }
   return (
-    <Section
+    <ControlSection
       of="clock"
       lead="Tokens, keys, sessions, codes, bans and limits use it. Pace and timeouts do not."
       undo="Back to real time"
@@ -62,7 +62,7 @@ export function ClockSection({ controls, reload }: ControlProps) {
         </Button>
       </div>
       <FailureNote failure={failure} />
-    </Section>
+    </ControlSection>
   )
 }
 

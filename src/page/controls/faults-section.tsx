@@ -8,7 +8,7 @@ import { useWorking } from '../widgets/form.jsx'
 import { FailureNote } from '../widgets/states.jsx'
 import { FaultForm } from './fault-form.jsx'
 import { labelOf } from './options.jsx'
-import { type ControlProps, goOnInGroup, Section } from './section.jsx'
+import { type ControlProps, ControlSection, goOnInGroup } from './section.jsx'
 
 const presets: readonly (readonly [name: string, fault: Fault])[] = [
   ['429, Retry-After 2 s', { status: 429, retryAfter: 2 }],
@@ -33,7 +33,7 @@ export function FaultsSection({ controls, reload }: ControlProps) {
   const remove = (work: () => Promise<unknown>) => (button: HTMLElement) => void goOnInGroup(button, run(work))
 
   return (
-    <Section
+    <ControlSection
       of="faults"
       lead="A fault makes matching requests fail. Requests that are refused for their credential do not count."
       restore={control => control('DELETE /faults/random')}
@@ -67,7 +67,7 @@ export function FaultsSection({ controls, reload }: ControlProps) {
           onRemove: remove(() => setRandom(random.inForce.toSpliced(index, 1), REMOVED)),
         }))}
       />
-    </Section>
+    </ControlSection>
   )
 }
 

@@ -4,7 +4,7 @@ import { useControl } from '../api.js'
 import { FailureNote } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
 import { OptionFields, problemsIn, useApplied } from './options.jsx'
-import { type ControlProps, type Controls, Section } from './section.jsx'
+import { type ControlProps, ControlSection, type Controls } from './section.jsx'
 
 export function LimitsSection({ controls, reload }: ControlProps) {
   const { inForce, configured, used } = controls.limits
@@ -12,7 +12,7 @@ export function LimitsSection({ controls, reload }: ControlProps) {
   const send = (body: CurrentLimits) => control('PUT /limits', { body })
   const { shown, failure, apply } = useApplied({ inForce, send, reload })
   return (
-    <Section
+    <ControlSection
       of="limits"
       lead="Per credential. Above the limit: 429 with Retry-After. 0 is no limit."
       restore={control => control('DELETE /limits')}
@@ -27,7 +27,7 @@ export function LimitsSection({ controls, reload }: ControlProps) {
       />
       <FailureNote failure={failure} />
       <UsageTable used={used} limits={inForce} />
-    </Section>
+    </ControlSection>
   )
 }
 

@@ -7,7 +7,7 @@ import { Disclosure } from '../widgets/disclosure.jsx'
 import { RadioGroup, Select } from '../widgets/fields.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { FailureNote } from '../widgets/states.jsx'
-import { type ControlProps, Section } from './section.jsx'
+import { type ControlProps, ControlSection } from './section.jsx'
 
 type Mode = CurrentModes['mode']
 
@@ -53,7 +53,7 @@ export function ModeSection({ controls, reload }: ControlProps) {
   }
 
   return (
-    <Section
+    <ControlSection
       of="mode"
       lead="Credentials are checked in every mode."
       restore={control => control('DELETE /mode')}
@@ -68,7 +68,7 @@ export function ModeSection({ controls, reload }: ControlProps) {
       />
       <FailureNote failure={failure} />
       <EndpointModes current={current} reasonOf={reasonOf} onChoose={choose} />
-    </Section>
+    </ControlSection>
   )
 }
 

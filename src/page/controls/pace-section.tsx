@@ -8,7 +8,7 @@ import { Button } from '../widgets/button.jsx'
 import { Select } from '../widgets/fields.jsx'
 import { FailureNote } from '../widgets/states.jsx'
 import { OptionFields, problemsIn, useApplied } from './options.jsx'
-import { type ControlProps, goOnInGroup, Section } from './section.jsx'
+import { type ControlProps, ControlSection, goOnInGroup } from './section.jsx'
 
 const EVERY = ''
 
@@ -47,7 +47,7 @@ export function PaceSection({ controls, reload }: ControlProps) {
     apply(changed(shown, model, to), model === EVERY ? 'The pace is changed.' : `The pace of ${model} is changed.`)
 
   return (
-    <Section
+    <ControlSection
       of="pace"
       lead="The rhythm of streams. A rule and a request can have their own."
       restore={control => control('DELETE /pace')}
@@ -70,7 +70,7 @@ export function PaceSection({ controls, reload }: ControlProps) {
       />
       <p class="quiet">{inWords(current)}</p>
       <FailureNote failure={failure} />
-    </Section>
+    </ControlSection>
   )
 }
 

@@ -58,7 +58,7 @@ interface Props extends ControlProps {
   readonly children: ComponentChildren
 }
 
-export function Section({ of: id, lead, restore, controls, reload, children, ...more }: Props) {
+export function ControlSection({ of: id, lead, restore, controls, reload, children, ...more }: Props) {
   const { undo = 'Back to the configuration' } = more
   const control = useControl()
   const { busy, failure, run } = useWorking()

@@ -2,6 +2,7 @@
 import { dataOf, eventsIn } from '../../completions/events.js'
 import { notForARule } from '../../core/errors.js'
 import { isObject, jsonOf } from '../../core/json.js'
+import { methodToFind } from '../../core/paths.js'
 import { type DraftSource, paceOf, plain } from '../drafted-reply.js'
 import { hasTemplate } from '../templates.js'
 import { fieldsIn } from './input.js'
@@ -11,7 +12,7 @@ import { isDocumented, troubleWithRoute } from './route.js'
 export function draftOnPath(source: DraftSource) {
   const { request, status, response } = source
   const { method, path, query = '', body } = request
-  const on = `${method === 'HEAD' ? 'GET' : method} ${path}`
+  const on = `${methodToFind(method)} ${path}`
   if (isDocumented(on)) throw notForARule('what this endpoint answers is documented')
   const trouble = troubleWithRoute(on)
   if (trouble) throw notForARule(`${on} ${trouble}`)

@@ -2,6 +2,7 @@
 import { invalidRequest } from '../../core/errors.js'
 import type { Caller, Exchange } from '../../core/exchange.js'
 import { isReadAsJson, jsonBody, parseExact, requireModestJson, requireUnencoded } from '../../core/json.js'
+import { methodToFind } from '../../core/paths.js'
 import type { MatchInput } from '../dialect.js'
 import { stepsOf } from './route.js'
 
@@ -29,7 +30,7 @@ export class HttpInput implements MatchInput {
 
   /** HEAD counts as GET. */
   get method(): string {
-    return this.request.method === 'HEAD' ? 'GET' : this.request.method
+    return methodToFind(this.request.method)
   }
 
   get query(): URLSearchParams {
