@@ -114,6 +114,7 @@ function platformOf(parts: PlatformParts): OpenPlatform {
     ...{ exportState: state.export, importState: state.import, mintToken, switchMode: modes.switch },
     ...{ receipt: recordings.receipt, misses: recordings.misses, onMiss: recordings.onMiss, onMessage },
     ...{ reset, reload, stop, resources: runtime.resources, mcp: runtime.mcp.lists },
+    ownPathsAt: () => current().ownPathsAt(),
     async openApi(at = url) {
       const { documentOf } = await import('./platform/app.js')
       return documentOf({ current, runtime }, at)

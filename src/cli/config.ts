@@ -8,7 +8,7 @@ import { signingKeysOf } from '../config/signing-keys.js'
 import { urlHost } from '../http/address.js'
 import { loadRules } from '../replies/index.js'
 import { command, yes } from './command.js'
-import { load } from './load.js'
+import { load, lookInto } from './load.js'
 
 const check = command({
   flags: {},
@@ -43,14 +43,10 @@ const openapi = command({
   flags: { yaml: yes('Print YAML instead of JSON') },
   examples: [['standin openapi --yaml > openapi.yaml', 'keep the document']],
   async run(line) {
-    const { openPlatform } = await import('../platform.js')
-    // Rules, resources and OpenAPI documents add paths, so all of them are opened, but no port and no stored state.
-    const state = { path: ['state'], value: 'memory', origin: 'standin openapi' }
-    const sources = { cwd: process.cwd(), file: line.flags.config, flags: [...line.overrides, state], env: process.env }
-    const platform = await openPlatform({ ...sources, listen: false })
-    const { host, port } = platform.loaded.config
-    const document = await platform.openApi(`http://${urlHost(host)}:${port}`)
-    await platform.stop()
+    // Rules, resources and OpenAPI documents add paths.
+    const document = await lookInto(line, ({ loaded: { config }, openApi }) =>
+      openApi(`http://${urlHost(config.host)}:${config.port}`),
+    )
     return line.flags.yaml ? yamlOf(document) : `${JSON.stringify(document, null, 2)}\n`
   },
 })

@@ -34,7 +34,7 @@ import { createTokenHolders } from '../supabase/token-holders.js'
 import type { Tokens } from '../supabase/tokens.js'
 import { mcpOpeners } from './mcp.js'
 import { type ModeSettings, modesIn } from './modes.js'
-import { type OwnPaths, openApiOpener, openOwnPaths } from './own-paths.js'
+import { type OwnPaths, type OwnPathsAt, openApiOpener, openOwnPaths } from './own-paths.js'
 import type { Part, PlatformSources } from './part.js'
 import { loadRedact } from './recordings.js'
 import { resourcesOpener } from './resources.js'
@@ -54,6 +54,7 @@ export interface Assembly {
   readonly replies: () => Promise<Replies>
   /** The paths that the user configured in addition to the documented endpoints. */
   readonly ownPaths: () => Promise<readonly OwnPath[]>
+  readonly ownPathsAt: () => Promise<OwnPathsAt>
   readonly backend: Backend
   /** Replaces all run-time changes, from the next request on. */
   steer(changes: Changes): void
@@ -126,6 +127,10 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, runtime: Runti
     complete: chosen => loadAll(config, { own, chat, ownPaths }, platform.needed(chosen)),
     ...{ endpoints: changed.endpoints, replies, library: platform.library },
     ownPaths: async () => pathsOf(await ownPaths.loaded(changed.pace)),
+    async ownPathsAt() {
+      const sources = await ownPaths.loaded(changed.pace)
+      return path => sources.flatMap(source => source.at(path))
+    },
     line: () => ({
       ...{ platform: platform.surface(changed), auth: own.surface, scopes: runtime.scopes },
       ...{ limits: changed.limits, faults: changed.faults, heavyPrompt: chat.heavyPrompt },

@@ -1,6 +1,6 @@
 /** Collects what answers the user's own paths: rules, resources, OpenAPI documents and MCP servers. */
 import type { LoadedConfig } from '../config/load.js'
-import type { PathSource } from '../core/exchange.js'
+import type { OwnPath, PathSource } from '../core/exchange.js'
 import type { Pace } from '../core/pace.js'
 import { onceLoaded } from '../core/work.js'
 import { rulePaths } from '../platform-api/rule-paths.js'
@@ -13,6 +13,9 @@ interface Needed {
   /** Functions that open the other configured sources, in the order in which they are tried. */
   readonly openers: readonly (() => Promise<PathSource>)[]
 }
+
+/** Returns what the configuration answers at a path, by any method. */
+export type OwnPathsAt = (path: string) => readonly OwnPath[]
 
 export interface OwnPaths {
   /** The sources in the order in which they are tried; `undefined` while they are still being loaded. */

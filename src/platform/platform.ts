@@ -17,6 +17,7 @@ import type { ResourceRows } from '../resources/operations.js'
 import type { StateDocument } from '../state/index.js'
 import type { MintedToken, TokenRequest } from '../supabase/operations.js'
 import type { ForTests } from './for-tests.js'
+import type { OwnPathsAt } from './own-paths.js'
 import type { ResetOptions } from './part.js'
 import type { Rules } from './rules.js'
 
@@ -82,6 +83,8 @@ export interface OpenPlatform {
   importState(document: unknown): Promise<void>
   /** Creates a token without a password. Unknown users are signed up. Rejects with a PlatformError if users belong to a live backend. */
   mintToken(wish: TokenRequest): Promise<MintedToken>
+  /** The paths of the user's rules, resources, OpenAPI documents and MCP servers. */
+  ownPathsAt(): Promise<OwnPathsAt>
   /** The OpenAPI document of the platform, as served at `url`, which defaults to its own. */
   openApi(url?: string): Promise<object>
   /** Reloads the configuration and rules. For mistakes, rejects with a ProblemsError and continues as before. */

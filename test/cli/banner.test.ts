@@ -48,6 +48,7 @@ const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1', controlToken = '' }: 
     importState: async () => {},
     mintToken: async () => ({ token: '', expires_at: '' }),
     forTests: {} as Platform['forTests'],
+    ownPathsAt: async () => () => [],
     openApi: async () => ({}),
     reload: async () => {},
     resources: notHere,

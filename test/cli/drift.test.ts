@@ -60,6 +60,29 @@ test('a platform that says the same in other words has not drifted', async () =>
   expect(JSON.parse(chat?.body ?? '')).toEqual({ messages: [{ role: 'user', content: 'stream' }], stream: true })
 })
 
+test("paths of the user's own are asked with the API key where one opens them", async () => {
+  const live = await liveThat(() => ({ body: { fine: true } }))
+  const rules = `- on: GET /builder/projects
+  reply: { json: [] }
+- on: GET /about
+  access: anyone
+  reply: { json: {} }
+`
+  const paths = ['/builder/projects', '/builder/tasks', '/about', '/not/configured']
+  const recordings = paths.map(path => recorded(getting(path), { body: { fine: true } }))
+  const files = {
+    ...project(live, recordings, 'resources: { /builder/tasks: {} }\n'),
+    'fixtures/replies/own.yaml': rules,
+  }
+  expect(await run(['drift'], { files })).toMatchObject({ code: 0, stderr: '', stdout: '4 recordings: 4 the same\n' })
+  expect(Object.fromEntries(live.asked.map(({ url, headers }) => [url, headers.authorization]))).toEqual({
+    '/builder/projects': 'Bearer sk-live-for-drift-0123456789abcdef',
+    '/builder/tasks': 'Bearer sk-live-for-drift-0123456789abcdef',
+    '/about': undefined,
+    '/not/configured': undefined,
+  })
+})
+
 test('what has drifted is told by recording, the worst first', async () => {
   const { refusal: _gone, ...message } = completion('x').choices[0]?.message ?? {}
   const live = await liveThat(

@@ -9,24 +9,24 @@ import { type Capture, messagesOf, type RecordedRequest, type SendToLive } from 
 import type { LiveSession } from '../../supabase/live-session.js'
 import { type Ask, askServer, type OpeningAt } from './ask-server.js'
 
-interface AskLiveOptions {
+export interface AskLiveOptions {
   readonly upstream: Config['upstream']
   /** A longer answer is an error. */
   readonly maxBytes: number
   /** The token of the user signed in with `standin login`, used when there is no API key. */
   readonly userToken?: LiveSession['token'] | undefined
-  /** Whether an MCP server is at a path. */
-  readonly isMcp: (path: string) => boolean
+  /** Whether an API key gives access to a path that the document does not list. */
+  readonly isForKeys: (path: string) => boolean
   readonly openingAt: OpeningAt
 }
 
 /** Asks only `upstream.baseUrl` and does not follow redirects. Errors carry a sentence for the user. */
 export function askLive(options: AskLiveOptions): SendToLive {
-  const { upstream, userToken, isMcp, openingAt } = options
+  const { upstream, userToken, isForKeys, openingAt } = options
   const ask: Ask = async (recorded, signal, headers = {}) => {
     const apiKey = upstream.apiKey || (await userToken?.()) || ''
     const to = requestOptions(recorded, upstream, signal)
-    const own = headersFor(recorded, { apiKey, anonKey: upstream.anonKey, isMcp })
+    const own = headersFor(recorded, { apiKey, anonKey: upstream.anonKey, isForKeys })
     return send(recorded, { ...to, headers: { ...own, ...headers } }, options)
   }
   return (recorded, signal) =>
@@ -91,10 +91,10 @@ function send(
 
 function headersFor(
   recorded: RecordedRequest,
-  { apiKey, anonKey, isMcp }: Pick<Config['upstream'], 'apiKey' | 'anonKey'> & Pick<AskLiveOptions, 'isMcp'>,
+  { apiKey, anonKey, isForKeys }: Pick<Config['upstream'], 'apiKey' | 'anonKey'> & Pick<AskLiveOptions, 'isForKeys'>,
 ): Record<string, string | number> {
   const { path } = recorded
-  const kind = credentialKindOf(path, isMcp)
+  const kind = credentialKindOf(path, () => isForKeys(path))
   const credential = kind === undefined ? '' : { apiKey, anonKey }[kind]
   const text = textOf(recorded)
   return {

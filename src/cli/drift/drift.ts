@@ -8,8 +8,9 @@ import { compare } from '../../contract/compare.js'
 import { shapeOfAnswer } from '../../contract/shape.js'
 import { compareTools } from '../../contract/tools.js'
 import { glob } from '../../core/paths.js'
-import { credentialKindOf } from '../../http/proxy/credentials.js'
+import { credentialKindOf, opensWithKey } from '../../http/proxy/credentials.js'
 import { mcpPathsOf, openLiveSession } from '../../platform/upstream.js'
+import type { Platform } from '../../platform.js'
 import {
   type DriftResult,
   type Folder,
@@ -20,13 +21,13 @@ import {
 } from '../../recordings/index.js'
 import { anyPlaceholder, createRedact } from '../../redact/index.js'
 import { type CommandLine, command, text, whole, yes } from '../command.js'
-import { load } from '../load.js'
+import { load, lookInto } from '../load.js'
 import { harmless, near } from '../output.js'
 import { createProgress, noProgress } from '../progress.js'
 import { junitOf } from '../report/junit.js'
 import { createReporter, failOnFlag, reportFlags, requireWritable, writeReport } from '../report/reporter.js'
 import { EXIT_STOPPED, stopOnSignals } from '../stop-signals.js'
-import { askLive } from './ask-live.js'
+import { type AskLiveOptions, askLive } from './ask-live.js'
 import type { OpeningAt } from './ask-server.js'
 import { failuresOf, reportOf } from './report.js'
 
@@ -57,7 +58,7 @@ async function drift(line: CommandLine<typeof flags>): Promise<undefined> {
   if (junit !== undefined) requireWritable('--junit', junit)
   const startedMs = performance.now()
   const stopping = stopOnSignals()
-  const found = await look(loaded, line.flags, stopping)
+  const found = await lookInto(line, platform => look(platform, line.flags, stopping))
   const report = reportOf({ ...found, failOn, upstream, seconds: (performance.now() - startedMs) / 1000 })
   process.exitCode = exitCodeOf(found.results, failOn, stopping)
   await reporter.write(report)
@@ -66,10 +67,11 @@ async function drift(line: CommandLine<typeof flags>): Promise<undefined> {
 }
 
 async function look(
-  { config, dir }: LoadedConfig,
+  platform: Platform,
   { only, update, concurrency, json, quiet }: CommandLine<typeof flags>['flags'],
   signal: AbortSignal,
 ): Promise<{ readonly results: readonly DriftResult[]; readonly total: number }> {
+  const { config, dir } = platform.loaded
   const { upstream, recordings } = config
   const folder = openFolder(path.resolve(dir, recordings.dir))
   const wanted = glob(only ?? '*')
@@ -78,19 +80,19 @@ async function look(
   if (kept.length === 0)
     throw new StartError(`There are no recordings in ${near(folder.dir)}, so nothing could be compared.`)
   const rules = redactionRules(config)
+  const isForKeys = await keyPathsOf(platform)
   const userToken = await openLiveSession(upstream, sentence => console.error(sentence))
-  const isMcp = mcpPathsOf(config) ?? (() => false)
   const progress = json || quiet ? noProgress : createProgress(kept.length, process.stderr)
   const results = await findDrift({
     ...{ folder, kept, concurrency, update, signal },
-    credentialFor: path => credentialFor(path, { ...upstream, isMcp, hasSession: userToken !== undefined }),
+    credentialFor: path => credentialFor(path, { ...upstream, isForKeys, hasSession: userToken !== undefined }),
     compare: (recorded, live) =>
       compareTools(recorded.body, live.body) ?? compare(shapeOfAnswer(recorded), shapeOfAnswer(live)),
     ask: askLive({
       upstream,
       maxBytes: recordings.maxBytes,
       userToken,
-      isMcp,
+      isForKeys,
       openingAt: await openings(folder, kept),
     }),
     redact: createRedact(rules),
@@ -99,6 +101,13 @@ async function look(
     ended: progress.step,
   }).finally(progress.end)
   return { results, total: kept.length }
+}
+
+/** Whether an API key gives access to a path that the document does not list. */
+async function keyPathsOf({ loaded, ownPathsAt }: Platform): Promise<(path: string) => boolean> {
+  const isMcp = mcpPathsOf(loaded.config)
+  const at = await ownPathsAt()
+  return path => isMcp?.(path) || at(path).some(({ access }) => opensWithKey(access))
 }
 
 /** The `initialize` parameters of recorded MCP sessions, by path. */
@@ -113,14 +122,15 @@ async function openings(folder: Folder, kept: readonly RecordingFile[]): Promise
   return path => found.get(path)
 }
 
-interface Credentials extends Pick<LoadedConfig['config']['upstream'], 'apiKey' | 'anonKey'> {
-  readonly isMcp: (path: string) => boolean
+interface Credentials
+  extends Pick<LoadedConfig['config']['upstream'], 'apiKey' | 'anonKey'>,
+    Pick<AskLiveOptions, 'isForKeys'> {
   readonly hasSession: boolean
 }
 
 /** The credential that askLive sends for a path, as users know it. */
-function credentialFor(path: string, { isMcp, hasSession, ...keys }: Credentials): string | undefined {
-  const kind = credentialKindOf(path, isMcp)
+function credentialFor(path: string, { isForKeys, hasSession, ...keys }: Credentials): string | undefined {
+  const kind = credentialKindOf(path, () => isForKeys(path))
   if (kind === undefined) return undefined
   if (keys[kind] !== '') return `upstream.${kind}`
   return kind === 'apiKey' && hasSession ? 'the session of standin login' : `a request without upstream.${kind}`

@@ -15,7 +15,7 @@ export interface ShownCredential {
 export type LiveCredentials = (exchange: Exchange) => ShownCredential | Promise<ShownCredential>
 
 interface PlatformKeys {
-  /** Whether an MCP server is at a path. The API key gives access to its tools too. */
+  /** Whether an MCP server is at a path. */
   readonly isMcp?: ((path: string) => boolean) | undefined
   readonly apiKey: string
   readonly anonKey: string
@@ -37,21 +37,26 @@ export function platformCredentials({ apiKey, anonKey, userToken, isMcp }: Platf
   const [none, anon, key] = [bearer(''), bearer(anonKey), bearer(apiKey)]
   const ofModels = apiKey === '' && userToken ? () => shownLater(userToken()) : () => key
   return ({ path, endpoint }) => {
-    const kind = credentialKindOf(path, isMcp)
-    if (kind !== undefined) return kind === 'anonKey' ? anon : ofModels()
-    // An API key also gives access to the builder services, which the document does not list. A configured path is one of them.
-    return endpoint?.isOwn && isForKeys(endpoint.access) ? ofModels() : none
+    const kind = credentialKindOf(path, () => isMcp?.(path) || (endpoint?.isOwn && opensWithKey(endpoint.access)))
+    if (kind === undefined) return none
+    return kind === 'anonKey' ? anon : ofModels()
   }
 }
 
-/** The live credential for a path, by the name of its option; `undefined` where the document requires none. */
-export function credentialKindOf(path: string, isMcp: PlatformKeys['isMcp']): 'apiKey' | 'anonKey' | undefined {
+/**
+ * The live credential for a path, by the name of its option; `undefined` where the document requires none. An API key
+ * also gives access to tools and to builder services. The document does not list them, so `isForKeys` says whether the
+ * path is configured as one of them.
+ */
+export function credentialKindOf(path: string, isForKeys: () => boolean | undefined): 'apiKey' | 'anonKey' | undefined {
   if (path.startsWith('/v1/')) return 'apiKey'
   if (path === INDEX || path.startsWith(`${INDEX}/`)) return 'anonKey'
-  return isMcp?.(path) ? 'apiKey' : undefined
+  return isForKeys() ? 'apiKey' : undefined
 }
 
-const isForKeys = (access: Access) => access !== 'anyone' && access.some(kind => kind === 'apiKey' || kind === 'user')
+/** Whether an API key or the token of a user is enough for this access. */
+export const opensWithKey = (access: Access) =>
+  access !== 'anyone' && access.some(kind => kind === 'apiKey' || kind === 'user')
 
 const shownLater = (token: Token | Promise<Token>) => (token instanceof Promise ? token.then(bearer) : bearer(token))
 
