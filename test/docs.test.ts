@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
@@ -11,6 +10,7 @@ import { assembledText, ignoreFrom, keyOf } from '../src/recordings/index.js'
 import { createReplies, lint, loadRules, magicWords } from '../src/replies/index.js'
 import { start } from './command.js'
 import { loadConfig } from './configuration.js'
+import { freePort } from './free-port.js'
 import { asking } from './package/apps.js'
 import { referenceFiles } from './reference.js'
 import { platformWith } from './scene.js'
@@ -74,14 +74,6 @@ async function environment(): Promise<Record<string, string>> {
   }
 }
 
-async function freePort(): Promise<string> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', () => resolve()))
-  const { port } = server.address() as { port: number }
-  await new Promise(resolve => server.close(resolve))
-  return String(port)
-}
-
 const expected: Record<string, RegExp> = {
   curl: /Hello from the platform!/,
   'The API index': /"endpoints":\[/,
@@ -122,7 +114,7 @@ exec "${process.execPath}" "${root}/dist/cli.js" "$@"
 `,
     { mode: 0o755 },
   )
-  const env = { ...(await environment()), PORT: await freePort(), PATH: `${dir}:${process.env.PATH}` }
+  const env = { ...(await environment()), PORT: String(await freePort()), PATH: `${dir}:${process.env.PATH}` }
   const printed = await run('bash', ['-euc', code], env, dir)
   expect(printed).toMatch(expected[heading] as RegExp)
 })

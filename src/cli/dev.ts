@@ -82,11 +82,11 @@ async function start({ flags, overrides }: Line): Promise<undefined> {
   const { tellRequests, tellMessages, tellProblems, requireChecks, banner, ...loaded } = await loading()
   log = loaded.log
   requireChecks(platform, flags)
-  const renew = flags.quiet && !flags.json ? async () => {} : await tellRequests(platform, log, flags)
   const inWords = (colors: Colors) => banner(platform, version, colors)
   log.say({ event: 'ready', ...factsOf(platform) }, inWords)
   tellMessages(platform, log)
   tellProblems(platform, log)
+  const renew = flags.quiet && !flags.json ? async () => {} : await tellRequests(platform, log, flags)
   await reloadOnChange({ platform, log, inWords, readAtMs, renew })
 }
 

@@ -1,8 +1,10 @@
 /**
  * Reports what happens in a platform: as JSON lines for programs, or as text for people. Loaded while the port opens.
  */
+import type { EndpointViolations } from '../check/finding.js'
 import type { JournalEntry } from '../journal/index.js'
 import type { Platform } from '../platform.js'
+import type { Miss } from '../recordings/index.js'
 import type { RunFlags } from './command.js'
 import { followRequests, type LogLine, loadBodyLines } from './log-line.js'
 import { createLogLines } from './log-lines.js'
@@ -69,16 +71,20 @@ export async function createEventLog(
   }
 }
 
-/** Reports requests. Returns a function that reloads the redaction rules after a change of the configuration. */
+/** Reports requests, beginning with those that were answered before the log was loaded. Returns a function that reloads the redaction rules after a change of the configuration. */
 export const tellRequests = (platform: Platform, log: EventLog, { verbose }: Flags): Promise<() => Promise<void>> =>
   followRequests(platform, verbose, (line, entry) => log.request(requestEvent(line, entry), line, entry))
 
-/** Reports problems as they occur. */
+/** Reports problems, beginning with those that occurred before the log was loaded. */
 export function tellProblems(platform: Platform, log: EventLog): void {
-  platform.onMiss(miss => log.problem({ event: 'miss', ...miss }, colors => missText(miss, colors)))
-  platform.violations.onViolating(violating =>
-    log.problem({ event: 'violation', ...violating }, colors => violatingText(violating, colors)),
-  )
+  const { misses, onMiss, violations } = platform
+  const tellMiss = (miss: Miss) => log.problem({ event: 'miss', ...miss }, colors => missText(miss, colors))
+  const tellViolations = (violating: EndpointViolations) =>
+    log.problem({ event: 'violation', ...violating }, colors => violatingText(violating, colors))
+  for (const miss of misses().toReversed()) tellMiss(miss)
+  for (const violating of violations.list().toReversed()) tellViolations(violating)
+  onMiss(tellMiss)
+  violations.onViolating(tellViolations)
 }
 
 /** Reports messages in the outbox: codes and links. */

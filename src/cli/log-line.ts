@@ -67,11 +67,15 @@ const loadCallOf = async ({ mcp }: Config): Promise<CallOf> =>
 /** `entry` is given with --verbose, unless the journal has already dropped it under heavy load. */
 type Tell = (line: LogLine, entry?: JournalEntry) => void
 
-/** Returns a function that reloads the redaction rules after a change of the configuration. */
+/**
+ * Tells all requests, beginning with those that were answered already. Returns a function that reloads the redaction
+ * rules after a change of the configuration.
+ */
 export async function followRequests(platform: Platform, isVerbose: boolean, tell: Tell): Promise<() => Promise<void>> {
   const { journal } = platform
   let redact = await loadRedact(platform.loaded.config)
   let callOf = await loadCallOf(platform.loaded.config)
+  for (const entry of journal.entries()) tell(entry, isVerbose ? entry : undefined)
   journal.follow((exchange, id) => {
     const entry = isVerbose ? journal.get(String(id)) : undefined
     tell(entry ?? logLineOf(exchange, redact, callOf), entry)

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { developmentApiKey } from '../../src/core/secrets.js'
 import { askChat, runInProcess, start, startReady, writeInto } from '../command.js'
+import { freePort } from '../free-port.js'
 import { hello } from '../scene.js'
 import { isUnknown, KEY_UNKNOWN, mustBe, NEAREST, NEEDS_LIVE, wholeNumber } from '../sentences.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
@@ -15,6 +16,36 @@ const escapeCode = '\u001b'
 
 /** What stands behind a name in the banner. */
 const fact = (line: string) => line.trim().split(/ {2,}/)[1] ?? ''
+
+/** Asks until the port is open. */
+async function askedAtOnce(url: string): Promise<Response> {
+  for (;;) {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(60_000) }).catch(() => undefined)
+    if (answer) return answer
+    await new Promise(resolve => setImmediate(resolve))
+  }
+}
+
+test('requests and misses from the first moment on are in the log, after the start', async () => {
+  const port = await freePort()
+  const { stdout } = start(['replay', '--port', String(port), '--state', 'memory', '--json'])
+  const url = `http://127.0.0.1:${port}`
+  const headers = { authorization: `Bearer ${developmentApiKey}` }
+  expect((await askedAtOnce(`${url}/v1/models`)).status).toBe(401)
+  expect((await fetch(`${url}/v1/models`, { headers })).status).toBe(424)
+  await stdout.next('"status":424')
+  const [first, ...others] = stdout.text
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  expect(first).toMatchObject({ event: 'ready', url })
+  // The miss is told by itself as well.
+  expect(others.map(({ event, status }) => `${event} ${status}`).sort()).toEqual([
+    'miss undefined',
+    'request 401',
+    'request 424',
+  ])
+})
 
 test('the banner says where everything is, and what to copy into .env', async () => {
   const { stdout, stderr, dir } = start(['--port', '0'])

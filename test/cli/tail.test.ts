@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { openPlatform } from '../../src/platform.js'
 import { run, start } from '../command.js'
+import { freePort } from '../free-port.js'
 import { hello, platformWith } from '../scene.js'
 import { flagWhole, NO_CREDENTIAL } from '../sentences.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
@@ -12,15 +13,6 @@ async function tailing(url: string, flags: readonly string[] = [], scene: Parame
   const command = start(['tail', '--url', url, ...flags], scene)
   await command.stderr.next('Following')
   return command
-}
-
-/** A port that nothing listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise(resolve => server.close(resolve))
-  return port
 }
 
 /** Starts one whose place is known beforehand, to be stopped and started again. */
