@@ -53,17 +53,19 @@ export function endpointFolder(path: string): string {
 const isReserved = /^(?:con|prn|aux|nul|(?:com|lpt)\d)$/
 
 /** Lower-case letters and digits, separated by dashes. Accents are removed, and so are letters of other scripts. */
-const words = (text: string, longest: number) =>
-  cut(
-    text
-      .slice(0, 10 * longest)
-      .normalize('NFKD')
-      .replace(/\p{M}/gu, '')
-      .toLowerCase()
-      .replace(/[^a-z0-9]+/g, '-')
-      .replace(/^-|-$/g, ''),
-    longest,
-  )
+function words(text: string, longest: number): string {
+  const plain = text
+    .slice(0, 10 * longest)
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+  let found = ''
+  for (const [word] of plain.matchAll(/[a-z0-9]+/g)) {
+    found += found === '' ? word : `-${word}`
+    if (found.length > longest) break
+  }
+  return cut(found, longest)
+}
 
 /** Cuts at the end of a word, if one ends in the second half. */
 function cut(text: string, longest: number): string {
