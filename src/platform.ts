@@ -24,10 +24,7 @@ export async function openPlatform(sources: PlatformSources): Promise<OpenPlatfo
   const parts = createPlatformParts(sources, await loadConfig(sources))
   const { delivery, assemblies } = parts
   const { host, port } = assemblies.current().loaded.config
-  if (sources.listen !== false) {
-    await delivery.listen({ host, port })
-    sources.onListening?.()
-  }
+  if (sources.listen !== false) await delivery.listen({ host, port })
   try {
     await parts.ready()
     return platformOf(parts)

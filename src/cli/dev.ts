@@ -67,7 +67,6 @@ async function start({ flags, overrides }: Line): Promise<undefined> {
     env: process.env,
     report: beside,
     warn: beside,
-    onListening: tuneGarbageCollection,
   })
   // Loading the log takes time, and requests can be answered before it is loaded.
   const loading = once(() => loadLog(flags))
@@ -79,6 +78,7 @@ async function start({ flags, overrides }: Line): Promise<undefined> {
     process.exit(conclude(platform, log, flags) ? EXIT_FAILED : 0)
   })
   const platform = await opening
+  tuneGarbageCollection()
   const { tellRequests, tellMessages, tellProblems, requireChecks, banner, ...loaded } = await loading()
   log = loaded.log
   requireChecks(platform, flags)
@@ -91,8 +91,8 @@ async function start({ flags, overrides }: Line): Promise<undefined> {
 }
 
 /**
- * Tells V8 how our objects live, which it would conclude wrongly from what a start loads, and from the first
- * exchanges, because they stay in the journal.
+ * Tells V8 how our objects live, which it would conclude wrongly from the first exchanges, because they stay in the
+ * journal. Told only when everything is loaded: with thousands of rules, V8 needs the space that it has grown by then.
  *
  * - It would allocate all exchanges as old objects, which only a full garbage collection frees, along with everything
  *   they refer to. That costs up to a quarter of the throughput.

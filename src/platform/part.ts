@@ -54,8 +54,6 @@ export interface PlatformSources extends ConfigSources {
   readonly rules?: readonly RuleInput[]
   /** False to open no port, so that only the handler answers. */
   readonly listen?: boolean
-  /** Called when the port is open, before the rest is loaded. */
-  readonly onListening?: () => void
   /** Called with internal errors, which are not the client's fault. */
   readonly report?: (error: unknown) => void
   /** Called with warnings, as sentences. */
