@@ -4,7 +4,6 @@ import https from 'node:https'
 import type { Config } from '../../config/schema.js'
 import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../../core/errors.js'
 import { isStatus } from '../../http/fit-error.js'
-import { credentialKindOf } from '../../http/proxy/credentials.js'
 import { type Capture, messagesOf, type RecordedRequest, type SendToLive } from '../../recordings/index.js'
 import type { LiveSession } from '../../supabase/live-session.js'
 import { type Ask, askServer, type OpeningAt } from './ask-server.js'
@@ -15,18 +14,18 @@ export interface AskLiveOptions {
   readonly maxBytes: number
   /** The token of the user signed in with `standin login`, used when there is no API key. */
   readonly userToken?: LiveSession['token'] | undefined
-  /** Whether an API key gives access to a path that the document does not list. */
-  readonly isForKeys: (path: string) => boolean
+  /** The live credential for a path, by the name of its option. */
+  readonly credentialOf: (path: string) => 'apiKey' | 'anonKey' | undefined
   readonly openingAt: OpeningAt
 }
 
 /** Asks only `upstream.baseUrl` and does not follow redirects. Errors carry a sentence for the user. */
 export function askLive(options: AskLiveOptions): SendToLive {
-  const { upstream, userToken, isForKeys, openingAt } = options
+  const { upstream, userToken, credentialOf, openingAt } = options
   const ask: Ask = async (recorded, signal, headers = {}) => {
     const apiKey = upstream.apiKey || (await userToken?.()) || ''
     const to = requestOptions(recorded, upstream, signal)
-    const own = headersFor(recorded, { apiKey, anonKey: upstream.anonKey, isForKeys })
+    const own = headersFor(recorded, { apiKey, anonKey: upstream.anonKey, credentialOf })
     return send(recorded, { ...to, headers: { ...own, ...headers } }, options)
   }
   return (recorded, signal) =>
@@ -91,11 +90,11 @@ function send(
 
 function headersFor(
   recorded: RecordedRequest,
-  { apiKey, anonKey, isForKeys }: Pick<Config['upstream'], 'apiKey' | 'anonKey'> & Pick<AskLiveOptions, 'isForKeys'>,
+  { credentialOf, ...keys }: Pick<Config['upstream'], 'apiKey' | 'anonKey'> & Pick<AskLiveOptions, 'credentialOf'>,
 ): Record<string, string | number> {
   const { path } = recorded
-  const kind = credentialKindOf(path, () => isForKeys(path))
-  const credential = kind === undefined ? '' : { apiKey, anonKey }[kind]
+  const kind = credentialOf(path)
+  const credential = kind === undefined ? '' : keys[kind]
   const text = textOf(recorded)
   return {
     accept: '*/*',

@@ -8,7 +8,7 @@ import { compare } from '../../contract/compare.js'
 import { shapeOfAnswer } from '../../contract/shape.js'
 import { compareTools } from '../../contract/tools.js'
 import { glob } from '../../core/paths.js'
-import { credentialKindOf, opensWithKey } from '../../http/proxy/credentials.js'
+import { documentedCredentialOf, opensWithKey } from '../../http/proxy/credentials.js'
 import { mcpPathsOf, openLiveSession } from '../../platform/upstream.js'
 import type { Platform } from '../../platform.js'
 import {
@@ -80,19 +80,19 @@ async function look(
   if (kept.length === 0)
     throw new StartError(`There are no recordings in ${near(folder.dir)}, so nothing could be compared.`)
   const rules = redactionRules(config)
-  const isForKeys = await keyPathsOf(platform)
+  const credentialOf = await liveCredentials(platform)
   const userToken = await openLiveSession(upstream, sentence => console.error(sentence))
   const progress = json || quiet ? noProgress : createProgress(kept.length, process.stderr)
   const results = await findDrift({
     ...{ folder, kept, concurrency, update, signal },
-    credentialFor: path => credentialFor(path, { ...upstream, isForKeys, hasSession: userToken !== undefined }),
+    credentialFor: path => credentialFor(path, { ...upstream, credentialOf, hasSession: userToken !== undefined }),
     compare: (recorded, live) =>
       compareTools(recorded.body, live.body) ?? compare(shapeOfAnswer(recorded), shapeOfAnswer(live)),
     ask: askLive({
       upstream,
       maxBytes: recordings.maxBytes,
       userToken,
-      isForKeys,
+      credentialOf,
       openingAt: await openings(folder, kept),
     }),
     redact: createRedact(rules),
@@ -103,11 +103,12 @@ async function look(
   return { results, total: kept.length }
 }
 
-/** Whether an API key gives access to a path that the document does not list. */
-async function keyPathsOf({ loaded, ownPathsAt }: Platform): Promise<(path: string) => boolean> {
+/** Which live credential is for which path. */
+async function liveCredentials({ loaded, ownPathsAt }: Platform): Promise<AskLiveOptions['credentialOf']> {
   const isMcp = mcpPathsOf(loaded.config)
   const at = await ownPathsAt()
-  return path => isMcp?.(path) || at(path).some(({ access }) => opensWithKey(access))
+  const isForKeys = (path: string) => isMcp?.(path) || at(path).some(({ access }) => opensWithKey(access))
+  return path => documentedCredentialOf(path) ?? (isForKeys(path) ? 'apiKey' : undefined)
 }
 
 /** The `initialize` parameters of recorded MCP sessions, by path. */
@@ -124,13 +125,13 @@ async function openings(folder: Folder, kept: readonly RecordingFile[]): Promise
 
 interface Credentials
   extends Pick<LoadedConfig['config']['upstream'], 'apiKey' | 'anonKey'>,
-    Pick<AskLiveOptions, 'isForKeys'> {
+    Pick<AskLiveOptions, 'credentialOf'> {
   readonly hasSession: boolean
 }
 
 /** The credential that askLive sends for a path, as users know it. */
-function credentialFor(path: string, { isForKeys, hasSession, ...keys }: Credentials): string | undefined {
-  const kind = credentialKindOf(path, () => isForKeys(path))
+function credentialFor(path: string, { credentialOf, hasSession, ...keys }: Credentials): string | undefined {
+  const kind = credentialOf(path)
   if (kind === undefined) return undefined
   if (keys[kind] !== '') return `upstream.${kind}`
   return kind === 'apiKey' && hasSession ? 'the session of standin login' : `a request without upstream.${kind}`

@@ -37,21 +37,20 @@ export function platformCredentials({ apiKey, anonKey, userToken, isMcp }: Platf
   const [none, anon, key] = [bearer(''), bearer(anonKey), bearer(apiKey)]
   const ofModels = apiKey === '' && userToken ? () => shownLater(userToken()) : () => key
   return ({ path, endpoint }) => {
-    const kind = credentialKindOf(path, () => isMcp?.(path) || (endpoint?.isOwn && opensWithKey(endpoint.access)))
-    if (kind === undefined) return none
-    return kind === 'anonKey' ? anon : ofModels()
+    const kind = documentedCredentialOf(path)
+    if (kind === 'anonKey') return anon
+    const isForKeys = kind === 'apiKey' || isMcp?.(path) || (endpoint?.isOwn && opensWithKey(endpoint.access))
+    return isForKeys ? ofModels() : none
   }
 }
 
 /**
- * The live credential for a path, by the name of its option; `undefined` where the document requires none. An API key
- * also gives access to tools and to builder services. The document does not list them, so `isForKeys` says whether the
- * path is configured as one of them.
+ * The live credential for a documented path, by the name of its option. An API key also gives access to tools and to
+ * builder services, which the document does not list: where those are, only the configuration says.
  */
-export function credentialKindOf(path: string, isForKeys: () => boolean | undefined): 'apiKey' | 'anonKey' | undefined {
+export function documentedCredentialOf(path: string): 'apiKey' | 'anonKey' | undefined {
   if (path.startsWith('/v1/')) return 'apiKey'
-  if (path === INDEX || path.startsWith(`${INDEX}/`)) return 'anonKey'
-  return isForKeys() ? 'apiKey' : undefined
+  return path === INDEX || path.startsWith(`${INDEX}/`) ? 'anonKey' : undefined
 }
 
 /** Whether an API key or the token of a user is enough for this access. */
