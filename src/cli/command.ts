@@ -117,6 +117,14 @@ export interface CommandLine<F extends Flags = {}> {
   readonly overrides: readonly Override[]
 }
 
+/** What tells a command which configuration to read. */
+export type ConfigLine = { readonly flags: { readonly config: string | undefined } } & Pick<CommandLine, 'overrides'>
+
+/** The configuration that a command line asks for, in the folder where the command runs. */
+export function sourcesOf({ flags, overrides }: ConfigLine) {
+  return { cwd: process.cwd(), file: flags.config, flags: overrides, env: process.env }
+}
+
 /** The values of the flags of a command that starts a platform. */
 export type RunFlags = CommandLine<typeof runFlags>['flags']
 

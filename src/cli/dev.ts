@@ -10,7 +10,7 @@ import { configFileName, replyFilesOf } from '../config/load.js'
 import { once } from '../core/work.js'
 import { openPlatform, type Platform } from '../platform.js'
 import { version } from '../version.js'
-import { type CommandLine, command, runFlags, sharedFlags } from './command.js'
+import { type CommandLine, command, runFlags, sharedFlags, sourcesOf } from './command.js'
 import type { EventLog } from './event-log.js'
 import type { Colors } from './output.js'
 import { ECHO_MS } from './stop-signals.js'
@@ -53,21 +53,15 @@ const inMode = (mode: string) =>
 export const commands = { dev, record: inMode('record'), replay: inMode('replay') }
 
 /** Resolves when the platform is ready. Rejects with the errors of `openPlatform`. */
-async function start({ flags, overrides }: Line): Promise<undefined> {
+async function start(line: Line): Promise<undefined> {
+  const { flags } = line
   let log: EventLog | undefined
   const beside = (value: unknown) => {
     log?.interrupt()
     console.error(value)
   }
   const readAtMs = Date.now()
-  const opening = openPlatform({
-    cwd: process.cwd(),
-    file: flags.config,
-    flags: overrides,
-    env: process.env,
-    report: beside,
-    warn: beside,
-  })
+  const opening = openPlatform({ ...sourcesOf(line), report: beside, warn: beside })
   // Loading the log takes time, and requests can be answered before it is loaded.
   const loading = once(() => loadLog(flags))
   stopOnSignals(async graceMs => {

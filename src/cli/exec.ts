@@ -8,7 +8,7 @@ import { once } from '../core/work.js'
 import { environmentOf } from '../platform/platform.js'
 import { openPlatform, type Platform } from '../platform.js'
 import { warningsOf } from './banner.js'
-import { type CommandLine, command, runFlags, sharedFlags } from './command.js'
+import { type CommandLine, command, runFlags, sharedFlags, sourcesOf } from './command.js'
 import { conclude, createEventLog, tellMessages, tellProblems, tellRequests } from './event-log.js'
 import { colorsFor } from './output.js'
 import { missAdvice, requireChecks } from './receipt.js'
@@ -38,7 +38,8 @@ export const commands = {
 }
 
 /** Returns the exit code. Only the child writes to standard output. Rejects with the errors of `openPlatform`. */
-async function exec({ child: program, flags, overrides }: CommandLine<typeof execFlags>): Promise<number> {
+async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
+  const { child: program, flags, overrides } = line
   if (program.length === 0) throw new UsageError('standin exec needs a command: standin exec -- npm test.')
   let child: Child | undefined
   let early: NodeJS.Signals | undefined
@@ -46,13 +47,7 @@ async function exec({ child: program, flags, overrides }: CommandLine<typeof exe
     if (child) child.send(signal)
     else early ??= signal
   })
-  const sources = {
-    cwd: process.cwd(),
-    file: flags.config,
-    flags: overrides,
-    env: process.env,
-    report: (error: unknown) => console.error(error),
-  }
+  const sources = { ...sourcesOf(line), report: (error: unknown) => console.error(error) }
   const platform = await openPlatform({ ...sources, flags: [...overrides, ...ownPlace(await loadConfig(sources))] })
   requireChecks(platform, flags)
   // The child writes to the same terminal.
