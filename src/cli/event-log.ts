@@ -71,7 +71,10 @@ export async function createEventLog(
   }
 }
 
-/** Reports requests, beginning with those that were answered before the log was loaded. Returns a function that reloads the redaction rules after a change of the configuration. */
+/**
+ * Reports requests, beginning with those that were answered before the log was loaded. Returns a function that reloads
+ * the redaction rules after a change of the configuration.
+ */
 export const tellRequests = (platform: Platform, log: EventLog, { verbose }: Flags): Promise<() => Promise<void>> =>
   followRequests(platform, verbose, (line, entry) => log.request(requestEvent(line, entry), line, entry))
 
