@@ -1,8 +1,10 @@
 /** Builds dist/: few files, with what every start needs inside them, since finding and reading many small ones takes most of a start. */
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, type CodeSplittingNameFunction, defineConfig, type OutputBundle, type Plugin } from 'rolldown'
+import { type ESTree, parseSync, Visitor } from 'rolldown/utils'
 
 /** Loaded from node_modules when first needed. Everything else goes into the bundle. */
 const loadedLater =
@@ -55,12 +57,72 @@ const ascii: Plugin = {
   },
 }
 
+/** The files whose compiled code is kept from one start to the next. */
+const kept = ['start', 'yaml', 'running']
+
+/**
+ * Puts the code of these files into a function, in a script of its own: V8 hands out the compiled code of scripts, not of modules. What is
+ * left of the module calls the function with what it imports, and exports what the function returns.
+ */
+const compiled: Plugin = {
+  name: 'compiled',
+  generateBundle(_options, bundle) {
+    for (const name of kept) {
+      const chunk = chunksOf(bundle).find(({ fileName }) => fileName === `chunks/${name}.js`)
+      if (!chunk) throw new Error(`There is no file ${name} to keep the compiled code of.`)
+      const { imports, locals, exports, body } = asFunction(chunk.code)
+      const values = exports.map(({ local }) => local)
+      const source = `(function ($meta, $import, ${locals}) {"use strict";\n${body}return [${values}];\n})`
+      this.emitFile({ type: 'asset', fileName: `chunks/${name}.code.js`, source })
+      const digest = createHash('sha256').update(source).digest('hex').slice(0, 16)
+      chunk.code = `${imports.join('\n')}
+import { compiledCode as $compiled } from "./compiled.js";
+const [${values.map((_, i) => `$${i}`)}] = $compiled.run(new URL("${name}.code.js", import.meta.url), "${digest}")(
+  import.meta, name => import(name), ${locals});
+export { ${exports.map(({ name }, i) => `$${i} as ${name}`)} };
+`
+    }
+  },
+}
+
+/** A module taken apart: its import statements and the names in them, its exports, and the rest as the body of a function. */
+function asFunction(code: string) {
+  const { program } = parseSync('module.js', code)
+  const imports = program.body.filter(node => node.type === 'ImportDeclaration')
+  const exported = program.body.filter(node => node.type === 'ExportNamedDeclaration')
+  const exports = exported
+    .flatMap(({ specifiers }) => specifiers)
+    .map(({ local, exported }) => ({ local: nameOf(local), name: nameOf(exported) }))
+  const declared = program.body.flatMap(node =>
+    node.type === 'VariableDeclaration' && node.kind === 'let' ? node.declarations : [],
+  )
+  for (const { id } of declared)
+    if (id.type === 'Identifier' && exports.some(({ local }) => local === id.name))
+      throw new Error(`${id.name} is exported and can change, and those who import it would not see that.`)
+  const changes = [...imports, ...exported].map(({ start, end }) => ({ start, end, to: '' }))
+  new Visitor({
+    ImportExpression: ({ start }) => changes.push({ start, end: start + 'import'.length, to: '$import' }),
+    MetaProperty: ({ start, end, meta }) => meta.name === 'import' && changes.push({ start, end, to: '$meta' }),
+  }).visit(program)
+  return {
+    imports: imports.map(({ start, end }) => code.slice(start, end)),
+    locals: imports.flatMap(({ specifiers }) => specifiers.map(({ local }) => local.name)),
+    exports,
+    body: changes
+      .toSorted((a, b) => b.start - a.start)
+      .reduce((text, { start, end, to }) => text.slice(0, start) + to + text.slice(end), code),
+  }
+}
+
+const nameOf = (name: ESTree.ModuleExportName) => (name.type === 'Literal' ? name.value : name.name)
+
 /**
  * Modules that are in one file with everything that they import statically. Finding and opening many files takes longer than compiling
  * one. With fifty files, V8 also optimizes what Node takes paths apart with, and the optimizing compiler alone takes 4 MB of memory. A
  * module that two of these need is in the first.
  */
 const together = {
+  compiled: ['src/compiled.ts'],
   /** What a start needs before it can do anything: the command line, and the command that starts a platform. */
   start: ['src/cli/main.ts', 'src/cli/dev.ts'],
   yaml: ['src/check/yaml.ts'],
@@ -189,7 +251,7 @@ export default defineConfig({
       liquidjs: path.resolve('node_modules/liquidjs/dist/liquid.browser.mjs'),
     },
   },
-  plugins: [builtins, ascii, licenses, page],
+  plugins: [builtins, ascii, compiled, licenses, page],
   // What is loaded later from one place may be there from the start for another.
   checks: { ineffectiveDynamicImport: false },
   output: {
@@ -198,6 +260,7 @@ export default defineConfig({
     cleanDir: true,
     // Comments are read at every start; lines and names stay as they are, for stack traces.
     comments: false,
+    minifyInternalExports: false,
     chunkFileNames: 'chunks/[name].js',
     codeSplitting: {
       groups: Object.entries(together).map(([name, entries], index, all) => ({

@@ -1,5 +1,6 @@
 /** Puts the platform together: the parts, and their order. The only file that knows every part. */
 import { randomBytes } from 'node:crypto'
+import { compiledCode } from './compiled.js'
 import { type LoadedConfig, loadConfig } from './config/load.js'
 import { isLoopback } from './core/origins.js'
 import { DASHBOARD } from './core/paths.js'
@@ -27,6 +28,7 @@ export async function openPlatform(sources: PlatformSources): Promise<OpenPlatfo
   if (sources.listen !== false) await delivery.listen({ host, port })
   try {
     await parts.ready()
+    compiledCode.keep()
     return platformOf(parts)
   } catch (error) {
     await parts.stop(0)

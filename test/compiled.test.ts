@@ -1,0 +1,61 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import { compiledCode } from '../src/compiled.js'
+import { folderWith, startReady } from './command.js'
+
+/** A built file whose code has been run: what it returned, and the files that are beside it once compiled code is kept. */
+function ran(dir: string, digest = 'abc') {
+  const run = compiledCode.run(pathToFileURL(path.join(dir, 'code.js')), digest) as (text: string) => string
+  const said = run('ready')
+  compiledCode.keep()
+  return { said, kept: readdirSync(dir).filter(name => name !== 'code.js') }
+}
+
+const files = { 'code.js': '(function (text) { return "It is " + text + "." })' }
+
+test('what was kept is not compiled again', () => {
+  const dir = folderWith(files)
+  const { said, kept } = ran(dir)
+  expect({ said, kept }).toEqual({ said: 'It is ready.', kept: [expect.stringContaining('code.js.abc.')] })
+  const before = statSync(path.join(dir, kept[0] ?? '')).ino
+  expect(ran(dir)).toEqual({ said, kept })
+  expect(statSync(path.join(dir, kept[0] ?? '')).ino).toBe(before)
+})
+
+test('code of another build of the same length is not mistaken for it', () => {
+  const dir = folderWith(files)
+  ran(dir)
+  writeFileSync(path.join(dir, 'code.js'), files['code.js'].replace('It is', 'I was'))
+  const { said, kept } = ran(dir, 'def')
+  expect(said).toBe('I was ready.')
+  expect(kept).toHaveLength(2)
+})
+
+/** A file that was never run, and a name that its compiled code would be kept under. */
+function neverRun(word: string) {
+  const dir = folderWith({ 'code.js': files['code.js'].replace('It', word) })
+  const [name = ''] = ran(folderWith(files)).kept
+  return { dir, name }
+}
+
+test('what is kept and cannot be used is replaced', () => {
+  const { dir, name } = neverRun('She')
+  writeFileSync(path.join(dir, name), 'not compiled code')
+  expect(ran(dir)).toEqual({ said: 'She is ready.', kept: [name] })
+  expect(readFileSync(path.join(dir, name), 'latin1')).not.toBe('not compiled code')
+})
+
+test('where nothing can be kept, code runs all the same', () => {
+  const { dir, name } = neverRun('He')
+  mkdirSync(path.join(dir, name, 'a folder'), { recursive: true })
+  expect(ran(dir)).toEqual({ said: 'He is ready.', kept: [name] })
+})
+
+test('the built command keeps the compiled code of its largest files once it is ready', async () => {
+  await startReady({ files: { 'platform.config.yaml': 'seed: 1\n' } })
+  const chunks = readdirSync(path.join(import.meta.dirname, '../dist/chunks'))
+  for (const name of ['start', 'yaml', 'running'])
+    expect(chunks).toContainEqual(expect.stringMatching(new RegExp(`^${name}\\.code\\.js\\.[0-9a-f]{16}\\.`)))
+})
