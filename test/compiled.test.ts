@@ -40,17 +40,32 @@ function neverRun(word: string) {
   return { dir, name }
 }
 
-test('what is kept and cannot be used is replaced', () => {
+test('what is kept and was damaged is replaced', () => {
   const { dir, name } = neverRun('She')
-  writeFileSync(path.join(dir, name), 'not compiled code')
-  expect(ran(dir)).toEqual({ said: 'She is ready.', kept: [name] })
-  expect(readFileSync(path.join(dir, name), 'latin1')).not.toBe('not compiled code')
+  const { kept } = ran(dir)
+  expect(kept).toEqual([name])
+  const file = path.join(dir, name)
+  const whole = readFileSync(file)
+  // The function that has run stays in V8's memory, so the damaged file belongs to code of the same text elsewhere.
+  const elsewhere = folderWith({ 'code.js': readFileSync(path.join(dir, 'code.js'), 'utf8') })
+  for (const damaged of [Buffer.alloc(whole.length), whole.subarray(0, -8), whole.fill(0, 100, 108)]) {
+    writeFileSync(path.join(elsewhere, name), damaged)
+    expect(ran(elsewhere)).toEqual({ said: 'She is ready.', kept: [name] })
+    expect(readFileSync(path.join(elsewhere, name)).equals(damaged)).toBe(false)
+  }
 })
 
 test('where nothing can be kept, code runs all the same', () => {
   const { dir, name } = neverRun('He')
   mkdirSync(path.join(dir, name, 'a folder'), { recursive: true })
   expect(ran(dir)).toEqual({ said: 'He is ready.', kept: [name] })
+})
+
+test('an app that was bundled with the package is told to leave it out', () => {
+  const away = pathToFileURL(path.join(folderWith(), 'code.js'))
+  expect(() => compiledCode.run(away, 'abc')).toThrow(
+    /cannot read its file .*code\.js\. If this code is bundled, leave Standin out/,
+  )
 })
 
 test('the built command keeps the compiled code of its largest files once it is ready', async () => {
