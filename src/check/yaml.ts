@@ -131,8 +131,10 @@ function replaceTexts(document: Document, replaceText: ReplaceText): typeof unto
 function shortenDigits(document: Document): void {
   visit(document, {
     Scalar(_key, node) {
+      // The value of a merge key is a symbol, which Number() would not take.
+      if (typeof node.value !== 'bigint') return
       const number = Number(node.value)
-      if (typeof node.value === 'bigint' && Number.isSafeInteger(number)) node.value = number
+      if (Number.isSafeInteger(number)) node.value = number
     },
   })
 }

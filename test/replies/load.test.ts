@@ -41,6 +41,13 @@ const complaintsAbout = (files: Files, patterns?: readonly string[]) =>
 
 const saying = (...texts: string[]) => texts.map(text => `- reply: { text: ${text} }\n`).join('')
 
+test('a rule takes over keys of another with a merge key', async () => {
+  const files = {
+    'replies/a.yaml': '- &one { name: one, when: { user: hello }, reply: { text: said } }\n- { <<: *one, name: two }\n',
+  }
+  expect(await textsOf(files)).toEqual(['said', 'said'])
+})
+
 test('rules stand in the order of the patterns, then of the file names, then of the file', async () => {
   const files = {
     'replies/b.yaml': saying('b1', 'b2'),
