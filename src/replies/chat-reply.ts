@@ -2,6 +2,8 @@
 import type { Path } from '../check/check.js'
 import { stringifyExact } from '../core/json.js'
 import type { ChatInput } from './conditions/chat-input.js'
+import { toolResultTest } from './conditions/compile.js'
+import type { When } from './conditions/form.js'
 import type { ReadyReply, ReplyOwner, Texts } from './dialect.js'
 import { seedOf } from './fake.js'
 import type { Choice, Generation, ToolCall } from './generation.js'
@@ -115,8 +117,11 @@ class ChatFacts extends RequestFacts<ChatInput> {
   get turn() {
     return this.input.turn
   }
+  /** The tool result that the rule's condition is about; without one, the last. */
   get tool() {
-    const last = this.input.toolResults.at(-1)
-    return last && toolFact(last.tool, last.text)
+    const { toolResults } = this.input
+    const { toolResult: wanted } = (this.owner.rule.when ?? {}) as When
+    const found = typeof wanted === 'object' ? toolResults.find(toolResultTest(wanted).holds) : toolResults.at(-1)
+    return found && toolFact(found.tool, found.text)
   }
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { ChatRequest } from '../../src/completions/request.js'
 import type { Caller } from '../../src/core/exchange.js'
-import type { RuleInput } from '../../src/replies/index.js'
+import type { Generation, RuleInput } from '../../src/replies/index.js'
 import { isUnknown, mustBe, mustBeSuch, NEAREST, validPattern } from '../sentences.js'
-import { repliesOf } from './replies.js'
+import { repliesOf, textOf } from './replies.js'
 
 type When = RuleInput['when']
 
@@ -58,6 +58,7 @@ test.each<[When, ChatRequest]>([
   [{ tools: 'b' }, asking({ tools: [tool('a'), tool('b')] })],
   [{ tools: ['b', 'a'] }, asking({ tools: [tool('a'), tool('b'), tool('c')] })],
   [{ tools: ['sql'] }, asking({ tools: [{ type: 'custom', custom: { name: 'sql' } }] })],
+  [{ tools: ['b*', '/^A$/i'] }, asking({ tools: [tool('a'), tool('bc')] })],
   [{ tools: ['old'] }, asking({ functions: [{ name: 'old' }] })],
   [{ toolResult: false }, asking({})],
   [{ toolResult: true }, asking({}, user('a'), called, result('c1', 'rain'))],
@@ -66,6 +67,7 @@ test.each<[When, ChatRequest]>([
     { toolResult: { tool: 'get_time', contains: 'noon' } },
     asking({}, called, result('c1', 'rain'), result('c2', 'noon')),
   ],
+  [{ toolResult: { tool: 'get_*' } }, asking({}, user('a'), called, result('c1', 'rain'))],
   [{ toolResult: { contains: /ra.n/ } }, asking({}, user('a'), called, result('c1', '{"sky":"rain"}'))],
   [{ toolResult: { tool: 'f' } }, asking({}, user('a'), { role: 'function', name: 'f', content: '1' })],
   [{ toolResult: false }, asking({}, user('a'), called, result('c1', 'rain'), user('and now?'))],
@@ -114,6 +116,7 @@ test.each<[When, ChatRequest, string]>([
   [{ tools: true }, asking({}), 'no tools are offered.'],
   [{ tools: false }, asking({ tools: [tool('a')] }), 'tools are offered.'],
   [{ tools: ['a', 'b', 'c'] }, asking({ tools: [tool('b')] }), 'tools does not offer a, c.'],
+  [{ tools: ['a*'] }, asking({ tools: [tool('b')] }), 'tools does not offer a*.'],
   [{ toolResult: true }, asking({}), 'the request does not end with a tool result.'],
   [{ toolResult: false }, asking({}, called, result('c1', 'x')), 'the request ends with a tool result.'],
   [{ toolResult: { tool: 'get_time' } }, asking({}, called, result('c1', 'x')), 'toolResult is not of get_time.'],
@@ -206,4 +209,17 @@ test.each([
   const rules = [{ when, reply: { text: 'x' } }] as unknown as readonly RuleInput[]
   const error = await repliesOf(rules).catch(error => error)
   expect(error.problems.map((problem: { sentence: string }) => problem.sentence)).toEqual([sentence])
+})
+
+test('of several tool results, templates see the one that the rule is about, and the last where it is about none', async () => {
+  const request = asking({}, called, result('c1', 'rain'), result('c2', '12:30'))
+  const said = async (toolResult: boolean | object) => {
+    const replies = await repliesOf([
+      { when: { toolResult }, reply: { text: '{{tool.name}}: {{tool.text}} {{match[1]}}' } },
+    ])
+    return textOf((await replies.explain(request).says()) as Generation)
+  }
+  expect(await said({ tool: 'get_weather' })).toBe('get_weather: rain ')
+  expect(await said({ contains: /(r.)in/ })).toBe('get_weather: rain ra')
+  expect(await said(true)).toBe('get_time: 12:30 ')
 })

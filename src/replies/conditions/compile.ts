@@ -64,10 +64,10 @@ function onTools(wanted: boolean | string | readonly string[]): Condition<ChatIn
       differs: () => (wanted ? 'no tools are offered' : 'tools are offered'),
     }
   }
-  const names = typeof wanted === 'string' ? [wanted] : wanted
+  const tools = [wanted].flat().map(name => ({ name, test: nameTest(name) }))
   const missing = (input: ChatInput) => {
     const offered = namesOfTools(input)
-    return names.filter(name => !offered.includes(name))
+    return tools.filter(({ test }) => !offered.some(test.holds)).map(({ name }) => name)
   }
   return {
     holds: input => missing(input).length === 0,
@@ -82,22 +82,28 @@ function onToolResult(wanted: NonNullable<When['toolResult']>): Condition<ChatIn
       differs: () => (wanted ? 'the request does not end with a tool result' : 'the request ends with a tool result'),
     }
   }
-  const { tool, contains } = wanted
-  const test = contains === undefined ? undefined : textTest(contains)
-  const isOfTool = (name: string) => tool === undefined || name === tool
+  const { isOfTool, text, holds } = toolResultTest(wanted)
   return {
-    holds: ({ toolResults }) => toolResults.some(result => isOfTool(result.tool) && (!test || test.holds(result.text))),
+    holds: ({ toolResults }) => toolResults.some(holds),
     differs({ toolResults }) {
       if (toolResults.length === 0) return 'the request does not end with a tool result'
-      return toolResults.some(result => isOfTool(result.tool))
-        ? `toolResult ${test?.differs}`
-        : `toolResult is not of ${tool}`
+      return toolResults.some(isOfTool) ? `toolResult ${text?.differs}` : `toolResult is not of ${wanted.tool}`
     },
     exec({ toolResults }) {
-      const found = toolResults.find(result => isOfTool(result.tool) && test?.holds(result.text))
-      return found && test ? test.exec(found.text) : null
+      const found = toolResults.find(holds)
+      return found && text ? text.exec(found.text) : null
     },
   }
+}
+
+type ToolResult = ChatInput['toolResults'][number]
+
+/** Compiles a condition on single tool results: `holds` is true for those that it is about. */
+export function toolResultTest({ tool, contains }: Exclude<NonNullable<When['toolResult']>, boolean>) {
+  const name = tool === undefined ? undefined : nameTest(tool)
+  const text = contains === undefined ? undefined : textTest(contains)
+  const isOfTool = (result: ToolResult) => !name || name.holds(result.tool)
+  return { isOfTool, text, holds: (result: ToolResult) => isOfTool(result) && (!text || text.holds(result.text)) }
 }
 
 function onResponseFormat(wanted: NonNullable<When['responseFormat']>): Condition<ChatInput> {
