@@ -1,6 +1,6 @@
 /** What tests in the same process can do with a platform, in addition to the control API. */
 import { noSuchUser, usersAreLive } from '../core/errors.js'
-import { developmentUser } from '../core/secrets.js'
+import { developmentUser, digestOf } from '../core/secrets.js'
 import { onceLoaded } from '../core/work.js'
 import type { NewApiKey } from '../keys/operations.js'
 import type { Backend } from '../supabase/backend.js'
@@ -24,15 +24,19 @@ interface KeyWish extends NewKeyInput {
 }
 
 export interface ForTests extends Messages, Accounts {
-  /** A key for a scope outlives a reset, unless it belongs to a user or expires. */
+  /** A key for a scope outlives a reset, unless it belongs to a user, expires or was revoked. */
   createKey(wish: KeyWish): Promise<NewApiKey>
   mintToken(request: TokenRequest): Promise<MintedToken>
 }
 
 export function createForTests(runtime: Runtime, current: () => Assembly): ForTests {
   const { apiKeys, scopes, usersAreElsewhere, state } = runtime
-  const ofScopes = new Map<string, KeyWish>()
-  state.onRestored(async () => void (await Promise.all([...ofScopes.values()].map(make))))
+  const ofScopes = new Set<KeyWish & { readonly key: string }>()
+  state.onRestored(async before => {
+    const revoked = new Set(before.api_keys.flatMap(({ digest, revoked_at }) => (revoked_at === null ? [] : [digest])))
+    for (const wish of ofScopes) if (revoked.has(digestOf(wish.key))) ofScopes.delete(wish)
+    await Promise.all([...ofScopes].map(make))
+  })
   const outbox = onceLoaded(async () => (await import('../supabase/people.js')).createOutbox(state.get))
   const backend = () => current().backend
   const seedOf = (email: string) => configuredUser(current().loaded, email)
@@ -64,7 +68,7 @@ export function createForTests(runtime: Runtime, current: () => Assembly): ForTe
       const created = await make(wish)
       const { user, expiresInMs, scope } = wish
       const lasts = scope !== undefined && user === undefined && expiresInMs === undefined
-      if (lasts) ofScopes.set(created.id, { ...wish, key: created.key })
+      if (lasts) ofScopes.add({ ...wish, key: created.key })
       return created
     },
   }

@@ -1,6 +1,6 @@
 /** The life of a part, and the steps that all parts take together. */
 import type { ConfigSources, LoadedConfig } from '../config/load.js'
-import { inTurns } from '../core/work.js'
+import { createTurns, inTurns } from '../core/work.js'
 import type { RuleInput } from '../replies/index.js'
 
 export interface ResetOptions {
@@ -33,20 +33,25 @@ export interface Parts {
 }
 
 /** Parts in order: reloads and resets go from first to last, closing from last to first. */
-export const createParts = (parts: readonly Part[]): Parts => ({
-  open: async () => void (await inTurns(parts.flatMap(part => part.open ?? []))),
-  async reload(next) {
-    const puts: ((() => void) | undefined)[] = []
-    for (const part of parts) puts.push(await part.prepare?.(next))
-    for (const put of puts) put?.()
-  },
-  async reset(options = {}) {
-    for (const part of parts) await part.reset?.(options)
-  },
-  async close(graceMs) {
-    for (const part of parts.toReversed()) await part.close?.(graceMs)
-  },
-})
+export function createParts(parts: readonly Part[]): Parts {
+  // Two resets at a time would each bring back what the other one has.
+  const resets = createTurns()
+  return {
+    open: async () => void (await inTurns(parts.flatMap(part => part.open ?? []))),
+    async reload(next) {
+      const puts: ((() => void) | undefined)[] = []
+      for (const part of parts) puts.push(await part.prepare?.(next))
+      for (const put of puts) put?.()
+    },
+    reset: (options = {}) =>
+      resets(async () => {
+        for (const part of parts) await part.reset?.(options)
+      }),
+    async close(graceMs) {
+      for (const part of parts.toReversed()) await part.close?.(graceMs)
+    },
+  }
+}
 
 /** The sources of a platform. */
 export interface PlatformSources extends ConfigSources {

@@ -74,7 +74,7 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
 /** Exports and imports the whole state. */
 function createContents(get: () => Promise<State>, apiKeys: () => ApiKeys, isInMemory: boolean) {
   const run = isInMemory ? randomUUID() : null
-  const restored: (() => Promise<void>)[] = []
+  const restored: ((before: StateDocument) => Promise<void>)[] = []
   let replaced = 0
 
   /** The whole state as one document. */
@@ -95,12 +95,13 @@ function createContents(get: () => Promise<State>, apiKeys: () => ApiKeys, isInM
     import: imported,
     /** Lets a signed-in client find out whether its session can still exist. */
     origin: (): StateOrigin => ({ run, replaced }),
-    /** `work` runs after each reset that restored the initial rows. */
-    onRestored: (work: () => Promise<void>) => void restored.push(work),
+    /** `work` runs after each reset that restored the initial rows, and gets those that were there before. */
+    onRestored: (work: (before: StateDocument) => Promise<void>) => void restored.push(work),
     async restore(document: StateDocument): Promise<void> {
-      if (isDeepStrictEqual(await exported(), document)) return
+      const before = await exported()
+      if (isDeepStrictEqual(before, document)) return
       await imported(document)
-      await Promise.all(restored.map(work => work()))
+      await Promise.all(restored.map(work => work(before)))
     },
   }
 }

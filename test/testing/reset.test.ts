@@ -46,6 +46,33 @@ test('users, sessions, keys and messages of a test are gone after it, and those 
   expect(user.email).toBe('developer@example.com')
 })
 
+test('a key of a scope outlives a reset, but not if it was revoked before', async () => {
+  const platform = await platformWith()
+  const [kept, revoked] = [platform.scope('kept').apiKey, platform.scope('revoked').apiKey]
+  const opens = async () =>
+    Promise.all([kept, revoked].map(async bearer => (await platform.ask('/v1/models', { bearer })).status))
+  expect(await opens()).toEqual([200, 200])
+  const keys = await platform.ask('/__standin/keys', { bearer: null })
+  const { data } = (await keys.json()) as { data: { id: string; start: string }[] }
+  await platform.ask(`/__standin/keys/${data.find(({ start }) => revoked.startsWith(start))?.id}`, {
+    method: 'DELETE',
+    bearer: null,
+  })
+  expect(await opens()).toEqual([200, 401])
+  for (const _time of ['once', 'again']) {
+    await platform.reset()
+    expect(await opens()).toEqual([200, 401])
+  }
+})
+
+test('resets at the same time are done one after the other', async () => {
+  const platform = await platformWith()
+  const { apiKey } = platform.scope('one')
+  await platform.signIn({ email: 'ada@example.com' })
+  await Promise.all([platform.reset(), platform.reset(), platform.reset()])
+  expect((await platform.ask('/v1/models', { bearer: apiKey })).status).toBe(200)
+})
+
 test('users are kept where that is wanted', async () => {
   const platform = await platformWith()
   const { accessToken } = await platform.signIn({ email: 'ada@example.com' })
