@@ -21,12 +21,22 @@ const DEEPEST = 1000
 const words = (what: string) => v.pipe(v.string(what), v.check(isKeepable, `${what} of whole characters, without NUL`))
 const text = words('a text')
 const textOrNull = v.nullable(words('a text or null'))
+const emailSaid = 'an email address in lower case, or null'
+/** Addresses are looked up in lower case, so another could never sign in. */
+const emailOrNull = v.nullable(
+  v.pipe(
+    words(emailSaid),
+    v.check(email => email === email.toLowerCase(), emailSaid),
+  ),
+)
+const phoneSaid = 'the digits of a phone number, or null'
+const phoneOrNull = v.nullable(v.pipe(v.string(phoneSaid), v.regex(/^\d*$/, phoneSaid)))
 const yesOrNo = v.boolean('true or false')
 
 // Times are compared as text, so only one format is allowed.
 const isMoment = (written: string) => {
   const ms = Date.parse(written)
-  return !Number.isNaN(ms) && new Date(ms).toISOString() === written
+  return /^\d/.test(written) && !Number.isNaN(ms) && new Date(ms).toISOString() === written
 }
 const momentSaid = (what: string) => v.pipe(v.string(what), v.check(isMoment, what))
 const moment = momentSaid('a moment such as 2030-01-31T12:00:00.000Z')
@@ -79,9 +89,9 @@ export const rowSchemas = {
     aud: text,
     role: text,
     /** In lower case; unique. */
-    email: textOrNull,
+    email: emailOrNull,
     /** Digits only; unique. */
-    phone: textOrNull,
+    phone: phoneOrNull,
     /** The hash of the password; null for users without one. */
     encrypted_password: passwordHash,
     email_confirmed_at: momentOrNull,

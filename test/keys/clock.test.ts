@@ -100,6 +100,14 @@ test('a key may expire at any moment to come, seen from where the clock stands',
   expect(await answerOf(platform, key)).toBe(sentences.expiredKey)
 })
 
+test('a key expires in a year of four digits, in whatever zone it is given', async () => {
+  const platform = await platformWith({ users: [ada] })
+  const { token } = await signIn(platform, ada)
+  await keyOf(platform, token, '', { name: 'late', expires_at: '9999-12-31T23:59:59Z' })
+  const later = keyOf(platform, token, '', { name: 'later', expires_at: '9999-12-31T23:59:59-23:59' })
+  await expect(later).rejects.toThrow(/400/)
+})
+
 test('a key that was rolled opens beside the next one until its overlap is over', async () => {
   const platform = await platformWith({ users: [ada] })
   const { token } = await signIn(platform, ada)

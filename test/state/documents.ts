@@ -60,8 +60,8 @@ export const documents: fc.Arbitrary<StateDocument> = fc
       some(user, {
         ...{
           id,
-          email: textOrNull,
-          phone: textOrNull,
+          email: textOrNull.map(email => email?.toLowerCase() ?? null),
+          phone: fc.option(fc.stringMatching(/^\d{1,15}$/)),
           encrypted_password: fc.option(fc.constant(ownHash)),
           banned_until: momentOrNull,
         },

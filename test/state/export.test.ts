@@ -174,7 +174,7 @@ const mistakes: readonly (readonly [string, unknown, string])[] = [
   [
     'a field of a wrong type',
     { ...everything, users: [user(), user({ id: 'b', email: 5 as never })] },
-    mustBe('users[1].email', 'a text or null', 5),
+    mustBe('users[1].email', 'an email address in lower case, or null', 5),
   ],
   [
     'a field too many',
@@ -225,6 +225,21 @@ const mistakes: readonly (readonly [string, unknown, string])[] = [
     'a kind of token that there is not',
     { ...everything, one_time_tokens: [oneTimeToken({ token_type: 'x' as never })] },
     expect.stringMatching(/^one_time_tokens\[0\]\.token_type .* confirmation_token, .*, not "x"\.$/),
+  ],
+  [
+    'an address that is not in lower case',
+    { ...everything, users: [user({ email: 'Eve@example.com' })] },
+    mustBe('users[0].email', 'an email address in lower case, or null', 'Eve@example.com'),
+  ],
+  [
+    'a phone number with more than digits',
+    { ...everything, users: [user({ phone: '+4915112345' })] },
+    mustBe('users[0].phone', 'the digits of a phone number, or null', '+4915112345'),
+  ],
+  [
+    'a moment after the year 9999',
+    { ...everything, api_keys: [apiKey({ expires_at: '+010000-01-01T00:00:00.000Z' })] },
+    mustBe('api_keys[0].expires_at', `${aMoment}, or null`, '+010000-01-01T00:00:00.000Z'),
   ],
   [
     'two rows with one key',
