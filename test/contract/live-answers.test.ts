@@ -343,6 +343,18 @@ test('nothing is judged where that is off, nor what is made here', async () => {
   expect(await found(emulating)).toEqual([])
 })
 
+test('paths that only the user knows are not judged: MCP servers have forms of their own, and rules any status', async () => {
+  const refusal = { jsonrpc: '2.0', id: 1, error: { code: -32001, message: 'Session not found' } }
+  const platform = await inFrontOf(
+    { status: 404, body: refusal },
+    { mcp: { '/mcp': {} }, rules: [{ on: 'POST /builder/deploy', reply: { status: 202, json: { ok: true } } }] },
+  )
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+  for (const path of ['/mcp', '/builder/deploy'])
+    expect((await platform.ask(path, { method: 'POST', body })).status).toBe(404)
+  expect(await found(platform, 2)).toEqual([])
+})
+
 test('refusals and failures of our own, and injected faults, are not findings about the live platform', async () => {
   const platform = await inFrontOf({ body: {} })
   await (await platform.ask('/v1/models', { bearer: null })).text()
