@@ -4,7 +4,6 @@ import { jsonSchemaOf } from '../config/json-schema.js'
 import { replyFilesOf } from '../config/load.js'
 import { configReference, printConfig } from '../config/print.js'
 import { configSchema } from '../config/schema.js'
-import { signingKeysOf } from '../config/signing-keys.js'
 import { urlHost } from '../http/address.js'
 import { loadRules } from '../replies/index.js'
 import { command, yes } from './command.js'
@@ -14,14 +13,15 @@ const check = command({
   flags: {},
   async run(line) {
     const loaded = load(line)
-    signingKeysOf(loaded)
     const { rules } = await loadRules(replyFilesOf(loaded), loaded.config.seed)
+    // What only a start finds: signing keys, rows and schemas of resources, tools of MCP servers, OpenAPI documents.
+    await lookInto(line, async () => {})
     const verdict = loaded.file
       ? 'The configuration is valid'
       : 'There is no configuration file; the defaults are valid'
-    const { documentsIn, readDocuments } = await import('../openapi/index.js')
-    const documents = await readDocuments(documentsIn(loaded), console.error)
-    const more = documents.length > 0 ? ` OpenAPI documents: ${documents.length}.` : ''
+    const { documentsIn } = await import('../openapi/index.js')
+    const documents = documentsIn(loaded).length
+    const more = documents > 0 ? ` OpenAPI documents: ${documents}.` : ''
     return `${verdict}. Rules of replies: ${rules.length}.${more}\n`
   },
 })

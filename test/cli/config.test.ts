@@ -56,6 +56,20 @@ test('what stops a start is found by config check: a mode that lacks its address
   expect(await run(['config', 'check'], { files })).toEqual(stopped)
 })
 
+test.each([
+  ['rows that are not there', 'resources: { /a: { data: nope.yaml } }', /nope\.yaml.* cannot be read/],
+  ['a path that is taken', 'resources: { /v1/models: {} }', /\/v1\/models/],
+  ['a wrong reply of a tool', 'mcp: { tools: [{ name: x, reply: { txt: a } }] }', /txt is not known here/],
+  [
+    'a schema of a tool that cannot be used',
+    "mcp: { tools: [{ name: x, inputSchema: { type: object, properties: { a: { pattern: '(' } } } }] }",
+    /inputSchema of the tool x/,
+  ],
+])('config check finds what a start finds: %s', async (_what, text, sentence) => {
+  const checked = await run(['config', 'check'], { files: config(text) })
+  expect(checked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(sentence) })
+})
+
 test('config print shows the values in force, where each came from, and no secret', async () => {
   const end = await run(['config', 'print', '--seed', '7'], {
     files: { ...config('port: 5000\nupstream:\n  apiKey: ${LIVE_KEY}\n'), '.env': 'LIVE_KEY=hush-hush' },
