@@ -40,6 +40,18 @@ test('what is no call is a prompt, and a call with broken arguments is refused',
   expect((await tried('tools/call')).stderr).toContain('The call names nothing.')
 })
 
+test('the first rule that matches answers, whether it names the tool or has a pattern, as replies try says', async () => {
+  const some = (name: string, on: string) => ({ name, on, reply: { text: name } })
+  const platform = await platformWith({
+    mcp: { tools: [{ name: 'get_weather' }] },
+    rules: [some('every tool', 'tools/call *'), some('weather', 'tools/call get_weather')],
+  })
+  const { body } = await control(platform, 'POST /replies/try', { prompt: 'tools/call get_weather {}' })
+  expect(body).toMatchObject({ rule: { title: 'rule "every tool"' } })
+  const { client } = await connected(platform)
+  expect(await client.callTool({ name: 'get_weather' })).toMatchObject({ content: [{ text: 'every tool' }] })
+})
+
 const frost = { name: 'frost', on: 'tools/call get_weather', when: { arguments: { city: 'Oslo' } } }
 
 test.each([

@@ -145,7 +145,7 @@ export const mcpRuleSchema = v.pipe(
         v.check(
           on => troubleWithTarget(on) === undefined,
           ({ input }) =>
-            `is ${JSON.stringify(input)}, which ${troubleWithTarget(input)}. Write one such as "tools/call get_weather".`,
+            `is ${JSON.stringify(input)}, which ${troubleWithTarget(input)} Write one such as "tools/call get_weather".`,
         ),
       ),
       'What the rule answers: a method and what it names, such as tools/call get_weather, resources/read file:///readme, prompts/get greet or completion/complete greet. * matches anything.',

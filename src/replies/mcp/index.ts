@@ -65,10 +65,11 @@ function ownConditions({
   ]
 }
 
-/** Calls are looked up by the name of their target, however many rules there are. Rules with a pattern are tried afterwards. */
+/** Calls are looked up by the name of their target, however many rules there are. Those with a pattern are tried in their places among them. */
 function createTargetIndex(rules: readonly McpReadyRule[]): RuleLookup<McpInput, ReadyMcpReply> {
   const exact = new Map<string, McpReadyRule[]>()
   const patterns = new Map<string, McpReadyRule[]>()
+  const places = new Map(rules.map((rule, i) => [rule, i]))
   for (const rule of rules) {
     const target = mcpTarget((rule.written as McpRule).on)
     const [into, key] = isPattern(target) ? [patterns, target.method] : [exact, `${target.method} ${target.name}`]
@@ -76,12 +77,13 @@ function createTargetIndex(rules: readonly McpReadyRule[]): RuleLookup<McpInput,
     if (before) before.push(rule)
     else into.set(key, [rule])
   }
+  const placeOf = (rule: McpReadyRule) => places.get(rule) ?? 0
   return {
     candidates({ method, name }) {
       const own = exact.get(`${method} ${name}`) ?? []
       const others = patterns.get(method) ?? []
       if (others.length === 0 || own.length === 0) return own.length === 0 ? others : own
-      return [...own, ...others].sort((a, b) => b.priority - a.priority)
+      return [...own, ...others].sort((a, b) => placeOf(a) - placeOf(b))
     },
   }
 }

@@ -40,12 +40,12 @@ export function mcpTarget(on: string): McpTarget {
   return space < 0 ? { method: on, name: '*' } : { method: on.slice(0, space), name: on.slice(space + 1).trim() }
 }
 
-/** Why it is invalid, as a clause after "which"; `undefined` if it is valid. */
+/** Why it is invalid, as the rest of a sentence that ends in "which"; `undefined` if it is valid. */
 export function troubleWithTarget(on: string): string | undefined {
   const { method, name } = mcpTarget(on)
   if (!methods.includes(method)) return `is no method that can be answered.${didYouMean(method, methods)}`
-  if (isNamed(method)) return on.includes(' ') && name !== '' ? undefined : 'names nothing'
-  return on.includes(' ') ? `has a name, and ${method} has none` : undefined
+  if (isNamed(method)) return on.includes(' ') && name !== '' ? undefined : 'names nothing.'
+  return on.includes(' ') ? `has a name, and ${method} has none.` : undefined
 }
 
 /** Whether a text begins with a method that rules can answer, and so is a call rather than a prompt. */

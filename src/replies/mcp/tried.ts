@@ -34,7 +34,7 @@ export function writtenCall(written: string): Pick<TriedCall, 'method' | 'params
   return { method, params: paramsOf(method, name, json === '' ? {} : objectIn(json, target)) }
 }
 
-const notACall = (origin: string, sentence: string) => new ProblemsError([{ origin, sentence: `${sentence}.` }])
+const notACall = (origin: string, sentence: string) => new ProblemsError([{ origin, sentence }])
 
 function objectIn(json: string, target: string): RpcParams {
   try {
@@ -43,7 +43,7 @@ function objectIn(json: string, target: string): RpcParams {
   } catch {
     // Reported below, as for JSON of another kind.
   }
-  throw notACall(target, 'The arguments must be a JSON object, such as {"city":"Oslo"}')
+  throw notACall(target, 'The arguments must be a JSON object, such as {"city":"Oslo"}.')
 }
 
 function paramsOf(method: string, name: string, given: RpcParams): RpcParams {
