@@ -76,6 +76,15 @@ test('what was asked several times is one rule with its answers in turn', async 
   ])
 })
 
+test('an answer without a body is drafted with its status, and can be given again', async () => {
+  const hook = onPath({ method: 'POST', path: '/builder/hook', said: '' })
+  const { rules } = await drafted(hook)
+  expect(rules).toEqual([{ name: 'post-builder-hook', on: 'POST /builder/hook', reply: { status: 200 } }])
+  const platform = await platformWith({ rules })
+  const answer = await platform.ask('/builder/hook', { method: 'POST' })
+  expect([answer.status, await answer.text()]).toEqual([200, ''])
+})
+
 test('what cannot be a rule is passed over, with the reason', async () => {
   const models = onPath({ path: '/v1/models', headers: json, said: '{}' })
   const logo = onPath({ path: '/logo.png', headers: { 'content-type': 'image/png' }, said: Buffer.of(0x89, 0xff) })

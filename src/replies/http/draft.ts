@@ -22,7 +22,9 @@ export function draftOnPath(source: DraftSource) {
   }
   const { body: content, type } = bodyIn(response)
   const headers = { ...(type !== undefined && { 'content-type': type }), ...keptOf(response) }
-  const says = { ...(status !== 200 && { status }), ...(Object.keys(headers).length > 0 && { headers }), ...content }
+  const more = { ...(Object.keys(headers).length > 0 && { headers }), ...content }
+  // A reply has to say something.
+  const says = status === 200 && Object.keys(more).length > 0 ? more : { status, ...more }
   const remarks = response.truncated ? ['The journal has only the beginning of the answer.'] : []
   const pace = 'events' in content ? paceOf(source, content.events.length) : {}
   return { rule: { on, ...(Object.keys(when).length > 0 && { when }), reply: says, ...pace }, remarks }
