@@ -99,6 +99,17 @@ test('what cannot be a rule is passed over, with the reason', async () => {
   )
 })
 
+test('a recorded HEAD is passed over, and the rule for the GET of its path answers it', async () => {
+  const head = onPath({ method: 'HEAD', path: '/builder/projects', headers: json, said: '' })
+  const { rules, stderr } = await drafted(head, projects('["first"]'))
+  expect(rules).toEqual([{ name: 'get-builder-projects', on: 'GET /builder/projects', reply: { json: ['first'] } }])
+  expect(stderr).toBe(
+    'Passed over:\n  1: No rule can be created from this exchange, because a HEAD is answered by the rule for GET.\n',
+  )
+  const platform = await platformWith({ rules })
+  expect((await platform.ask('/builder/projects', { method: 'HEAD' })).status).toBe(200)
+})
+
 test('rules go to a new file, and never over one that is there', async () => {
   const args = ['replies', 'from-recordings', '--output', 'rules/drafted.yaml']
   const started = runIn(args, { files: filesOf(deploy) })

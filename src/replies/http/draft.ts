@@ -2,7 +2,6 @@
 import { dataOf, eventsIn } from '../../completions/events.js'
 import { notForARule } from '../../core/errors.js'
 import { isObject, jsonOf } from '../../core/json.js'
-import { methodToFind } from '../../core/paths.js'
 import { type DraftSource, paceOf, plain } from '../drafted-reply.js'
 import { hasTemplate } from '../templates.js'
 import { fieldsIn } from './input.js'
@@ -12,8 +11,9 @@ import { isDocumented, troubleWithRoute } from './route.js'
 export function draftOnPath(source: DraftSource) {
   const { request, status, response } = source
   const { method, path, query = '', body } = request
-  const on = `${methodToFind(method)} ${path}`
+  const on = `${method} ${path}`
   if (isDocumented(on)) throw notForARule('what this endpoint answers is documented')
+  if (method === 'HEAD') throw notForARule('a HEAD is answered by the rule for GET')
   const trouble = troubleWithRoute(on)
   if (trouble) throw notForARule(`${on} ${trouble}`)
   const when = {
