@@ -33,7 +33,7 @@ export function draftOf(source: DraftSource, open: (text: string) => string = as
 interface DraftedRule {
   readonly name: string
   readonly on?: string
-  readonly when?: object
+  readonly when?: object & { readonly user?: DraftedText }
   readonly reply: object
 }
 
@@ -59,14 +59,22 @@ export function draftsOf(all: readonly DraftSource[]): DraftedRules {
     for (const remark of drafted.remarks) remarks.add(`${rule.name}: ${remark}`)
   }
   const names = new Map<string, number>()
-  // The first rule that matches answers, so rules with more conditions come first.
-  const inOrder = [...rules.values()].toSorted((a, b) => conditionsIn(b.when) - conditionsIn(a.when))
+  // The first rule that matches answers, so those that ask for more come first.
+  const inOrder = [...rules.values()].toSorted(
+    (a, b) => promptIn(b.when) - promptIn(a.when) || conditionsIn(b.when) - conditionsIn(a.when),
+  )
   const written = inOrder.map(({ name, reply, replies, ...rule }) => {
     const nth = (names.get(name) ?? 0) + 1
     names.set(name, nth)
     return { name: nth === 1 ? name : `${name}-${nth}`, ...rule, ...(replies.length > 1 ? { replies } : { reply }) }
   })
   return { yaml: inYaml(written, asItIs), count: written.length, passedOver, remarks: [...remarks] }
+}
+
+/** How much of the user message is asked for. All of it is more than any part. */
+function promptIn({ user }: DraftedRule['when'] = {}): number {
+  if (!user) return 0
+  return 'exact' in user ? LONGEST + 1 : user.contains.length
 }
 
 const conditionsIn = (when: object = {}): number =>
@@ -128,11 +136,11 @@ function whenOf(request: ChatRequest, { calls }: DraftedReply) {
   const input = new ChatInput(request)
   const results = input.toolResults
   const tools = results.map(({ tool }) => tool).filter(tool => tool !== '')
-  const user = memorable(input.user)
+  const user = textCondition(input.user)
   const format = request.response_format?.type
   const when = {
     ...(expressionIn(request.model) ? {} : { model: request.model }),
-    ...(user !== undefined && { user: textCondition(user) }),
+    ...(user && { user }),
     ...(input.turn > 1 && { turn: input.turn }),
     // Without it the rule would answer its own tool call forever.
     ...(results.length > 0 && { toolResult: tools[0] === undefined ? true : { tool: tools.at(-1) } }),
@@ -140,12 +148,19 @@ function whenOf(request: ChatRequest, { calls }: DraftedReply) {
     ...(calls.length > 0 && { tools: [...new Set(calls)] }),
     ...(format && format !== 'text' && { responseFormat: format }),
   }
-  const isCut = user !== undefined && user !== input.user
+  const isCut = user && 'contains' in user
   const remark = isCut ? 'It matches only part of the user message: the rest was long, or secret.' : undefined
   return { when, remark }
 }
 
-const textCondition = (text: string) => (/^\/.+\/[a-z]*$/is.test(text) ? { contains: text } : text)
+type DraftedText = { readonly exact: string } | { readonly contains: string }
+
+/** The whole text, or what of it is memorable. */
+function textCondition(text: string): DraftedText | undefined {
+  const part = memorable(text)
+  if (part === undefined) return undefined
+  return part === text.trim() ? { exact: text } : { contains: part }
+}
 
 /** A redacted secret, which no request contains. */
 const placeholder = /\[[a-z][a-z0-9-]*\]/g

@@ -61,8 +61,26 @@ test('recorded answers become rules that give them again', async () => {
   expect([answer.status, answer.headers.get('location')]).toEqual([202, '/builder/deployments/1'])
   expect(await answer.json()).toEqual({ state: 'queued' })
   expect(await said('/builder/log')).toBe('event: line\ndata: {"text":"building"}\n\ndata: done\n\n')
-  const chat = await platform.chat({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }] })
-  expect(await chat.json()).toMatchObject({ choices: [{ message: { content: 'Hi!' } }] })
+  const answered = await platform.chat(chat('hello'))
+  expect(await answered.json()).toMatchObject({ choices: [{ message: { content: 'Hi!' } }] })
+})
+
+const chat = (content: string) => ({ model: 'gpt-4o', messages: [{ role: 'user', content }] })
+
+test('a prompt that is part of another one leaves the other its answer', async () => {
+  const recordings = ['[key-1] err', 'err', 'err404'].map(prompt => recorded({ prompt, answer: `to ${prompt}` }))
+  const { rules } = await drafted(...recordings)
+  const files = { 'platform.config.yaml': 'replies: rules.yaml\n', 'rules.yaml': JSON.stringify(rules) }
+  expect(await run(['replies', 'check'], { files })).toMatchObject({ code: 0 })
+  const platform = await platformWith({ rules })
+  for (const [prompt, answer] of [
+    ['err', 'to err'],
+    ['err404', 'to err404'],
+    ['sk-1 err', 'to [key-1] err'],
+  ] as const) {
+    const said = await (await platform.chat(chat(prompt))).json()
+    expect(said).toMatchObject({ choices: [{ message: { content: answer } }] })
+  }
 })
 
 test('what was asked several times is one rule with its answers in turn', async () => {
