@@ -39,6 +39,8 @@ interface DraftedRule {
 
 interface DraftParts extends Omit<Draft, 'yaml'> {
   readonly rule: DraftedRule
+  /** The condition on the system message, where it is needed. */
+  readonly system?: DraftedText | undefined
 }
 
 /** Drafts one file with a rule for each exchange. Exchanges with the same conditions become one rule that gives their answers in turn. */
@@ -46,17 +48,16 @@ export function draftsOf(all: readonly DraftSource[]): DraftedRules {
   const rules = new Map<string, DraftedRule & { readonly replies: readonly object[] }>()
   const passedOver = new Map<string, number>()
   const remarks = new Set<string>()
-  for (const source of all) {
-    const drafted = draftedOrWhy(source)
-    if (typeof drafted === 'string') {
-      passedOver.set(drafted, (passedOver.get(drafted) ?? 0) + 1)
-      continue
-    }
-    const { rule } = drafted
-    const key = stringifyExact([rule.on, rule.when])
-    const before = rules.get(key)
-    rules.set(key, { ...(before ?? rule), replies: [...(before?.replies ?? []), rule.reply] })
-    for (const remark of drafted.remarks) remarks.add(`${rule.name}: ${remark}`)
+  const drafted = all.flatMap(source => {
+    const one = draftedOrWhy(source)
+    if (typeof one !== 'string') return [one]
+    passedOver.set(one, (passedOver.get(one) ?? 0) + 1)
+    return []
+  })
+  for (const { rule, remarks: own } of toldApart(drafted)) {
+    const before = rules.get(keyOf(rule))
+    rules.set(keyOf(rule), { ...(before ?? rule), replies: [...(before?.replies ?? []), rule.reply] })
+    for (const remark of own) remarks.add(`${rule.name}: ${remark}`)
   }
   const names = new Map<string, number>()
   // The first rule that matches answers, so those that ask for more come first.
@@ -69,6 +70,23 @@ export function draftsOf(all: readonly DraftSource[]): DraftedRules {
     return { name: nth === 1 ? name : `${name}-${nth}`, ...rule, ...(replies.length > 1 ? { replies } : { reply }) }
   })
   return { yaml: inYaml(written, asItIs), count: written.length, passedOver, remarks: [...remarks] }
+}
+
+/** Drafts with the same conditions have the same key. */
+const keyOf = ({ on, when }: DraftedRule) => stringifyExact([on, when])
+
+/** Where requests with the same conditions differ in their system messages, these become conditions as well. */
+function toldApart(drafted: readonly DraftParts[]): readonly DraftParts[] {
+  const systems = new Map<string, Set<string | undefined>>()
+  for (const { rule, system } of drafted) {
+    const key = keyOf(rule)
+    systems.set(key, (systems.get(key) ?? new Set()).add(JSON.stringify(system)))
+  }
+  return drafted.map(one => {
+    const { rule, system } = one
+    const isShared = (systems.get(keyOf(rule))?.size ?? 0) > 1
+    return system && isShared ? { ...one, rule: { ...rule, when: { ...rule.when, system } } } : one
+  })
 }
 
 /** How much of the user message is asked for. All of it is more than any part. */
@@ -107,12 +125,12 @@ function draftedRule(source: DraftSource): DraftParts {
   const chat = requestIn(request.body)
   if (!chat) throw notForARule('it is not a chat completion request')
   const reply = replyOf(source, chat)
-  const user = new ChatInput(chat).user
+  const { user, system } = new ChatInput(chat)
   const name = slugOf(user) || slugOf(chat.model) || 'rule'
   const { when, remark } = whenOf(chat, reply)
   const { says, pace, remarks } = reply
   const rule = { name, when, reply: says, ...(pace && { pace }) }
-  return { rule, name, remarks: [...(remark ? [remark] : []), ...remarks] }
+  return { rule, name, system: textCondition(system), remarks: [...(remark ? [remark] : []), ...remarks] }
 }
 
 function onPath(source: DraftSource): DraftParts {

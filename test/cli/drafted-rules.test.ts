@@ -65,7 +65,10 @@ test('recorded answers become rules that give them again', async () => {
   expect(await answered.json()).toMatchObject({ choices: [{ message: { content: 'Hi!' } }] })
 })
 
-const chat = (content: string) => ({ model: 'gpt-4o', messages: [{ role: 'user', content }] })
+const chat = (content: string, system?: string) => ({
+  model: 'gpt-4o',
+  messages: [...(system === undefined ? [] : [{ role: 'system', content: system }]), { role: 'user', content }],
+})
 
 test('a prompt that is part of another one leaves the other its answer', async () => {
   const recordings = ['[key-1] err', 'err', 'err404'].map(prompt => recorded({ prompt, answer: `to ${prompt}` }))
@@ -79,6 +82,37 @@ test('a prompt that is part of another one leaves the other its answer', async (
     ['sk-1 err', 'to [key-1] err'],
   ] as const) {
     const said = await (await platform.chat(chat(prompt))).json()
+    expect(said).toMatchObject({ choices: [{ message: { content: answer } }] })
+  }
+})
+
+interface DraftedChatRule {
+  readonly when: { readonly user: { readonly exact: string }; readonly system?: { readonly exact: string } }
+}
+
+test('one prompt under two system messages becomes two rules, which tell them apart', async () => {
+  const bye = (answer: string, system?: string) => recorded({ prompt: 'Bye', answer, ...(system && { system }) })
+  const { rules } = await drafted(
+    ...[bye('Bye.'), bye('Au revoir.', 'Speak French.'), bye('Adieu.', 'Speak French.')],
+    ...[bye('Tschüss.', 'Speak German.'), recorded({ system: 'Speak French.', prompt: 'Hello', answer: 'Bonjour.' })],
+  )
+  const conditions = rules.map(({ when: { user, system } }: DraftedChatRule) => [user.exact, system?.exact])
+  expect(new Set(conditions)).toEqual(
+    new Set([
+      ['Bye', 'Speak French.'],
+      ['Bye', 'Speak German.'],
+      ['Bye', undefined],
+      ['Hello', undefined],
+    ]),
+  )
+  const platform = await platformWith({ rules })
+  for (const [system, answer] of [
+    ['Speak German.', 'Tschüss.'],
+    ['Speak French.', 'Au revoir.'],
+    ['Speak French.', 'Adieu.'],
+    [undefined, 'Bye.'],
+  ] as const) {
+    const said = await (await platform.chat(chat('Bye', system))).json()
     expect(said).toMatchObject({ choices: [{ message: { content: answer } }] })
   }
 })
