@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { run } from '../command.js'
+import { run, start } from '../command.js'
 import { cannotBeRead, didYouMean, lacks, mustBe, notInTemplates } from '../sentences.js'
 
 const rules = `- name: greet
@@ -95,6 +95,12 @@ test('replies try fills in templates and shows calls', async () => {
   const more = { ...files, 'request.json': request }
   const { stdout } = await run(['replies', 'try', 'the weather?', '--request', 'request.json'], { files: more })
   expect(stdout).toContain('(calls) get_weather({"city":"Oslo","unit":"celsius"})')
+})
+
+test('replies try reads a request from standard input', async () => {
+  const input = JSON.stringify({ messages: [{ role: 'user', content: 'hello Ada' }] })
+  const { ended } = start(['replies', 'try', '--request', '-'], { files, input })
+  expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining('Hi Ada, you said "hello Ada"') })
 })
 
 test('replies try says what is said where no rule answers, and which came nearest', async () => {
