@@ -103,6 +103,26 @@ test('replies try reads a request from standard input', async () => {
   expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining('Hi Ada, you said "hello Ada"') })
 })
 
+test.each([
+  [
+    'an expression that takes too long',
+    "- { when: { user: '/^(a+)+$/' }, reply: { text: x } }",
+    /^The expression .* of a rule takes too long for this request\. .*\n$/,
+  ],
+  [
+    'a template that fails',
+    "- { name: endless, reply: { text: '{% for i in (1..100000000) %}x{% endfor %}' } }",
+    /^A template of rule "endless" failed\. .*\n$/,
+  ],
+])('replies try says in one sentence that %s has failed', async (_what, rule, stderr) => {
+  const failing = { ...files, 'rules.yaml': rule }
+  const prompt = `${'a'.repeat(33)}b`
+  expect(await run(['replies', 'try', prompt], { files: failing })).toMatchObject({
+    ...{ code: 1, stdout: '' },
+    stderr: expect.stringMatching(stderr),
+  })
+})
+
 test('replies try says what is said where no rule answers, and which came nearest', async () => {
   const { stdout } = await run(['replies', 'try', 'bye'], { files })
   expect(stdout).toMatch(
