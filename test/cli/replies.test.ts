@@ -123,6 +123,28 @@ test.each([
   })
 })
 
+test('replies try does what magic words ask for, before any rule', async () => {
+  const error = await run(['replies', 'try', 'weather standin:error-500'], { files })
+  expect(error).toMatchObject({
+    code: 0,
+    stdout: `magic error-500 answers, before any rule.
+
+  fault { status: 500, message: "Status 500, since the prompt says standin:error-500." }
+`,
+  })
+  const strict = { ...files, 'platform.config.yaml': `${files['platform.config.yaml']}strict: true\n` }
+  const call = await run(['replies', 'try', 'standin:tool', '--tools', 'get_weather'], { files: strict })
+  expect(call.stdout).toBe('magic tool answers, before any rule.\n\n  (calls) get_weather({})\n')
+})
+
+test('replies try refuses an unknown magic word as the server does, and leaves all words alone without magic', async () => {
+  const unknown = await run(['replies', 'try', 'standin:eror-500'], { files })
+  expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('which is not a magic word.') })
+  const off = { ...files, 'platform.config.yaml': `${files['platform.config.yaml']}magic: false\n` }
+  const { stdout } = await run(['replies', 'try', 'story standin:eror-500'], { files: off })
+  expect(stdout).toContain('rule "story" (rules.yaml:7) answers.')
+})
+
 test('replies try says what is said where no rule answers, and which came nearest', async () => {
   const { stdout } = await run(['replies', 'try', 'bye'], { files })
   expect(stdout).toMatch(
