@@ -99,8 +99,9 @@ async function textOf({ name, rawName, value, inlineValue }: Token, flags: Flags
   const flag = Object.hasOwn(flags, name) ? flags[name] : undefined
   if (!flag) throw await notTaken(name, rawName)
   if (flag.type === 'boolean' && value !== undefined) throw new UsageError(`The flag --${name} takes no value.`)
-  // "--port --json" is a forgotten number, not a port called "--json".
-  if (flag.type === 'string' && (value === undefined || (!inlineValue && value.startsWith('-')))) {
+  // "--port --json" is a forgotten number, not a port called "--json". A dash alone is standard input.
+  const isForgotten = value === undefined || (!inlineValue && value !== '-' && value.startsWith('-'))
+  if (flag.type === 'string' && isForgotten) {
     throw new UsageError(`The flag --${name} needs a value: --${name} ${flag.value}.`)
   }
   return value ?? ''

@@ -1,6 +1,7 @@
 /** The command line: runs the command, and turns its result into an exit code. */
 import path from 'node:path'
 import { ProblemsError, StartError, UsageError, wordProblem } from '../check/problem.js'
+import { PlatformError } from '../core/errors.js'
 import { version } from '../version.js'
 import { notFound, readCommandLine } from './arguments.js'
 import type { CommandLine, CommandResult } from './command.js'
@@ -43,7 +44,8 @@ function explain(error: unknown, argv: readonly string[]): number {
     console.error(`${error.message} See standin ${groupOf(command).length > 0 ? `${command} ` : ''}--help.`)
     return EXIT_BAD_INPUT
   }
-  console.error(error instanceof StartError ? error.message : (refusedBySystem(error) ?? error))
+  const isSentence = error instanceof StartError || error instanceof PlatformError
+  console.error(isSentence ? error.message : (refusedBySystem(error) ?? error))
   return EXIT_FAILED
 }
 

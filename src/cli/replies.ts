@@ -60,9 +60,9 @@ const tryReplies = command({
   flags: requestFlags,
   async run(line) {
     const loaded = load(line)
-    const { seed, strict, models } = loaded.config
+    const { seed, strict, magic, models } = loaded.config
     const { rules } = await loadRules(replyFilesOf(loaded), seed)
-    const replies = createReplies({ rules, seed, strict: false, magic: false })
+    const replies = createReplies({ rules, seed, strict: false, magic })
     const call = writtenCall(line.words.join(' '))
     if (call) return explainCall({ ...call, server: [...mcpServers(loaded.config.mcp).keys()][0] ?? '/mcp' }, replies)
     const tried = pathRequestIn(line)
@@ -71,11 +71,12 @@ const tryReplies = command({
     const explanation = replies.explain(request)
     const generation = await explanation.says()
     const hint = replies.mismatch(request, generation)?.()
-    const said = linesOf(generation)
-    const instead = strict
-      ? ['strict is on, so the request is refused (424).']
-      : [`${inWords(generation.answeredBy)} instead:`, ...indented(said)]
-    return explained(explanation, hint ? [...said, `→ ${hint}`] : said, ['', ...instead])
+    const said = [...linesOf(generation), ...(hint ? [`→ ${hint}`] : [])]
+    const by = inWords(generation.answeredBy)
+    if (generation.answeredBy.kind === 'magic')
+      return `${[`${by} answers, before any rule.`, '', ...indented(said)].join('\n')}\n`
+    const instead = strict ? ['strict is on, so the request is refused (424).'] : [`${by} instead:`, ...indented(said)]
+    return explained(explanation, said, ['', ...instead])
   },
 })
 

@@ -33,12 +33,14 @@ export function draftOf(source: DraftSource, open: (text: string) => string = as
 interface DraftedRule {
   readonly name: string
   readonly on?: string
-  readonly when?: object
+  readonly when?: object & { readonly user?: DraftedText }
   readonly reply: object
 }
 
 interface DraftParts extends Omit<Draft, 'yaml'> {
   readonly rule: DraftedRule
+  /** The condition on the system message, where it is needed. */
+  readonly system?: DraftedText | undefined
 }
 
 /** Drafts one file with a rule for each exchange. Exchanges with the same conditions become one rule that gives their answers in turn. */
@@ -46,27 +48,51 @@ export function draftsOf(all: readonly DraftSource[]): DraftedRules {
   const rules = new Map<string, DraftedRule & { readonly replies: readonly object[] }>()
   const passedOver = new Map<string, number>()
   const remarks = new Set<string>()
-  for (const source of all) {
-    const drafted = draftedOrWhy(source)
-    if (typeof drafted === 'string') {
-      passedOver.set(drafted, (passedOver.get(drafted) ?? 0) + 1)
-      continue
-    }
-    const { rule } = drafted
-    const key = stringifyExact([rule.on, rule.when])
-    const before = rules.get(key)
-    rules.set(key, { ...(before ?? rule), replies: [...(before?.replies ?? []), rule.reply] })
-    for (const remark of drafted.remarks) remarks.add(`${rule.name}: ${remark}`)
+  const drafted = all.flatMap(source => {
+    const one = draftedOrWhy(source)
+    if (typeof one !== 'string') return [one]
+    passedOver.set(one, (passedOver.get(one) ?? 0) + 1)
+    return []
+  })
+  for (const { rule, remarks: own } of toldApart(drafted)) {
+    const before = rules.get(keyOf(rule))
+    rules.set(keyOf(rule), { ...(before ?? rule), replies: [...(before?.replies ?? []), rule.reply] })
+    for (const remark of own) remarks.add(`${rule.name}: ${remark}`)
   }
   const names = new Map<string, number>()
-  // The first rule that matches answers, so rules with more conditions come first.
-  const inOrder = [...rules.values()].toSorted((a, b) => conditionsIn(b.when) - conditionsIn(a.when))
+  // The first rule that matches answers, so those that ask for more come first.
+  const inOrder = [...rules.values()].toSorted(
+    (a, b) => promptIn(b.when) - promptIn(a.when) || conditionsIn(b.when) - conditionsIn(a.when),
+  )
   const written = inOrder.map(({ name, reply, replies, ...rule }) => {
     const nth = (names.get(name) ?? 0) + 1
     names.set(name, nth)
     return { name: nth === 1 ? name : `${name}-${nth}`, ...rule, ...(replies.length > 1 ? { replies } : { reply }) }
   })
   return { yaml: inYaml(written, asItIs), count: written.length, passedOver, remarks: [...remarks] }
+}
+
+/** Drafts with the same conditions have the same key. */
+const keyOf = ({ on, when }: DraftedRule) => stringifyExact([on, when])
+
+/** Where requests with the same conditions differ in their system messages, these become conditions as well. */
+function toldApart(drafted: readonly DraftParts[]): readonly DraftParts[] {
+  const systems = new Map<string, Set<string | undefined>>()
+  for (const { rule, system } of drafted) {
+    const key = keyOf(rule)
+    systems.set(key, (systems.get(key) ?? new Set()).add(JSON.stringify(system)))
+  }
+  return drafted.map(one => {
+    const { rule, system } = one
+    const isShared = (systems.get(keyOf(rule))?.size ?? 0) > 1
+    return system && isShared ? { ...one, rule: { ...rule, when: { ...rule.when, system } } } : one
+  })
+}
+
+/** How much of the user message is asked for. All of it is more than any part. */
+function promptIn({ user }: DraftedRule['when'] = {}): number {
+  if (!user) return 0
+  return 'exact' in user ? LONGEST + 1 : user.contains.length
 }
 
 const conditionsIn = (when: object = {}): number =>
@@ -99,12 +125,12 @@ function draftedRule(source: DraftSource): DraftParts {
   const chat = requestIn(request.body)
   if (!chat) throw notForARule('it is not a chat completion request')
   const reply = replyOf(source, chat)
-  const user = new ChatInput(chat).user
+  const { user, system } = new ChatInput(chat)
   const name = slugOf(user) || slugOf(chat.model) || 'rule'
   const { when, remark } = whenOf(chat, reply)
   const { says, pace, remarks } = reply
   const rule = { name, when, reply: says, ...(pace && { pace }) }
-  return { rule, name, remarks: [...(remark ? [remark] : []), ...remarks] }
+  return { rule, name, system: textCondition(system), remarks: [...(remark ? [remark] : []), ...remarks] }
 }
 
 function onPath(source: DraftSource): DraftParts {
@@ -128,11 +154,11 @@ function whenOf(request: ChatRequest, { calls }: DraftedReply) {
   const input = new ChatInput(request)
   const results = input.toolResults
   const tools = results.map(({ tool }) => tool).filter(tool => tool !== '')
-  const user = memorable(input.user)
+  const user = textCondition(input.user)
   const format = request.response_format?.type
   const when = {
     ...(expressionIn(request.model) ? {} : { model: request.model }),
-    ...(user !== undefined && { user: textCondition(user) }),
+    ...(user && { user }),
     ...(input.turn > 1 && { turn: input.turn }),
     // Without it the rule would answer its own tool call forever.
     ...(results.length > 0 && { toolResult: tools[0] === undefined ? true : { tool: tools.at(-1) } }),
@@ -140,12 +166,19 @@ function whenOf(request: ChatRequest, { calls }: DraftedReply) {
     ...(calls.length > 0 && { tools: [...new Set(calls)] }),
     ...(format && format !== 'text' && { responseFormat: format }),
   }
-  const isCut = user !== undefined && user !== input.user
+  const isCut = user && 'contains' in user
   const remark = isCut ? 'It matches only part of the user message: the rest was long, or secret.' : undefined
   return { when, remark }
 }
 
-const textCondition = (text: string) => (/^\/.+\/[a-z]*$/is.test(text) ? { contains: text } : text)
+type DraftedText = { readonly exact: string } | { readonly contains: string }
+
+/** The whole text, or what of it is memorable. */
+function textCondition(text: string): DraftedText | undefined {
+  const part = memorable(text)
+  if (part === undefined) return undefined
+  return part === text.trim() ? { exact: text } : { contains: part }
+}
 
 /** A redacted secret, which no request contains. */
 const placeholder = /\[[a-z][a-z0-9-]*\]/g

@@ -74,9 +74,9 @@ export function explanationOf<I extends MatchInput, S extends ReadyReply<T>, T>(
 export const verdictOf = ({ written: { when } }: ReadyRule) =>
   Object.keys(when ?? {}).length > 0 ? `when ${inlineYaml(when)}` : 'no conditions: it always matches'
 
-/** The generated answer, line by line. */
+/** The generated answer, line by line. A status that is a fault takes the place of all that is said. */
 export const linesOf = ({ choices, fault }: Generation): readonly string[] => [
-  ...choices.flatMap(parts),
+  ...(fault?.status === undefined ? choices.flatMap(parts) : []),
   ...(fault ? [`fault ${inlineYaml(fault)}`] : []),
 ]
 

@@ -52,6 +52,10 @@ test.each([
   expect(await wishOf(argv)).toEqual(expected)
 })
 
+test('a dash alone is a value: it stands for standard input', async () => {
+  expect(await lineOf(['replies', 'try', '--request', '-'])).toMatchObject({ words: [], flags: { request: '-' } })
+})
+
 test('what stands behind -- is no flag', async () => {
   expect((await lineOf(['replies', 'try', '--', '--port'])).words).toEqual(['--port'])
 })

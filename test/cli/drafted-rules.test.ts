@@ -61,8 +61,60 @@ test('recorded answers become rules that give them again', async () => {
   expect([answer.status, answer.headers.get('location')]).toEqual([202, '/builder/deployments/1'])
   expect(await answer.json()).toEqual({ state: 'queued' })
   expect(await said('/builder/log')).toBe('event: line\ndata: {"text":"building"}\n\ndata: done\n\n')
-  const chat = await platform.chat({ model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }] })
-  expect(await chat.json()).toMatchObject({ choices: [{ message: { content: 'Hi!' } }] })
+  const answered = await platform.chat(chat('hello'))
+  expect(await answered.json()).toMatchObject({ choices: [{ message: { content: 'Hi!' } }] })
+})
+
+const chat = (content: string, system?: string) => ({
+  model: 'gpt-4o',
+  messages: [...(system === undefined ? [] : [{ role: 'system', content: system }]), { role: 'user', content }],
+})
+
+test('a prompt that is part of another one leaves the other its answer', async () => {
+  const recordings = ['[key-1] err', 'err', 'err404'].map(prompt => recorded({ prompt, answer: `to ${prompt}` }))
+  const { rules } = await drafted(...recordings)
+  const files = { 'platform.config.yaml': 'replies: rules.yaml\n', 'rules.yaml': JSON.stringify(rules) }
+  expect(await run(['replies', 'check'], { files })).toMatchObject({ code: 0 })
+  const platform = await platformWith({ rules })
+  for (const [prompt, answer] of [
+    ['err', 'to err'],
+    ['err404', 'to err404'],
+    ['sk-1 err', 'to [key-1] err'],
+  ] as const) {
+    const said = await (await platform.chat(chat(prompt))).json()
+    expect(said).toMatchObject({ choices: [{ message: { content: answer } }] })
+  }
+})
+
+interface DraftedChatRule {
+  readonly when: { readonly user: { readonly exact: string }; readonly system?: { readonly exact: string } }
+}
+
+test('one prompt under two system messages becomes two rules, which tell them apart', async () => {
+  const bye = (answer: string, system?: string) => recorded({ prompt: 'Bye', answer, ...(system && { system }) })
+  const { rules } = await drafted(
+    ...[bye('Bye.'), bye('Au revoir.', 'Speak French.'), bye('Adieu.', 'Speak French.')],
+    ...[bye('Tschüss.', 'Speak German.'), recorded({ system: 'Speak French.', prompt: 'Hello', answer: 'Bonjour.' })],
+  )
+  const conditions = rules.map(({ when: { user, system } }: DraftedChatRule) => [user.exact, system?.exact])
+  expect(new Set(conditions)).toEqual(
+    new Set([
+      ['Bye', 'Speak French.'],
+      ['Bye', 'Speak German.'],
+      ['Bye', undefined],
+      ['Hello', undefined],
+    ]),
+  )
+  const platform = await platformWith({ rules })
+  for (const [system, answer] of [
+    ['Speak German.', 'Tschüss.'],
+    ['Speak French.', 'Au revoir.'],
+    ['Speak French.', 'Adieu.'],
+    [undefined, 'Bye.'],
+  ] as const) {
+    const said = await (await platform.chat(chat('Bye', system))).json()
+    expect(said).toMatchObject({ choices: [{ message: { content: answer } }] })
+  }
 })
 
 test('what was asked several times is one rule with its answers in turn', async () => {
@@ -74,6 +126,15 @@ test('what was asked several times is one rule with its answers in turn', async 
       replies: [{ json: ['first'] }, { json: ['second'] }],
     },
   ])
+})
+
+test('an answer without a body is drafted with its status, and can be given again', async () => {
+  const hook = onPath({ method: 'POST', path: '/builder/hook', said: '' })
+  const { rules } = await drafted(hook)
+  expect(rules).toEqual([{ name: 'post-builder-hook', on: 'POST /builder/hook', reply: { status: 200 } }])
+  const platform = await platformWith({ rules })
+  const answer = await platform.ask('/builder/hook', { method: 'POST' })
+  expect([answer.status, await answer.text()]).toEqual([200, ''])
 })
 
 test('what cannot be a rule is passed over, with the reason', async () => {
@@ -88,6 +149,17 @@ test('what cannot be a rule is passed over, with the reason', async () => {
       '  1: No rule can be created from this exchange, because its answer is binary.\n',
     ].join('\n'),
   )
+})
+
+test('a recorded HEAD is passed over, and the rule for the GET of its path answers it', async () => {
+  const head = onPath({ method: 'HEAD', path: '/builder/projects', headers: json, said: '' })
+  const { rules, stderr } = await drafted(head, projects('["first"]'))
+  expect(rules).toEqual([{ name: 'get-builder-projects', on: 'GET /builder/projects', reply: { json: ['first'] } }])
+  expect(stderr).toBe(
+    'Passed over:\n  1: No rule can be created from this exchange, because a HEAD is answered by the rule for GET.\n',
+  )
+  const platform = await platformWith({ rules })
+  expect((await platform.ask('/builder/projects', { method: 'HEAD' })).status).toBe(200)
 })
 
 test('rules go to a new file, and never over one that is there', async () => {

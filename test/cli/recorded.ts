@@ -9,6 +9,7 @@ export const DIR = 'fixtures/recordings'
 const DAY_MS = 86_400_000
 
 interface RecordingInput {
+  readonly system?: string
   readonly prompt?: string
   readonly answer?: string
   readonly ageDays?: number
@@ -17,12 +18,14 @@ interface RecordingInput {
 
 /** A chat completion that was answered whole. */
 export function recorded({
+  system,
   prompt = 'hello',
   answer = 'Hi!',
   ageDays = 0,
   complete = true,
 }: RecordingInput = {}): Recording {
-  const messages = [{ content: prompt, role: 'user' }]
+  const instructions = system === undefined ? [] : [{ content: system, role: 'system' }]
+  const messages = [...instructions, { content: prompt, role: 'user' }]
   const said = { object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: answer } }] }
   return {
     recordedAt: new Date(Date.now() - ageDays * DAY_MS).toISOString(),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { run } from '../command.js'
+import { run, start } from '../command.js'
 import { cannotBeRead, didYouMean, lacks, mustBe, notInTemplates } from '../sentences.js'
 
 const rules = `- name: greet
@@ -95,6 +95,54 @@ test('replies try fills in templates and shows calls', async () => {
   const more = { ...files, 'request.json': request }
   const { stdout } = await run(['replies', 'try', 'the weather?', '--request', 'request.json'], { files: more })
   expect(stdout).toContain('(calls) get_weather({"city":"Oslo","unit":"celsius"})')
+})
+
+test('replies try reads a request from standard input', async () => {
+  const input = JSON.stringify({ messages: [{ role: 'user', content: 'hello Ada' }] })
+  const { ended } = start(['replies', 'try', '--request', '-'], { files, input })
+  expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining('Hi Ada, you said "hello Ada"') })
+})
+
+test.each([
+  [
+    'an expression that takes too long',
+    "- { when: { user: '/^(a+)+$/' }, reply: { text: x } }",
+    /^The expression .* of a rule takes too long for this request\. .*\n$/,
+  ],
+  [
+    'a template that fails',
+    "- { name: endless, reply: { text: '{% for i in (1..100000000) %}x{% endfor %}' } }",
+    /^A template of rule "endless" failed\. .*\n$/,
+  ],
+])('replies try says in one sentence that %s has failed', async (_what, rule, stderr) => {
+  const failing = { ...files, 'rules.yaml': rule }
+  const prompt = `${'a'.repeat(33)}b`
+  expect(await run(['replies', 'try', prompt], { files: failing })).toMatchObject({
+    ...{ code: 1, stdout: '' },
+    stderr: expect.stringMatching(stderr),
+  })
+})
+
+test('replies try does what magic words ask for, before any rule', async () => {
+  const error = await run(['replies', 'try', 'weather standin:error-500'], { files })
+  expect(error).toMatchObject({
+    code: 0,
+    stdout: `magic error-500 answers, before any rule.
+
+  fault { status: 500, message: "Status 500, since the prompt says standin:error-500." }
+`,
+  })
+  const strict = { ...files, 'platform.config.yaml': `${files['platform.config.yaml']}strict: true\n` }
+  const call = await run(['replies', 'try', 'standin:tool', '--tools', 'get_weather'], { files: strict })
+  expect(call.stdout).toBe('magic tool answers, before any rule.\n\n  (calls) get_weather({})\n')
+})
+
+test('replies try refuses an unknown magic word as the server does, and leaves all words alone without magic', async () => {
+  const unknown = await run(['replies', 'try', 'standin:eror-500'], { files })
+  expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('which is not a magic word.') })
+  const off = { ...files, 'platform.config.yaml': `${files['platform.config.yaml']}magic: false\n` }
+  const { stdout } = await run(['replies', 'try', 'story standin:eror-500'], { files: off })
+  expect(stdout).toContain('rule "story" (rules.yaml:7) answers.')
 })
 
 test('replies try says what is said where no rule answers, and which came nearest', async () => {

@@ -38,7 +38,9 @@ inBrowser('a rule is made from a request, corrected, tried and saved to a file, 
   const editor = ruleOn(page)
   await editor.waitFor()
   expect(await hasFocus(page, editor)).toBe(true)
-  expect(await ruleTextOn(page)).toContain('    user: What is a penguin?\n  reply:\n    text: A penguin.\n')
+  expect(await ruleTextOn(page)).toContain(
+    '    user:\n      exact: What is a penguin?\n  reply:\n    text: A penguin.\n',
+  )
 
   await page.keyboard.press('Control+End')
   await page.keyboard.insertText('  replies: []\n')

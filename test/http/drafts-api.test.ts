@@ -70,7 +70,8 @@ test('a rule is made of what was said, added, and says it again', async () => {
   expect(yaml).toBe(`- name: what-is-the-capital-of-france
   when:
     model: gpt-4o-mini
-    user: What is the capital of France?
+    user:
+      exact: What is the capital of France?
   reply:
     text: Paris, of course.
 `)
@@ -78,6 +79,19 @@ test('a rule is made of what was said, added, and says it again', async () => {
   platform.switchMode('emulate')
   expect((await post(platform, '/written', { yaml })).status).toBe(201)
   expect(await saidIn(await platform.chat(asked))).toMatchObject(first ?? {})
+})
+
+test('a rule that is made of a prompt leaves a longer one with it its answer', async () => {
+  const platform = await inFrontOf(completion({ content: 'Not found.' }), completion({ content: 'An error.' }))
+  const drafts: string[] = []
+  for (const content of ['err404', 'err']) {
+    await saidIn(await platform.chat({ ...hello, messages: [{ role: 'user', content }] }))
+    drafts.push((await draftOfLast(platform)).yaml)
+  }
+  platform.switchMode('emulate')
+  for (const yaml of drafts) await post(platform, '/written', { yaml })
+  const again = await platform.chat({ ...hello, messages: [{ role: 'user', content: 'err404' }] })
+  expect(await saidIn(again)).toMatchObject({ content: 'Not found.' })
 })
 
 test.each([
@@ -185,7 +199,7 @@ test('what is secret stays out of the draft, and out of its conditions', async (
   await saidIn(await platform.chat(asked))
   const { yaml, remarks } = await draftOfLast(platform)
   expect(yaml).not.toContain(secret)
-  expect(yaml).toContain('user: is my key, is it good?')
+  expect(yaml).toContain('contains: is my key, is it good?')
   expect(yaml).toContain('text: Your key is [key-1].')
   expect(remarks).toEqual(['It matches only part of the user message: the rest was long, or secret.'])
   platform.switchMode('emulate')

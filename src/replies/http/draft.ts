@@ -2,7 +2,6 @@
 import { dataOf, eventsIn } from '../../completions/events.js'
 import { notForARule } from '../../core/errors.js'
 import { isObject, jsonOf } from '../../core/json.js'
-import { methodToFind } from '../../core/paths.js'
 import { type DraftSource, paceOf, plain } from '../drafted-reply.js'
 import { hasTemplate } from '../templates.js'
 import { fieldsIn } from './input.js'
@@ -12,8 +11,9 @@ import { isDocumented, troubleWithRoute } from './route.js'
 export function draftOnPath(source: DraftSource) {
   const { request, status, response } = source
   const { method, path, query = '', body } = request
-  const on = `${methodToFind(method)} ${path}`
+  const on = `${method} ${path}`
   if (isDocumented(on)) throw notForARule('what this endpoint answers is documented')
+  if (method === 'HEAD') throw notForARule('a HEAD is answered by the rule for GET')
   const trouble = troubleWithRoute(on)
   if (trouble) throw notForARule(`${on} ${trouble}`)
   const when = {
@@ -22,7 +22,9 @@ export function draftOnPath(source: DraftSource) {
   }
   const { body: content, type } = bodyIn(response)
   const headers = { ...(type !== undefined && { 'content-type': type }), ...keptOf(response) }
-  const says = { ...(status !== 200 && { status }), ...(Object.keys(headers).length > 0 && { headers }), ...content }
+  const more = { ...(Object.keys(headers).length > 0 && { headers }), ...content }
+  // A reply has to say something.
+  const says = status === 200 && Object.keys(more).length > 0 ? more : { status, ...more }
   const remarks = response.truncated ? ['The journal has only the beginning of the answer.'] : []
   const pace = 'events' in content ? paceOf(source, content.events.length) : {}
   return { rule: { on, ...(Object.keys(when).length > 0 && { when }), reply: says, ...pace }, remarks }
