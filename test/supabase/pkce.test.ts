@@ -157,6 +157,30 @@ test('a code counts for five minutes', async () => {
   })
 })
 
+test('the app that asked last gets in, also when the clock was moved back in between', async () => {
+  const time = clock()
+  const backend = await backendWith()
+  const { email } = await newcomer(backend)
+  await backend.ask('/recover', { body: { email, code_challenge: 'w'.repeat(56), code_challenge_method: 'plain' } })
+  time.pass(-60)
+  await backend.ask('/recover', { body: { email, ...challenge } })
+  const { query } = await followed(backend.letterTo(email).link)
+  expect((await exchange(backend, query.code ?? '')).status).toBe(200)
+})
+
+test('a code that nobody has exchanged yet stays good when its user asks again', async () => {
+  const time = clock()
+  const backend = await backendWith()
+  const { email } = await newcomer(backend)
+  const codes = []
+  for (const seconds of [0, -60]) {
+    time.pass(seconds)
+    await backend.ask('/recover', { body: { email, ...challenge } })
+    codes.push((await followed(backend.letterTo(email).link)).query.code ?? '')
+  }
+  for (const code of codes) expect((await exchange(backend, code)).status).toBe(200)
+})
+
 test.each([[{}], [{ auth_code: 'x' }], [{ code_verifier: 'x' }]])('the exchange of %j is refused', async body => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/token?grant_type=pkce', { body }))).toEqual({
