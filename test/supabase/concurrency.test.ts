@@ -1,10 +1,20 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { hashCost } from '../../src/supabase/passwords.js'
 import { backendWith, bodyOf, claimsOf, clock, firebase, followed, newcomer, newUser, somePhone } from './backend.js'
 
 const times = <T>(count: number, make: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => make(i)))
 
 const statusesOf = (responses: readonly Response[]) => responses.map(({ status }) => status).sort()
+
+/** A password takes as long as it does for users, so that much may happen in the meantime. */
+function hashingSlowly() {
+  const { logN } = hashCost
+  hashCost.logN = 12
+  onTestFinished(() => {
+    hashCost.logN = logN
+  })
+}
 
 test('of twenty who sign up with one address at once, one does', async () => {
   const { ask, admin } = await backendWith()
@@ -23,6 +33,16 @@ test('twenty who sign up with one address before it is confirmed are one user', 
   const responses = await times(20, () => backend.ask('/signup', { body: { email, password } }))
   const ids = new Set(await Promise.all(responses.map(async response => (await bodyOf(response)).id)))
   expect([ids.size, backend.outbox.length]).toEqual([1, 20])
+})
+
+test.each(['email', 'phone'] as const)('twenty who ask for a code with one new %s at once all get one', async way => {
+  hashingSlowly()
+  const backend = await backendWith({ smsAutoconfirm: true })
+  const body = way === 'email' ? { email: newUser().email } : { phone: somePhone() }
+  const responses = await times(20, () => backend.ask('/otp', { body }))
+  expect(statusesOf(responses)).toEqual(Array(20).fill(200))
+  expect(backend.outbox).toHaveLength(20)
+  expect((await backend.admin.listUsers()).data.users).toHaveLength(1)
 })
 
 test('of twenty whom an admin makes with one address at once, one is there', async () => {
