@@ -1,6 +1,17 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { hashCost } from '../../src/supabase/passwords.js'
-import { backendWith, bodyOf, claimsOf, clock, firebase, followed, newcomer, newUser, somePhone } from './backend.js'
+import {
+  backendWith,
+  bodyOf,
+  claimsOf,
+  clock,
+  firebase,
+  followed,
+  newcomer,
+  newUser,
+  refusal,
+  somePhone,
+} from './backend.js'
 
 const times = <T>(count: number, make: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => make(i)))
@@ -178,6 +189,16 @@ test('an old password that an admin changes while it is being compared is refuse
   const { access_token } = await bodyOf(signedIn)
   if (access_token) expect((await backend.ask('/user', { bearer: access_token })).status).toBe(403)
   expect((await signIn()).status).toBe(400)
+})
+
+test('a user who is banned while their password is being compared is refused', async () => {
+  const backend = await backendWith()
+  const { email } = newUser()
+  const { password, password_hash } = firebase
+  const { data } = await backend.admin.createUser({ email, password_hash, email_confirm: true })
+  const signingIn = refusal(backend.ask('/token?grant_type=password', { body: { email, password } }))
+  await backend.admin.updateUserById(data.user?.id ?? '', { ban_duration: '1h' })
+  expect(await signingIn).toMatchObject({ status: 400, code: 'user_banned' })
 })
 
 test('signing out during a refresh ends the session', async () => {

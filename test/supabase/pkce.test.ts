@@ -243,6 +243,14 @@ test.each([true, false])(
   },
 )
 
+test('the code of a user who was banned in the meantime gives nothing', async () => {
+  const backend = await backendWith()
+  const code = await authCode(backend)
+  const [user] = (await backend.admin.listUsers()).data.users
+  await backend.admin.updateUserById(user?.id ?? '', { ban_duration: '1h' })
+  expect(await refusal(exchange(backend, code))).toMatchObject({ status: 400, code: 'user_banned' })
+})
+
 test('the hash of such a link gives a session to any client that has it, as at Supabase', async () => {
   const backend = await backendWith()
   const { email } = await newcomer(backend)
