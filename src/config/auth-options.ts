@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { closed, integer, where, word } from '../check/check.js'
 import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
+import { isGlob } from '../check/globs.js'
 import {
   developmentApiKey,
   developmentPublishableKey,
@@ -75,7 +76,7 @@ export const authOptions = group(
     ),
     siteUrl: option(httpUrl, 'http://localhost:3000', 'Where links lead by default.'),
     uriAllowList: option(
-      list(filled, 'globs of addresses'),
+      list(v.pipe(filled, v.check(isGlob, 'a glob whose ranges go up, such as [a-z]')), 'globs of addresses'),
       ['http://localhost:*/**', 'http://localhost:*'],
       'Other addresses that links may lead to; * stops at . and /, ** does not.',
     ),

@@ -4,7 +4,7 @@
 import { createHash, randomInt, randomUUID } from 'node:crypto'
 import { digestOf, isSameSecret } from '../core/secrets.js'
 import type { MessageRow, Moment, OneTimeTokenRow, OneTimeTokenType, Tables, UserRow } from '../core/state.js'
-import { type Backend, externalUrl, momentOf } from './backend.js'
+import { type Backend, externalUrl } from './backend.js'
 
 /** Prefix of the hash of a token that leads to a PKCE exchange. */
 export const PKCE = 'pkce_'
@@ -121,9 +121,16 @@ export async function post(
     subject: subjects[kind],
     code,
     link: link ? actionLink(backend, link.hash, kind, link.redirect) : null,
-    created_at: momentOf(backend),
+    created_at: await nextMoment(backend, messages),
   }
   await messages.insert(message)
   for (const { id } of await messages.find({}, { offset: KEPT_MESSAGES })) await messages.remove({ id })
   return message
+}
+
+/** The time of a new message, later than that of all others: the clock may stand still or be moved back. */
+async function nextMoment({ now }: Backend, messages: Tables['messages']): Promise<Moment> {
+  const [newest] = await messages.find({}, { limit: 1 })
+  const earliestMs = newest ? Date.parse(newest.created_at) + 1 : 0
+  return new Date(Math.max(now(), earliestMs)).toISOString()
 }

@@ -1,4 +1,5 @@
 /** Decides which addresses links may redirect to: the site, this machine, and those on the allow list. */
+import { globPattern } from '../check/globs.js'
 import { isLoopback } from '../core/origins.js'
 import type { AuthSettings } from './backend.js'
 
@@ -36,7 +37,7 @@ function mayLeadTo({ siteUrl, uriAllowList }: Destinations, address: string): bo
     }
   }
   const [bare = ''] = address.split('#', 1)
-  return uriAllowList.some(glob => patternOf(glob).test(bare))
+  return uriAllowList.some(glob => globPattern(glob).test(bare))
 }
 
 /** Whether a web address shows its host openly: no user name before an @, no backslashes, no encoded numbers. */
@@ -46,24 +47,3 @@ function isPlain(address: string, protocol: string, host: string): boolean {
 }
 
 const isAddress = (hostname: string) => /^\d+\.\d+\.\d+\.\d+$|^\[/.test(hostname)
-
-const patternOf = (glob: string) => new RegExp(`^${sourceOf(glob)}$`, 's')
-
-/**
- * Translates Supabase's globs: `*` matches anything but `.` and `/`, `**` anything, `?` one character, `[!a-z]` a
- * character that is not listed, `{a,b}` either.
- */
-function sourceOf(glob: string): string {
-  return glob.replace(/\\.|\*\*|\[!?[^\]]+\]|\{[^{}]*\}|./gs, part => {
-    const inside = part.slice(1, -1)
-    if (part === '**') return '.*'
-    if (part === '*') return '[^./]*'
-    if (part === '?') return '[^./]'
-    if (part.length === 1) return literal(part)
-    if (part.startsWith('{')) return `(?:${inside.split(',').map(sourceOf).join('|')})`
-    if (part.startsWith('[!')) return `[^${literal(inside.slice(1))}]`
-    return part.startsWith('[') ? `[${literal(inside)}]` : literal(part.slice(1))
-  })
-}
-
-const literal = (text: string) => text.replace(/[.+*?^${}()|[\]\\/]/g, '\\$&')

@@ -39,6 +39,8 @@ const named: Readonly<Record<string, { readonly code: string; readonly message?:
     code: 'unexpected_failure',
     message: 'Unexpected failure, please check server logs for more information',
   },
+  invalid_json: { code: 'bad_json' },
+  unmet_expectation: { code: 'validation_failed' },
   body_too_large: {
     code: 'request_entity_too_large',
     message: 'Request body too large (max 1048576 bytes)',

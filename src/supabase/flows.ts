@@ -35,7 +35,7 @@ export function challengeIn({ code_challenge, code_challenge_method }: Challenge
   return { code_challenge, code_challenge_method: code_challenge_method.toLowerCase() }
 }
 
-/** Stores the challenge for the link that is sent to `userId`. */
+/** Stores the challenge for the link that is sent to `userId`, in place of that for an earlier link of its kind. */
 export async function beginFlow(
   backend: Backend,
   { flow_states }: Tables,
@@ -43,6 +43,7 @@ export async function beginFlow(
   userId: string,
   method: string,
 ): Promise<void> {
+  await flow_states.remove(waiting(userId, method))
   // A plain challenge is the verifier itself.
   const isPlain = challenge.code_challenge_method !== 's256'
   await flow_states.insert({
@@ -58,6 +59,13 @@ export async function beginFlow(
   })
 }
 
+/** Finds the flow whose link has not been opened yet. */
+const waiting = (user_id: string, authentication_method: string) => ({
+  user_id,
+  authentication_method,
+  auth_code_issued_at: null,
+})
+
 /** Returns the code that an opened link passes to the app. Throws a 400 if no flow is waiting for it. */
 export async function issueAuthCode(
   backend: Backend,
@@ -65,8 +73,7 @@ export async function issueAuthCode(
   userId: string,
   method: string,
 ): Promise<string> {
-  const flows = await flow_states.find({ user_id: userId })
-  const flow = flows.find(({ authentication_method }) => authentication_method === method)
+  const [flow] = await flow_states.find(waiting(userId, method))
   if (!flow) throw noFlowForLink()
   const code = randomUUID()
   await flow_states.update(flow.id, { auth_code: digestOf(code), auth_code_issued_at: momentOf(backend) })

@@ -64,6 +64,10 @@ test.each([
     'recordings: { ignore: [{ pattern: c }] }',
     mustBeSuch('recordings.ignore[0].pattern', 'a regular expression between'),
   ],
+  [
+    'auth: { uriAllowList: ["http://app.test/**", "http://app.test/[z-a]"] }',
+    mustBeSuch('auth.uriAllowList[1]', 'a glob whose ranges go up, such as [a-z]'),
+  ],
   ['seed: "0x10"', mustBe('seed', wholeNumber(0, 2147483647), '0x10')],
 ])('%s is told', (yaml, complaint) => {
   expect(complaintAbout(yaml)).toContain(complaint)

@@ -13,7 +13,7 @@ async function forgetful() {
 }
 
 const messagesIn = async (response: Response) =>
-  ((await response.json()) as { data: readonly { recipient: string; code: string; link: string }[] }).data
+  ((await response.json()) as { data: readonly { id: string; recipient: string; code: string; link: string }[] }).data
 
 test('the outbox holds the mail that was not sent, with its code and its link', async () => {
   const { ask, url } = await forgetful()
@@ -30,6 +30,20 @@ test('the code from the outbox signs the user in', async () => {
   const [message] = await messagesIn(await ask('/__standin/outbox', { bearer: null }))
   const { recipient: email = '', code: token = '' } = message ?? {}
   expect((await auth.verifyOtp({ email, token, type: 'recovery' })).data.user?.email).toBe('developer@example.com')
+})
+
+test('the newest message comes first, also while the clock stands still or is moved back', async () => {
+  const { ask, auth, clock } = await forgetful()
+  const outbox = async (query = '') => messagesIn(await ask(`/__standin/outbox${query}`, { bearer: null }))
+  const send = (email: string) => auth.signInWithOtp({ email })
+  const [first] = await outbox()
+  clock.freeze()
+  await send('one@example.com')
+  await send('two@example.com')
+  clock.advance(-60_000)
+  await send('three@example.com')
+  const later = await outbox(`?after=${first?.id}`)
+  expect(later.map(({ recipient }) => recipient)).toEqual(['three@example.com', 'two@example.com', 'one@example.com'])
 })
 
 test('the outbox is emptied on demand', async () => {

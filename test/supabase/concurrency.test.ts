@@ -1,10 +1,31 @@
-import { expect, test } from 'vitest'
-import { backendWith, bodyOf, claimsOf, clock, firebase, followed, newcomer, newUser, somePhone } from './backend.js'
+import { expect, onTestFinished, test } from 'vitest'
+import { hashCost } from '../../src/supabase/passwords.js'
+import {
+  backendWith,
+  bodyOf,
+  claimsOf,
+  clock,
+  firebase,
+  followed,
+  newcomer,
+  newUser,
+  refusal,
+  somePhone,
+} from './backend.js'
 
 const times = <T>(count: number, make: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => make(i)))
 
 const statusesOf = (responses: readonly Response[]) => responses.map(({ status }) => status).sort()
+
+/** A password takes as long as it does for users, so that much may happen in the meantime. */
+function hashingSlowly() {
+  const { logN } = hashCost
+  hashCost.logN = 12
+  onTestFinished(() => {
+    hashCost.logN = logN
+  })
+}
 
 test('of twenty who sign up with one address at once, one does', async () => {
   const { ask, admin } = await backendWith()
@@ -23,6 +44,16 @@ test('twenty who sign up with one address before it is confirmed are one user', 
   const responses = await times(20, () => backend.ask('/signup', { body: { email, password } }))
   const ids = new Set(await Promise.all(responses.map(async response => (await bodyOf(response)).id)))
   expect([ids.size, backend.outbox.length]).toEqual([1, 20])
+})
+
+test.each(['email', 'phone'] as const)('twenty who ask for a code with one new %s at once all get one', async way => {
+  hashingSlowly()
+  const backend = await backendWith({ smsAutoconfirm: true })
+  const body = way === 'email' ? { email: newUser().email } : { phone: somePhone() }
+  const responses = await times(20, () => backend.ask('/otp', { body }))
+  expect(statusesOf(responses)).toEqual(Array(20).fill(200))
+  expect(backend.outbox).toHaveLength(20)
+  expect((await backend.admin.listUsers()).data.users).toHaveLength(1)
 })
 
 test('of twenty whom an admin makes with one address at once, one is there', async () => {
@@ -158,6 +189,16 @@ test('an old password that an admin changes while it is being compared is refuse
   const { access_token } = await bodyOf(signedIn)
   if (access_token) expect((await backend.ask('/user', { bearer: access_token })).status).toBe(403)
   expect((await signIn()).status).toBe(400)
+})
+
+test('a user who is banned while their password is being compared is refused', async () => {
+  const backend = await backendWith()
+  const { email } = newUser()
+  const { password, password_hash } = firebase
+  const { data } = await backend.admin.createUser({ email, password_hash, email_confirm: true })
+  const signingIn = refusal(backend.ask('/token?grant_type=password', { body: { email, password } }))
+  await backend.admin.updateUserById(data.user?.id ?? '', { ban_duration: '1h' })
+  expect(await signingIn).toMatchObject({ status: 400, code: 'user_banned' })
 })
 
 test('signing out during a refresh ends the session', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { onTheWire, wireTo } from '../wire.js'
 import { backendWith, bodyOf, newUser, refusal, versioned } from './backend.js'
 
 const wrong = { email: 'nobody@example.com', password: 'battery staple' }
@@ -128,6 +129,22 @@ test('a body of more than a megabyte is too large', async () => {
   const { ask } = await backendWith()
   const told = await refusal(ask('/signup', { body: { data: { long: 'x'.repeat(1_048_577) } } }))
   expect(told).toMatchObject({ status: 413, code: 'request_entity_too_large' })
+})
+
+test.each([
+  ['levels', '['.repeat(2000) + ']'.repeat(2000)],
+  ['values', JSON.stringify(Array(60_001).fill(0))],
+])('a body of more %s than are read is bad JSON', async (_what, data) => {
+  const { ask } = await backendWith()
+  const told = await refusal(ask('/signup', { method: 'POST', body: `{"data":${data}}` }))
+  expect(told).toMatchObject({ status: 400, code: 'bad_json' })
+})
+
+test('an expectation that cannot be met is refused with a code of Supabase', async () => {
+  const { url } = await backendWith()
+  const wire = await wireTo(url)
+  await wire.say(onTheWire('GET /auth/v1/settings', ['Expect: a-miracle', 'Connection: close']))
+  expect(await wire.rest()).toMatch(/^HTTP\/1\.1 417 .*"error_code":"validation_failed"/s)
 })
 
 test('what Supabase cannot keep is refused, not broken by', async () => {

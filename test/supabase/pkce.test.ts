@@ -157,6 +157,30 @@ test('a code counts for five minutes', async () => {
   })
 })
 
+test('the app that asked last gets in, also when the clock was moved back in between', async () => {
+  const time = clock()
+  const backend = await backendWith()
+  const { email } = await newcomer(backend)
+  await backend.ask('/recover', { body: { email, code_challenge: 'w'.repeat(56), code_challenge_method: 'plain' } })
+  time.pass(-60)
+  await backend.ask('/recover', { body: { email, ...challenge } })
+  const { query } = await followed(backend.letterTo(email).link)
+  expect((await exchange(backend, query.code ?? '')).status).toBe(200)
+})
+
+test('a code that nobody has exchanged yet stays good when its user asks again', async () => {
+  const time = clock()
+  const backend = await backendWith()
+  const { email } = await newcomer(backend)
+  const codes = []
+  for (const seconds of [0, -60]) {
+    time.pass(seconds)
+    await backend.ask('/recover', { body: { email, ...challenge } })
+    codes.push((await followed(backend.letterTo(email).link)).query.code ?? '')
+  }
+  for (const code of codes) expect((await exchange(backend, code)).status).toBe(200)
+})
+
 test.each([[{}], [{ auth_code: 'x' }], [{ code_verifier: 'x' }]])('the exchange of %j is refused', async body => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/token?grant_type=pkce', { body }))).toEqual({
@@ -218,6 +242,14 @@ test.each([true, false])(
     expect((await exchange(backend, code)).status).toBe(404)
   },
 )
+
+test('the code of a user who was banned in the meantime gives nothing', async () => {
+  const backend = await backendWith()
+  const code = await authCode(backend)
+  const [user] = (await backend.admin.listUsers()).data.users
+  await backend.admin.updateUserById(user?.id ?? '', { ban_duration: '1h' })
+  expect(await refusal(exchange(backend, code))).toMatchObject({ status: 400, code: 'user_banned' })
+})
 
 test('the hash of such a link gives a session to any client that has it, as at Supabase', async () => {
   const backend = await backendWith()

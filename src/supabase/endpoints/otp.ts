@@ -85,9 +85,9 @@ async function byEmail(backend: Backend, exchange: Exchange, params: OtpParams):
   const redirect = redirectOf(backend, exchange)
   if (!known || !isConfirmed(known)) {
     const { email: given, data } = params
-    await signUp(backend, { provider: 'email', given, password: unknownPassword(), data, challenge }, redirect)
+    const wanted = { provider: 'email', given, password: unknownPassword(), data, challenge } as const
     // The email that confirms a new address also signs its reader in.
-    if (!settings.mailerAutoconfirm) return jsonReply({})
+    if ((await signUp(backend, wanted, redirect)).kind === 'waiting') return jsonReply({})
   }
   await sendTo(backend, { email: validEmail(params.email) }, (tables, user) =>
     sendSignIn(backend, tables, user, 'magiclink', { redirect, challenge }),
@@ -104,8 +104,7 @@ async function byPhone(backend: Backend, exchange: Exchange, params: OtpParams):
   if (!known || known.phone_confirmed_at === null) {
     const { data } = params
     const wanted = { provider: 'phone', given: phone, password: unknownPassword(), data } as const
-    await signUp(backend, wanted, redirectOf(backend, exchange))
-    if (!settings.smsAutoconfirm) return jsonReply({})
+    if ((await signUp(backend, wanted, redirectOf(backend, exchange))).kind === 'waiting') return jsonReply({})
   }
   const messages = await sendTo(backend, { phone }, (tables, user) =>
     sendPhoneCode(backend, tables, user, { kind: 'sms', phone }),

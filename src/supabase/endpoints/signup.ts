@@ -62,6 +62,7 @@ export const signup = (backend: Backend): Endpoint =>
         case 'waiting':
           return jsonReply(userJson(withoutAdminsWords(done.user)))
         case 'taken':
+          if (backend.settings.mailerAutoconfirm || backend.settings.smsAutoconfirm) throw userAlreadyExists()
           return jsonReply(userJson(done.instead))
       }
     },
@@ -144,7 +145,6 @@ export async function signUp(backend: Backend, wanted: SignupInput, redirect: st
     return { kind: 'waiting', ...sent }
   })
   if (done.kind === 'waiting') announce(backend, done.messages)
-  if (done.kind === 'taken' && (settings.mailerAutoconfirm || settings.smsAutoconfirm)) throw userAlreadyExists()
   return done
 }
 
