@@ -184,7 +184,9 @@ async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {
     const errors = isMcp ? 'untouched' : mixed.errors
     return (await import('./fit-error.js')).deliverable(reply, exchange, errors)
   }
-  switch (mixed.onMiss) {
+  // A session that was replayed is known to nobody else: neither to the emulated server nor to the live one.
+  const isInSession = exchange.headers['mcp-session-id'] !== undefined
+  switch (isInSession ? 'fail' : mixed.onMiss) {
     case 'emulate':
       return made(exchange)
     case 'record':

@@ -46,7 +46,7 @@ const MOST_PROBLEMS = 20
 export async function readDocumentJob({ file, dir, folders }: ReadInput): Promise<ReadOutput> {
   const nameOf = (absolute: string) => path.relative(dir, absolute) || absolute
   const resolver = new LocalFiles(folders, nameOf)
-  const read = await readWith(resolver, file, nameOf).catch(error => ({ problems: [problemOf(error, nameOf(file))] }))
+  const read = await readWith(resolver, file, nameOf).catch(error => ({ problems: [problemOf(error, file, nameOf)] }))
   return { ...read, files: [...resolver.getFiles()] }
 }
 
@@ -112,18 +112,19 @@ function versionProblem(parsed: unknown): string | undefined {
   return `openapi must be a version from 3.0.0 on, as text, not ${JSON.stringify(openapi)}.`
 }
 
-function problemOf(error: unknown, origin: string): Problem {
+function problemOf(error: unknown, root: string, nameOf: (file: string) => string): Problem {
   if (error instanceof YamlParseError) {
-    const { line, col } = error
-    const file = path.basename(origin)
+    const { line, col, source } = error
+    const file = source.absoluteRef
     const why = error.message.replace(/ in ".*" \(\d+:\d+\)$/s, '')
     return {
-      origin,
+      origin: nameOf(file),
       line,
       column: col,
       sentence: `This is not valid ${/\.json$/i.test(file) ? 'JSON' : 'YAML'}: ${why}.`,
     }
   }
+  const origin = nameOf(root)
   if (error instanceof ResolveError) return unreadable(origin, error.originalError)
   return { origin, sentence: `cannot be read: ${error instanceof Error ? error.message : String(error)}.` }
 }

@@ -105,6 +105,19 @@ test('a call that was not recorded is an error that names the nearest call and w
   expect(platform.misses()).toMatchObject([{ nearest: { differences: [{ field: 'params.arguments.b' }] } }])
 })
 
+test('in a session that is replayed, what was not recorded is an error, and nothing is recorded of it', async () => {
+  const { replaying, files } = await taped(async platform => {
+    const { client } = await connected(platform)
+    await client.callTool(sum(2, 3))
+  })
+  const recorded = files()
+  for (const onMiss of ['emulate', 'record'] as const) {
+    const { client } = await connected(await replaying({ recordings: { onMiss } }))
+    await expect(client.callTool(sum(2, 4))).rejects.toThrow(/^MCP error -32004: /)
+  }
+  expect(files()).toEqual(recorded)
+})
+
 test('the newest version, which has no sessions, is recorded and replayed as well', async () => {
   const live = await platformWith({
     mcp: { '/mcp': { tools: [{ name: 'get_weather', inputSchema: { type: 'object' } }] } },

@@ -60,6 +60,16 @@ test('a document that cannot be used says why, with file, line and path', async 
   ])
 })
 
+test('a broken file that is referred to is named, with its own line', async () => {
+  const document = answering("{ description: a, content: { application/json: { schema: { $ref: 'sub.yaml#/A' } } } }")
+  expect(
+    await wrongWith(document, {
+      'sub.yaml': "A: { $ref: 'b.yaml#/B' }\n",
+      'b.yaml': '\nB: { type: string, enum: [x\n',
+    }),
+  ).toEqual([expect.stringMatching(/^b\.yaml:\d+:\d+: This is not valid YAML: /)])
+})
+
 test('mistakes inside of schemas do not keep a document from answering', async () => {
   const schema = '{ type: object, nullabel: true, proprties: {} }'
   const said = await wrongWith(answering(`{ content: { application/json: { schema: ${schema} } } }`))
