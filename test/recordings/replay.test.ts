@@ -340,6 +340,48 @@ test('what has no recording may be recorded, and is played from then on', async 
   expect(second.receipt()).toMatchObject({ served: 1, passed: 0 })
 })
 
+test('what is asked more often than it was recorded is recorded behind the rest, which stays', async () => {
+  let count = 2
+  const live = await liveWith((request, response) => saying({ count: ++count })(request, response))
+  const { replaying, files } = await taped([hello, hello])
+  // biome-ignore lint/suspicious/noThenProperty: the name of the option
+  const recordings = { then: 'miss', onMiss: 'record' } as const
+  const countsOf = async ({ chat }: Awaited<ReturnType<typeof replaying>>) => {
+    const counts: unknown[] = []
+    for (let i = 0; i < 4; i++) counts.push(((await (await chat(hello)).json()) as { count: number }).count)
+    return counts
+  }
+  const first = await replaying({ upstream: { baseUrl: live.url }, recordings })
+  expect(await countsOf(first)).toEqual([1, 2, 3, 4])
+  await first.stop()
+  expect(files()).toHaveLength(4)
+  expect(await countsOf(await replaying())).toEqual([1, 2, 3, 4])
+})
+
+test('with onlyNew nothing is recorded behind what was played', async () => {
+  const live = await liveWith(saying({ fresh: true }))
+  const { replaying, files } = await taped([hello])
+  // biome-ignore lint/suspicious/noThenProperty: the name of the option
+  const recordings = { then: 'miss', onMiss: 'record', save: 'onlyNew' } as const
+  const { chat, stop } = await replaying({ upstream: { baseUrl: live.url }, recordings })
+  expect(await (await chat(hello)).json()).toEqual({ count: 1 })
+  expect(await (await chat(hello)).json()).toEqual({ fresh: true })
+  await stop()
+  expect(files()).toHaveLength(1)
+})
+
+test('after a switch from replay to record a list is recorded anew', async () => {
+  const live = await liveWith(saying({ fresh: true }))
+  const { replaying, files, text } = await taped([hello, hello])
+  const { chat, switchMode, stop } = await replaying({ upstream: { baseUrl: live.url } })
+  await (await chat(hello)).text()
+  switchMode('record')
+  await (await chat(hello)).text()
+  await stop()
+  expect(files()).toHaveLength(1)
+  expect(text()).toContain('fresh: true')
+})
+
 test('a recording that is put there while it runs is found', async () => {
   const { replaying, dir, text } = await taped()
   const { chat } = await replaying()
