@@ -99,11 +99,13 @@ async function search(
   const { shelf, ignore } = parts
   const own = await choose(shelf.of(key), count, request, parts)
   if (own?.kind === 'found') return own
+  let reason = own
   for (const variant of variantsOf(request)) {
     const found = await choose(shelf.of(keyOf(variant, ignore)), count, request, parts)
     if (found?.kind === 'found') return found
+    reason ??= found
   }
-  return own
+  return reason
 }
 
 /** Chooses among recordings of the same request after `count` others were replayed. */

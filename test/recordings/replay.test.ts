@@ -48,7 +48,7 @@ async function tapedStream({ pauseMs = 0, body = streamed as object } = {}) {
   const bytes = await (await chat(body)).text()
   await stop()
   await live.close()
-  return { ...scene, bytes }
+  return { ...scene, bytes, file: path.join(scene.dir, scene.files()[0] ?? '') }
 }
 
 /** When each piece of a body arrives, after the head. */
@@ -194,6 +194,22 @@ test('parallel tests on one server each have the list for themselves', async () 
   const next = async (scope: string) =>
     ((await (await chat(hello, { headers: { 'x-standin-scope': scope } })).json()) as { count: number }).count
   expect([await next('a'), await next('b'), await next('a'), await next('b')]).toEqual([1, 1, 2, 2])
+})
+
+test('who asks for it whole learns why the recording of a stream cannot be given', async () => {
+  const { replaying, file } = await tapedStream()
+  const { chat } = await replaying()
+  writeFileSync(file, readFileSync(file, 'utf8').replace('recordedAt:', 'complete: false\nrecordedAt:'))
+  expect(await (await chat(hello)).json()).toEqual({ error: expect.stringContaining(' broke off. Record it again') })
+})
+
+test('who asks for it whole learns that a stream without its end cannot be converted', async () => {
+  const { replaying, file } = await tapedStream()
+  const { chat } = await replaying()
+  writeFileSync(file, readFileSync(file, 'utf8').replace('data: [DONE]', ': no more'))
+  expect(await (await chat(hello)).json()).toEqual({
+    error: expect.stringContaining('cannot be converted to the requested format.'),
+  })
 })
 
 test('a miss belongs to the test that had it, and is forgotten when that test is reset', async () => {
