@@ -119,14 +119,16 @@ const response = v.pipe(
 )
 export type ResponseForm = v.InferOutput<typeof response>
 
+const recordedAt = v.optional(v.pipe(text, v.check(isMoment, aMoment)))
+
 /** The whole file. `key` is only for readers: the file name counts. */
 export const recordingForm = closed({
-  recordedAt: v.optional(v.pipe(text, v.check(isMoment, aMoment))),
+  recordedAt,
   key: v.optional(text),
   complete: v.optional(v.boolean('true or false'), true),
   request,
   response,
 })
 
-/** Only the request. */
-export const requestForm = open({ request })
+/** Only what was asked, and when. */
+export const questionForm = open({ recordedAt, request })

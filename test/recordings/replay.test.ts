@@ -66,6 +66,16 @@ async function arrivals(response: Response) {
 const statusesOf = async (answers: readonly Promise<Response>[]) =>
   (await Promise.all(answers)).map(({ status }) => status)
 
+/** A request that is the same in each run, except for one field. */
+const poll = (run: number) => ({ ...hello, metadata: { run, app: 'a' } })
+
+/** The numbers of the answers to these requests, one after the other. */
+async function countsOf(chat: (body: object) => Promise<Response>, bodies: readonly object[]) {
+  const counts: unknown[] = []
+  for (const body of bodies) counts.push(((await (await chat(body)).json()) as { count: number }).count)
+  return counts
+}
+
 test('a stream comes back with the same bytes in the same rhythm', async () => {
   // Long pauses, so that a busy machine neither joins pieces nor swallows the rhythm.
   const { replaying, bytes } = await tapedStream({ pauseMs: 400 })
@@ -171,9 +181,12 @@ test.each([
 ] as const)('after the last of several recordings: %s', async (then, counts) => {
   const { replaying } = await taped([hello, hello])
   const { chat } = await replaying({ recordings: { then } })
-  const played: unknown[] = []
-  for (const _ of counts) played.push(((await (await chat(hello)).json()) as { count: number }).count)
-  expect(played).toEqual(counts)
+  expect(
+    await countsOf(
+      chat,
+      counts.map(() => hello),
+    ),
+  ).toEqual(counts)
 })
 
 test('after the last of several recordings there may be nothing, and the miss says so', async () => {
@@ -362,16 +375,13 @@ test('what is asked more often than it was recorded is recorded behind the rest,
   const { replaying, files } = await taped([hello, hello])
   // biome-ignore lint/suspicious/noThenProperty: the name of the option
   const recordings = { then: 'miss', onMiss: 'record' } as const
-  const countsOf = async ({ chat }: Awaited<ReturnType<typeof replaying>>) => {
-    const counts: unknown[] = []
-    for (let i = 0; i < 4; i++) counts.push(((await (await chat(hello)).json()) as { count: number }).count)
-    return counts
-  }
   const first = await replaying({ upstream: { baseUrl: live.url }, recordings })
-  expect(await countsOf(first)).toEqual([1, 2, 3, 4])
+  const four = [hello, hello, hello, hello]
+  expect(await countsOf(first.chat, four)).toEqual([1, 2, 3, 4])
   await first.stop()
   expect(files()).toHaveLength(4)
-  expect(await countsOf(await replaying())).toEqual([1, 2, 3, 4])
+  const second = await replaying()
+  expect(await countsOf(second.chat, four)).toEqual([1, 2, 3, 4])
 })
 
 test('with onlyNew nothing is recorded behind what was played', async () => {
@@ -462,6 +472,29 @@ test('what does not count is configured by path, query and pattern', async () =>
   const { chat } = await replaying({ recordings: { ignore } })
   expect((await chat(on('2026-02-02', 2))).status).toBe(200)
   expect((await chat({ ...on('2026-02-02', 2), metadata: { run: 1, app: 'b' } })).status).toBe(424)
+})
+
+test('a field that is ignored later leaves a list in its order, whatever was updated since', async () => {
+  const { replaying, dir, files } = await taped([poll(1), poll(1), poll(1)])
+  const first = path.join(dir, files().find(file => !/-\d\.yaml$/.test(file)) ?? '')
+  writeFileSync(first, readFileSync(first, 'utf8').replace(/recordedAt: .*/, 'recordedAt: "2040-01-01T00:00:00.000Z"'))
+  const { chat } = await replaying({ recordings: { ignore: ['metadata.run'] } })
+  expect(await countsOf(chat, [poll(1), poll(1), poll(1), poll(1)])).toEqual([1, 2, 3, 3])
+})
+
+test('requests that a field ignored later makes the same are played in the order in which they were recorded', async () => {
+  const runs = [1, 2, 3, 4, 5].map(poll)
+  const { replaying } = await taped(runs)
+  const { chat } = await replaying({ recordings: { ignore: ['metadata.run'] } })
+  expect(await countsOf(chat, runs)).toEqual([1, 2, 3, 4, 5])
+})
+
+test('with a field that is ignored later a stream is still given as a whole answer', async () => {
+  const { replaying } = await tapedStream({ body: { ...poll(1), stream: true } })
+  const { chat } = await replaying({ recordings: { ignore: ['metadata.run'] } })
+  expect(await (await chat(poll(2))).json()).toMatchObject({
+    choices: [{ message: { content: 'One two three' } }],
+  })
 })
 
 test.each(['warn', 'fail'] as const)('a recording beyond its age: %s', async stale => {
