@@ -129,7 +129,7 @@ export function questionIn(text: string, file: string): Question {
 export const requestIn = (text: string, file: string): RecordedRequest => questionIn(text, file).request
 
 function checked<S extends v.GenericSchema>(form: S, text: string, origin: string): v.InferOutput<S> {
-  const yaml = readYaml(text, origin)
+  const yaml = readYaml(text, origin, { keepDigits: true })
   if (yaml.problems.length > 0) throw new ProblemsError(yaml.problems, [origin])
   const found = check(form, yaml.value ?? {}, { whole: 'the file' })
   if ('value' in found) return found.value

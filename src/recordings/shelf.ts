@@ -1,5 +1,6 @@
 /** The recordings of a folder by key. Those that were read are cached for as long as their files do not change. */
 import { LRUCache } from 'lru-cache'
+import { stringifyExact } from '../core/json.js'
 import { questionIn } from './file-text.js'
 import { type Folder, removeLeftovers } from './folder.js'
 import type { RecordingFile } from './names.js'
@@ -20,7 +21,7 @@ const sizeOf = ({ request, response }: Recording): number =>
 function sizeOfQuestion({ request }: Pick<Question, 'request'>): number {
   // Serializing also flattens the texts: the YAML library concatenates them character by character, and each takes 32
   // bytes until then.
-  return 1024 + 2 * JSON.stringify(request).length
+  return 1024 + 2 * stringifyExact(request).length
 }
 
 /** The memory that a chunk takes in addition to its bytes. */

@@ -474,6 +474,20 @@ test('what does not count is configured by path, query and pattern', async () =>
   expect((await chat({ ...on('2026-02-02', 2), metadata: { run: 1, app: 'b' } })).status).toBe(424)
 })
 
+test('a long whole number is recorded as a number, and found again', async () => {
+  const live = await liveWith(saying({ fresh: true }))
+  const { recording, replaying, text } = tape(live.url)
+  const withSeed = (seed: string) => ({ body: `${JSON.stringify(hello).slice(0, -1)},"seed":${seed}}` })
+  const first = await recording()
+  await (await first.chat({}, withSeed('12345678901234567890'))).text()
+  await first.stop()
+  expect(text()).toContain('seed: 12345678901234567890\n')
+  const { chat } = await replaying()
+  expect((await chat({}, withSeed('12345678901234567890'))).status).toBe(200)
+  const missed = await chat({}, withSeed('12345678901234567891'))
+  expect(await missed.json()).toEqual({ error: expect.stringContaining('seed is "12345678901234567890"') })
+})
+
 test('a field that is ignored later leaves a list in its order, whatever was updated since', async () => {
   const { replaying, dir, files } = await taped([poll(1), poll(1), poll(1)])
   const first = path.join(dir, files().find(file => !/-\d\.yaml$/.test(file)) ?? '')
