@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { UsageError } from '../check/problem.js'
 import { notForARule } from '../core/errors.js'
 import { jsonOf } from '../core/json.js'
-import { bodyOf, isStream, type RecordedRequest, type Recording } from '../recordings/index.js'
+import { bodyOf, inOrder, isStream, type RecordedRequest, type Recording } from '../recordings/index.js'
 import { type DraftedRules, type DraftSource, draftsOf } from '../replies/index.js'
 import { command, text } from './command.js'
 import { counted } from './format.js'
@@ -25,10 +25,11 @@ export const commands = {
       if (flags.output !== undefined) requireNew('--output', flags.output)
       const { folder } = openRecordings(line)
       const kept = await folder.list()
-      const inOrder = kept.toSorted((a, b) => (a.key === b.key ? a.nth - b.nth : 0))
-      const read = await readEach(inOrder, folder.read, fileProgress(inOrder.length, flags))
+      const read = await readEach(kept, folder.read, fileProgress(kept.length, flags))
       tellBroken(read)
-      const rules = rulesFrom(read.flatMap(one => (one.kind === 'read' ? [one.value] : [])))
+      const rules = rulesFrom(
+        inOrder(read.flatMap(one => (one.kind === 'read' ? [{ kept: one.kept, ...one.value }] : []))),
+      )
       if (flags.output !== undefined) return writeRules(flags.output, rules)
       for (const note of notesOn(rules)) console.error(note)
       return rules.count === 0 ? 'No rule was drafted.\n' : rules.yaml

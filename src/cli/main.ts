@@ -2,6 +2,7 @@
 import path from 'node:path'
 import { ProblemsError, StartError, UsageError, wordProblem } from '../check/problem.js'
 import { PlatformError } from '../core/errors.js'
+import { stringifyExact } from '../core/json.js'
 import { version } from '../version.js'
 import { notFound, readCommandLine } from './arguments.js'
 import type { CommandLine, CommandResult } from './command.js'
@@ -29,7 +30,7 @@ function print(result: CommandResult, { flags }: CommandLine): void {
   if (typeof result === 'number') process.exit(result)
   if (typeof result === 'string') process.stdout.write(result)
   if (typeof result !== 'object') return
-  if (flags.json) process.stdout.write(`${JSON.stringify(result.data, null, 2)}\n`)
+  if (flags.json) process.stdout.write(`${stringifyExact(result.data, 2)}\n`)
   else if (!flags.quiet) process.stdout.write(result.words)
 }
 

@@ -18,9 +18,15 @@ export function jsonIn(text: string): { readonly value: unknown } | undefined {
 }
 
 /**
- * Keeps every digit of a long whole number: one that a JavaScript number cannot hold becomes a text, so that two such
- * numbers stay different.
+ * Returns the value without BigInts. A whole number that a JavaScript number cannot hold becomes a text, so that two
+ * such numbers stay different.
  */
+export function withoutBigInts(value: unknown): unknown {
+  if (typeof value === 'bigint') return digitsOf(value)
+  if (Array.isArray(value)) return value.map(withoutBigInts)
+  return isObject(value) ? sortedFields(value, withoutBigInts) : value
+}
+
 function digitsOf(whole: bigint): number | string {
   const number = Number(whole)
   return Number.isFinite(number) && BigInt(number) === whole ? number : String(whole)
@@ -28,7 +34,6 @@ function digitsOf(whole: bigint): number | string {
 
 /** Returns the value with sorted keys. Throws a RangeError if it nests too deep. */
 export function sorted(value: unknown, depth = DEEPEST): unknown {
-  if (typeof value === 'bigint') return digitsOf(value)
   if (typeof value !== 'object' || value === null) return value
   if (depth === 0) throw new RangeError('This nests too deep.')
   if (Array.isArray(value)) return value.map(item => sorted(item, depth - 1))

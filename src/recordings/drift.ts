@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Finding } from '../check/finding.js'
 import { type Problem, ProblemsError } from '../check/problem.js'
 import { headerIn } from '../core/http.js'
+import { stringifyExact } from '../core/json.js'
 import { asksModel } from '../core/paths.js'
 import type { Redact } from '../redact/index.js'
 import type { Folder } from './folder.js'
@@ -281,7 +282,7 @@ function reasonNotToRepeat({ request, response }: Recording, placeholder: RegExp
 }
 
 function bodyText({ body }: RecordedRequest): string {
-  if (body.kind === 'json') return JSON.stringify(body.value)
+  if (body.kind === 'json') return stringifyExact(body.value)
   return body.kind === 'text' ? body.text : ''
 }
 

@@ -2,13 +2,14 @@
 import * as v from 'valibot'
 import { closed, integer, map, number, open, text } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
+import { stringifyExact } from '../core/json.js'
 
 /** The layouts in which platforms write JSON. If a body has one of them, its value and the layout restore its bytes. */
 const layouts = {
-  compact: (value: unknown) => JSON.stringify(value),
-  indented: (value: unknown) => JSON.stringify(value, null, 2),
+  compact: (value: unknown) => stringifyExact(value),
+  indented: (value: unknown) => stringifyExact(value, 2),
   // Python's layout. Every line break was added by us, since those within texts are escaped.
-  spaced: (value: unknown) => JSON.stringify(value, null, 1).replace(/,\n */g, ', ').replace(/\n */g, ''),
+  spaced: (value: unknown) => stringifyExact(value, 1).replace(/,\n */g, ', ').replace(/\n */g, ''),
 }
 type Layout = keyof typeof layouts
 
@@ -96,7 +97,7 @@ const request = closed({
 export type RequestForm = v.InferOutput<typeof request>
 
 /** Numbers may be written without quotes. */
-const headerValue = v.union([text, v.number(), v.array(text)], 'text or a list of texts')
+const headerValue = v.union([text, v.number(), v.bigint(), v.array(text)], 'text or a list of texts')
 
 const chunk = withOneOf(closed({ atMs: milliseconds, text: body.text, base64: body.base64 }), ['text', 'base64'])
 export type ChunkForm = v.InferOutput<typeof chunk>
@@ -119,14 +120,16 @@ const response = v.pipe(
 )
 export type ResponseForm = v.InferOutput<typeof response>
 
+const recordedAt = v.optional(v.pipe(text, v.check(isMoment, aMoment)))
+
 /** The whole file. `key` is only for readers: the file name counts. */
 export const recordingForm = closed({
-  recordedAt: v.optional(v.pipe(text, v.check(isMoment, aMoment))),
+  recordedAt,
   key: v.optional(text),
   complete: v.optional(v.boolean('true or false'), true),
   request,
   response,
 })
 
-/** Only the request. */
-export const requestForm = open({ request })
+/** Only what was asked, and when. */
+export const questionForm = open({ recordedAt, request })

@@ -9,10 +9,10 @@ import { sorted } from './canonical.js'
 import { assembleText } from './convert.js'
 import {
   type ChunkForm,
+  questionForm,
   type RequestForm,
   type ResponseForm,
   recordingForm,
-  requestForm,
   styled,
   styleOf,
 } from './file-form.js'
@@ -20,6 +20,7 @@ import { subjectOf } from './names.js'
 import {
   bodyOf,
   isStream,
+  type Question,
   type RecordedChunk,
   type RecordedRequest,
   type RecordedResponse,
@@ -98,8 +99,7 @@ export function recordingIn(text: string, file: string): Recording {
   const { status, headMs = 0, headers } = response
   const chunks = chunksFrom(response)
   return {
-    // Hand-written recordings never count as old.
-    recordedAt: recordedAt ?? new Date().toISOString(),
+    recordedAt: timeOf(recordedAt),
     request: requestFrom(request),
     response: {
       status,
@@ -114,15 +114,22 @@ export function recordingIn(text: string, file: string): Recording {
   }
 }
 
-/** Parses only the request of a file. Throws a ProblemsError. */
-export function requestIn(text: string, file: string): RecordedRequest {
+/** Hand-written recordings never count as old. */
+const timeOf = (recordedAt = new Date().toISOString()) => recordedAt
+
+/** Parses a file without its answer, so that the text up to there is enough. Throws a ProblemsError. */
+export function questionIn(text: string, file: string): Question {
   const end = /^response:/m.exec(text)?.index ?? text.length
   const before = text.slice(0, end)
-  return requestFrom(checked(requestForm, /^request:/m.test(before) ? before : text, file).request)
+  const { recordedAt, request } = checked(questionForm, /^request:/m.test(before) ? before : text, file)
+  return { recordedAt: timeOf(recordedAt), request: requestFrom(request) }
 }
 
+/** Parses only the request of a file. Throws a ProblemsError. */
+export const requestIn = (text: string, file: string): RecordedRequest => questionIn(text, file).request
+
 function checked<S extends v.GenericSchema>(form: S, text: string, origin: string): v.InferOutput<S> {
-  const yaml = readYaml(text, origin)
+  const yaml = readYaml(text, origin, { keepDigits: true })
   if (yaml.problems.length > 0) throw new ProblemsError(yaml.problems, [origin])
   const found = check(form, yaml.value ?? {}, { whole: 'the file' })
   if ('value' in found) return found.value

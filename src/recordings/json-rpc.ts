@@ -1,6 +1,6 @@
 /** JSON-RPC in recordings: which calls count as equal, and which messages need no recording. */
 import type { Exchange, Reply } from '../core/exchange.js'
-import { isObject } from '../core/json.js'
+import { isObject, stringifyExact } from '../core/json.js'
 import { callTitle, type RpcId, resultFrame } from '../rpc/frames.js'
 import type { RecordedRequest, RequestBody } from './recording.js'
 
@@ -74,7 +74,7 @@ function versionIn({ params }: JsonRpcMessage): unknown {
 
 /** In a session, the answer to a ping is always empty (specification 2025-11-25, "Ping"). Later versions have none. */
 const pong = ({ id }: JsonRpcMessage) =>
-  reply(200, { contentType: 'application/json', body: JSON.stringify(resultFrame(id as RpcId, {})) })
+  reply(200, { contentType: 'application/json', body: stringifyExact(resultFrame(id as RpcId, {})) })
 
 /**
  * The fixed replies to requests that are not recorded: messages without an answer, and the end of a session.

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Exchange } from '../core/exchange.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
-import { jsonIn, normalQuery, parametersIn, sorted, sortedQuery, withoutDefaults } from './canonical.js'
+import { jsonIn, normalQuery, parametersIn, sorted, sortedQuery, withoutBigInts, withoutDefaults } from './canonical.js'
 import type { Ignore } from './ignore.js'
 import { withoutIds } from './json-rpc.js'
 import type { RecordedRequest, RequestBody } from './recording.js'
@@ -79,7 +79,7 @@ const isPlaceholder = /^\[[a-z][a-z0-9-]*\]$/
 function comparedBody(path: string, body: RequestBody, ignore: Ignore): RequestBody {
   switch (body.kind) {
     case 'json':
-      return { kind: 'json', value: withoutDefaults(path, withoutIds(ignore.inJson(body.value))) }
+      return { kind: 'json', value: withoutDefaults(path, withoutIds(ignore.inJson(withoutBigInts(body.value)))) }
     case 'text':
       return { kind: 'text', text: ignore.inText(body.text) }
     case 'none':

@@ -1,21 +1,22 @@
-/** Finds the recording that is most similar to a request without one, so that the error can say what differs. */
+/**
+ * Finds recordings for a request whose key has none: those of the same request under an outdated name, or the most
+ * similar one, so that the error can say what differs.
+ */
 
 import type { Difference } from '../check/finding.js'
 import { sideBySide } from '../check/miss-text.js'
 import { isObject } from '../core/json.js'
 import { asksForChat } from './canonical.js'
-import { requestIn } from './file-text.js'
 import type { Ignore } from './ignore.js'
 import { callOf } from './json-rpc.js'
 import { comparedForm, keyOf } from './key.js'
 import { endpointFolder, type RecordingFile, slugOf } from './names.js'
-import type { RecordedRequest } from './recording.js'
+import { inOrder } from './order.js'
+import type { Question, RecordedRequest } from './recording.js'
 import type { Shelf } from './shelf.js'
 
 export interface Nearest {
   readonly kept: RecordingFile
-  /** Whether it is the same request under another name, because the file was edited or `ignore` has changed. */
-  readonly isSame: boolean
   readonly differences: readonly Difference[]
 }
 
@@ -25,27 +26,43 @@ const ANOTHER_CALL = 1_000_000
 /** At most this many files are read per miss. Their names show which are the most similar. */
 const READ = 100
 
-/** Returns `undefined` if nothing is recorded for the request's method and path. */
-export async function nearest(
-  { request, key }: { readonly request: RecordedRequest; readonly key: string },
-  shelf: Shelf,
+/** A recording that was read because its name is similar to that of the request. */
+interface Candidate extends Question {
+  readonly kept: RecordingFile
+}
+
+/** Reads the recordings whose names are the most similar. */
+export async function candidatesFor(request: RecordedRequest, shelf: Shelf): Promise<readonly Candidate[]> {
+  const candidates: Candidate[] = []
+  for (const kept of likeliest(request, [...shelf.all()])) {
+    // A file that is not a recording is left out.
+    const question = await shelf.question(kept.file).catch(() => undefined)
+    if (question) candidates.push({ kept, ...question })
+  }
+  return candidates
+}
+
+/** Finds candidates by their present key, which their name does not have if they were edited or `ignore` has changed. */
+export function byPresentKey(candidates: readonly Candidate[], ignore: Ignore) {
+  const present = inOrder(candidates).map(({ kept, request }) => ({ kept, key: keyOf(request, ignore) }))
+  return (key: string) => present.filter(one => one.key === key).map(({ kept }) => kept)
+}
+
+/** Returns `undefined` if no candidate has the request's method and path. */
+export function nearest(
+  request: RecordedRequest,
+  candidates: readonly Candidate[],
   ignore: Ignore,
-): Promise<Nearest | undefined> {
+): Nearest | undefined {
   const mine = whatCounts(request, ignore)
   let best: { readonly kept: RecordingFile; readonly request: RecordedRequest; readonly apart: number } | undefined
-  for (const kept of likeliest(request, [...shelf.all()])) {
-    const recorded = await shelf
-      .text(kept.file)
-      .then(text => requestIn(text, kept.file))
-      // A file that is not a recording is left out.
-      .catch(() => undefined)
-    if (recorded?.method !== request.method || recorded.path !== request.path) continue
-    if (keyOf(recorded, ignore) === key) return { kept, isSame: true, differences: [] }
+  for (const { kept, request: recorded } of candidates) {
+    if (recorded.method !== request.method || recorded.path !== request.path) continue
     const theirs = whatCounts(recorded, ignore)
     const apart = distance(mine, theirs) + (callOf(recorded) === callOf(request) ? 0 : ANOTHER_CALL)
     if (!best || apart < best.apart) best = { kept, request: theirs, apart }
   }
-  return best && { kept: best.kept, isSame: false, differences: differences(mine, best.request) }
+  return best && { kept: best.kept, differences: differences(mine, best.request) }
 }
 
 /** Leaves out the response format, since one can be converted into the other. */

@@ -10,6 +10,9 @@ export interface Recording {
   readonly response: RecordedResponse
 }
 
+/** A recording without its answer. */
+export type Question = Omit<Recording, 'response'>
+
 /** A request without its credentials, normalized for comparison. */
 export interface RecordedRequest {
   /** In upper case. */

@@ -8,7 +8,7 @@ import { callOf, noServerStream, opensServerStream, replyWithoutRecording } from
 import { inOwnSession } from './json-rpc-answer.js'
 import { keyOf, type RequestIdentity } from './key.js'
 import type { RecordingFile } from './names.js'
-import { type Nearest, nearest } from './nearest.js'
+import { byPresentKey, candidatesFor, type Nearest, nearest } from './nearest.js'
 import { type DelayedReply, inForm, keptOpen, played } from './play.js'
 import type { RecordedRequest, Recording } from './recording.js'
 import type { Run } from './run.js'
@@ -63,19 +63,20 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
     // Counted before the first await, so that answers follow the order of the requests.
     const count = run.count(exchange.scope, identified.key)
     await shelf.ready()
-    const found = await search(identified, count, choosing)
+    const found = await search(identified, count, choosing, shelf.of)
     if (found?.kind === 'found') return forClient(found, exchange)
     // The recording may still be on its way to disk, or may have been added since the folder was listed.
     await written()
     await shelf.refresh()
-    const again = await search(identified, count, choosing)
+    const again = await search(identified, count, choosing, shelf.of)
     if (again?.kind === 'found') return forClient(again, exchange)
     if (opensServerStream(exchange)) return { kind: 'found', played: { reply: noServerStream(), afterMs: 0 } }
-    const near = again ? undefined : await nearest(identified, shelf, ignore)
-    const edited = near?.isSame ? await choose([near.kept], count, identified.request, choosing) : undefined
-    if (edited?.kind === 'found') return forClient(edited, exchange)
+    const candidates = again ? [] : await candidatesFor(identified.request, shelf)
+    const renamed = again ?? (await search(identified, count, choosing, byPresentKey(candidates, ignore)))
+    if (renamed?.kind === 'found') return forClient(renamed, exchange)
+    const near = renamed ? undefined : nearest(identified.request, candidates, ignore)
     exchange.nearest = near && { file: near.kept.file, differences: near.differences }
-    return missed(identified.request, { exchange, unfit: (edited ?? again)?.why, near }, run)
+    return missed(identified.request, { exchange, unfit: renamed?.why, near }, run)
   }
 }
 
@@ -90,20 +91,22 @@ interface Choosing extends ReplayerParts {
   readonly warned: Set<string>
 }
 
-/** Finds the same request, or one whose answer can be converted to the requested format. */
+/** Finds the same request among those `of` a key, or one whose answer can be converted to the requested format. */
 async function search(
   { request, key }: RequestIdentity,
   count: number,
   parts: Choosing,
+  of: Shelf['of'],
 ): Promise<ReplayResult | Unfit | undefined> {
-  const { shelf, ignore } = parts
-  const own = await choose(shelf.of(key), count, request, parts)
+  const own = await choose(of(key), count, request, parts)
   if (own?.kind === 'found') return own
+  let reason = own
   for (const variant of variantsOf(request)) {
-    const found = await choose(shelf.of(keyOf(variant, ignore)), count, request, parts)
+    const found = await choose(of(keyOf(variant, parts.ignore)), count, request, parts)
     if (found?.kind === 'found') return found
+    reason ??= found
   }
-  return own
+  return reason
 }
 
 /** Chooses among recordings of the same request after `count` others were replayed. */

@@ -42,12 +42,15 @@ export function createRun(tell: (miss: Miss) => void) {
     count: (scope: string, key: string): number => next(counts.get(scope), key),
     /**
      * Begins another recording of a request whose recordings on disk are `there`. Returns its number, and the
-     * recordings of earlier runs.
+     * recordings of earlier runs. After a miss, it comes behind those if they were replayed, and replaces them if not.
      */
-    begin(key: string, there: readonly RecordingFile[]) {
-      const nth = next(begun, key) + 1
-      if (nth === 1 && there.length > 0) earlier.set(key, there)
-      return { nth, earlier: earlier.get(key) ?? none }
+    begin(key: string, there: readonly RecordingFile[], afterMiss = false) {
+      if (!begun.has(key) && there.length > 0) {
+        earlier.set(key, there)
+        const isContinued = afterMiss && there.some(({ file }) => receipt.isUsed(file))
+        if (isContinued) begun.set(key, Math.max(...there.map(({ nth }) => nth)))
+      }
+      return { nth: next(begun, key) + 1, earlier: earlier.get(key) ?? none }
     },
     missed(miss: Miss): void {
       missed()

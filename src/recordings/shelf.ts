@@ -1,22 +1,27 @@
 /** The recordings of a folder by key. Those that were read are cached for as long as their files do not change. */
 import { LRUCache } from 'lru-cache'
+import { stringifyExact } from '../core/json.js'
+import { questionIn } from './file-text.js'
 import { type Folder, removeLeftovers } from './folder.js'
 import type { RecordingFile } from './names.js'
-import { bodyOf, type Recording } from './recording.js'
+import { bodyOf, type Question, type Recording } from './recording.js'
 
 export type Shelf = ReturnType<typeof createShelf>
 
-/** The size of the cache. */
+/** The sizes of the caches: of whole recordings, and of questions alone. */
 const REMEMBERED_BYTES = 64 * 1_048_576
+const REMEMBERED_QUESTIONS_BYTES = 16 * 1_048_576
 /** How long a file is trusted without being checked again. Editing one takes longer. */
 const UNCHECKED_MS = 250
 
 /** Approximately how much memory a recording takes. */
-function sizeOf({ request, response }: Recording): number {
+const sizeOf = ({ request, response }: Recording): number =>
+  sizeOfQuestion({ request }) + bodyOf(response).length + response.chunks.length * CHUNK_BYTES
+
+function sizeOfQuestion({ request }: Pick<Question, 'request'>): number {
   // Serializing also flattens the texts: the YAML library concatenates them character by character, and each takes 32
   // bytes until then.
-  const asked = JSON.stringify(request).length
-  return 1024 + 2 * asked + bodyOf(response).length + response.chunks.length * CHUNK_BYTES
+  return 1024 + 2 * stringifyExact(request).length
 }
 
 /** The memory that a chunk takes in addition to its bytes. */
@@ -24,17 +29,25 @@ const CHUNK_BYTES = 250
 
 export function createShelf(folder: Folder) {
   const { put, remove, ...files } = createIndex(folder)
-  const { get: read, forget } = createFileCache({
+  const recordings = createFileCache({
     ...{ stamp: folder.stamp, read: folder.read, sizeOf },
     ...{ uncheckedMs: UNCHECKED_MS, most: REMEMBERED_BYTES },
   })
+  const questions = createFileCache({
+    ...{ stamp: folder.stamp, read: async (file: string) => questionIn(await folder.text(file), file) },
+    ...{ sizeOf: sizeOfQuestion, uncheckedMs: UNCHECKED_MS, most: REMEMBERED_QUESTIONS_BYTES },
+  })
+  const forget = (file: string) => {
+    recordings.forget(file)
+    questions.forget(file)
+  }
   return {
     ...files,
     dir: folder.dir,
     /** Rejects with a ProblemsError if the file is gone or is no recording. */
-    read,
-    /** The text up to the answer is enough for `requestIn`. */
-    text: folder.text,
+    read: recordings.get,
+    /** Reads a recording without its answer, which takes less time. Rejects with a ProblemsError as well. */
+    question: questions.get,
     async put(kept: RecordingFile, recording: Recording): Promise<void> {
       await folder.write(kept.file, recording, kept.key)
       forget(kept.file)

@@ -60,6 +60,8 @@ function scalarText(value: unknown, margin: string): string {
     case 'number':
       if (Number.isFinite(value)) return String(value)
       return value > 0 ? '.inf' : '-.inf'
+    case 'bigint':
+      return String(value)
     default:
       return JSON.stringify(value)
   }

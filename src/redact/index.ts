@@ -92,7 +92,7 @@ function redactionWith(own: readonly string[], placeholder: Placeholder, searche
 
   function leaf(value: unknown): unknown {
     if (typeof value === 'string') return text(value)
-    if (typeof value !== 'number') return value
+    if (typeof value !== 'number' && typeof value !== 'bigint') return value
     const written = String(value)
     const open = text(written)
     return open === written ? value : open

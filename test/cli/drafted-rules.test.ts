@@ -137,6 +137,17 @@ test('an answer without a body is drafted with its status, and can be given agai
   expect([answer.status, await answer.text()]).toEqual([200, ''])
 })
 
+test('answers to requests that one rule matches follow each other as they were recorded', async () => {
+  const turns = ['one', 'two', 'three', 'four', 'five']
+  const sent = turns.map((answer, i) => {
+    const recording = recorded({ answer, ageDays: 9 - i })
+    const value = { model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }], user: answer }
+    return { ...recording, request: { ...recording.request, body: { kind: 'json', value } } } as const
+  })
+  const { rules } = await drafted(...sent)
+  expect(rules).toMatchObject([{ replies: turns.map(text => ({ text })) }])
+})
+
 test('what cannot be a rule is passed over, with the reason', async () => {
   const models = onPath({ path: '/v1/models', headers: json, said: '{}' })
   const logo = onPath({ path: '/logo.png', headers: { 'content-type': 'image/png' }, said: Buffer.of(0x89, 0xff) })

@@ -60,6 +60,15 @@ test('a platform that says the same in other words has not drifted', async () =>
   expect(JSON.parse(chat?.body ?? '')).toEqual({ messages: [{ role: 'user', content: 'stream' }], stream: true })
 })
 
+test('a long whole number is sent to the live platform with all its digits', async () => {
+  const live = await liveThat(() => ({ body: completion('Hello!') }))
+  const messages = [{ content: 'whole', role: 'user' }]
+  const asked = asking('whole', { body: { kind: 'json', value: { messages, seed: 12345678901234567890n } } })
+  const { code } = await run(['drift'], { files: project(live, [recorded(asked, { body: completion('Hello!') })]) })
+  expect(code).toBe(0)
+  expect(live.asked[0]?.body).toBe('{"messages":[{"content":"whole","role":"user"}],"seed":12345678901234567890}')
+})
+
 test("paths of the user's own are asked with the API key where one opens them", async () => {
   const live = await liveThat(() => ({ body: { fine: true } }))
   const rules = `- on: GET /builder/projects

@@ -116,6 +116,17 @@ test('rename brings recordings together that an option has made the same, one af
   expect(texts.filter(text => text.includes('content: two'))).toHaveLength(1)
 })
 
+test('rename numbers recordings that become the same in the order in which they were recorded', async () => {
+  const times = ['14:35', '13:30', '12:25', '11:20', '10:15']
+  const files = filesOf(...times.map((time, i) => recorded({ prompt: `at ${time}`, answer: time, ageDays: 9 - i })))
+  const config = { 'platform.config.yaml': String.raw`recordings: { ignore: ['/\d\d:\d\d/'] }` }
+  const { dir } = await recordings(['rename'], { ...config, ...files })
+  const folder = folderIn(dir)
+  const kept = (await folder.list()).toSorted((a, b) => a.nth - b.nth)
+  const texts = await Promise.all(kept.map(({ file }) => folder.text(file)))
+  expect(texts.map(text => /content: "?(\d\d:\d\d)/.exec(text)?.[1])).toEqual(times)
+})
+
 test('rename exchanges two names that each belong to the other', async () => {
   const [one, other] = [
     recorded({ prompt: 'one', answer: 'to one' }),

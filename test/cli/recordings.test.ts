@@ -75,6 +75,19 @@ test('recordings show --json is the recording, with the text of its chunks', asy
   })
 })
 
+test.each([
+  ['recordings show', ['recordings', 'show', 'hello']],
+  ['recordings show --json', ['recordings', 'show', 'hello', '--json']],
+  ['export', ['export', '-']],
+])('%s has all digits of a long number', async (_, args) => {
+  const { request, ...recording } = recorded()
+  const value = { messages: [{ content: 'hello', role: 'user' }], seed: 12345678901234567890n }
+  const long = { ...recording, request: { ...request, body: { kind: 'json', value } } } as const
+  const { code, stdout } = await run(args, { files: filesOf(long) })
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/seed\\?": ?12345678901234567890\b/)
+})
+
 test('what an answer says cannot steer the terminal', async () => {
   const evil = recorded({ answer: 'a\u001b[2Jb' })
   const { stdout } = await run(['recordings', 'show', 'hello'], { files: filesOf(evil) })

@@ -36,9 +36,11 @@ test('a recording that was written by hand says what it wants to and no more', (
 
 test('JSON that was edited is answered as edited, in the way it came', () => {
   const edited = (more: string) =>
-    `${request}response:\n  status: 200\n  body:\n    json:\n      a: [1, yes]\n      b: é\n${more}`
-  expect(bodyIn(edited(''))).toBe('{"a":[1,"yes"],"b":"é"}')
-  expect(bodyIn(edited('    written: spaced, ascii, newline\n'))).toBe('{"a": [1, "yes"], "b": "\\u00e9"}\n')
+    `${request}response:\n  status: 200\n  body:\n    json:\n      a: [1, yes, 12345678901234567890]\n      b: é\n${more}`
+  expect(bodyIn(edited(''))).toBe('{"a":[1,"yes",12345678901234567890],"b":"é"}')
+  expect(bodyIn(edited('    written: spaced, ascii, newline\n'))).toBe(
+    '{"a": [1, "yes", 12345678901234567890], "b": "\\u00e9"}\n',
+  )
 })
 
 test('chunks without a time come with the one before them', () => {
@@ -50,9 +52,10 @@ test('chunks without a time come with the one before them', () => {
 })
 
 test('headers may be numbers, lists, and in any letters', () => {
-  const text = `${request}response:\n  status: 200\n  headers:\n    Retry-After: 2\n    link: [a, b]\n`
+  const text = `${request}response:\n  status: 200\n  headers:\n    Retry-After: 2\n    x-id: 12345678901234567890\n    link: [a, b]\n`
   expect(recordingIn(text, 'a.yaml').response.headers).toEqual([
     ['retry-after', '2'],
+    ['x-id', '12345678901234567890'],
     ['link', 'a'],
     ['link', 'b'],
   ])

@@ -48,7 +48,7 @@ async function tapedStream({ pauseMs = 0, body = streamed as object } = {}) {
   const bytes = await (await chat(body)).text()
   await stop()
   await live.close()
-  return { ...scene, bytes }
+  return { ...scene, bytes, file: path.join(scene.dir, scene.files()[0] ?? '') }
 }
 
 /** When each piece of a body arrives, after the head. */
@@ -65,6 +65,16 @@ async function arrivals(response: Response) {
 
 const statusesOf = async (answers: readonly Promise<Response>[]) =>
   (await Promise.all(answers)).map(({ status }) => status)
+
+/** A request that is the same in each run, except for one field. */
+const poll = (run: number) => ({ ...hello, metadata: { run, app: 'a' } })
+
+/** The numbers of the answers to these requests, one after the other. */
+async function countsOf(chat: (body: object) => Promise<Response>, bodies: readonly object[]) {
+  const counts: unknown[] = []
+  for (const body of bodies) counts.push(((await (await chat(body)).json()) as { count: number }).count)
+  return counts
+}
 
 test('a stream comes back with the same bytes in the same rhythm', async () => {
   // Long pauses, so that a busy machine neither joins pieces nor swallows the rhythm.
@@ -171,9 +181,12 @@ test.each([
 ] as const)('after the last of several recordings: %s', async (then, counts) => {
   const { replaying } = await taped([hello, hello])
   const { chat } = await replaying({ recordings: { then } })
-  const played: unknown[] = []
-  for (const _ of counts) played.push(((await (await chat(hello)).json()) as { count: number }).count)
-  expect(played).toEqual(counts)
+  expect(
+    await countsOf(
+      chat,
+      counts.map(() => hello),
+    ),
+  ).toEqual(counts)
 })
 
 test('after the last of several recordings there may be nothing, and the miss says so', async () => {
@@ -194,6 +207,22 @@ test('parallel tests on one server each have the list for themselves', async () 
   const next = async (scope: string) =>
     ((await (await chat(hello, { headers: { 'x-standin-scope': scope } })).json()) as { count: number }).count
   expect([await next('a'), await next('b'), await next('a'), await next('b')]).toEqual([1, 1, 2, 2])
+})
+
+test('who asks for it whole learns why the recording of a stream cannot be given', async () => {
+  const { replaying, file } = await tapedStream()
+  const { chat } = await replaying()
+  writeFileSync(file, readFileSync(file, 'utf8').replace('recordedAt:', 'complete: false\nrecordedAt:'))
+  expect(await (await chat(hello)).json()).toEqual({ error: expect.stringContaining(' broke off. Record it again') })
+})
+
+test('who asks for it whole learns that a stream without its end cannot be converted', async () => {
+  const { replaying, file } = await tapedStream()
+  const { chat } = await replaying()
+  writeFileSync(file, readFileSync(file, 'utf8').replace('data: [DONE]', ': no more'))
+  expect(await (await chat(hello)).json()).toEqual({
+    error: expect.stringContaining('cannot be converted to the requested format.'),
+  })
 })
 
 test('a miss belongs to the test that had it, and is forgotten when that test is reset', async () => {
@@ -340,6 +369,45 @@ test('what has no recording may be recorded, and is played from then on', async 
   expect(second.receipt()).toMatchObject({ served: 1, passed: 0 })
 })
 
+test('what is asked more often than it was recorded is recorded behind the rest, which stays', async () => {
+  let count = 2
+  const live = await liveWith((request, response) => saying({ count: ++count })(request, response))
+  const { replaying, files } = await taped([hello, hello])
+  // biome-ignore lint/suspicious/noThenProperty: the name of the option
+  const recordings = { then: 'miss', onMiss: 'record' } as const
+  const first = await replaying({ upstream: { baseUrl: live.url }, recordings })
+  const four = [hello, hello, hello, hello]
+  expect(await countsOf(first.chat, four)).toEqual([1, 2, 3, 4])
+  await first.stop()
+  expect(files()).toHaveLength(4)
+  const second = await replaying()
+  expect(await countsOf(second.chat, four)).toEqual([1, 2, 3, 4])
+})
+
+test('with onlyNew nothing is recorded behind what was played', async () => {
+  const live = await liveWith(saying({ fresh: true }))
+  const { replaying, files } = await taped([hello])
+  // biome-ignore lint/suspicious/noThenProperty: the name of the option
+  const recordings = { then: 'miss', onMiss: 'record', save: 'onlyNew' } as const
+  const { chat, stop } = await replaying({ upstream: { baseUrl: live.url }, recordings })
+  expect(await (await chat(hello)).json()).toEqual({ count: 1 })
+  expect(await (await chat(hello)).json()).toEqual({ fresh: true })
+  await stop()
+  expect(files()).toHaveLength(1)
+})
+
+test('after a switch from replay to record a list is recorded anew', async () => {
+  const live = await liveWith(saying({ fresh: true }))
+  const { replaying, files, text } = await taped([hello, hello])
+  const { chat, switchMode, stop } = await replaying({ upstream: { baseUrl: live.url } })
+  await (await chat(hello)).text()
+  switchMode('record')
+  await (await chat(hello)).text()
+  await stop()
+  expect(files()).toHaveLength(1)
+  expect(text()).toContain('fresh: true')
+})
+
 test('a recording that is put there while it runs is found', async () => {
   const { replaying, dir, text } = await taped()
   const { chat } = await replaying()
@@ -404,6 +472,43 @@ test('what does not count is configured by path, query and pattern', async () =>
   const { chat } = await replaying({ recordings: { ignore } })
   expect((await chat(on('2026-02-02', 2))).status).toBe(200)
   expect((await chat({ ...on('2026-02-02', 2), metadata: { run: 1, app: 'b' } })).status).toBe(424)
+})
+
+test('a long whole number is recorded as a number, and found again', async () => {
+  const live = await liveWith(saying({ fresh: true }))
+  const { recording, replaying, text } = tape(live.url)
+  const withSeed = (seed: string) => ({ body: `${JSON.stringify(hello).slice(0, -1)},"seed":${seed}}` })
+  const first = await recording()
+  await (await first.chat({}, withSeed('12345678901234567890'))).text()
+  await first.stop()
+  expect(text()).toContain('seed: 12345678901234567890\n')
+  const { chat } = await replaying()
+  expect((await chat({}, withSeed('12345678901234567890'))).status).toBe(200)
+  const missed = await chat({}, withSeed('12345678901234567891'))
+  expect(await missed.json()).toEqual({ error: expect.stringContaining('seed is "12345678901234567890"') })
+})
+
+test('a field that is ignored later leaves a list in its order, whatever was updated since', async () => {
+  const { replaying, dir, files } = await taped([poll(1), poll(1), poll(1)])
+  const first = path.join(dir, files().find(file => !/-\d\.yaml$/.test(file)) ?? '')
+  writeFileSync(first, readFileSync(first, 'utf8').replace(/recordedAt: .*/, 'recordedAt: "2040-01-01T00:00:00.000Z"'))
+  const { chat } = await replaying({ recordings: { ignore: ['metadata.run'] } })
+  expect(await countsOf(chat, [poll(1), poll(1), poll(1), poll(1)])).toEqual([1, 2, 3, 3])
+})
+
+test('requests that a field ignored later makes the same are played in the order in which they were recorded', async () => {
+  const runs = [1, 2, 3, 4, 5].map(poll)
+  const { replaying } = await taped(runs)
+  const { chat } = await replaying({ recordings: { ignore: ['metadata.run'] } })
+  expect(await countsOf(chat, runs)).toEqual([1, 2, 3, 4, 5])
+})
+
+test('with a field that is ignored later a stream is still given as a whole answer', async () => {
+  const { replaying } = await tapedStream({ body: { ...poll(1), stream: true } })
+  const { chat } = await replaying({ recordings: { ignore: ['metadata.run'] } })
+  expect(await (await chat(poll(2))).json()).toMatchObject({
+    choices: [{ message: { content: 'One two three' } }],
+  })
 })
 
 test.each(['warn', 'fail'] as const)('a recording beyond its age: %s', async stale => {

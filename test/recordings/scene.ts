@@ -1,4 +1,5 @@
 /** Recordings to test with: a question, an answer, whole or streamed. */
+import { parseExact, stringifyExact } from '../../src/core/json.js'
 import { type ReceivedRequest, requestOf } from '../../src/recordings/key.js'
 import type { RecordedChunk, RecordedResponse, Recording } from '../../src/recordings/recording.js'
 import type { Redaction } from '../../src/redact/index.js'
@@ -16,7 +17,7 @@ export function plantedRedaction(): Redaction {
   return {
     text,
     pieces: texts => texts.map(text),
-    value: value => JSON.parse(text(JSON.stringify(value)), (_, item) => item),
+    value: value => parseExact(text(stringifyExact(value))),
     headers: headers => headers.map(text),
     query: text,
     *suspects() {

@@ -264,6 +264,11 @@ describe('in a JSON value', () => {
     )
   })
 
+  test('a long whole number is redacted like a short one', () => {
+    const { value } = redaction([ownKey], { patterns: [{ name: 'account', pattern: /^99\d{18}$/ }] })
+    expect(value([99345678901234567890n, 12345678901234567890n])).toEqual(['[account-1]', 12345678901234567890n])
+  })
+
   test('what holds no secret is the very same value, and a field called __proto__ is a field', () => {
     const harmless = JSON.parse('{"__proto__": {"a": ["b"]}}')
     expect(redaction().value(harmless)).toBe(harmless)

@@ -3,6 +3,7 @@ import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { Config } from '../../config/schema.js'
 import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../../core/errors.js'
+import { stringifyExact } from '../../core/json.js'
 import { isStatus } from '../../http/fit-error.js'
 import { type Capture, messagesOf, type RecordedRequest, type SendToLive } from '../../recordings/index.js'
 import type { LiveSession } from '../../supabase/live-session.js'
@@ -106,7 +107,7 @@ function headersFor(
 
 /** The request body as text. Recorded requests that can be repeated all have JSON bodies. */
 function textOf({ body }: RecordedRequest): string | undefined {
-  if (body.kind === 'json') return JSON.stringify(body.value)
+  if (body.kind === 'json') return stringifyExact(body.value)
   return body.kind === 'text' ? body.text : undefined
 }
 

@@ -2,7 +2,7 @@
 import { rename as moveFile, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path/posix'
 import { UsageError } from '../../check/problem.js'
-import { type Folder, fileOf, keyOf } from '../../recordings/index.js'
+import { type Folder, fileOf, inOrder, keyOf } from '../../recordings/index.js'
 import { command, yes } from '../command.js'
 import { counted } from '../format.js'
 import { fileProgress, type Printing } from '../progress.js'
@@ -70,13 +70,13 @@ async function movesToday({ folder, ignore }: Pick<OpenFolder, 'folder' | 'ignor
   const read = await readEach(kept, folder.read, fileProgress(kept.length, flags))
   tellBroken(read)
   const found = read.flatMap(one =>
-    one.kind === 'read' ? [{ kept: one.kept, request: one.value.request, key: keyOf(one.value.request, ignore) }] : [],
+    one.kind === 'read' ? [{ kept: one.kept, ...one.value, key: keyOf(one.value.request, ignore) }] : [],
   )
   const broken = read.flatMap(one => (one.kind === 'broken' ? [one.kept] : []))
   const moves: Move[] = []
   for (const [key, same] of groupedBy(found, ({ key }) => key)) {
     // Files that already have this key come first, and keep their numbers if those are unique.
-    const ordered = same.toSorted((a, b) => Number(a.kept.key !== key) - Number(b.kept.key !== key))
+    const ordered = inOrder(same).toSorted((a, b) => Number(a.kept.key !== key) - Number(b.kept.key !== key))
     const numbers = new Set(broken.filter(kept => kept.key === key).map(({ nth }) => nth))
     for (const { kept, request } of ordered) {
       const nth = kept.key === key && !numbers.has(kept.nth) ? kept.nth : Math.max(0, ...numbers) + 1

@@ -1,5 +1,6 @@
 /** `standin recordings show`: describes one recording. */
 import { isUtf8 } from 'node:buffer'
+import { stringifyExact } from '../../core/json.js'
 import {
   assembledText,
   bodyOf,
@@ -72,7 +73,7 @@ function requestText({ body }: RecordedRequest): string {
     case 'none':
       return 'no body'
     case 'json':
-      return JSON.stringify(body.value, null, 2)
+      return stringifyExact(body.value, 2)
     case 'text':
       return body.text
     case 'bytes':

@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
+import { stringifyExact } from '../../core/json.js'
 import { bodyOf, type RecordedRequest, type RecordedResponse, type Recording, type RequestBody } from '../recording.js'
 
 /** A recording, and its number among those with the same request. */
@@ -69,7 +70,7 @@ function postDataOf(body: RequestBody): PostData | undefined {
     case 'none':
       return undefined
     case 'json':
-      return { mimeType: 'application/json', text: JSON.stringify(body.value) }
+      return { mimeType: 'application/json', text: stringifyExact(body.value) }
     case 'text':
       return { mimeType: 'text/plain', text: body.text }
     case 'bytes':

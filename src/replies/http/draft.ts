@@ -42,6 +42,7 @@ const LONGEST = 120
 /** Whether a text is short and has no special meaning in a condition: no stars, no slashes around it, no placeholder of a secret. */
 const isSimple = (value: unknown) =>
   typeof value === 'number' ||
+  typeof value === 'bigint' ||
   typeof value === 'boolean' ||
   (typeof value === 'string' &&
     value.length > 0 &&

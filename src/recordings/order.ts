@@ -1,0 +1,20 @@
+/** The order of recordings that count as the same request, although their names have different keys. */
+import type { RecordingFile } from './names.js'
+
+interface Timed {
+  readonly kept: RecordingFile
+  readonly recordedAt: string
+}
+
+/** Sorts by time. Recordings with one key keep the order of their numbers, because an update changes the time of one. */
+export function inOrder<T extends Timed>(all: readonly T[]): readonly T[] {
+  const byNumber = all.toSorted((a, b) => byKey(a, b) || a.kept.nth - b.kept.nth)
+  const times = all.toSorted((a, b) => byKey(a, b) || timeOf(a) - timeOf(b)).map(timeOf)
+  return byNumber
+    .map((one, i) => ({ one, time: times[i] as number }))
+    .sort((a, b) => a.time - b.time)
+    .map(({ one }) => one)
+}
+
+const byKey = (a: Timed, b: Timed) => a.kept.key.localeCompare(b.kept.key)
+const timeOf = ({ recordedAt }: Timed) => Date.parse(recordedAt)
