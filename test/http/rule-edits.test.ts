@@ -70,6 +70,16 @@ test('a rule is switched off and on again, and the file is as it was', async () 
   expect([await says(), text()]).toEqual(['Welcome!', shop])
 })
 
+test('a rule that ends with a text and a comment is switched off and on again, and deleted without the comment of the next', async () => {
+  const note = '# Note.\n- name: note\n  reply:\n    text: |\n      Noted.\n\n    # Later: a fault.\n'
+  const last = '# Last.\n- name: last\n  reply: { text: Last }\n'
+  const { call, at, text } = await editing({ 'rules/a.yaml': `${note}\n${last}` })
+  for (const enabled of [false, true]) await call('PUT', await at('note'), { enabled })
+  expect(text('rules/a.yaml')).toBe(`${note}\n${last}`)
+  await call('DELETE', await at('note'))
+  expect(text('rules/a.yaml')).toBe(last)
+})
+
 test('rules change places with their comments', async () => {
   const { call, at, says, text, rules } = await editing()
   expect((await rules()).map(({ moves }) => moves)).toEqual([['down'], ['up']])
