@@ -1,5 +1,5 @@
 /** Edits the items of a YAML list as text, so that everything else in the file stays byte for byte the same. */
-import { isMap, isScalar, isSeq, type Pair, parseDocument, type YAMLMap } from 'yaml'
+import { isCollection, isMap, isNode, isPair, isScalar, isSeq, type Pair, parseDocument, type YAMLMap } from 'yaml'
 
 /** The lines of one item, including comments directly above it and indented comments below it. */
 export interface ListItem {
@@ -15,7 +15,7 @@ export function listItems(text: string): readonly ListItem[] | undefined {
   if (contents === null) return []
   if (!isSeq(contents) || contents.srcToken?.type !== 'block-seq') return undefined
   const dashes = contents.srcToken.items.map(({ start }) => start.find(({ type }) => type === 'seq-item-ind')?.offset)
-  const ends = contents.items.map(item => (item as { readonly range?: readonly number[] }).range?.[1] ?? 0)
+  const ends = contents.items.map(endOf)
   const found = dashes.flatMap((dash, i) => {
     if (dash === undefined) return []
     const line = lineStart(text, dash)
@@ -27,6 +27,15 @@ export function listItems(text: string): readonly ListItem[] | undefined {
     const end = withCommentsBelow(text, valueEnd, { indent, to: found[i + 1]?.start ?? text.length })
     return { start, end, indent }
   })
+}
+
+/** The position after the last value of a node. A range of `yaml` may go on over the comments after it. */
+function endOf(node: unknown): number {
+  if (isCollection(node) && !node.flow) {
+    const last = node.items.at(-1)
+    return endOf(isPair(last) ? (last.value ?? last.key) : last)
+  }
+  return isNode(node) ? (node.range?.[1] ?? 0) : 0
 }
 
 const lineStart = (text: string, at: number) => text.lastIndexOf('\n', at - 1) + 1

@@ -91,13 +91,22 @@ function askedIn(value: unknown): RequestContent {
  */
 const PROMPT = 2000
 
+/**
+ * What a secret may continue with, as do words in most languages. Chinese, Japanese and Thai have no spaces, and JSON
+ * needs none.
+ */
+const unfinished = /[^\s"'<>`{}|^\u0080-\uffff]+$/
+const halfCharacter = /[\ud800-\udbff]$/
+
 function promptIn(messages: readonly unknown[]): string | null {
   const last = messages.findLast(message => (message as { role?: unknown } | null)?.role === 'user')
   const content = (last as { content?: unknown } | undefined)?.content
   const texts = Array.isArray(content) ? content.map(part => (part as { text?: unknown } | null)?.text) : [content]
   const text = texts.filter(text => typeof text === 'string').join(' ')
-  return text.length <= PROMPT ? text.trim() || null : text.slice(0, PROMPT).replace(/\S+$/, '').trim() || null
+  return (text.length <= PROMPT ? text : beginningOf(text)).trim() || null
 }
+
+const beginningOf = (text: string) => text.slice(0, PROMPT).replace(halfCharacter, '').replace(unfinished, '')
 
 /** Counting the tokens of a longer prompt takes too long. */
 const COUNTED_BYTES = 32_768

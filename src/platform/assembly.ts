@@ -95,7 +95,9 @@ export function createAssemblies(loaded: LoadedConfig, sources: PlatformSources,
     async prepare(next) {
       const assembly = assemble(next, sources, runtime)
       const made = await assembly.complete(runtime.modes.after(next))
+      const continueCounting = await (await assembly.replies()).continuing(await current.replies())
       return () => {
+        continueCounting()
         assembly.steer(runtime.settings.changes())
         current = assembly
         completed = made

@@ -6,7 +6,7 @@ import type { Changeable, Changes, LimitsChange, Setting } from '../config/limit
 import type { LoadedConfig } from '../config/load.js'
 import type { NamedUsage } from '../config/operations.js'
 import type { Config } from '../config/schema.js'
-import { type PaceChange, type PaceInput, paceFrom } from '../core/pace.js'
+import { type Pace, type PaceChange, type PaceInput, paceFrom } from '../core/pace.js'
 import type { State, Tables } from '../core/state.js'
 import type { Counters, Usage } from '../limits/index.js'
 import type { ResetOptions } from './part.js'
@@ -28,6 +28,24 @@ export function inForce(config: Configured, { pace = {}, limits = {}, random }: 
 
 const given = (limits: LimitsChange) =>
   Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as Partial<Config['limits']>
+
+/** A changed pace without the models to which it makes no difference, so that undoing a change leaves nothing behind. */
+function paceThatDiffers({ models = {}, ...usual }: PaceChange, config: Configured): PaceChange {
+  const configured = pacesOf(config)
+  const [inForce, before] = [paceFrom(usual, config.pace), config.pace]
+  const isUsual = (name: keyof Pace, value: unknown) => value === inForce[name] && value === before[name]
+  /** Without the settings that are the usual ones, now and as configured, except those named in `kept`. */
+  const ownIn = (pace: PaceInput = {}, kept: PaceInput = {}): PaceInput =>
+    Object.fromEntries(
+      Object.entries(pace).filter(
+        ([name, value]) => value !== undefined && (name in kept || !isUsual(name as keyof Pace, value)),
+      ),
+    )
+  const changed = Object.entries(models).flatMap(([id, pace]) =>
+    isDeepStrictEqual(ownIn(pace), ownIn(configured[id])) ? [] : [[id, ownIn(pace, configured[id])] as const],
+  )
+  return changed.length === 0 ? usual : { ...usual, models: Object.fromEntries(changed) }
+}
 
 /** The changes that survive a reload. If the configuration of a setting has changed too, the configuration wins. */
 function keptChanges(changes: Changes, before: LoadedConfig, after: LoadedConfig): Changes {
@@ -58,9 +76,10 @@ export function createSettings({ loaded, counters, state, apply }: Dependencies)
 
   /** Changes some settings; `undefined` restores the configured value. Throws a ProblemsError for an unknown model. */
   function change(next: Changes): void {
-    const known = loaded().config.models.map(({ id }) => id)
+    const { config } = loaded()
+    const known = config.models.map(({ id }) => id)
     requireModels(next.pace, known)
-    changes = { ...changes, ...next }
+    changes = { ...changes, ...next, ...(next.pace && { pace: paceThatDiffers(next.pace, config) }) }
     apply(changes)
   }
 

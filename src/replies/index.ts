@@ -16,6 +16,7 @@ import { mismatchOf } from './mismatch.js'
 import type { ListedRule } from './operations.js'
 import { areNeighbours, fileOfRule } from './rule-files.js'
 import { isHttpRule } from './rules.js'
+import { sameRules } from './same-rules.js'
 import { sampled } from './structured/index.js'
 
 export { type Adding, createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule as AddedRule } from './at-run-time.js'
@@ -99,6 +100,8 @@ export interface Replies extends Pick<ChatReplies, 'answer' | 'explain'> {
   list(scope?: string): readonly ListedRule[]
   /** The compiled rules of all scopes. */
   activeRules(): readonly ReadyRule[]
+  /** Resolves to a function that lets rules that have not changed go on counting where those of `before` are. */
+  continuing(before: Replies): Promise<() => void>
 }
 
 interface RepliesConfig extends ChatSettings {
@@ -116,6 +119,7 @@ export function createReplies({ memory = createMemory(), ...wanted }: RepliesCon
   const ordered = rules.toSorted((a, b) => b.priority - a.priority)
   const { answer, explain, faultFor } = createChatReplies(parts)
   const paths = pathsOnDemand(parts)
+  const activeRules = () => [...atRunTime.all().map(({ rule }) => rule), ...ordered]
   return {
     ...{ answer, explain, mismatch: mismatchOf },
     faultFor: exchange => (exchange.path === CHAT ? faultFor(exchange) : paths()?.faultFor(exchange)),
@@ -124,7 +128,15 @@ export function createReplies({ memory = createMemory(), ...wanted }: RepliesCon
     },
     mcp: onceLoaded(async () => (await loadMcp()).createMcpReplies({ ...parts, sampled })),
     list: scope => listed([...atRunTime.all(scope), ...ordered.map(inFile)], rule => memory.answered(rule, scope)),
-    activeRules: () => [...atRunTime.all().map(({ rule }) => rule), ...ordered],
+    activeRules,
+    async continuing(before) {
+      const pairs = await sameRules(before.activeRules(), activeRules())
+      // A reload forgets callers and conversations.
+      const going = pairs.filter(([was, is]) => was !== is && !is.per)
+      return () => {
+        for (const [was, is] of going) memory.handOver(was, is)
+      }
+    },
   }
 }
 

@@ -11,6 +11,8 @@ export interface Memory {
   stateFor(rule: ReadyRule, input: MatchInput): string
   /** Counts an answer. Returns the new count of the rule. */
   note(rule: ReadyRule, input: MatchInput): number
+  /** Lets a rule that was read again go on with the counts of its predecessor. */
+  handOver(from: ReadyRule, to: ReadyRule): void
   /** Sets every scenario back to its first state. */
   restartScenarios(): void
   /** Clears the memory of a scope, or of all scopes if none is given. */
@@ -22,8 +24,8 @@ export const START = 'start'
 
 interface Notes {
   readonly scope: string
-  /** Rules that no longer exist need no memory. */
-  readonly counts: WeakMap<ReadyRule, number>
+  /** By counter. Rules that no longer exist need no memory. */
+  readonly counts: WeakMap<object, number>
   readonly states: Map<string, string>
 }
 
@@ -40,7 +42,18 @@ export function createMemory(scopes?: number, holders = HOLDERS): Memory {
   const keyFor = (per: NonNullable<ReadyRule['per']>, input: MatchInput) => `${input.scope}\n${input.holder(per)}`
   const find = ({ per }: ReadyRule, input: MatchInput) =>
     per ? held.find(keyFor(per, input)) : shared.find(input.scope)
-  const countIn = (found: Notes | undefined, rule: ReadyRule) => found?.counts.get(rule) ?? 0
+  /** Objects of their own, so that a rule does not keep its predecessors in memory. */
+  const counters = new WeakMap<ReadyRule, object>()
+
+  function counterOf(rule: ReadyRule): object {
+    const there = counters.get(rule)
+    if (there) return there
+    const made = {}
+    counters.set(rule, made)
+    return made
+  }
+
+  const countIn = (found: Notes | undefined, rule: ReadyRule) => found?.counts.get(counterOf(rule)) ?? 0
 
   return {
     answered(rule, scope) {
@@ -53,11 +66,13 @@ export function createMemory(scopes?: number, holders = HOLDERS): Memory {
     note(rule, input) {
       const { per, scenario } = rule
       const { counts, states } = per ? held.get(keyFor(per, input)) : shared.get(input.scope)
-      const count = (counts.get(rule) ?? 0) + 1
-      counts.set(rule, count)
+      const counter = counterOf(rule)
+      const count = (counts.get(counter) ?? 0) + 1
+      counts.set(counter, count)
       if (scenario?.next !== undefined) states.set(scenario.name, scenario.next)
       return count
     },
+    handOver: (from, to) => void counters.set(to, counterOf(from)),
     restartScenarios() {
       for (const notes of [shared, held]) for (const { states } of notes.all()) states.clear()
     },

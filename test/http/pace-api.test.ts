@@ -69,6 +69,33 @@ test('a model has a pace of its own, or none any more', async () => {
   expect(data.map(model => 'pace' in model)).toEqual([false, false])
 })
 
+const models = [{ id: 'gpt-4o' }, { id: 'slow', pace: { tokensPerSecond: 3, jitter: 0 } }]
+
+test.each([
+  ['no pace of its own', { 'gpt-4o': {} }],
+  ['the usual settings', { 'gpt-4o': { firstTokenMs: 5, jitter: 0 } }],
+  ['its configured pace', { slow: { tokensPerSecond: 3, jitter: 0 } }],
+  ['its configured pace, and a usual setting', { slow: { tokensPerSecond: 3, firstTokenMs: 5 } }],
+])('a model whose pace was changed is as configured when it has %s again', async (_, again) => {
+  const platform = await platformWith({ pace: { firstTokenMs: 5 }, models })
+  const id = Object.keys(again)[0] as string
+  const { body } = await control(platform, 'PUT /pace', { models: { [id]: { firstTokenMs: 3000 } } })
+  expect(body.isChanged).toBe(true)
+  const undone = (await control(platform, 'PUT /pace', { ...body.inForce, models: again })).body
+  expect(undone).toEqual({ inForce: undone.configured, configured: undone.configured, isChanged: false })
+})
+
+test('a model without its own pace any more, or with the configured one while the usual one is changed, is changed', async () => {
+  const platform = await platformWith({ pace: { firstTokenMs: 5 }, models })
+  const { body } = await control(platform, 'PUT /pace', { models: { slow: {} } })
+  expect(body).toMatchObject({ inForce: { models: { slow: {} } }, isChanged: true })
+  expect(body.inForce.models.slow).toEqual({})
+  const faster = { slow: { tokensPerSecond: 9, jitter: 0 } }
+  expect((await control(platform, 'PUT /pace', { models: faster })).body.inForce.models).toEqual(faster)
+  const wanted = { firstTokenMs: 100, models: { 'gpt-4o': { firstTokenMs: 5 } } }
+  expect((await control(platform, 'PUT /pace', wanted)).body.inForce.models['gpt-4o']).toEqual({ firstTokenMs: 5 })
+})
+
 test('a stream that has begun goes on as it began', async () => {
   const platform = await platformWith({ rules, pace: { firstTokenMs: 200 } })
   const begun = firstMsOf(platform)

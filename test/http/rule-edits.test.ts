@@ -70,6 +70,16 @@ test('a rule is switched off and on again, and the file is as it was', async () 
   expect([await says(), text()]).toEqual(['Welcome!', shop])
 })
 
+test('a rule that ends with a text and a comment is switched off and on again, and deleted without the comment of the next', async () => {
+  const note = '# Note.\n- name: note\n  reply:\n    text: |\n      Noted.\n\n    # Later: a fault.\n'
+  const last = '# Last.\n- name: last\n  reply: { text: Last }\n'
+  const { call, at, text } = await editing({ 'rules/a.yaml': `${note}\n${last}` })
+  for (const enabled of [false, true]) await call('PUT', await at('note'), { enabled })
+  expect(text('rules/a.yaml')).toBe(`${note}\n${last}`)
+  await call('DELETE', await at('note'))
+  expect(text('rules/a.yaml')).toBe(last)
+})
+
 test('rules change places with their comments', async () => {
   const { call, at, says, text, rules } = await editing()
   expect((await rules()).map(({ moves }) => moves)).toEqual([['down'], ['up']])
@@ -218,6 +228,40 @@ test('rules that were added are edited, switched, moved and read in the same way
     ['rule "two"', false],
     ['rule "one"', true],
   ])
+})
+
+test('how often rules answered, and where their sequences are, outlasts edits of other rules and switching off', async () => {
+  const counting =
+    '# Counts.\n- name: counting\n  times: 3\n  replies: [{ text: one }, { text: two }, { text: three }]\n'
+  const { call, at, says, rules, cwd, platform } = await editing({ 'rules/a.yaml': counting, 'rules/b.yaml': shop })
+  expect(await says()).toBe('one')
+  writeFileSync(path.join(cwd, 'rules/b.yaml'), `# More.\n${shop}`)
+  await platform.reload()
+  expect([await says(), (await rules())[0]?.answered]).toEqual(['two', 2])
+  for (const enabled of [false, true]) await call('PUT', await at('counting'), { enabled })
+  await call('PUT', await at('counting'), { before: '- name: new\n  when: { user: nothing }\n  reply: { text: x }\n' })
+  expect([await says(), await says()]).toEqual(['three', 'Welcome!'])
+  expect((await rules()).map(({ answered }) => answered)).toEqual([0, 3, 1, 0])
+})
+
+test('a rule with another text, in another file, or for each caller counts from the beginning after a reload', async () => {
+  const rule = (name: string, more = '') =>
+    `- name: ${name}\n  when: { user: hello }\n  times: 1\n  reply: { text: ${name} }\n${more}`
+  const { says, cwd, platform } = await editing({
+    'rules/a.yaml': rule('edited'),
+    'rules/b.yaml': rule('moved') + rule('each', '  per: caller\n'),
+    'rules/c.yaml': `${rule('same') + rule('same')}- reply: { text: rest }\n`,
+  })
+  const six = async () => {
+    const said: unknown[] = []
+    while (said.length < 6) said.push(await says())
+    return said
+  }
+  expect(await six()).toEqual(['edited', 'moved', 'each', 'same', 'same', 'rest'])
+  writeFileSync(path.join(cwd, 'rules/a.yaml'), rule('moved') + rule('edited', '  priority: 0\n'))
+  writeFileSync(path.join(cwd, 'rules/b.yaml'), rule('each', '  per: caller\n'))
+  await platform.reload()
+  expect(await six()).toEqual(['moved', 'edited', 'each', 'rest', 'rest', 'rest'])
 })
 
 test('a rule in code has no id: it is changed in the code', async () => {

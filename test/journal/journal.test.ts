@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Exchange } from '../../src/core/exchange.js'
 import { unpaced } from '../../src/core/pace.js'
 import type { PlatformOptions } from '../../src/index.js'
+import { askedOf } from '../../src/journal/facts.js'
 import { createJournal } from '../../src/journal/index.js'
 import { openPlatform } from '../../src/platform.js'
 import { createRedact } from '../../src/redact/index.js'
@@ -294,6 +295,25 @@ test('the beginning of the last user message is told, also of a refused request,
     { status: 401, model: 'gpt-4o', stream: true, prompt: expect.stringMatching(/^Is \[.*\] mine\?$/), tokens: null },
   ])
 })
+
+test.each([
+  ['Japanese', '日本語'.repeat(667), /^(?:日本語){10}/],
+  ['Thai', 'สวัสดี'.repeat(400), /^(?:สวัสดี){10}/],
+  ['emoji', `日${'😀'.repeat(1200)}`, /^日(?:😀){10}/],
+  ['JSON', JSON.stringify(Array(400).fill({ id: 'x' })), /^\[\{"id":"x"\},/],
+  ['English', 'word '.repeat(500), /^word word /],
+])('a long prompt is told by its beginning, with or without spaces: %s', async (_, content, beginning) => {
+  const { journal } = await asked([{ model: 'gpt-4o', messages: [{ role: 'user', content }] }])
+  expect(journal.briefs()[0]?.prompt).toMatch(beginning)
+})
+
+test.each(['sk-live-0123456789abcdefghijklmnop', 'https://ada.example/?token=0123456789abcdefghijklmnop'])(
+  'half a secret at the end of a prompt without spaces is not told: %s',
+  cut => {
+    const chat = { messages: [{ role: 'user', content: '語'.repeat(1980) + cut }] }
+    expect(askedOf({ chat } as unknown as Exchange).prompt).toBe('語'.repeat(1980))
+  },
+)
 
 test('what the dashboard itself asks is neither logged nor kept, unless that is asked for', async () => {
   const platform = await platformWith()

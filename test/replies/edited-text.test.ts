@@ -70,6 +70,48 @@ test('one more stands in front of another, set apart as the others are', () => {
   expect(withItemAtEnd('# None yet.', '- x: 1')).toBe('# None yet.\n- x: 1\n')
 })
 
+const commented = `- name: one
+  reply: { text: 1 }
+
+# two
+- name: two
+  reply: { text: 2 }
+
+# three
+- name: three
+  reply:
+    text: 3
+    # Later: a fault.
+
+# four
+- name: four
+  reply: { text: 4 }
+`
+
+test('the comment above a rule is its own, also where the rule before ends with a comment', () => {
+  const items = itemsOf(commented)
+  expect(textsOf(commented)[2]).toBe(commented.slice(commented.indexOf('# three'), commented.indexOf('\n# four')))
+  expect(textsOf(commented)[3]).toBe('# four\n- name: four\n  reply: { text: 4 }\n')
+  expect(withoutItem(commented, items[2] as ListItem)).toBe(commented.replace(/# three\n[\s\S]*(?=# four)/, ''))
+  const down = (text: string, i: number) => {
+    const found = itemsOf(text)
+    return withItemsSwapped(text, found[i] as ListItem, found[i + 1] as ListItem)
+  }
+  expect(textsOf(down(down(commented, 1), 2))).toEqual([0, 2, 3, 1].map(i => textsOf(commented)[i]))
+})
+
+test.each([
+  '- a:\n    text: |\n      # no comment\n      x\n\n    # one\n',
+  '- a:\n    - |\n      x\n\n    # one\n',
+  '- a:\n    b: [1,\n      2]\n    # one\n',
+  '- a:\n  # one\n',
+  '- ? a\n  # one\n',
+])('an item ends with its last comment, and the blank line after it stays: %j', item => {
+  const text = `${item}\n# two\n- b: 2\n`
+  expect(textsOf(text)).toEqual([item, '# two\n- b: 2\n'])
+  expect(withItem(text, itemsOf(text)[0] as ListItem, item)).toBe(text)
+})
+
 test('indentation and line ends of Windows are kept', () => {
   const text = '  - name: a\r\n    x: 1\r\n  - name: b\r\n'
   const [first] = itemsOf(text)
@@ -96,7 +138,7 @@ test('whatever is edited in a list, the values of the other items are as before'
   const comment = fc.constantFrom('', '# note\n', '\n# note\n\n', '\n')
   const value = fc.oneof(fc.string({ maxLength: 12 }), fc.integer(), fc.boolean()).map(v => JSON.stringify(v))
   const item = fc
-    .tuple(comment, value, fc.constantFrom('', ' # after'))
+    .tuple(comment, value, fc.constantFrom('', ' # after', '\n  # below', '\n\n    # below\n'))
     .map(([c, v, after]) => `${c}- a: ${v}${after}\n`)
   fc.assert(
     fc.property(fc.array(item, { minLength: 2, maxLength: 6 }), fc.nat(), (parts, n) => {
