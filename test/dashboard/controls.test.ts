@@ -1,9 +1,11 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, vi } from 'vitest'
+import { folderWith } from '../command.js'
 import { control } from '../http/controlled.js'
 import { liveWith, saying } from '../recordings/live.js'
 import { mustBe, NEEDS_LIVE, range } from '../sentences.js'
 import { comeBack, hasFocus, inBrowser, later, tabTo, useBrowser } from './browser.js'
+import { comeInOn } from './people.js'
 import { hello, platformWith, type Scene } from './scene.js'
 import { addressOfThisMachine } from './this-machine.js'
 
@@ -287,6 +289,24 @@ inBrowser('everything is reset once that is meant', async () => {
     0,
     200,
   ])
+})
+
+inBrowser('a reset says what becomes of users, and signs out whoever is signed in', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await comeInOn(page, platform)
+  await page.getByRole('link', { name: 'Controls' }).click()
+  await page.getByRole('button', { name: 'Reset everything' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('So do users, keys, messages and the rows of resources').waitFor()
+  await dialog.getByRole('button', { name: 'Reset' }).click()
+  await said(page, 'Everything is reset.')
+  await page.getByRole('button', { name: /^Account/ }).waitFor({ state: 'detached' })
+
+  const kept = await platformWith({ state: `file:${folderWith({})}/state.db` })
+  await page.goto(`${kept.dashboardUrl}/controls`)
+  await page.getByRole('button', { name: 'Reset everything' }).click()
+  await dialog.getByText('Users, keys and recordings stay.').waitFor()
 })
 
 inBrowser('what is changed elsewhere is shown without being asked for', async () => {
