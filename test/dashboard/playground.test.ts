@@ -468,7 +468,6 @@ inBrowser('the mode is told, also when it changes', async () => {
   const change = { method: 'PUT', headers: { 'content-type': 'application/json' } }
   const body = JSON.stringify({ mode: 'emulate', modes: { 'POST /v1/chat/*': 'proxy' } })
   expect((await fetch(`${platform.url}/__standin/mode`, { ...change, body })).status).toBe(200)
-  await page.evaluate("dispatchEvent(new Event('focus'))")
   await page.getByText('Mode proxy: the live platform answers').waitFor()
 })
 
