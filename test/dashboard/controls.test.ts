@@ -73,6 +73,29 @@ inBrowser('a mode that asks the live platform wants to be meant', async () => {
   expect([await modeOf(platform), await proxy.isChecked()]).toEqual(['proxy', true])
 })
 
+inBrowser('the mode of an endpoint stays as it is until a switch is confirmed', async () => {
+  const live = await liveWith(saying({}))
+  const platform = await platformWith({ upstream: { baseUrl: live.url } })
+  const page = await controlsOf(platform)
+  const mode = group(page, 'Where answers come from')
+  await mode.getByText('Single endpoints').click()
+  const models = mode.getByLabel('GET /v1/models')
+  await models.selectOption('Proxy')
+  await page.getByRole('dialog', { name: 'Switch to proxy?' }).getByRole('button', { name: 'Cancel' }).click()
+  expect(await models.inputValue()).toBe('')
+})
+
+inBrowser('the single endpoints stay in sight when the last one gets the mode of all others', async () => {
+  const platform = await platformWith()
+  await control(platform, 'PUT /mode', { mode: 'emulate', modes: { 'GET /v1/models': 'replay' } })
+  const page = await controlsOf(platform)
+  const models = group(page, 'Where answers come from').getByLabel('GET /v1/models')
+  await models.focus()
+  await models.selectOption('Default (emulate)')
+  await page.getByText('all in this mode').waitFor()
+  expect(await hasFocus(page, models)).toBe(true)
+})
+
 inBrowser('a preset makes the next request fail, and the line shows who waits', async () => {
   const platform = await platformWith()
   const page = await controlsOf(platform)
