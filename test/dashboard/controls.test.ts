@@ -215,6 +215,19 @@ inBrowser(
   },
 )
 
+inBrowser('a number that was refused is gone once the pace is as configured', async () => {
+  const platform = await platformWith()
+  const page = await controlsOf(platform)
+  const pace = group(page, 'Pace')
+  await write(pace.getByLabel('First token', { exact: true }), 120)
+  const jitter = pace.getByLabel('Jitter', { exact: true })
+  await write(jitter, 7)
+  await pace.getByText('jitter must be').waitFor()
+  await pace.getByRole('button', { name: /back to the configuration/ }).click()
+  await pace.getByText('jitter must be').waitFor({ state: 'detached' })
+  expect(await jitter.inputValue()).toBe('0')
+})
+
 inBrowser('a model has a pace of its own, and loses it again', async () => {
   const platform = await platformWith()
   const page = await controlsOf(platform)
