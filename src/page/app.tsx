@@ -24,10 +24,13 @@ const Skeleton = () => (
   </div>
 )
 
+/** Polls, because tests and other tabs can change the mode. */
+const EVERY_MS = 5000
+
 const loadConfig = (signal: AbortSignal) => dashboardApi()('GET /config', { signal })
 
 export function App() {
-  const { value: config, failure, reload } = useResource(loadConfig, [])
+  const { value: config, failure, reload } = useResource(loadConfig, [], EVERY_MS)
   useConfigChanges(reload)
   const isAnswering = useIsAnswering()
   // Views without a resource of their own would not notice that Standin runs again.

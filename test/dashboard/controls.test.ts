@@ -1,9 +1,11 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, vi } from 'vitest'
+import { folderWith } from '../command.js'
 import { control } from '../http/controlled.js'
 import { liveWith, saying } from '../recordings/live.js'
 import { mustBe, NEEDS_LIVE, range } from '../sentences.js'
 import { comeBack, hasFocus, inBrowser, later, tabTo, useBrowser } from './browser.js'
+import { comeInOn } from './people.js'
 import { hello, platformWith, type Scene } from './scene.js'
 import { addressOfThisMachine } from './this-machine.js'
 
@@ -69,6 +71,29 @@ inBrowser('a mode that asks the live platform wants to be meant', async () => {
   await page.getByRole('dialog').getByRole('button', { name: 'Switch' }).click()
   await page.locator('.mode').getByText('proxy').waitFor()
   expect([await modeOf(platform), await proxy.isChecked()]).toEqual(['proxy', true])
+})
+
+inBrowser('the mode of an endpoint stays as it is until a switch is confirmed', async () => {
+  const live = await liveWith(saying({}))
+  const platform = await platformWith({ upstream: { baseUrl: live.url } })
+  const page = await controlsOf(platform)
+  const mode = group(page, 'Where answers come from')
+  await mode.getByText('Single endpoints').click()
+  const models = mode.getByLabel('GET /v1/models')
+  await models.selectOption('Proxy')
+  await page.getByRole('dialog', { name: 'Switch to proxy?' }).getByRole('button', { name: 'Cancel' }).click()
+  expect(await models.inputValue()).toBe('')
+})
+
+inBrowser('the single endpoints stay in sight when the last one gets the mode of all others', async () => {
+  const platform = await platformWith()
+  await control(platform, 'PUT /mode', { mode: 'emulate', modes: { 'GET /v1/models': 'replay' } })
+  const page = await controlsOf(platform)
+  const models = group(page, 'Where answers come from').getByLabel('GET /v1/models')
+  await models.focus()
+  await models.selectOption('Default (emulate)')
+  await page.getByText('all in this mode').waitFor()
+  expect(await hasFocus(page, models)).toBe(true)
 })
 
 inBrowser('a preset makes the next request fail, and the line shows who waits', async () => {
@@ -190,6 +215,19 @@ inBrowser(
   },
 )
 
+inBrowser('a number that was refused is gone once the pace is as configured', async () => {
+  const platform = await platformWith()
+  const page = await controlsOf(platform)
+  const pace = group(page, 'Pace')
+  await write(pace.getByLabel('First token', { exact: true }), 120)
+  const jitter = pace.getByLabel('Jitter', { exact: true })
+  await write(jitter, 7)
+  await pace.getByText('jitter must be').waitFor()
+  await pace.getByRole('button', { name: /back to the configuration/ }).click()
+  await pace.getByText('jitter must be').waitFor({ state: 'detached' })
+  expect(await jitter.inputValue()).toBe('0')
+})
+
 inBrowser('a model has a pace of its own, and loses it again', async () => {
   const platform = await platformWith()
   const page = await controlsOf(platform)
@@ -287,6 +325,24 @@ inBrowser('everything is reset once that is meant', async () => {
     0,
     200,
   ])
+})
+
+inBrowser('a reset says what becomes of users, and signs out whoever is signed in', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await comeInOn(page, platform)
+  await page.getByRole('link', { name: 'Controls' }).click()
+  await page.getByRole('button', { name: 'Reset everything' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('So do users, keys, messages and the rows of resources').waitFor()
+  await dialog.getByRole('button', { name: 'Reset' }).click()
+  await said(page, 'Everything is reset.')
+  await page.getByRole('button', { name: /^Account/ }).waitFor({ state: 'detached' })
+
+  const kept = await platformWith({ state: `file:${folderWith({})}/state.db` })
+  await page.goto(`${kept.dashboardUrl}/controls`)
+  await page.getByRole('button', { name: 'Reset everything' }).click()
+  await dialog.getByText('Users, keys and recordings stay.').waitFor()
 })
 
 inBrowser('what is changed elsewhere is shown without being asked for', async () => {

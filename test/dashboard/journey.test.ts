@@ -149,7 +149,7 @@ inBrowser('a key expires when it was said to', async () => {
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('short')
   await dialog.getByLabel('Expires').selectOption('In 30 days')
-  await dialog.getByText(/^It works until/).waitFor()
+  await dialog.getByText('It works for 30 days, by Standin’s clock.').waitFor()
   await dialog.getByRole('button', { name: 'Create key' }).click()
   await takeSecret(page)
   const expiry = rowOf(page, 'short').locator('[data-label="Expires"] time')
@@ -157,6 +157,23 @@ inBrowser('a key expires when it was said to', async () => {
   const inDays = (Date.parse((await expiry.getAttribute('datetime')) ?? '') - Date.now()) / 86_400_000
   expect(inDays).toBeCloseTo(30, 2)
   expect(await expiry.getAttribute('title')).toMatch(/20\d\d/)
+})
+
+inBrowser('the lifetime of a key is counted by the clock of Standin, wherever that was moved', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  await platform.clock.advance(2 * 86_400_000)
+  await comeInOn(page, platform)
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('later')
+  await dialog.getByLabel('Expires').selectOption('In 1 hour')
+  await dialog.getByText('It works for 1 hour, by Standin’s clock.').waitFor()
+  await dialog.getByRole('button', { name: 'Create key' }).click()
+  const secret = await takeSecret(page)
+  expect(await statusWith(platform, secret)).toBe(200)
+  await platform.clock.advance(3_600_000)
+  expect(await statusWith(platform, secret)).toBe(401)
 })
 
 inBrowser('a key that has expired says so, on the page and to apps', async () => {

@@ -50,6 +50,23 @@ inBrowser(
   },
 )
 
+inBrowser('an answer that is stopped before its first word is not taken for an earlier one', async () => {
+  const platform = await platformWith({
+    rules: [
+      { name: 'first', reply: { text: 'Hello.' }, times: 1 },
+      { name: 'second', reply: { text: 'Hello again.' }, pace: { firstTokenMs: 60_000 } },
+    ],
+  })
+  const { page } = await openPage()
+  await playOn(page, platform)
+  await sayOn(page, 'hello')
+  await answersOn(page).getByText('rule "first"').waitFor()
+  await page.getByRole('button', { name: /^Ask for answer/ }).click()
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await overOn(page)
+  await answersOn(page).getByText('rule "second"').waitFor()
+})
+
 inBrowser('an answer that is over tells what it took and which rule gave it', async () => {
   const platform = await platformWith({ rules: [{ ...slow, pace: { firstTokenMs: 0, tokensPerSecond: 1000 } }] })
   const { page, complaints } = await openPage()
@@ -468,7 +485,6 @@ inBrowser('the mode is told, also when it changes', async () => {
   const change = { method: 'PUT', headers: { 'content-type': 'application/json' } }
   const body = JSON.stringify({ mode: 'emulate', modes: { 'POST /v1/chat/*': 'proxy' } })
   expect((await fetch(`${platform.url}/__standin/mode`, { ...change, body })).status).toBe(200)
-  await page.evaluate("dispatchEvent(new Event('focus'))")
   await page.getByText('Mode proxy: the live platform answers').waitFor()
 })
 

@@ -153,6 +153,19 @@ inBrowser('a new rule is put into a file that is there, and is tried before the 
   expect(await say(platform, 'hello')).toContain('Good morning.')
 })
 
+inBrowser('the keyboard goes on from the heading when a copy or a deletion is given up', async () => {
+  const { page } = await shopRules()
+  const dialog = page.getByRole('dialog')
+  for (const name of ['Duplicate', 'Delete']) {
+    const heading = dialog.getByRole('heading', { name: name === 'Delete' ? /^Delete/ : /^Copy of/ })
+    await page.getByRole('button', { name: 'Edit greeting' }).click()
+    await dialog.getByRole('button', { name }).click()
+    await heading.waitFor()
+    await page.keyboard.press('Escape')
+    await page.locator('h1:focus').getByText('Replies').waitFor()
+  }
+})
+
 inBrowser('a rule is duplicated and deleted from its dialog', async () => {
   const { page, text } = await shopRules()
   await page.getByRole('button', { name: 'Edit greeting' }).click()

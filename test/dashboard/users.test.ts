@@ -86,6 +86,19 @@ inBrowser('metadata, role and password are edited, and JSON with a mistake is no
   expect((await signIn(platform, { ...ada, password: 'a password of the admin' })).status).toBe(200)
 })
 
+inBrowser('changes that were refused are undone, and the keyboard keeps its place', async () => {
+  const platform = await platformWith({ users: [ada] })
+  const { page } = await openPage()
+  await openUser(page, platform, ada.email)
+  await page.getByLabel('New password').fill('short')
+  await button(page, 'Save').click()
+  await page.getByText(passwordShorterThan(6)).waitFor()
+  await button(page, 'Undo changes').click()
+  await page.getByText(passwordShorterThan(6)).waitFor({ state: 'detached' })
+  expect(await page.getByLabel('New password').inputValue()).toBe('')
+  expect(await hasFocus(page, heading(page, ada.email))).toBe(true)
+})
+
 inBrowser('a user is confirmed, banned, let in again and deleted', async () => {
   const platform = await platformWith({ users: [{ ...ada, confirmed: false }] })
   const { page } = await openPage()

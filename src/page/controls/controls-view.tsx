@@ -19,6 +19,7 @@ const EVERY_MS = 3000
 
 export function ControlsView() {
   const control = useControl()
+  const isInMemory = useConfig().users.run !== null
   const loaded = useResource(signal => loadControls(control, signal), [control], EVERY_MS)
   const { value, reload } = loaded
   useModeBeside(value)
@@ -26,9 +27,13 @@ export function ControlsView() {
     ask({
       title: 'Reset everything?',
       send: 'Reset',
-      words: resetInWords,
+      words: resetInWords(isInMemory),
       act: () => control('POST /reset'),
-      done: reload,
+      done() {
+        reload()
+        // The signed-in user's session may be gone.
+        configHasChanged()
+      },
       said: 'Everything is reset.',
     })
   const action = value && (
@@ -88,12 +93,19 @@ function useModeBeside(controls: Controls | undefined): void {
   }, [current, mode])
 }
 
-const resetInWords = (
+/** A state in a file or a folder outlives a reset, one in memory does not. */
+const resetInWords = (isInMemory: boolean) => (
   <>
     <p>Mode, pace, limits, random faults and the clock go back to the configuration.</p>
+    {isInMemory && (
+      <p>
+        So do users, keys, messages and the rows of resources, which are in memory only. Sessions end, and everyone has
+        to sign in again.
+      </p>
+    )}
     <p>
-      Pending faults, rules added at run time, the state of rules, used limits and the journal are cleared. Users, keys
-      and recordings stay.
+      Pending faults, rules added at run time, the state of rules, used limits and the journal are cleared.{' '}
+      {isInMemory ? 'Recordings stay.' : 'Users, keys and recordings stay.'}
     </p>
   </>
 )

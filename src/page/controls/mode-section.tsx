@@ -1,4 +1,5 @@
 /** Where answers come from, for all endpoints or for single ones. */
+import { useState } from 'preact/hooks'
 import type { CurrentModes } from '../../config/operations.js'
 import { useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
@@ -92,6 +93,8 @@ function EndpointModes({ current, reasonOf, onChoose }: Props) {
   // A fixed order, even when modes change. Other patterns follow, in the order in which they are tried.
   const patterns = [...new Set([...documented, ...Object.keys(own)])]
   const count = Object.keys(own).length
+  // Decided once: it must not close over the field that has the focus.
+  const [isOpenAtFirst] = useState(count > 0)
 
   function choose(pattern: string, chosen: Mode | ''): void {
     const { [pattern]: before, ...others } = own
@@ -107,7 +110,7 @@ function EndpointModes({ current, reasonOf, onChoose }: Props) {
     <Disclosure
       summary="Single endpoints"
       note={count === 0 ? 'all in this mode' : `${count} with their own mode`}
-      open={count > 0}
+      open={isOpenAtFirst}
     >
       <div class="fields">
         {patterns.map(pattern => (

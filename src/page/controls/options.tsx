@@ -1,11 +1,12 @@
 /** Form fields made from the schema of options: their labels, help, kinds and limits are those of the configuration. */
-import { useId, useRef, useState } from 'preact/hooks'
+import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { Schema } from '../../api/operation.js'
 import { check } from '../../check/check.js'
 import { type Failure, failureOf } from '../failure.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Button } from '../widgets/button.jsx'
 import { Field, NumberField, Select } from '../widgets/fields.jsx'
+import { Restored } from './section.jsx'
 
 interface OptionForm {
   readonly name: string
@@ -150,6 +151,13 @@ function AppliedOption({ option, value, configured, slider, problemOf, onChange 
   /** What was written and is not applied, since it is not settled or not valid. */
   const [written, setWritten] = useState<string>()
   const [error, setError] = useState<string>()
+  const restored = useContext(Restored)
+  // What was refused gives way to a value that is set elsewhere. What is still being typed does not.
+  useEffect(() => {
+    if (error === undefined) return
+    setWritten(undefined)
+    setError(undefined)
+  }, [value, restored])
   const settle = (text: string) => {
     const number = text.trim() === '' ? Number.NaN : Number(text)
     const settled = option.kind === 'number' ? number : text

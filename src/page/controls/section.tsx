@@ -1,5 +1,6 @@
 /** A group of controls, what all of them are given, and what they ask the server. */
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, createContext } from 'preact'
+import { useState } from 'preact/hooks'
 import { type Control, useControl } from '../api.js'
 import { Badge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
@@ -49,6 +50,9 @@ export function changedIn(controls: Controls): ReadonlySet<keyof typeof sections
   return new Set((Object.keys(changed) as (keyof typeof sections)[]).filter(name => changed[name]))
 }
 
+/** How often the group around a field was put back to the configuration. */
+export const Restored = createContext(0)
+
 interface Props extends ControlProps {
   readonly of: keyof typeof sections
   readonly lead: ComponentChildren
@@ -62,8 +66,13 @@ export function ControlSection({ of: id, lead, restore, controls, reload, childr
   const { undo = 'Back to the configuration' } = more
   const control = useControl()
   const { busy, failure, run } = useWorking()
+  const [restored, setRestored] = useState(0)
   const title = sections[id]
-  const restoreAll = () => run(() => restore(control).finally(reload), `${title}: as configured.`)
+  const restoreNow = async () => {
+    await restore(control).finally(reload)
+    setRestored(count => count + 1)
+  }
+  const restoreAll = () => run(restoreNow, `${title}: as configured.`)
   return (
     <section class="control" aria-labelledby={id}>
       <div class="control-head row">
@@ -86,7 +95,7 @@ export function ControlSection({ of: id, lead, restore, controls, reload, childr
         <p class="quiet">{lead}</p>
       </div>
       <FailureNote failure={failure} />
-      {children}
+      <Restored.Provider value={restored}>{children}</Restored.Provider>
     </section>
   )
 }

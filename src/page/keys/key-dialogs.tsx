@@ -33,15 +33,13 @@ export function CreateDialog({ api, onMade }: MakeProps) {
   // The day is written as `YYYY-MM-DD`.
   const { values, field } = useFields({ name: '', lifetime: 'never', day: '' })
   const { name, lifetime, day } = values
-  const endMs = lifetime === 'date' ? endOf(day) : Date.now() + Number(lifetime) * 1000
-  const expires_at = Number.isNaN(endMs) ? null : new Date(endMs).toISOString()
-  const untilRevoked = lifetime === 'date' ? 'It works to the end of that day.' : 'It works until you revoke it.'
+  const expiry = expiryOf(lifetime, day)
   return (
     <Confirm
       title="Create an API key"
       send="Create key"
       isEdited={name !== ''}
-      onSend={() => api('POST /keys', { body: { name, expires_at } })}
+      onSend={() => api('POST /keys', { body: { name, ...expiry } })}
       onDone={onMade}
     >
       <Field
@@ -50,19 +48,32 @@ export function CreateDialog({ api, onMade }: MakeProps) {
         maxLength={100}
         hint="Where it is used, for example “my laptop” or “CI”."
       />
-      <Select
-        label="Expires"
-        {...field('lifetime')}
-        options={lifetimes}
-        hint={expires_at ? `It works until ${exactly(expires_at)}.` : untilRevoked}
-      />
+      <Select label="Expires" {...field('lifetime')} options={lifetimes} hint={hintFor(lifetime, expiry.expires_at)} />
       {lifetime === 'date' && <Field label="Last day" type="date" min={today()} {...field('day')} />}
     </Confirm>
   )
 }
 
-/** The end of a day, in the browser's time zone. NaN while no day is chosen. */
-const endOf = (day: string) => new Date(`${day}T23:59:59`).getTime()
+interface Expiry {
+  readonly expires_at?: string
+  readonly expires_in?: number
+}
+
+/** Standin counts a lifetime, since its clock may have been moved. A day ends in the browser's time zone. */
+function expiryOf(lifetime: string, day: string): Expiry {
+  if (lifetime === 'never') return {}
+  if (lifetime !== 'date') return { expires_in: Number(lifetime) }
+  const end = new Date(`${day}T23:59:59`)
+  // No day is chosen yet.
+  return Number.isNaN(end.getTime()) ? {} : { expires_at: end.toISOString() }
+}
+
+function hintFor(lifetime: string, end: string | undefined): string {
+  if (lifetime === 'never') return 'It works until you revoke it.'
+  if (lifetime === 'date') return end ? `It works until ${exactly(end)}.` : 'It works to the end of that day.'
+  const words = lifetimes.find(([value]) => value === lifetime)?.[1] ?? ''
+  return `It works for ${words.replace('In ', '')}, by Standin’s clock.`
+}
 
 /** Today as `YYYY-MM-DD`, in the browser's time zone. */
 const today = () => new Date(Date.now() - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 10)

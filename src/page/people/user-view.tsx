@@ -21,7 +21,7 @@ import { useResource } from '../widgets/resource.js'
 import { Section } from '../widgets/section.jsx'
 import { Empty, Shown } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
-import { View } from '../widgets/view.jsx'
+import { goOnFromHeading, View } from '../widgets/view.jsx'
 import { useAdmin } from './admin.js'
 import { UserActions } from './user-actions.jsx'
 import { nameOf, States } from './user-states.jsx'
@@ -93,6 +93,8 @@ function Account({ of: user, onChanged }: Props) {
   const admin = useAdmin()
   const now = formOf(user)
   const [draft, setDraft] = useState<typeof now>()
+  /** How often it was undone. A new form has no failure of the last one. */
+  const [undone, setUndone] = useState(0)
   const form = draft ?? now
   const bind = <Name extends keyof typeof now>(name: Name) => ({
     ...{ name, value: form[name], required: false },
@@ -103,9 +105,15 @@ function Account({ of: user, onChanged }: Props) {
     setDraft(undefined)
     onChanged()
   }
-  const undo = draft && <Button onClick={() => setDraft(undefined)}>Undo changes</Button>
+  const undo = () => {
+    setDraft(undefined)
+    setUndone(undone + 1)
+    // The pressed button goes with the changes.
+    goOnFromHeading()
+  }
+  const undoButton = draft && <Button onClick={undo}>Undo changes</Button>
   return (
-    <Form send="Save" onSend={save} said="Saved." beside={undo}>
+    <Form key={undone} send="Save" onSend={save} said="Saved." beside={undoButton}>
       <div class="fields">
         <Field label="Email" type="email" {...bind('email')} />
         <Field label="Phone" type="tel" {...bind('phone')} />

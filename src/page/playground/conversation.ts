@@ -120,16 +120,17 @@ async function answerTo(turns: readonly Turn[], { bodyFor, bearer, serviceKey }:
   running = leaving
   change({ turns: [...turns, { kind: 'answer', id, answer: awaited(request, false) }] })
   const show = oncePerFrame((answer: ModelAnswer) => changeAnswer(id, turn => ({ ...turn, answer })))
+  // Without a session, the request is sent without a credential, and the answer says so.
+  const [credential, after] = await Promise.all([bearer().catch(() => undefined), newestExchange(serviceKey)])
   const answer = await askModel({
-    ...{ body: request, signal: leaving.signal, onChange: show.soon },
-    // Without a session, the request is sent without a credential, and the answer says so.
-    bearer: await bearer().catch(() => undefined),
+    ...{ body: request, bearer: credential, signal: leaving.signal, onChange: show.soon },
   })
   show.now(answer)
   // The conversation may have been cleared meanwhile.
   if (!shared.get().turns.some(turn => turn.id === id)) return
   announce(spoken(answer))
-  const by = await findAnswer({ request, completionId: answer.completion.id, bearer: serviceKey })
+  if (after === undefined) return
+  const by = await findAnswer({ request, completionId: answer.completion.id, after, bearer: serviceKey })
   if (by) changeAnswer(id, turn => withSource(turn, by))
 }
 
@@ -171,8 +172,10 @@ function spoken({ state, completion: { text, refusal, calls } }: ModelAnswer): s
 interface Wanted {
   /** The request body as sent. */
   readonly request: string
-  /** The id of the completion; empty if there is none, as in a refusal. */
+  /** The id of the completion; empty if there is none, as in a refusal or an answer that was stopped early. */
   readonly completionId: string
+  /** The newest exchange before the question: the same request may have been sent before. */
+  readonly after: string
   /** The service key, needed to use the control API from other machines. */
   readonly bearer: string | undefined
 }
@@ -180,6 +183,16 @@ interface Wanted {
 /** The end of a body contains the last message, which is enough to identify it. */
 const TELLING = 2000
 const WAIT_MS = 250
+
+/** The id of the newest exchange, `0` if there is none. Undefined if the control API is closed to the page. */
+async function newestExchange(bearer: string | undefined): Promise<string | undefined> {
+  try {
+    const { data } = await controlWith(bearer)('GET /journal', { query: { brief: true, limit: 1 } })
+    return data[0]?.id ?? '0'
+  } catch {
+    return undefined
+  }
+}
 
 /** Looks up in the journal what gave an answer. Finds nothing if the control API is closed to the page. */
 async function findAnswer(wanted: Wanted): Promise<AnswerOrigin | undefined> {
@@ -194,7 +207,7 @@ async function findAnswer(wanted: Wanted): Promise<AnswerOrigin | undefined> {
   return undefined
 }
 
-async function entriesFor({ request, bearer }: Wanted): Promise<readonly JournalEntry[]> {
-  const body = { method: 'POST', path: CHAT, text: request.slice(-TELLING), limit: 5 }
+async function entriesFor({ request, after, bearer }: Wanted): Promise<readonly JournalEntry[]> {
+  const body = { method: 'POST', path: CHAT, text: request.slice(-TELLING), after, limit: 5 }
   return (await controlWith(bearer)('POST /journal/find', { body })).data
 }

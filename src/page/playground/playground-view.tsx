@@ -188,10 +188,11 @@ export function SystemMessage({ text }: { readonly text: string }) {
 
 /** Says where the answers come from. */
 function ModeNote() {
-  const { mode: configured } = useConfig()
+  // A new object each time it is loaded, and the mode of chats is loaded with it.
+  const config = useConfig()
   const serviceKey = useServiceKey()
-  const { value } = useResource(signal => loadMode(serviceKey, signal), [serviceKey])
-  const mode = value || configured
+  const { value } = useResource(signal => loadMode(serviceKey, signal), [serviceKey, config])
+  const mode = value || config.mode
   return (
     <>
       Mode <strong>{mode}</strong>: {meanings[mode]}

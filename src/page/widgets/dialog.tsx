@@ -61,8 +61,9 @@ export function Dialog({ title, isEdited = false, wide = false, children }: Prop
     // A dialog within it closes, too.
     if (target !== dialog.current) return
     onClosed()
-    // The element that opened it may be gone.
-    if (document.activeElement === document.body) goOnFromHeading()
+    // The element that opened it may be gone. The focus is then still in the closed dialog, or nowhere.
+    const { activeElement, body } = document
+    if (activeElement === body || dialog.current?.contains(activeElement)) goOnFromHeading()
   }
   // Escape is held back as a key, because browsers close at the second `cancel` in a row, whatever the page says.
   const leave = (event: Event) => {

@@ -212,6 +212,12 @@ export function NumberField({ value, onChange, onSettle, unit, placeholder, slid
   )
 }
 
+/** The browser shows a choice at once, but it is chosen only if the value changes: the owner may ask first. */
+function useDrawAgain(): () => void {
+  const [, draw] = useState({})
+  return () => draw({})
+}
+
 /** A value with its label, or one that is its own label. */
 type SelectOption<Value extends string> = Value | readonly [value: Value, words: string, disabled?: boolean]
 
@@ -223,10 +229,15 @@ interface SelectProps<Value extends string> extends FieldBase {
 
 /** A choice of one value from a list. */
 export function Select<Value extends string>({ value, options, onChange, ...field }: SelectProps<Value>) {
+  const drawAgain = useDrawAgain()
+  const choose = ({ currentTarget }: { readonly currentTarget: HTMLSelectElement }) => {
+    onChange(currentTarget.value as Value)
+    drawAgain()
+  }
   return (
     <Labelled {...field}>
       {control => (
-        <select {...control} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value as Value)}>
+        <select {...control} value={value} onChange={choose}>
           {options.map(option => {
             const [one, words, disabled] = typeof option === 'string' ? [option, option] : option
             return (
@@ -260,11 +271,10 @@ interface RadioGroupProps<Value> {
 /** A choice of one value, with all values visible. */
 export function RadioGroup<Value>({ label, value, options, onChange, bare = false }: RadioGroupProps<Value>) {
   const id = useId()
-  const [, drawAgain] = useState({})
+  const drawAgain = useDrawAgain()
   const choose = (one: Value) => {
     onChange(one)
-    // The browser has chosen it already, but it is chosen only if the value changes: the owner may ask first.
-    drawAgain({})
+    drawAgain()
   }
   return (
     <fieldset>
