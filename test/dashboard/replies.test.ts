@@ -166,6 +166,30 @@ inBrowser('the keyboard goes on from the heading when a copy or a deletion is gi
   }
 })
 
+inBrowser('what was written in a dialog is not thrown away by another dialog or by going back', async () => {
+  const { page } = await shopRules()
+  const question = page.getByRole('dialog', { name: 'Discard your changes?' })
+  const editor = page.getByRole('dialog', { name: 'greeting' })
+  for (const view of [/^Recordings/, /^Replies/]) await page.getByRole('link', { name: view }).click()
+  await page.getByRole('button', { name: 'Edit greeting' }).click()
+  await writeRule(page, '- reply: { text: Written. }\n')
+  for (const leave of [
+    () => page.getByRole('button', { name: 'Duplicate' }).click(),
+    () => page.getByRole('button', { name: 'Delete' }).click(),
+    () => page.goBack(),
+  ]) {
+    await leave()
+    await question.getByRole('button', { name: 'Keep editing' }).click()
+    await question.waitFor({ state: 'hidden' })
+    expect(await editor.getByText('Written.').count()).toBe(1)
+  }
+  await page.goForward()
+  await question.getByRole('button', { name: 'Keep editing' }).click()
+  await page.getByRole('button', { name: 'Duplicate' }).click()
+  await question.getByRole('button', { name: 'Discard' }).click()
+  await page.getByRole('heading', { name: 'Copy of greeting' }).waitFor()
+})
+
 inBrowser('a rule is duplicated and deleted from its dialog', async () => {
   const { page, text } = await shopRules()
   await page.getByRole('button', { name: 'Edit greeting' }).click()

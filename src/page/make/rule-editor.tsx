@@ -1,6 +1,6 @@
 /** Writes a rule: a new one, a copy, or a change of one that is there. Shows what is wrong with it, tries it, and saves it. */
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { type Control, useControl } from '../api.js'
 import { TryPrompt } from '../replies/try-prompt.jsx'
 import { announce } from '../widgets/announcer.jsx'
@@ -94,13 +94,14 @@ function Writing({ begun, target, exchange, more, onSaved, onEdited, close, fini
   const [saved, setSaved] = useState<Saved>()
   const changedId = target && !target.isCopied ? target.id : undefined
   const problems = useProblems(control, yaml, changedId)
+  const isEdited = !saved && (yaml !== begun.yaml || place.name !== (begun.name ?? ''))
+  useEffect(() => onEdited(isEdited), [isEdited])
   const save = async () => {
     if (target) {
       await control('PUT /replies/{id}', { id: target.id, body: target.isCopied ? { before: yaml } : { yaml } })
       announce('The rule was saved.')
       finish()
     } else setSaved(await put(control, yaml, place))
-    onEdited(false)
     onSaved?.()
   }
   if (saved) return <SavedNote of={saved} finish={finish} onUndone={() => onSaved?.()} />
@@ -111,14 +112,7 @@ function Writing({ begun, target, exchange, more, onSaved, onEdited, close, fini
           {remark}
         </Notice>
       ))}
-      <RuleText
-        initial={begun.yaml}
-        problems={problems}
-        onChange={text => {
-          setYaml(text)
-          onEdited(text !== begun.yaml)
-        }}
-      />
+      <RuleText initial={begun.yaml} problems={problems} onChange={setYaml} />
       <Disclosure summary="Try it" note="Nothing is installed." open={exchange !== undefined}>
         <TryPrompt draft={{ yaml, id: changedId, isBroken: problems.length > 0 }} exchange={exchange} />
       </Disclosure>

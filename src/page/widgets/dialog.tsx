@@ -9,8 +9,14 @@ import { goOnFromHeading } from './view.jsx'
 const opened = createShared<{ readonly id: number; readonly content: ComponentChildren } | undefined>(undefined)
 let dialogs = 0
 
+/** Asks whether what was typed in the dialog that is open may go; `undefined` where nothing was typed. */
+let askFirst: ((go: () => void) => void) | undefined
+
+const onceAllowed = (go: () => void) => (askFirst ? askFirst(go) : go())
+
 /** Opens a dialog from any handler, in place of one that is open. Views need no state for it. */
-export const openDialog = (content: ComponentChildren): void => opened.set({ id: ++dialogs, content })
+export const openDialog = (content: ComponentChildren): void =>
+  onceAllowed(() => opened.set({ id: ++dialogs, content }))
 
 /** Removes the dialog that is open, without asking. */
 export const forgetDialog = (): void => opened.set(undefined)
@@ -22,8 +28,9 @@ const Closed = createContext<() => void>(forgetDialog)
 export function OpenDialog() {
   const dialog = opened.use()
   useEffect(() => {
-    addEventListener('popstate', forgetDialog)
-    return () => removeEventListener('popstate', forgetDialog)
+    const left = () => onceAllowed(forgetDialog)
+    addEventListener('popstate', left)
+    return () => removeEventListener('popstate', left)
   }, [])
   if (!dialog) return null
   const { id, content } = dialog
@@ -40,7 +47,7 @@ export function OpenDialog() {
 
 interface Props {
   readonly title: string
-  /** Whether something was typed that closing would throw away. Escape and `close` ask first then. */
+  /** Whether something was typed that closing would throw away. Escape, `close`, another dialog and going back ask first then. */
   readonly isEdited?: boolean
   readonly wide?: boolean
   /** `close` closes the dialog. `finish` closes it without asking, when its work is done. */
@@ -55,7 +62,20 @@ export function Dialog({ title, isEdited = false, wide = false, children }: Prop
   const [question, setQuestion] = useState(0)
   useLayoutEffect(() => dialog.current?.showModal(), [])
   const finish = () => dialog.current?.close()
-  const ask = () => setQuestion(last => last + 1)
+  const next = useRef<(() => void) | undefined>(undefined)
+  const ask = (go?: () => void) => {
+    next.current = go
+    setQuestion(last => last + 1)
+  }
+  useEffect(() => {
+    if (!isEdited) return
+    // One whose work is done has closed.
+    const asking = (go: () => void) => (dialog.current?.open ? ask(go) : go())
+    askFirst = asking
+    return () => {
+      if (askFirst === asking) askFirst = undefined
+    }
+  }, [isEdited])
   const close = () => (isEdited ? ask() : finish())
   const closed = ({ target }: Event) => {
     // A dialog within it closes, too.
@@ -91,7 +111,10 @@ export function Dialog({ title, isEdited = false, wide = false, children }: Prop
             cancel="Keep editing"
             tone="danger"
             onSend={async () => {}}
-            onDone={finish}
+            onDone={() => {
+              finish()
+              next.current?.()
+            }}
           />
         </Closed.Provider>
       )}
