@@ -184,7 +184,7 @@ async function replay(mixed: LiveOptions, exchange: Exchange): Promise<Answer> {
     const errors = isMcp ? 'untouched' : mixed.errors
     return (await import('./fit-error.js')).deliverable(reply, exchange, errors)
   }
-  // A session that was replayed is known to nobody else: neither to the emulated server nor to the live one.
+  // Neither the emulated server nor the live one knows a session that was replayed.
   const isInSession = exchange.headers['mcp-session-id'] !== undefined
   switch (isInSession ? 'fail' : mixed.onMiss) {
     case 'emulate':

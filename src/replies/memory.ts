@@ -42,18 +42,13 @@ export function createMemory(scopes?: number, holders = HOLDERS): Memory {
   const keyFor = (per: NonNullable<ReadyRule['per']>, input: MatchInput) => `${input.scope}\n${input.holder(per)}`
   const find = ({ per }: ReadyRule, input: MatchInput) =>
     per ? held.find(keyFor(per, input)) : shared.find(input.scope)
-  /** Objects of their own, so that a rule does not keep its predecessors in memory. */
+  /** Of rules that have answered. Objects of their own, so that a rule does not keep its predecessors in memory. */
   const counters = new WeakMap<ReadyRule, object>()
 
-  function counterOf(rule: ReadyRule): object {
-    const there = counters.get(rule)
-    if (there) return there
-    const made = {}
-    counters.set(rule, made)
-    return made
+  function countIn(found: Notes | undefined, rule: ReadyRule): number {
+    const counter = counters.get(rule)
+    return (counter && found?.counts.get(counter)) ?? 0
   }
-
-  const countIn = (found: Notes | undefined, rule: ReadyRule) => found?.counts.get(counterOf(rule)) ?? 0
 
   return {
     answered(rule, scope) {
@@ -66,13 +61,17 @@ export function createMemory(scopes?: number, holders = HOLDERS): Memory {
     note(rule, input) {
       const { per, scenario } = rule
       const { counts, states } = per ? held.get(keyFor(per, input)) : shared.get(input.scope)
-      const counter = counterOf(rule)
+      const counter = counters.get(rule) ?? {}
       const count = (counts.get(counter) ?? 0) + 1
+      counters.set(rule, counter)
       counts.set(counter, count)
       if (scenario?.next !== undefined) states.set(scenario.name, scenario.next)
       return count
     },
-    handOver: (from, to) => void counters.set(to, counterOf(from)),
+    handOver(from, to) {
+      const counter = counters.get(from)
+      if (counter) counters.set(to, counter)
+    },
     restartScenarios() {
       for (const notes of [shared, held]) for (const { states } of notes.all()) states.clear()
     },

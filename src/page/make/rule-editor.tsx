@@ -1,6 +1,6 @@
 /** Writes a rule: a new one, a copy, or a change of one that is there. Shows what is wrong with it, tries it, and saves it. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { type Control, useControl } from '../api.js'
 import { TryPrompt } from '../replies/try-prompt.jsx'
 import { announce } from '../widgets/announcer.jsx'
@@ -94,14 +94,22 @@ function Writing({ begun, target, exchange, more, onSaved, onEdited, close, fini
   const [saved, setSaved] = useState<Saved>()
   const changedId = target && !target.isCopied ? target.id : undefined
   const problems = useProblems(control, yaml, changedId)
-  const isEdited = !saved && (yaml !== begun.yaml || place.name !== (begun.name ?? ''))
-  useEffect(() => onEdited(isEdited), [isEdited])
+  const noteEdits = (yaml: string, { name }: Place) => onEdited(yaml !== begun.yaml || name !== (begun.name ?? ''))
+  const write = (text: string) => {
+    setYaml(text)
+    noteEdits(text, place)
+  }
+  const choose = (place: Place) => {
+    setPlace(place)
+    noteEdits(yaml, place)
+  }
   const save = async () => {
     if (target) {
       await control('PUT /replies/{id}', { id: target.id, body: target.isCopied ? { before: yaml } : { yaml } })
       announce('The rule was saved.')
       finish()
     } else setSaved(await put(control, yaml, place))
+    onEdited(false)
     onSaved?.()
   }
   if (saved) return <SavedNote of={saved} finish={finish} onUndone={() => onSaved?.()} />
@@ -112,7 +120,7 @@ function Writing({ begun, target, exchange, more, onSaved, onEdited, close, fini
           {remark}
         </Notice>
       ))}
-      <RuleText initial={begun.yaml} problems={problems} onChange={setYaml} />
+      <RuleText initial={begun.yaml} problems={problems} onChange={write} />
       <Disclosure summary="Try it" note="Nothing is installed." open={exchange !== undefined}>
         <TryPrompt draft={{ yaml, id: changedId, isBroken: problems.length > 0 }} exchange={exchange} />
       </Disclosure>
@@ -129,7 +137,7 @@ function Writing({ begun, target, exchange, more, onSaved, onEdited, close, fini
           </>
         }
       >
-        {!target && <PlaceFields place={place} onChange={setPlace} />}
+        {!target && <PlaceFields place={place} onChange={choose} />}
       </Form>
     </>
   )

@@ -1,5 +1,5 @@
 /** Dialogs based on the browser's `<dialog>`: Escape closes them, and the focus returns to where it was. */
-import { type ComponentChildren, createContext } from 'preact'
+import { type ComponentChildren, createContext, type RefObject } from 'preact'
 import { useContext, useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Button } from './button.jsx'
 import { Form } from './form.jsx'
@@ -54,20 +54,16 @@ interface Props {
   readonly children: (close: () => void, finish: () => void) => ComponentChildren
 }
 
-export function Dialog({ title, isEdited = false, wide = false, children }: Props) {
-  const id = useId()
-  const onClosed = useContext(Closed)
-  const dialog = useRef<HTMLDialogElement>(null)
+/** The question whether edits may be thrown away, and what is to follow if they may. */
+function useQuestion(dialog: RefObject<HTMLDialogElement | null>, isEdited: boolean) {
   // Counted, since Escape may be pressed again before the event of the last question's end has arrived.
   const [question, setQuestion] = useState(0)
-  useLayoutEffect(() => dialog.current?.showModal(), [])
-  const finish = () => dialog.current?.close()
   const next = useRef<(() => void) | undefined>(undefined)
   const ask = (go?: () => void) => {
     next.current = go
     setQuestion(last => last + 1)
   }
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isEdited) return
     // One whose work is done has closed.
     const asking = (go: () => void) => (dialog.current?.open ? ask(go) : go())
@@ -76,6 +72,17 @@ export function Dialog({ title, isEdited = false, wide = false, children }: Prop
       if (askFirst === asking) askFirst = undefined
     }
   }, [isEdited])
+  const answered = () => setQuestion(now => (now === question ? 0 : now))
+  return { question, ask, answered, goOn: () => next.current?.() }
+}
+
+export function Dialog({ title, isEdited = false, wide = false, children }: Props) {
+  const id = useId()
+  const onClosed = useContext(Closed)
+  const dialog = useRef<HTMLDialogElement>(null)
+  const { question, ask, answered, goOn } = useQuestion(dialog, isEdited)
+  useLayoutEffect(() => dialog.current?.showModal(), [])
+  const finish = () => dialog.current?.close()
   const close = () => (isEdited ? ask() : finish())
   const closed = ({ target }: Event) => {
     // A dialog within it closes, too.
@@ -104,7 +111,7 @@ export function Dialog({ title, isEdited = false, wide = false, children }: Prop
       <h2 id={id}>{title}</h2>
       {children(close, finish)}
       {question > 0 && (
-        <Closed.Provider key={question} value={() => setQuestion(now => (now === question ? 0 : now))}>
+        <Closed.Provider key={question} value={answered}>
           <Confirm
             title="Discard your changes?"
             send="Discard"
@@ -113,7 +120,7 @@ export function Dialog({ title, isEdited = false, wide = false, children }: Prop
             onSend={async () => {}}
             onDone={() => {
               finish()
-              next.current?.()
+              goOn()
             }}
           />
         </Closed.Provider>
