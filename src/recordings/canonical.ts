@@ -19,12 +19,20 @@ export function jsonIn(text: string): { readonly value: unknown } | undefined {
 
 /**
  * Returns the value without BigInts. A whole number that a JavaScript number cannot hold becomes a text, so that two
- * such numbers stay different.
+ * such numbers stay different. Few values have any, so the others are not copied.
  */
-export function withoutBigInts(value: unknown): unknown {
+export const withoutBigInts = (value: unknown): unknown => (hasBigInt(value) ? inDigits(value) : value)
+
+function hasBigInt(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
+  for (const key in value) if (hasBigInt((value as Readonly<Record<string, unknown>>)[key])) return true
+  return false
+}
+
+function inDigits(value: unknown): unknown {
   if (typeof value === 'bigint') return digitsOf(value)
-  if (Array.isArray(value)) return value.map(withoutBigInts)
-  return isObject(value) ? sortedFields(value, withoutBigInts) : value
+  if (Array.isArray(value)) return value.map(inDigits)
+  return isObject(value) ? sortedFields(value, inDigits) : value
 }
 
 function digitsOf(whole: bigint): number | string {

@@ -86,10 +86,12 @@ function begin(exchange: Exchange, { shelf, run, identify, save }: RecorderParts
   if (replyWithoutRecording(exchange, request)) return undefined
   const there = shelf.of(key)
   // In mode replay, only what no recording has answered is recorded.
-  const { nth, earlier } = run.begin(key, there, exchange.mode === 'replay')
+  const { nth, earlier, isFirst } = run.begin(key, there, exchange.mode === 'replay')
   if (save === 'onlyNew' && earlier.length > 0) return undefined
   if (nth > MOST_OF_ONE_REQUEST) {
-    run.notRecorded(`At most ${MOST_OF_ONE_REQUEST} recordings of one request are saved: ${fileOf(request, key, 1)}.`)
+    if (isFirst || nth === MOST_OF_ONE_REQUEST + 1) {
+      run.notRecorded(`At most ${MOST_OF_ONE_REQUEST} recordings of one request are saved: ${fileOf(request, key, 1)}.`)
+    }
     return undefined
   }
   // A hand-written file name is kept.

@@ -42,15 +42,16 @@ export function createRun(tell: (miss: Miss) => void) {
     count: (scope: string, key: string): number => next(counts.get(scope), key),
     /**
      * Begins another recording of a request whose recordings on disk are `there`. Returns its number, and the
-     * recordings of earlier runs. After a miss, it comes behind those if they were replayed, and replaces them if not.
+     * recordings of earlier runs, and whether it is the first of this run. After a miss, it comes behind those if they were replayed, and replaces them if not.
      */
     begin(key: string, there: readonly RecordingFile[], afterMiss = false) {
-      if (!begun.has(key) && there.length > 0) {
+      const isFirst = !begun.has(key)
+      if (isFirst && there.length > 0) {
         earlier.set(key, there)
         const isContinued = afterMiss && there.some(({ file }) => receipt.isUsed(file))
         if (isContinued) begun.set(key, Math.max(...there.map(({ nth }) => nth)))
       }
-      return { nth: next(begun, key) + 1, earlier: earlier.get(key) ?? none }
+      return { nth: next(begun, key) + 1, earlier: earlier.get(key) ?? none, isFirst }
     },
     missed(miss: Miss): void {
       missed()
