@@ -30,22 +30,21 @@ interface JudgedAnswer {
 }
 
 /**
- * Returns `undefined` if the answer is our own, was changed by a fault, cannot be read, or is of a path that only the user knows: an MCP server
- * answers in other forms, and a path of the user's own with whatever status it likes.
+ * Returns `undefined` if the answer is our own, was changed by a fault, cannot be read, or is on a path that the user configured: an MCP server
+ * answers in other forms, and the rest with whatever status it likes.
  */
 export function judgedAnswer(exchange: Exchange): JudgedAnswer | undefined {
   const { method, path, endpoint, outcome } = exchange
   // The platform's original answer is checked, not the one that we sent.
   const answer = outcome?.upstream ?? outcome?.answer
-  if (!outcome || !answer || !endpoint || outcome.error !== undefined || outcome.fault) return undefined
-  const name = `${endpoint.method} ${endpoint.path}`
-  if (endpoint.isOwn && !isDocumented(name)) return undefined
+  if (!outcome || !answer || !endpoint || endpoint.isOwn || outcome.error !== undefined || outcome.fault)
+    return undefined
   const { headers, bytes, isAll } = partsOf(answer)
   const body = decompressed(bytes, headerIn(headers, 'content-encoding'))
   if (!body) return undefined
   return {
     ...{ method, path, body, status: outcome.status },
-    endpoint: endpoint.isElsewhere ? undefined : name,
+    endpoint: endpoint.isElsewhere ? undefined : `${endpoint.method} ${endpoint.path}`,
     contentType: headerIn(headers, 'content-type') ?? '',
     isWhole: isAll && outcome.complete,
     requested: endpoint.path === CHAT ? askedIn(exchange.body) : undefined,
@@ -150,8 +149,6 @@ const forms: Readonly<Record<string, Form>> = {
   'GET /v1/models': { schema: modelsAnswer, section: 'Endpoints', report: decided },
 }
 
-const isDocumented = (endpoint: string) => endpoint in forms || endpoint === `POST ${CHAT}`
-
 const completionForm: Form = { schema: completionAnswer, section: 'Endpoints', report: decided }
 
 function judgeError({ status, body, contentType, path, isWhole }: JudgedAnswer): readonly Violation[] {
@@ -169,11 +166,13 @@ function judgeError({ status, body, contentType, path, isWhole }: JudgedAnswer):
 }
 
 function judgeJson({ body, contentType, isWhole }: JudgedAnswer, { schema, section, report }: Form) {
-  const critical = documented(section)
-  const type = isJsonType(contentType) ? [] : [critical('', 'The answer must be JSON, and its content type is not.')]
+  const isDocumented = documented(section)
+  const type = isJsonType(contentType)
+    ? []
+    : [isDocumented('', 'The answer must be JSON, and its content type is not.')]
   if (!isWhole) return type
   const value = jsonOf(body)
-  if (value === undefined) return [...type, critical('', 'The answer must be JSON, and its body is not.')]
+  if (value === undefined) return [...type, isDocumented('', 'The answer must be JSON, and its body is not.')]
   return [...type, ...mismatches(schema, value, report)]
 }
 
