@@ -1,7 +1,7 @@
 /** A chat reply: always the same object if it has no templates, otherwise generated from the request. */
 import type { Path } from '../check/check.js'
 import { stringifyExact } from '../core/json.js'
-import type { ChatInput } from './conditions/chat-input.js'
+import type { ChatInput, ToolResult } from './conditions/chat-input.js'
 import { toolResultTest } from './conditions/compile.js'
 import type { When } from './conditions/form.js'
 import type { ReadyReply, ReplyOwner, Texts } from './dialect.js'
@@ -32,6 +32,8 @@ export function chatReplyOf(form: ReplyForm, path: Path, owner: ReplyOwner, text
   const content = mapped(joined(parts), (choices): Generation => ({ choices, answeredBy, ...more }))
   const forms: readonly ChoiceForm[] = several ?? [single]
   const speaks = forms.some(form => !('toolCalls' in form) || speech.some(key => key in form))
+  const { toolResult } = (owner.rule.when ?? {}) as When
+  const isAbout = typeof toolResult === 'object' ? toolResultTest(toolResult).holds : undefined
   const calls = forms.flatMap(({ toolCalls = [] }) => toolCalls.map(({ name }) => name))
   return {
     ...{ fault, speaks, calls, mayBePassedOver: !speaks || calls.length > 0 },
@@ -39,7 +41,7 @@ export function chatReplyOf(form: ReplyForm, path: Path, owner: ReplyOwner, text
       Object.keys(form).every(key => key === 'fault') || forms.some(({ refusal }) => refusal !== undefined),
     ...generatedFrom(content, {
       owner,
-      facts: (input: ChatInput, count) => new ChatFacts(input, count, owner),
+      facts: (input: ChatInput, count) => new ChatFacts(input, count, owner, isAbout),
       seed: (input: ChatInput) => seedOf(input.request, texts.seed),
     }),
   }
@@ -99,6 +101,15 @@ const json = (value: unknown) => stringifyExact(value ?? null)
 
 /** The values that templates of chat rules can use, computed on first use. */
 class ChatFacts extends RequestFacts<ChatInput> {
+  constructor(
+    input: ChatInput,
+    count: number,
+    owner: ReplyOwner,
+    /** Whether the rule's condition is about a tool result; `undefined` if it has none. */
+    private readonly isAbout: ((result: ToolResult) => boolean) | undefined,
+  ) {
+    super(input, count, owner)
+  }
   get model() {
     return this.input.request.model
   }
@@ -120,8 +131,7 @@ class ChatFacts extends RequestFacts<ChatInput> {
   /** The tool result that the rule's condition is about; without one, the last. */
   get tool() {
     const { toolResults } = this.input
-    const { toolResult: wanted } = (this.owner.rule.when ?? {}) as When
-    const found = typeof wanted === 'object' ? toolResults.find(toolResultTest(wanted).holds) : toolResults.at(-1)
+    const found = this.isAbout ? toolResults.find(this.isAbout) : toolResults.at(-1)
     return found && toolFact(found.tool, found.text)
   }
 }

@@ -3,7 +3,7 @@
 import type { Exchange } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import { CHAT } from '../core/paths.js'
-import { onceLoaded } from '../core/work.js'
+import { inSlices, onceLoaded } from '../core/work.js'
 import { createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule } from './at-run-time.js'
 import { type ChatReplies, type ChatSettings, createChatReplies } from './chat-replies.js'
 import type { ReadyRule } from './dialect.js'
@@ -130,7 +130,7 @@ export function createReplies({ memory = createMemory(), ...wanted }: RepliesCon
     list: scope => listed([...atRunTime.all(scope), ...ordered.map(inFile)], rule => memory.answered(rule, scope)),
     activeRules,
     async continuing(before) {
-      const pairs = await sameRules(before.activeRules(), activeRules())
+      const pairs = await inSlices(sameRules(before.activeRules(), activeRules()))
       // A reload forgets callers and conversations.
       const going = pairs.filter(([was, is]) => was !== is && !is.per)
       return () => {

@@ -33,7 +33,7 @@ export class RequestFacts<I extends MatchInput> implements CommonFacts {
   constructor(
     protected readonly input: I,
     readonly count: number,
-    protected readonly owner: ReplyOwner,
+    private readonly owner: ReplyOwner,
   ) {
     const now = new Date()
     this.now = now.toISOString()

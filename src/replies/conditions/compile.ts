@@ -1,6 +1,6 @@
 /** Compiles the conditions of chat rules. */
 import type { Condition } from '../dialect.js'
-import type { ChatInput } from './chat-input.js'
+import type { ChatInput, ToolResult } from './chat-input.js'
 import { fieldAt, fieldPath } from './field-path.js'
 import type { When } from './form.js'
 import { compileWith, onText, optional, simple } from './shared.js'
@@ -95,8 +95,6 @@ function onToolResult(wanted: NonNullable<When['toolResult']>): Condition<ChatIn
     },
   }
 }
-
-type ToolResult = ChatInput['toolResults'][number]
 
 /** Compiles a condition on single tool results: `holds` is true for those that it is about. */
 export function toolResultTest({ tool, contains }: Exclude<NonNullable<When['toolResult']>, boolean>) {
