@@ -1,5 +1,5 @@
 /** Builds dist/: few files, with what every start needs inside them, since finding and reading many small ones takes most of a start. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -74,7 +74,7 @@ const compiled: Plugin = {
       const values = exports.map(({ local }) => local)
       const source = `(function ($meta, $import, ${locals}) {"use strict";\n${body}return [${values}];\n})`
       this.emitFile({ type: 'asset', fileName: `chunks/${name}.code.js`, source })
-      const digest = createHash('sha256').update(source).digest('hex').slice(0, 16)
+      const digest = hash('sha256', source, 'hex').slice(0, 16)
       chunk.code = `${imports.join('\n')}
 import { compiledCode as $compiled } from "./compiled.js";
 const [${values.map((_, i) => `$${i}`)}] = $compiled.run(new URL("${name}.code.js", import.meta.url), "${digest}")(

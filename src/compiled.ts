@@ -45,7 +45,7 @@ function sourceIn(file: string): string {
   }
 }
 
-/** What is kept in a file, if it is as it was written: V8 ends the process when a byte of it is another. */
+/** What is kept in a file, if it is as it was written: V8 ends the process when a byte of it differs. */
 function keptIn(file: string): Buffer | undefined {
   try {
     const kept = readFileSync(file)

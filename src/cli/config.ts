@@ -12,10 +12,8 @@ import { load, lookInto } from './load.js'
 const check = command({
   flags: {},
   async run(line) {
-    const loaded = load(line)
+    const loaded = await lookInto(line, async ({ loaded }) => loaded)
     const { rules } = await loadRules(replyFilesOf(loaded), loaded.config.seed)
-    // What only a start finds: signing keys, rows and schemas of resources, tools of MCP servers, OpenAPI documents.
-    await lookInto(line, async () => {})
     const verdict = loaded.file
       ? 'The configuration is valid'
       : 'There is no configuration file; the defaults are valid'

@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot'
 import { closed, word } from '../check/check.js'
+import { isMoment } from '../check/formats.js'
 import { problemOfHash } from './secrets.js'
 
 /** A time as ISO 8601 text in UTC: sorts chronologically, and is sent to clients unchanged. */
@@ -34,11 +35,8 @@ const phoneOrNull = v.nullable(v.pipe(v.string(phoneSaid), v.regex(/^\d*$/, phon
 const yesOrNo = v.boolean('true or false')
 
 // Times are compared as text, so only one format is allowed.
-const isMoment = (written: string) => {
-  const ms = Date.parse(written)
-  return /^\d/.test(written) && !Number.isNaN(ms) && new Date(ms).toISOString() === written
-}
-const momentSaid = (what: string) => v.pipe(v.string(what), v.check(isMoment, what))
+const isKept = (written: string) => isMoment(written) && new Date(written).toISOString() === written
+const momentSaid = (what: string) => v.pipe(v.string(what), v.check(isKept, what))
 const moment = momentSaid('a moment such as 2030-01-31T12:00:00.000Z')
 const momentOrNull = v.nullable(momentSaid('a moment such as 2030-01-31T12:00:00.000Z, or null'))
 

@@ -41,8 +41,9 @@ export function createRun(tell: (miss: Miss) => void) {
     /** How many times a request was sent in a scope before this one. */
     count: (scope: string, key: string): number => next(counts.get(scope), key),
     /**
-     * Begins another recording of a request whose recordings on disk are `there`. Returns its number, and the
-     * recordings of earlier runs, and whether it is the first of this run. After a miss, it comes behind those if they were replayed, and replaces them if not.
+     * Begins another recording of a request whose recordings on disk are `there`. Returns its number, the recordings of
+     * earlier runs, and whether it is the first in this run. After a miss, it comes after those if they were replayed,
+     * and replaces them if not.
      */
     begin(key: string, there: readonly RecordingFile[], afterMiss = false) {
       const isFirst = !begun.has(key)
