@@ -327,7 +327,7 @@ inBrowser('everything is reset once that is meant', async () => {
   ])
 })
 
-inBrowser('a reset says what becomes of users, and signs out whoever is signed in', async () => {
+inBrowser('a reset says what happens to users, and signs out the one who is signed in', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
   await comeInOn(page, platform)

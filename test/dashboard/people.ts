@@ -52,11 +52,16 @@ export async function signInOn(page: Page, { email, password } = ada): Promise<v
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** Makes a key over the dialog, and gives back its secret. */
-export async function createKeyOn(page: Page, name: string): Promise<string> {
+/** Creates a key in the dialog, with one of its lifetimes if that is given, and returns the secret. */
+export async function createKeyOn(page: Page, name: string, duration?: string): Promise<string> {
   await page.getByRole('button', { name: 'Create key' }).click()
-  await page.getByRole('dialog').getByLabel('Name').fill(name)
-  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill(name)
+  if (duration !== undefined) {
+    await dialog.getByLabel('Expires').selectOption(`In ${duration}`)
+    await dialog.getByText(`It works for ${duration}, by Standin’s clock.`).waitFor()
+  }
+  await dialog.getByRole('button', { name: 'Create key' }).click()
   return takeSecret(page)
 }
 

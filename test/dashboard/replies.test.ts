@@ -153,7 +153,7 @@ inBrowser('a new rule is put into a file that is there, and is tried before the 
   expect(await say(platform, 'hello')).toContain('Good morning.')
 })
 
-inBrowser('the keyboard goes on from the heading when a copy or a deletion is given up', async () => {
+inBrowser('the keyboard goes on from the heading when a copy or a deletion is cancelled', async () => {
   const { page } = await shopRules()
   const dialog = page.getByRole('dialog')
   for (const name of ['Duplicate', 'Delete']) {

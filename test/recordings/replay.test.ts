@@ -396,7 +396,7 @@ test('with onlyNew nothing is recorded behind what was played', async () => {
   expect(files()).toHaveLength(1)
 })
 
-test('after a switch from replay to record a list is recorded anew', async () => {
+test('after a switch from replay to record, earlier recordings of a request are replaced', async () => {
   const live = await liveWith(saying({ fresh: true }))
   const { replaying, files, text } = await taped([hello, hello])
   const { chat, switchMode, stop } = await replaying({ upstream: { baseUrl: live.url } })

@@ -168,7 +168,7 @@ test('the app that asked last gets in, also when the clock was moved back in bet
   expect((await exchange(backend, query.code ?? '')).status).toBe(200)
 })
 
-test('a code that nobody has exchanged yet stays good when its user asks again', async () => {
+test('a code that was not exchanged yet stays valid when its user asks again', async () => {
   const time = clock()
   const backend = await backendWith()
   const { email } = await newcomer(backend)

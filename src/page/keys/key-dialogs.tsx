@@ -14,13 +14,17 @@ import { Notice } from '../widgets/states.jsx'
 const HOUR_S = 3600
 const DAY_S = 24 * HOUR_S
 
-/** How long a new key is valid. */
+/** How long a new key can be valid, in seconds. */
+const durations = new Map([
+  [String(HOUR_S), '1 hour'],
+  [String(7 * DAY_S), '7 days'],
+  [String(30 * DAY_S), '30 days'],
+  [String(90 * DAY_S), '90 days'],
+])
+
 const lifetimes = [
   ['never', 'Never'],
-  [String(HOUR_S), 'In 1 hour'],
-  [String(7 * DAY_S), 'In 7 days'],
-  [String(30 * DAY_S), 'In 30 days'],
-  [String(90 * DAY_S), 'In 90 days'],
+  ...[...durations].map(([seconds, words]) => [seconds, `In ${words}`] as const),
   ['date', 'On a date…'],
 ] as const
 
@@ -71,8 +75,7 @@ function expiryOf(lifetime: string, day: string): Expiry {
 function hintFor(lifetime: string, end: string | undefined): string {
   if (lifetime === 'never') return 'It works until you revoke it.'
   if (lifetime === 'date') return end ? `It works until ${exactly(end)}.` : 'It works to the end of that day.'
-  const words = lifetimes.find(([value]) => value === lifetime)?.[1] ?? ''
-  return `It works for ${words.replace('In ', '')}, by Standin’s clock.`
+  return `It works for ${durations.get(lifetime)}, by Standin’s clock.`
 }
 
 /** Today as `YYYY-MM-DD`, in the browser's time zone. */
