@@ -34,7 +34,7 @@ export {
   pathOf,
   routeOf,
   type Segment,
-  stepsOf as stepsOfPath,
+  stepsOfPath,
   type TriedRequest,
   troubleWithRoute,
 } from './http/route.js'

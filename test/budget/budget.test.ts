@@ -53,13 +53,11 @@ async function ask(port: number, agent: Agent, times: number): Promise<void> {
   }
 }
 
-test('A start without a configuration loads seven files of at most 408 kB together before its port is open', async () => {
+test('A start without a configuration loads five files of at most 408 kB together before its port is open', async () => {
   const { loaded } = await started()
   expect(loaded.map(({ url }) => path.basename(url)).sort()).toEqual([
     'cli.js',
     'compiled.js',
-    'dev.js',
-    'main.js',
     'rolldown-runtime.js',
     'start.code.js',
     'start.js',

@@ -11,7 +11,7 @@ import { accessOf, conditionsOf } from './conditions.js'
 import type { HttpReplyForm, HttpRule } from './form.js'
 import { type HttpGeneration, httpReplyOf, linesOf } from './http-reply.js'
 import { bodyOf, HttpInput, type HttpRequest } from './input.js'
-import { pathOf, routeOf, stepsOf, type TriedRequest } from './route.js'
+import { pathOf, routeOf, stepsOfPath, type TriedRequest } from './route.js'
 import { createPathTree } from './tree.js'
 
 type ReadyHttpReply = ReadyReply<HttpGeneration>
@@ -103,7 +103,7 @@ export function createHttpReplies(parts: RuleSources): HttpReplies {
 /** The rules for paths. */
 function createPathRules(parts: RuleSources) {
   const { engines, reasonsAgainst, take, mayFail } = createEngines(http, parts)
-  const at = (path: string, scope?: string) => engines(scope).flatMap(({ index }) => index.at(stepsOf(path)))
+  const at = (path: string, scope?: string) => engines(scope).flatMap(({ index }) => index.at(stepsOfPath(path)))
   const triedFor = (input: HttpInput) => ({
     rules: engines(input.scope).flatMap(({ index }) => index.candidates(input)),
     reasonsAgainst,

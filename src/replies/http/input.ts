@@ -4,7 +4,7 @@ import type { Caller, Exchange } from '../../core/exchange.js'
 import { isReadAsJson, jsonBody, parseExact, requireModestJson, requireUnencoded } from '../../core/json.js'
 import { methodToFind } from '../../core/paths.js'
 import type { MatchInput } from '../dialect.js'
-import { stepsOf } from './route.js'
+import { stepsOfPath } from './route.js'
 
 /** The parts of an exchange that rules use. */
 export type HttpRequest = Pick<Exchange, 'method' | 'path' | 'query' | 'headers' | 'caller' | 'scope' | 'body'>
@@ -25,7 +25,7 @@ export class HttpInput implements MatchInput {
     this.headers = request.headers
     this.caller = request.caller
     this.scope = request.scope
-    this.steps = stepsOf(request.path)
+    this.steps = stepsOfPath(request.path)
   }
 
   /** HEAD counts as GET. */

@@ -20,12 +20,12 @@ export interface Route {
 }
 
 /** The segments of a path, decoded. */
-export const stepsOf = (path: string): readonly string[] => path.slice(1).split('/').map(percentDecoded)
+export const stepsOfPath = (path: string): readonly string[] => path.slice(1).split('/').map(percentDecoded)
 
 /** Parses `on`, which must have passed `troubleWithRoute`. */
 export function routeOf(on: string): Route {
   const [method = '', path = ''] = on.split(' ')
-  return { method, segments: stepsOf(path).map(segmentOf) }
+  return { method, segments: stepsOfPath(path).map(segmentOf) }
 }
 
 function segmentOf(step: string): Segment {
