@@ -23,7 +23,7 @@ process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
 /** The same reply that the others have in their code. */
 const text = 'You can return any unused item within thirty days of delivery for a full refund.'
 
-type Command = (port: number) => readonly string[]
+export type Command = (port: number) => readonly string[]
 
 const script =
   (name: string, ...more: readonly (number | string)[]): Command =>

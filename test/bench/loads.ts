@@ -12,7 +12,7 @@ const CONNECTIONS = 32
 const chat = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'What is your refund policy, please?' }] }
 const headers = { authorization: `Bearer ${developmentApiKey}`, 'content-type': 'application/json' }
 
-interface Load {
+export interface Load {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly body?: string

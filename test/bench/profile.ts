@@ -2,8 +2,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { servers, withServer } from './contenders.js'
-import { ask, type whole } from './loads.js'
+import { type Command, type Server, servers, withServer } from './contenders.js'
+import { ask, type Load } from './loads.js'
 
 const SECONDS = 4
 
@@ -16,18 +16,25 @@ interface Profile {
   readonly timeDeltas: readonly number[]
 }
 
-/** Profiles one load after another, each in a process of its own, and prints the ten heaviest functions. */
-export async function profile(loads: Readonly<Record<string, typeof whole>>): Promise<void> {
-  for (const [row, load] of Object.entries(loads)) {
-    const folder = mkdtempSync(path.join(tmpdir(), 'standin-profile-'))
-    const flags = ['--cpu-prof', `--cpu-prof-dir=${folder}`]
-    await withServer(servers.standin(), server => ask(server, load, SECONDS), flags)
-    const file = readdirSync(folder)[0] ?? ''
-    console.log(`\n${row}: the functions that took the most time themselves, in % of the time in use`)
-    for (const line of heaviest(JSON.parse(readFileSync(path.join(folder, file), 'utf8')))) console.log(line)
-    rmSync(folder, { recursive: true })
-  }
+/** What a row asks of which server, which may be in front of another. */
+export interface ProfiledRow {
+  readonly load: Load
+  readonly command: (upstream: Server) => Command
 }
+
+/** Profiles one row after another, each in a process of its own, and prints the ten heaviest functions. */
+export const profile = (rows: Readonly<Record<string, ProfiledRow>>): Promise<void> =>
+  withServer(servers.bare, async upstream => {
+    for (const [row, { load, command }] of Object.entries(rows)) {
+      const folder = mkdtempSync(path.join(tmpdir(), 'standin-profile-'))
+      const flags = ['--cpu-prof', `--cpu-prof-dir=${folder}`]
+      await withServer(command(upstream), server => ask(server, load, SECONDS), flags)
+      const file = readdirSync(folder)[0] ?? ''
+      console.log(`\n${row}: the functions that took the most time themselves, in % of the time in use`)
+      for (const line of heaviest(JSON.parse(readFileSync(path.join(folder, file), 'utf8')))) console.log(line)
+      rmSync(folder, { recursive: true })
+    }
+  })
 
 function heaviest({ nodes, samples, timeDeltas }: Profile): readonly string[] {
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]))

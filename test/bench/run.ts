@@ -17,7 +17,7 @@ import {
   throughputOf,
   whole,
 } from './loads.js'
-import { profile } from './profile.js'
+import { type ProfiledRow, profile } from './profile.js'
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,
@@ -148,4 +148,15 @@ async function measure(): Promise<void> {
   }
 }
 
-await (flags.profile ? profile(wantedLoads) : measure())
+/** The rows in which Standin is as busy as it can be. */
+const busy: Readonly<Record<string, ProfiledRow>> = {
+  ...Object.fromEntries(Object.entries(loads).map(([row, load]) => [row, { load, command: () => servers.standin() }])),
+  proxy: { load: whole, command: upstream => servers.inFront(upstream, 'proxy') },
+  record: { load: newEachTime, command: upstream => servers.inFront(upstream, 'record') },
+  rules: { load: whole, command: () => servers.standin({ rules: 10_000 }) },
+}
+
+if (!flags.profile) await measure()
+else if (positionals.includes('paced'))
+  throw new Error('The row paced is not profiled: its server waits most of the time.')
+else await profile(Object.fromEntries(Object.entries(busy).filter(isWanted)))
