@@ -60,7 +60,7 @@ const columns: readonly Column<ToolCall>[] = [
     width: '18%',
     of: ({ id, at }) => (
       <Link to={`${routes.requests}?id=${id}`}>
-        <Moment at={at} />
+        <Moment at={at} isReal />
       </Link>
     ),
   },
