@@ -15,7 +15,7 @@ interface Page<Row> {
   readonly total?: number | undefined
 }
 
-type PagedList<Loaded> = Resource<Loaded & { readonly offset: number }> & { readonly search: PagedSearch }
+export type PagedList<Loaded> = Resource<Loaded & { readonly offset: number }> & { readonly search: PagedSearch }
 
 /** Polls, because apps, tests and other tabs change what is listed. */
 export const EVERY_MS = 5000
