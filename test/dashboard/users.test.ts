@@ -164,6 +164,7 @@ inBrowser('bans and moments are counted by the clock of Standin', async () => {
   await page.getByText('Banned', { exact: true }).waitFor()
   await button(page, 'Lift the ban').waitFor()
   await page.goto(`${platform.dashboardUrl}/users`)
+  await row(page, ada.email).waitFor()
   expect(await row(page, ada.email).getByRole('time').allInnerTexts()).toEqual(['next month', 'just now'])
 })
 
