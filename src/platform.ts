@@ -95,7 +95,7 @@ const inOrder = ({ runtime, assemblies, delivery, loaded, stopping }: PartsToOrd
   createContractCheck(runtime, loaded),
   {
     open: runtime.journal.open,
-    reset: ({ scope }) => runtime.journal.clear(scope === undefined ? {} : { scope }),
+    reset: ({ scope }) => runtime.journal.clear(scope),
   },
   { reset: ({ scope }) => (scope === undefined ? runtime.clock.reset() : undefined) },
   { prepare: async () => delivery.renew },

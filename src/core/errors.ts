@@ -592,7 +592,7 @@ export const noSuchExchange = failure(
   /** `lastId` is the latest id so far, if known. */
   (id: string, lastId?: string) =>
     Number(id) > 0 && Number(id) <= Number(lastId ?? 0)
-      ? `Exchange ${id} is no longer kept. The journal keeps only the latest ones, and under heavy load only some (options journal.maxEntries and journal.maxBytes).`
+      ? `Exchange ${id} is no longer kept. It was cleared, or is not among the latest ones: the journal keeps only those, and under heavy load only some (options journal.maxEntries and journal.maxBytes).`
       : `There is no exchange ${JSON.stringify(id.slice(0, 40))} in the journal. Ids start over when Standin restarts.`,
 )
 

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { type Of, operation } from '../api/operation.js'
 import { listOf, maybe, object, oneOf, orNull, text, whole } from '../api/shapes.js'
 import { isLoopback } from '../core/origins.js'
+import { clockState } from '../http/operations.js'
 import { keyOperations } from '../keys/operations.js'
 
 const config = object({
@@ -20,14 +21,16 @@ const config = object({
   models: listOf(text),
   /** Which credentials open each endpoint. */
   endpoints: listOf(object({ method: text, path: text, access: v.union([v.literal('anyone'), listOf(text)]) })),
-  /** The paths of MCP servers. */
-  mcp: listOf(text),
+  /** MCP servers. The revision changes with the tools that a server offers. */
+  mcp: listOf(object({ path: text, revision: text })),
   /** The development user, to sign in with at once. */
   sign_in: maybe(object({ email: text, password: text })),
   /** The public development key, if it works here and the request came over loopback. */
   development_key: maybe(text),
   /** What a new password must be; absent if a live backend decides. */
   password_rule: maybe(text),
+  /** The clock by which things expire. */
+  clock: clockState,
   /** Changes when sessions are gone because Standin was restarted (`run`) or its state was replaced. */
   users: object({ run: orNull(text), replaced: whole }),
 })

@@ -82,7 +82,7 @@ function turn(clock: Clock, { now, advanceMs, frozen, reset }: v.InferOutput<typ
   if (reset) clock.reset()
 }
 
-const clockState = object({ now: text, frozen: yesOrNo, offsetMs: number })
+export const clockState = object({ now: text, frozen: yesOrNo, offsetMs: number })
 const clockAnswer = 'The time of the clock, whether it is stopped, and how far it is ahead of the real time.'
 
 const platformOperations = ({ readiness, reset }: Pick<PlatformParts, 'readiness' | 'reset'>) => ({

@@ -36,6 +36,13 @@ export function followInBrief(
     if (briefs.length > 0) write('exchanges', briefs, briefs.at(-1)?.id)
   }
 
+  function sendWaiting(untilMs: number): void {
+    const briefs = waitingBriefs(waiting, journal, untilMs)
+    if (waiting.skipped > 0) write('skipped', { count: waiting.skipped })
+    waiting.skipped = 0
+    sendAll(briefs)
+  }
+
   // From here on, ids have gaps only if exchanges are skipped.
   const after = first[0] ? String(Number(first[0].id) - 1) : journal.lastId()
   write('began', { run, after, ticks: Object.keys(filter).length === 0 ? ticksOf(journal) : [] })
@@ -47,11 +54,13 @@ export function followInBrief(
       waiting.add(seen)
     },
     send(untilMs) {
-      const briefs = waitingBriefs(waiting, journal, untilMs)
-      if (waiting.skipped > 0) write('skipped', { count: waiting.skipped })
-      waiting.skipped = 0
-      sendAll(briefs)
+      sendWaiting(untilMs)
       return waiting.isLeft
+    },
+    cleared(scope) {
+      // What came before is sent before.
+      sendWaiting(Number.POSITIVE_INFINITY)
+      write('cleared', { scope })
     },
     beat() {
       const nowMs = performance.now()

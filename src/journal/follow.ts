@@ -20,6 +20,8 @@ interface Following {
   take(seen: JournaledExchange): void
   /** Sends waiting exchanges until then. Returns true if more are waiting. */
   send(untilMs: number): boolean
+  /** Called when the exchanges of a scope, or all of them, were cleared. */
+  cleared?(scope: string | undefined): void
   /** Called at regular intervals while the reader keeps up. */
   beat(): void
 }
@@ -46,12 +48,14 @@ export function followWith(response: ServerResponse, journal: Journal, following
     following.take(seen)
     sendSoon()
   })
+  const unfollowClears = journal.followClears(scope => following.cleared?.(scope))
   const beating = setInterval(() => {
     if (!response.writableNeedDrain) following.beat()
   }, following.beatMs)
 
   function leave(): void {
     unfollow()
+    unfollowClears()
     clearInterval(beating)
     clearTimeout(timer)
   }

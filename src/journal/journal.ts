@@ -8,6 +8,7 @@ import { Ring } from './ring.js'
 import { createSeconds, type SecondTotals } from './tally.js'
 
 type Listener = (exchange: Exchange, id: number) => void
+type ClearListener = (scope: string | undefined) => void
 
 /** The part of the journal that every request uses. */
 interface Keeping {
@@ -19,6 +20,8 @@ interface Keeping {
   followErrors(listener: (exchange: Exchange) => void): void
   /** Calls `listener` for each further exchange. Returns a function that stops this. */
   follow(listener: Listener): () => void
+  /** Calls `listener` each time the exchanges of a scope, or all of them, were cleared. Returns a function that stops this. */
+  followClears(listener: ClearListener): () => void
   /** The id of the last exchange, whether kept or not; `0` before the first. */
   lastId(): string
   /** The number of exchanges that were not kept because there were too many at once. */
@@ -51,12 +54,16 @@ export function createJournal({
   const { notify, follow, followErrors } = createFollowers(report)
   const ring = new Ring(maxEntries, maxBytes)
   const seconds = createSeconds()
+  const clearListeners = new Set<ClearListener>()
   let lastId = 0
   let passedOver = 0
   const keeping: Keeping = {
     async open() {
       const { createReading } = await import('./reading.js')
-      Object.assign(keeping, createReading(ring, redact, maxEntries))
+      const cleared: ClearListener = scope => {
+        for (const listener of clearListeners) listener(scope)
+      }
+      Object.assign(keeping, createReading(ring, { redact, most: maxEntries, cleared }))
     },
     add(exchange) {
       if (!dashboard && exchange.headers[DASHBOARD_HEADER] !== undefined && isDashboards(exchange)) return
@@ -68,6 +75,10 @@ export function createJournal({
       notify(exchange, id)
     },
     ...{ follow, followErrors },
+    followClears(listener) {
+      clearListeners.add(listener)
+      return () => void clearListeners.delete(listener)
+    },
     lastId: () => String(lastId),
     passedOver: () => passedOver,
     seconds: () => seconds.last(),

@@ -26,7 +26,7 @@ export interface Reader {
   /** Repeats the request with its own credential. Resolves to the id of the new exchange when it has ended. */
   sendAgain(id: string): Promise<string>
   count(filter: JournalFilter): number
-  clear(filter: JournalFilter): void
+  clear(scope: string | undefined): void
 }
 
 const exchanges = named('Exchanges', object({ data: listOf(exchange), next: maybe(text) }))
@@ -63,7 +63,7 @@ const operationsOnAll = ({ reader }: JournalParts) => ({
     does: 'Deletes all exchanges, or those of one scope.',
     query: scopeQuery,
     answer: 'They are forgotten.',
-    run: ({ query }) => reader.clear(query),
+    run: ({ query: { scope } }) => reader.clear(scope),
   }),
 })
 

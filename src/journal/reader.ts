@@ -57,7 +57,7 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
     curl: id => found(journal.curl(id, url()), id),
     sendAgain: async id => sendAgain(found(journal.kept(id), id).exchange, url(), journal),
     count: filter => journal.count(filter),
-    clear: filter => journal.clear(filter),
+    clear: scope => journal.clear(scope),
   }
 }
 

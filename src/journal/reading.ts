@@ -34,8 +34,8 @@ export interface Reading {
   /** Returns a curl command that repeats the request at `url`. */
   curl(id: string, url: string): string | undefined
   count(filter?: JournalFilter): number
-  /** Removes the matching exchanges; all if no filter is given. */
-  clear(filter?: JournalFilter): void
+  /** Removes the exchanges of a scope; all if none is given. */
+  clear(scope?: string): void
 }
 
 function placesOf(ring: Ring, filter: JournalFilter): readonly Place[] {
@@ -51,7 +51,14 @@ function keptIn(ring: Ring, id: string): JournaledExchange | undefined {
   return undefined
 }
 
-export function createReading(ring: Ring, redact: () => Redact, most: number): Reading {
+interface Parts {
+  readonly redact: () => Redact
+  /** The number of exchanges that are kept at most. */
+  readonly most: number
+  readonly cleared: (scope: string | undefined) => void
+}
+
+export function createReading(ring: Ring, { redact, most, cleared }: Parts): Reading {
   const fitting = (filter: JournalFilter) => placesOf(ring, filter).map(([kept]) => kept)
 
   function partOf(filter: JournalFilter, limit: number): readonly JournaledExchange[] {
@@ -85,6 +92,9 @@ export function createReading(ring: Ring, redact: () => Redact, most: number): R
       return found && curlOf(found.exchange, redact(), url)
     },
     count: (filter: JournalFilter = {}) => fitting(filter).length,
-    clear: (filter = {}) => ring.clear(placesOf(ring, filter)),
+    clear(scope) {
+      ring.clear(placesOf(ring, scope === undefined ? {} : { scope }))
+      cleared(scope)
+    },
   }
 }

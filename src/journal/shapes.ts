@@ -222,6 +222,11 @@ export const followed = [
     data: named('ExchangesInBrief', listOf(exchangeInBrief)),
   },
   {
+    name: 'cleared',
+    what: 'With `brief`: the exchanges of this scope were deleted; all of them if there is no scope.',
+    data: named('Cleared', object({ scope: maybe(text) })),
+  },
+  {
     name: 'skipped',
     what: 'The number of exchanges that were skipped for lack of time.',
     data: named('Skipped', object({ count: whole })),

@@ -11,7 +11,7 @@ import { SessionProvider } from './session/session.jsx'
 import { useView } from './views.js'
 import { Announcer } from './widgets/announcer.jsx'
 import { OpenDialog } from './widgets/dialog.jsx'
-import { useIsAnswering, useResource } from './widgets/resource.js'
+import { EVERY_MS, useIsAnswering, useResource } from './widgets/resource.js'
 import { FailureNote, Waiting } from './widgets/states.jsx'
 
 /** The frame, empty until it is known what goes into it. The page's HTML has the same. */
@@ -23,9 +23,6 @@ const Skeleton = () => (
     </main>
   </div>
 )
-
-/** Polls, because tests and other tabs can change the mode. */
-const EVERY_MS = 5000
 
 const loadConfig = (signal: AbortSignal) => dashboardApi()('GET /config', { signal })
 

@@ -13,6 +13,13 @@ export function useConfig(): ConfigJson {
   return config
 }
 
+/** The time in milliseconds on Standin's clock, which may have been moved. */
+export const timeOn = ({ now, frozen, offsetMs }: ConfigJson['clock']): number =>
+  frozen ? Date.parse(now) : Date.now() + offsetMs
+
+/** The time by which tokens, keys, sessions and bans expire. */
+export const useNow = () => timeOn(useConfig().clock)
+
 const CHANGED = 'standin-config-changed'
 
 /** Reloads the configuration in every part of the page. */

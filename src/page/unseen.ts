@@ -1,11 +1,10 @@
 /** How many messages have come since the outbox was last looked at. */
 import { useControl } from './api.js'
 import { useConfig } from './config.jsx'
-import { useResource } from './widgets/resource.js'
+import { EVERY_MS, useResource } from './widgets/resource.js'
 import { createShared } from './widgets/shared.js'
 
 const SEEN_KEY = 'standin-outbox-seen'
-const EVERY_MS = 5000
 
 const lastSeen = createShared(localStorage.getItem(SEEN_KEY) ?? undefined)
 

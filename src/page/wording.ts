@@ -28,6 +28,11 @@ const grouped = new Intl.NumberFormat('en')
 /** `1,012`. */
 export const count = (many: number) => grouped.format(many)
 
+const compact = new Intl.NumberFormat('en', { notation: 'compact' })
+
+/** `812`, `1.2K`, `250K`. */
+export const countInShort = (many: number) => compact.format(many)
+
 /** `1 request`, `1,012 requests`. */
 export const counted = (many: number, one: string) => `${count(many)} ${one}${many === 1 ? '' : 's'}`
 

@@ -1,5 +1,5 @@
 /** Serves what is not on the request line: the control API and the dashboard. Loaded with the first request for them. */
-import { mcpServers } from '../config/mcp-options.js'
+import { hash } from 'node:crypto'
 import type { Mode } from '../core/exchange.js'
 import { developmentApiKey, developmentUser, isPublicSecret } from '../core/secrets.js'
 import type { ConfigJson } from '../dashboard/operations.js'
@@ -47,6 +47,8 @@ export async function loadApp(prototypes: Prototypes, surroundings: Dependencies
   const dashboard = createDashboard({
     config: async isLocal => ({
       ...(await configJson(current(), modes.current().mode, url())),
+      mcp: (await (await runtime.mcp.lists()).list('')).map(({ path, tools }) => ({ path, revision: digestOf(tools) })),
+      clock: clock.state(),
       users: state.origin(),
       ...(isLocal && developmentKeyIn(current(), clock.now())),
     }),
@@ -107,12 +109,14 @@ export async function documentOf({ current, runtime }: Pick<Dependencies, 'curre
   return openApiOf(runtime.modes.loaded().config, { url, ownPaths: await current().ownPaths() })
 }
 
+const digestOf = (value: object) => hash('sha256', JSON.stringify(value), 'base64url')
+
 /** What the dashboard shows about the platform. */
 async function configJson(
   { loaded: { config }, endpoints, tokens }: Assembly,
   mode: Mode,
   url: string,
-): Promise<Omit<ConfigJson, 'users'>> {
+): Promise<Omit<ConfigJson, 'mcp' | 'clock' | 'users'>> {
   const { models, users, auth } = config
   const { email, password } = developmentUser
   const isThere = auth.mode === 'local' && users.some(user => user.email === email && user.password === password)
@@ -122,7 +126,6 @@ async function configJson(
     auth_mode: auth.mode,
     models: models.map(({ id }) => id),
     endpoints: endpoints.map(({ method, path, access }) => ({ method, path, access })),
-    mcp: [...mcpServers(config.mcp).keys()],
     ...(isThere && { sign_in: { email, password } }),
     ...(auth.mode === 'local' && { password_rule: ruleOfPasswords(auth) }),
   }

@@ -164,6 +164,23 @@ inBrowser('the lifetime of a key is counted by the clock of Standin, wherever th
   expect(await statusWith(platform, secret)).toBe(401)
 })
 
+inBrowser('keys are listed, and last days offered, by the clock of Standin', async () => {
+  const platform = await platformWith()
+  await platform.clock.set(Date.UTC(2040, 0, 31, 12))
+  const { page } = await openPage({ timezoneId: 'UTC' })
+  await comeInOn(page, platform)
+  const secret = await createKeyOn(page, 'later', '7 days')
+  expect(await statusWith(platform, secret)).toBe(200)
+  await comeBack(page)
+  const cell = (name: string) => rowOf(page, 'later').locator(`[data-label="${name}"]`)
+  await cell('Last used').getByText('just now').waitFor()
+  expect(await cell('Created').innerText()).toBe('just now')
+  expect(await cell('Expires').innerText()).toBe('in 7 days')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByRole('dialog').getByLabel('Expires').selectOption('On a date…')
+  expect(await page.getByRole('dialog').getByLabel('Last day').getAttribute('min')).toBe('2040-01-31')
+})
+
 inBrowser('a key that has expired says so, on the page and to apps', async () => {
   const platform = await platformWith()
   const { page } = await openPage()

@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { notValid } from '../sentences.js'
 import { expectFitForAll } from './axe.js'
-import { inBrowser, useBrowser } from './browser.js'
+import { inBrowser, later, useBrowser } from './browser.js'
 import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
@@ -70,4 +70,15 @@ inBrowser('a tool is found, called with a form, and its calls lead to their requ
     { method: 'tools/call' },
   ])
   expect(complaints).toEqual([])
+})
+
+inBrowser('a tool that is added while the view is open appears by itself', async () => {
+  const platform = await platformWith({ mcp: { tools: [weather] } })
+  const { page } = await openPage({ hasClock: true })
+  await page.goto(`${platform.dashboardUrl}/mcp`)
+  await page.getByRole('link', { name: 'get_weather', exact: true }).waitFor()
+  await platform.mcp.change({ tools: [{ name: 'get_tide', inputSchema: { type: 'object' } }] })
+  await later(page, () => page.getByRole('link', { name: 'get_tide', exact: true }).isVisible())
+  await platform.reset()
+  await later(page, () => page.getByRole('link', { name: 'get_tide', exact: true }).isHidden())
 })

@@ -150,6 +150,7 @@ test('the configuration tells what anybody may know, and nothing else', async ()
     version,
     password_rule: 'At least 6 characters.',
     development_key: apiKey,
+    clock: { now: expect.any(String), frozen: false, offsetMs: 0 },
     users: { run: expect.any(String), replaced: 0 },
     models: ['model-one'],
     endpoints: [

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import type { Locator } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { placeOf } from '../../src/page/editor/rule-completion.js'
 import { saysInShort, whenInShort } from '../../src/page/replies/in-short.js'
@@ -97,6 +98,27 @@ inBrowser('a rule of a file is edited, moved and switched off by keyboard alone,
   expect(await hasFocus(page, on)).toBe(true)
   expect(await say(platform, 'hello')).toContain('Hi!')
   expect(complaints).toEqual([])
+})
+
+inBrowser('a rule that is moved to another page takes the keyboard along', async () => {
+  const ruleNo = (n: number) => `- name: rule-${n}\n  reply: { text: No. ${n} }\n`
+  const folder = folderWith({ 'many.yaml': Array.from({ length: 22 }, (_, i) => ruleNo(i + 1)).join('') })
+  const platform = await platformWith({ replies: [`${folder}/*.yaml`] })
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/replies`)
+  const [down, up] = ['down', 'up'].map(way => page.getByRole('button', { name: `Move rule-20 ${way}` }))
+  await down?.click()
+  await page.getByText('21 to 22 of 22').waitFor()
+  await page
+    .locator(':focus')
+    .and(down as Locator)
+    .waitFor()
+  await up?.click()
+  await page.getByText('1 to 20 of 22').waitFor()
+  await page
+    .locator(':focus')
+    .and(up as Locator)
+    .waitFor()
 })
 
 inBrowser('a request leads to the rule that answered it: its file, its line and its text', async () => {

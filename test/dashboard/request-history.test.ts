@@ -66,6 +66,14 @@ test('however it is told, no row is there twice, none is lost from counting, and
   )
 })
 
+test('when a scope is cleared, the rows of others stay', () => {
+  const history = createHistory()
+  history.began('one', '0')
+  history.add([brief(1, { scope: 'a' }), brief(2), brief(3, { scope: 'b' })])
+  history.clear('a')
+  expect(history.newestFirst().map(({ id }) => id)).toEqual(['3', '2'])
+})
+
 test('what was cleared does not come back, and another run starts from the beginning', () => {
   const history = createHistory()
   expect(history.began('one', '0')).toBe(false)

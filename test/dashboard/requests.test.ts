@@ -313,6 +313,43 @@ inBrowser('paused it stays as it is and counts what is new; cleared it is empty,
   await says(page, 'Live. 1 request')
 })
 
+inBrowser('what is cleared elsewhere is gone from the list as well', async () => {
+  const platform = await platformWith()
+  await visit(platform, '/one')
+  await platform.ask('/two', { headers: { 'x-standin-scope': 'mine' } })
+  const [{ page }, { page: other }] = [await watching(platform, {}, '?id=1'), await watching(platform)]
+  await platform.ask('/__standin/journal?scope=mine', { method: 'DELETE' })
+  await says(page, 'Live. 1 request')
+  expect(await pathsOn(page)).toEqual(['GET /one'])
+  await other.getByRole('button', { name: 'Clear' }).click()
+  const one = page.getByRole('complementary')
+  await one.getByText('Exchange 1 is no longer kept. It was cleared').waitFor()
+  await visit(platform, '/three')
+  await says(page, 'Live. 1 request')
+  await platform.reset()
+  await page.getByText('No requests yet').waitFor()
+})
+
+inBrowser('token counts in the hundred thousands have room in their column', async () => {
+  const usage = { prompt_tokens: 250_000, completion_tokens: 128_500, total_tokens: 378_500 }
+  const live = await liveWith(
+    (_request, response) =>
+      void response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify({ object: 'chat.completion', usage })),
+  )
+  const platform = await proxyTo(live.url)
+  await (await platform.chat(hello)).text()
+  const { page } = await watching(platform, { viewport: { width: 1280, height: 720 } })
+  const tokens = row(page, '/v1/chat/completions').locator('.request-tokens')
+  expect(await tokens.innerText()).toMatch(/250K \+ 129K$/)
+  const cutPx = await tokens.evaluate((cell: unknown) => {
+    const { scrollWidth, clientWidth } = cell as { scrollWidth: number; clientWidth: number }
+    return scrollWidth - clientWidth
+  })
+  expect(cutPx).toBe(0)
+})
+
 inBrowser('what the pointer is about to press does not move away; where it rests the list goes on', async () => {
   const platform = await platformWith()
   await visit(platform, '/one')
@@ -356,14 +393,30 @@ inBrowser('it reconnects when Standin is restarted, and the list starts over', a
   expect(await pathsOn(page)).toEqual(['GET /second'])
 })
 
+inBrowser('opened while Standin is away, the view counts no requests until it is back', async () => {
+  const platform = await platformWith()
+  await visit(platform, '/one')
+  const { page } = await openPage()
+  await page.goto(`${platform.dashboardUrl}/requests`)
+  await says(page, '1 request')
+  await goWithin(page, '/dashboard')
+  await page.getByRole('heading', { name: 'Connect' }).waitFor()
+  await platform.stop()
+  await goWithin(page, '/dashboard/requests')
+  await page.getByRole('alert').getByText('Standin isn’t running.').waitFor()
+  await page.getByText('Loading…').waitFor({ state: 'attached' })
+  expect(await page.getByText('0 requests').count()).toBe(0)
+  await platformWith({ port: Number(new URL(platform.url).port) })
+  await says(page, 'Live. 0 requests')
+})
+
 inBrowser(
   'an exchange that is no longer kept says so, with what the list still knows; one that never was says that',
   async () => {
-    const platform = await platformWith()
+    const platform = await platformWith({ journal: { maxBytes: 1 } })
     const { page } = await watching(platform)
-    await visit(platform, '/one')
-    await says(page, '1 request')
-    await platform.ask('/__standin/journal', { method: 'DELETE' })
+    await visit(platform, '/one', '/two')
+    await says(page, '2 requests')
     await row(page, '/one').click()
     const one = page.getByRole('complementary')
     await one.getByText('Exchange 1 is no longer kept.').waitFor()

@@ -56,3 +56,20 @@ inBrowser('rows of a resource are searched, added, edited, deleted and restored'
   expect(await rows.rows()).toEqual(data)
   expect(complaints.filter(one => !one.includes('409'))).toEqual([])
 })
+
+inBrowser('fields of a row that are changed elsewhere while it is edited stay', async () => {
+  const platform = await platformWith({ resources: { [path]: { data: [{ id: 1, name: 'Atlas', status: 'new' }] } } })
+  const { page } = await openPage()
+  const dialog = page.getByRole('dialog')
+  await page.goto(`${platform.dashboardUrl}/resources?path=${encodeURIComponent(path)}`)
+  await page.getByRole('button', { name: 'Edit 1' }).click()
+  await dialog.getByLabel('Row (JSON)').fill('{"id":1,"name":"Atlas 2","status":"new"}')
+  await platform.ask(`${path}/1`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ status: 'done', owner: 'Ada' }),
+  })
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect(await platform.resource(path).rows()).toEqual([{ id: 1, name: 'Atlas 2', status: 'done', owner: 'Ada' }])
+})

@@ -86,6 +86,33 @@ inBrowser('metadata, role and password are edited, and JSON with a mistake is no
   expect((await signIn(platform, { ...ada, password: 'a password of the admin' })).status).toBe(200)
 })
 
+inBrowser('what was changed elsewhere while a user was edited stays', async () => {
+  const platform = await platformWith({ users: [{ ...ada, user_metadata: { name: 'Ada', plan: 'free' } }] })
+  const { page } = await openPage()
+  await openUser(page, platform, ada.email)
+  await page.getByLabel('User metadata (JSON)').fill('{"name": "Ada", "plan": "pro"}')
+  await page.getByLabel('Role').fill('editor')
+  const id = new URL(page.url()).searchParams.get('user')
+  await platform.ask(`/auth/v1/admin/users/${id}`, {
+    method: 'PUT',
+    bearer: platform.serviceKey,
+    headers: { apikey: platform.serviceKey, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      phone: '4912345',
+      user_metadata: { name: 'Ada L.', city: 'London' },
+      app_metadata: { seats: 3 },
+    }),
+  })
+  await button(page, 'Save').click()
+  await page.getByRole('status').getByText('Saved.').waitFor({ state: 'attached' })
+  const { data } = (await (await platform.ask('/__standin/users', { bearer: null })).json()) as { data: object[] }
+  expect(data[0]).toMatchObject({
+    ...{ role: 'editor', phone: '4912345' },
+    user_metadata: { name: 'Ada L.', city: 'London', plan: 'pro' },
+    app_metadata: { seats: 3 },
+  })
+})
+
 inBrowser('changes that were refused are undone, and the keyboard keeps its place', async () => {
   const platform = await platformWith({ users: [ada] })
   const { page } = await openPage()
@@ -123,6 +150,22 @@ inBrowser('a user is confirmed, banned, let in again and deleted', async () => {
   await heading(page, 'Users').waitFor()
   await page.getByText('No users yet').waitFor()
   expect((await signIn(platform, ada)).status).toBe(400)
+})
+
+inBrowser('bans and moments are counted by the clock of Standin', async () => {
+  const platform = await platformWith({ users: [ada] })
+  await platform.clock.advance(-30 * 86_400_000)
+  await signIn(platform, ada)
+  const { page } = await openPage()
+  await openUser(page, platform, ada.email)
+  await button(page, 'Ban').click()
+  await inDialog(page).getByLabel('How long').selectOption('For 7 days')
+  await inDialog(page).getByRole('button', { name: 'Ban' }).click()
+  await page.getByText('Banned', { exact: true }).waitFor()
+  await button(page, 'Lift the ban').waitFor()
+  await page.goto(`${platform.dashboardUrl}/users`)
+  await row(page, ada.email).waitFor()
+  expect(await row(page, ada.email).getByRole('time').allInnerTexts()).toEqual(['next month', 'just now'])
 })
 
 inBrowser('the developer signs in as a user, and copies the access token', async () => {

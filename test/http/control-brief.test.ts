@@ -191,6 +191,22 @@ test('a follower is first told how many there were in the last two minutes, unle
   expect(await ticksOf('&status=4xx')).toEqual([0, 0])
 })
 
+test('a follower is told what was cleared, after all that came before', async () => {
+  const platform = await platformWith()
+  const { events, valuesOf, briefs, until } = await follower(platform)
+  await visit(platform, '/a')
+  await platform.ask('/__standin/journal?scope=mine', { method: 'DELETE' })
+  await visit(platform, '/b')
+  await platform.reset()
+  await visit(platform, '/c')
+  await until(() => briefs().length === 3)
+  expect(events.map(({ event }) => event).filter(event => event !== 'tick')).toEqual([
+    'began',
+    ...['exchanges', 'cleared', 'exchanges', 'cleared', 'exchanges'],
+  ])
+  expect(valuesOf('cleared')).toEqual([{ scope: 'mine' }, {}])
+})
+
 test('a filter holds for what is told and for what is counted', async () => {
   const platform = await platformWith()
   const { briefs, ticks, until } = await follower(platform, '&status=4xx')

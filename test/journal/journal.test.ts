@@ -201,7 +201,7 @@ test('what is cleared is gone, by scope or all of it', async () => {
   const journal = await journalOf()
   journal.add(ended({ scope: 'a' }))
   journal.add(ended({ scope: 'b' }))
-  journal.clear({ scope: 'a' })
+  journal.clear('a')
   expect(journal.entries().map(({ scope }) => scope)).toEqual(['b'])
   expect(journal.get('1')).toBeUndefined()
   expect(journal.get('2')).toMatchObject({ scope: 'b' })

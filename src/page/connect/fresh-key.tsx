@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks'
 import type { NewApiKey } from '../../keys/operations.js'
 import { useSession, useUserApi } from '../session/session.jsx'
-import { useResource } from '../widgets/resource.js'
+import { EVERY_MS, useResource } from '../widgets/resource.js'
 import { createShared } from '../widgets/shared.js'
 
 const freshKey = createShared<NewApiKey | undefined>(undefined)
@@ -25,8 +25,6 @@ export function WatchFreshKey() {
   }, [session.kind])
   return fresh ? <Watch key={fresh.id} id={fresh.id} /> : null
 }
-
-const EVERY_MS = 5000
 
 /** Looks whether the key still works: it may be revoked in another tab, or expire. */
 function Watch({ id }: { readonly id: string }) {

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { InputOf } from '../../api/client.js'
 import type { ControlOperations } from '../../http/operations.js'
 import { useControl } from '../api.js'
-import { configHasChanged } from '../config.jsx'
+import { configHasChanged, timeOn } from '../config.jsx'
 import { Badge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
 import { useWorking } from '../widgets/form.jsx'
@@ -67,14 +67,15 @@ export function ClockSection({ controls, reload }: ControlProps) {
 }
 
 /** Shows the time second by second, without asking the server each time. */
-function useShown({ now, frozen, offsetMs }: ControlProps['controls']['clock']): string {
+function useShown(clock: ControlProps['controls']['clock']): string {
+  const { frozen } = clock
   const [, setTicks] = useState(0)
   useEffect(() => {
     if (frozen) return
     const timer = setInterval(() => setTicks(count => count + 1), 1000)
     return () => clearInterval(timer)
   }, [frozen])
-  return frozen ? now : new Date(Date.now() + offsetMs).toISOString()
+  return new Date(timeOn(clock)).toISOString()
 }
 
 const units = [

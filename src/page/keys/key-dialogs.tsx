@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
 import type { DashboardApi } from '../api.js'
+import { useNow } from '../config.jsx'
 import { forgetKey } from '../connect/fresh-key.jsx'
 import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
@@ -38,6 +39,7 @@ export function CreateDialog({ api, onMade }: MakeProps) {
   const { values, field } = useFields({ name: '', lifetime: 'never', day: '' })
   const { name, lifetime, day } = values
   const expiry = expiryOf(lifetime, day)
+  const now = useNow()
   return (
     <Confirm
       title="Create an API key"
@@ -53,7 +55,7 @@ export function CreateDialog({ api, onMade }: MakeProps) {
         hint="Where it is used, for example “my laptop” or “CI”."
       />
       <Select label="Expires" {...field('lifetime')} options={lifetimes} hint={hintFor(lifetime, expiry.expires_at)} />
-      {lifetime === 'date' && <Field label="Last day" type="date" min={today()} {...field('day')} />}
+      {lifetime === 'date' && <Field label="Last day" type="date" min={dayOf(now)} {...field('day')} />}
     </Confirm>
   )
 }
@@ -78,8 +80,8 @@ function hintFor(lifetime: string, end: string | undefined): string {
   return `It works for ${durations.get(lifetime)}, by Standin’s clock.`
 }
 
-/** Today as `YYYY-MM-DD`, in the browser's time zone. */
-const today = () => new Date(Date.now() - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 10)
+/** The day as `YYYY-MM-DD`, in the browser's time zone. */
+const dayOf = (ms: number) => new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 10)
 
 const overlaps = [
   { label: 'Stops now', value: 0 },

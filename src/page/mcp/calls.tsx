@@ -4,9 +4,9 @@ import type { JournalEntry } from '../../journal/operations.js'
 import { type Control, useControl } from '../api.js'
 import { ShortCode } from '../widgets/code-block.jsx'
 import { Link } from '../widgets/link.jsx'
-import { EVERY_MS, List } from '../widgets/list-page.jsx'
+import { List } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
-import { type Resource, useResource } from '../widgets/resource.js'
+import { EVERY_MS, type Resource, useResource } from '../widgets/resource.js'
 import { Section } from '../widgets/section.jsx'
 import { Empty } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
@@ -60,7 +60,7 @@ const columns: readonly Column<ToolCall>[] = [
     width: '18%',
     of: ({ id, at }) => (
       <Link to={`${routes.requests}?id=${id}`}>
-        <Moment at={at} />
+        <Moment at={at} isReal />
       </Link>
     ),
   },

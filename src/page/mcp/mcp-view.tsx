@@ -42,8 +42,12 @@ function useCaller(): Caller {
   return { credential, pastedKey, shown, onSettled: () => setSettledKey(pastedKey) }
 }
 
-const useTools = (path: string, { credential: { bearer }, shown }: Caller): Resource<readonly ListedTool[]> =>
-  useResource(() => listTools({ path, bearer }), [path, shown])
+/** Loaded again when the server's tools have changed, or others answer. */
+function useTools(path: string, { credential: { bearer }, shown }: Caller): Resource<readonly ListedTool[]> {
+  const { mcp, mode } = useConfig()
+  const revision = mcp.find(server => server.path === path)?.revision
+  return useResource(() => listTools({ path, bearer }), [path, shown, mode, revision])
+}
 
 function Servers({ caller }: { readonly caller: Caller }) {
   const { mcp } = useConfig()
@@ -58,7 +62,7 @@ function Servers({ caller }: { readonly caller: Caller }) {
           <CredentialField {...caller} />
         </div>
       )}
-      {mcp.map(path => (
+      {mcp.map(({ path }) => (
         <Server key={path} {...{ path, caller }} />
       ))}
     </View>

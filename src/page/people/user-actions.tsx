@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedUser } from '../../supabase/operations.js'
 import { useControl } from '../api.js'
+import { useNow } from '../config.jsx'
 import { SecretDialog } from '../keys/key-dialogs.jsx'
 import { navigate } from '../routing.js'
 import { requireSuccess } from '../session/auth-client.js'
@@ -24,6 +25,7 @@ export function UserActions({ of: user, onDone }: Props) {
   const admin = useAdmin()
   const control = useControl()
   const { busy, failure, run } = useWorking()
+  const now = useNow()
   const signIn = () =>
     run(async () => {
       const { access_token } = await control('POST /sessions', { body: { user_id: user.id } })
@@ -50,7 +52,7 @@ export function UserActions({ of: user, onDone }: Props) {
     <div class="row">
       {button('Sign in as', signIn)}
       {user.email && button('Send a link', () => openDialog(<SendLink of={user} />))}
-      {isBanned(user)
+      {isBanned(user, now)
         ? button('Lift the ban', unban)
         : button('Ban', () => openDialog(<Ban of={user} onDone={onDone} />), 'warns')}
       {button('Delete', remove, 'warns')}

@@ -13,11 +13,10 @@ import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { ask } from '../widgets/dialog.jsx'
 import { Checkbox, Field, TextArea } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
-import { indented, objectWritten } from '../widgets/json.js'
+import { changesBetween, indented, objectWritten } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
-import { EVERY_MS } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
-import { useResource } from '../widgets/resource.js'
+import { EVERY_MS, useResource } from '../widgets/resource.js'
 import { Section } from '../widgets/section.jsx'
 import { Empty, Shown } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
@@ -88,30 +87,34 @@ const formOf = (user: ListedUser) => ({
   ...{ user_metadata: indented(user.user_metadata), app_metadata: indented(user.app_metadata) },
 })
 
-/** The fields that an admin can edit. Until one is edited, they follow the user. */
+type Account = ReturnType<typeof formOf>
+
+/** What the fields that were edited had before, and what they have now. */
+type Edits = { readonly [Name in keyof Account]?: { readonly from: Account[Name]; readonly to: Account[Name] } }
+
+/** The fields that an admin can edit. Those that are not edited follow the user. */
 function Account({ of: user, onChanged }: Props) {
   const admin = useAdmin()
   const now = formOf(user)
-  const [draft, setDraft] = useState<typeof now>()
+  const [edits, setEdits] = useState<Edits>()
   /** How often it was undone. A new form has no failure of the last one. */
   const [undone, setUndone] = useState(0)
-  const form = draft ?? now
-  const bind = <Name extends keyof typeof now>(name: Name) => ({
-    ...{ name, value: form[name], required: false },
-    onChange: (value: (typeof now)[Name]) => setDraft({ ...form, [name]: value }),
+  const bind = <Name extends keyof Account>(name: Name) => ({
+    ...{ name, value: edits?.[name]?.to ?? now[name], required: false },
+    onChange: (to: Account[Name]) => setEdits({ ...edits, [name]: { from: edits?.[name]?.from ?? now[name], to } }),
   })
   const save = async () => {
-    await admin('PUT', `admin/users/${user.id}`, changesIn(form, user))
-    setDraft(undefined)
+    await admin('PUT', `admin/users/${user.id}`, changesIn(edits ?? {}))
+    setEdits(undefined)
     onChanged()
   }
   const undo = () => {
-    setDraft(undefined)
+    setEdits(undefined)
     setUndone(undone + 1)
     // The pressed button goes with the changes.
     goOnFromHeading()
   }
-  const undoButton = draft && <Button onClick={undo}>Undo changes</Button>
+  const undoButton = edits && <Button onClick={undo}>Undo changes</Button>
   return (
     <Form key={undone} send="Save" onSend={save} said="Saved." beside={undoButton}>
       <div class="fields">
@@ -127,27 +130,22 @@ function Account({ of: user, onChanged }: Props) {
   )
 }
 
-/** What the admin API is told: only what was changed, since it takes what is said for a change. */
-function changesIn(form: ReturnType<typeof formOf>, user: ListedUser): object {
-  const { email, phone, role, password, email_confirm } = form
+/** What the admin API is told: only what was changed, so that changes made elsewhere meanwhile stay. */
+function changesIn({ user_metadata, app_metadata, ...plain }: Edits): object {
+  const changed = Object.entries(plain).filter(([, { from, to }]) => to !== from)
   return {
-    ...(email !== user.email && { email }),
-    ...(phone !== user.phone && { phone }),
-    ...(role !== user.role && { role }),
-    ...(password && { password }),
-    ...(email_confirm && user.email_confirmed_at === undefined && { email_confirm }),
-    user_metadata: replacing(user.user_metadata, metadataIn('user_metadata', form.user_metadata)),
-    app_metadata: replacing(user.app_metadata, metadataIn('app_metadata', form.app_metadata)),
+    ...Object.fromEntries(changed.map(([name, { to }]) => [name, to])),
+    ...(user_metadata && { user_metadata: metadataChanges('user_metadata', user_metadata) }),
+    ...(app_metadata && { app_metadata: metadataChanges('app_metadata', app_metadata) }),
   }
 }
 
-const metadataIn = (field: string, text: string) => objectWritten(text.trim() || '{}', field, '{"plan": "pro"}')
-
 /** The backend merges metadata, and takes away what is null. */
-const replacing = (before: object, after: object) => ({
-  ...Object.fromEntries(Object.keys(before).map(key => [key, null])),
-  ...after,
-})
+function metadataChanges(field: string, { from, to }: { readonly from: string; readonly to: string }): object {
+  const written = (text: string) => objectWritten(text.trim() || '{}', field, '{"plan": "pro"}')
+  const { changed, gone } = changesBetween(written(from), written(to))
+  return { ...changed, ...Object.fromEntries(gone.map(name => [name, null])) }
+}
 
 const sessionColumns: readonly Column<OpenSession>[] = [
   { name: 'Signed in', of: ({ created_at }) => <Moment at={created_at} /> },

@@ -25,10 +25,8 @@ export function Transcript({ turns, busy, means, onSay }: Props) {
         turn.kind === 'user' ? (
           <UserTurn
             key={turn.id}
-            text={turn.text}
-            message={turn.message}
             place={index + 1}
-            busy={busy}
+            {...{ turn, busy }}
             onReworded={text => then(() => onSay(text, turn.id))}
           />
         ) : (
@@ -47,17 +45,15 @@ export function Transcript({ turns, busy, means, onSay }: Props) {
 }
 
 interface UserTurnProps {
-  readonly text: string
-  /** Set if it is more than the text of a user, such as an image. It cannot be edited here. */
-  readonly message: { readonly role?: unknown } | undefined
+  readonly turn: Extract<Turn, { kind: 'user' }>
   /** The number of the turn, counted from 1. */
   readonly place: number
   readonly busy: boolean
   readonly onReworded: (text: string) => void
 }
 
-/** A user's message. If it is changed, the conversation continues from there. */
-const UserTurn = ({ text, message, place, busy, onReworded }: UserTurnProps) => (
+/** A user's message. If it is changed, the conversation continues from there. More than text, such as an image, cannot be edited here. */
+const UserTurn = ({ turn: { text, message }, place, busy, onReworded }: UserTurnProps) => (
   <TurnFrame
     kind="user"
     who={message === undefined || message.role === 'user' ? 'You' : String(message.role)}

@@ -78,7 +78,7 @@ const columns: readonly Column<ListedRecording>[] = [
     of: recording => <Badges of={statesOf(recording)} />,
   },
   { name: 'Model', width: '10rem', of: fact(({ model }) => model ?? 'none') },
-  { name: 'Recorded', width: '9rem', of: fact(({ recordedAt }) => <Moment at={recordedAt} />) },
+  { name: 'Recorded', width: '9rem', of: fact(({ recordedAt }) => <Moment at={recordedAt} isReal />) },
 ]
 
 function statesOf(recording: ListedRecording): readonly TonedWord[] {

@@ -12,11 +12,12 @@ import { Button } from '../widgets/button.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { ask, Dialog, openDialog } from '../widgets/dialog.jsx'
 import { useWorking } from '../widgets/form.jsx'
-import { ListPage, useList } from '../widgets/list-page.jsx'
+import { ListPage, type PagedList, useList } from '../widgets/list-page.jsx'
 import { useOnce } from '../widgets/resource.js'
 import { Section } from '../widgets/section.jsx'
 import { Empty, FailureNote, Notice } from '../widgets/states.jsx'
 import type { Column } from '../widgets/table.jsx'
+import { goOnFromHeading } from '../widgets/view.jsx'
 import { saysInShort, whenInShort } from './in-short.js'
 import { TryPrompt } from './try-prompt.jsx'
 
@@ -35,7 +36,7 @@ export function RepliesView() {
     [control],
     EVERY_MS,
   )
-  const changes = useChanges(list.value, list.reload)
+  const changes = useChanges(list)
   const dialogs: Dialogs = { control, onChanged: list.reload }
   const gone = useLinked(rule => openRule(rule, dialogs))
   return (
@@ -142,21 +143,37 @@ interface Changes {
   change(rule: RuleRow, change: Change): void
 }
 
-/** Changes a rule in its row. The focus follows a rule that is moved. */
-function useChanges(shown: unknown, reload: () => void): Changes {
+interface Move {
+  /** The button that was pressed, as it is called where the rule is now. */
+  readonly button: string
+  /** Where the page began, and where the next one in this direction does. */
+  readonly from: number
+  readonly next: number
+}
+
+/** Changes a rule in its row. The focus follows a rule that is moved, to another page as well. */
+function useChanges({ value, reload, search }: PagedList<{ readonly total?: number }>): Changes {
   const control = useControl()
   const working = useWorking()
-  const moved = useRef<string | undefined>(undefined)
+  const moved = useRef<Move | undefined>(undefined)
   useEffect(() => {
-    const button = moved.current === undefined ? null : document.getElementById(moved.current)
-    if (!button) return
+    if (!moved.current || !value) return
+    const { button, from, next } = moved.current
+    const found = document.getElementById(button)
+    const isOnNext = !found && search.offset === from && next >= 0 && next < (value.total ?? 0)
+    if (isOnNext) return search.move(next)
     moved.current = undefined
-    button.focus()
-  }, [shown])
+    if (found) found.focus()
+    else goOnFromHeading()
+  }, [value])
   const change = (rule: RuleRow, change: Change) =>
     void working.run(async () => {
       const { id } = await control('PUT /replies/{id}', { id: rule.id ?? '', body: change })
-      if ('move' in change) moved.current = buttonId(id, change.move)
+      if ('move' in change) {
+        const { offset, limit } = search
+        const next = change.move === 'up' ? offset - limit : offset + limit
+        moved.current = { button: buttonId(id, change.move), from: offset, next }
+      }
       const now = 'move' in change ? `moved ${change.move}` : `switched ${change.enabled ? 'on' : 'off'}`
       announce(`The rule ${nameOf(rule)} was ${now}.`)
       reload()

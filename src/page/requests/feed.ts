@@ -10,6 +10,8 @@ interface FeedReader {
   began(run: string, after: string, ticks: readonly Tick[]): void
   exchanges(briefs: readonly JournalBrief[]): void
   tick(tick: Tick): void
+  /** The requests of a scope, or all of them, were deleted. */
+  cleared(scope: string | undefined): void
   /** The connection was lost or refused. */
   lost(failure: Failure): void
 }
@@ -76,6 +78,8 @@ function tell(reader: FeedReader, { event, data }: EventSourceMessage): void {
     }
     case 'exchanges':
       return reader.exchanges(json as readonly JournalBrief[])
+    case 'cleared':
+      return reader.cleared((json as { readonly scope?: string }).scope)
     case 'tick':
       return reader.tick(json as Tick)
   }

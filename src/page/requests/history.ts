@@ -8,8 +8,8 @@ const SLACK = 500
 
 interface History {
   add(briefs: readonly JournalBrief[]): void
-  /** Removes all rows. They are not added again. */
-  clear(): void
+  /** Removes the rows of a scope; all if none is given. They are not added again. */
+  clear(scope?: string): void
   /** The connection is open from id `after` on. If Standin was restarted, clears everything, as ids begin again, and returns true. */
   began(run: string, after: string): boolean
   newestFirst(): readonly JournalBrief[]
@@ -24,7 +24,11 @@ export function createHistory(): History {
   let told = 0
   let skipped = 0
 
-  function clear(): void {
+  function clear(scope?: string): void {
+    if (scope !== undefined) {
+      rows = rows.filter(row => row.scope !== scope)
+      return
+    }
     rows = []
     told = 0
     skipped = 0

@@ -5,7 +5,7 @@ import type { JournalBrief } from '../../journal/operations.js'
 import { useConfig } from '../config.jsx'
 import { StatusBadge } from '../widgets/badge.jsx'
 import { Link } from '../widgets/link.jsx'
-import { callerName, clockTime, count, decisionOf, duration, timesInWords } from '../wording.js'
+import { callerName, clockTime, countInShort, decisionOf, duration, timesInWords } from '../wording.js'
 
 interface Props {
   readonly of: JournalBrief
@@ -53,7 +53,7 @@ export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: P
         {tokens && (
           <>
             <span class="unseen">tokens: </span>
-            {count(tokens.prompt)} + {count(tokens.completion)}
+            {countInShort(tokens.prompt)} + {countInShort(tokens.completion)}
           </>
         )}
       </span>

@@ -23,12 +23,10 @@ import { type Held, type LiveList, useEachSecond, useHeld, useLive, useTextMatch
 
 export function RequestsView() {
   const control = useControl()
-  const { live, forget } = useLive(control)
+  const live = useLive(control)
   return (
     <View title="Requests" lead="What apps ask, and why they get the responses they get.">
-      <DeveloperOnly of={resourceOf(live)}>
-        {live => <Requests live={live} forget={forget} control={control} />}
-      </DeveloperOnly>
+      <DeveloperOnly of={resourceOf(live)}>{live => <Requests live={live} control={control} />}</DeveloperOnly>
     </View>
   )
 }
@@ -41,11 +39,10 @@ function resourceOf(live: LiveList): Resource<LiveList> {
 
 interface Props {
   readonly live: LiveList
-  readonly forget: () => void
   readonly control: Control
 }
 
-function Requests({ live, forget, control }: Props) {
+function Requests({ live, control }: Props) {
   const { query } = useAddress()
   const written = query.toString()
   const filter = useMemo(() => filterIn(new URLSearchParams(written)), [written])
@@ -57,17 +54,13 @@ function Requests({ live, forget, control }: Props) {
   const close = useCallback(() => navigate(routes.requests + key), [key])
   const place = held.rows.findIndex(({ id }) => id === open)
   const neighbours = useNeighbours(held.rows, place, filter, open === undefined ? undefined : close)
-  const clear = async () => {
-    await control('DELETE /journal')
-    forget()
-  }
   const change = (changed: Filter) => navigate(routes.requests + queryOf(changed, open), { replace: true })
   return (
     <div class={open === undefined ? 'requests stack' : 'requests stack requests-open'}>
       <div class="requests-all stack">
         <RateChart ticks={live.ticks} />
         <FilterBar filter={filter} rows={settled} onChange={change} />
-        <ListState live={live} held={held} onClear={clear} />
+        <ListState live={live} held={held} onClear={() => control('DELETE /journal')} />
         <RequestList {...{ filter, open, rows: held.rows }} isFiltered={live.rows.length > 0} onUsed={held.setUsed} />
       </div>
       {open !== undefined && (

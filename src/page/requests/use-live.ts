@@ -21,6 +21,7 @@ export interface LiveList {
   readonly skipped: number
   /** Increases each time Standin is restarted or the list is cleared. */
   readonly era: number
+  /** `opening` until it was open once. */
   readonly connection: 'opening' | 'open' | 'lost'
   /** Why the connection was lost. */
   readonly failure?: Failure | undefined
@@ -28,10 +29,10 @@ export interface LiveList {
 
 const before: LiveList = { rows: [], ticks: [], skipped: 0, era: 0, connection: 'opening' }
 
-export function useLive(control: Control): { readonly live: LiveList; forget(): void } {
+export function useLive(control: Control): LiveList {
   const [live, setLive] = useState(before)
   const history = useRef(createHistory()).current
-  const next = useRef(before).current as { -readonly [Name in keyof LiveList]: LiveList[Name] }
+  const next = useRef({ ...before }).current as { -readonly [Name in keyof LiveList]: LiveList[Name] }
 
   const show = useCallback(() => {
     setLive({ ...next, rows: history.newestFirst(), skipped: history.counts().skipped })
@@ -57,10 +58,14 @@ export function useLive(control: Control): { readonly live: LiveList; forget(): 
         history.add(briefs)
         showSoon()
       },
+      cleared(scope: string | undefined) {
+        history.clear(scope)
+        change({ era: scope === undefined ? next.era + 1 : next.era })
+      },
       tick: (tick: Tick) => change({ ticks: [...next.ticks, tick].slice(-MOST_TICKS) }),
       lost(failure: Failure) {
         if (failure.status === 0) reportAnswer(false)
-        change({ connection: 'lost', failure })
+        change({ connection: next.connection === 'opening' ? 'opening' : 'lost', failure })
       },
     }
     followJournal(control, reader, leaving.signal)
@@ -70,12 +75,7 @@ export function useLive(control: Control): { readonly live: LiveList; forget(): 
     }
   }, [control, history, next, show])
 
-  const forget = useCallback(() => {
-    history.clear()
-    next.era++
-    show()
-  }, [history, next, show])
-  return { live, forget }
+  return live
 }
 
 /** Calls `show` a moment after it is asked for, at most so often, and not while the page is hidden. */

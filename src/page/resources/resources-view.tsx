@@ -8,11 +8,11 @@ import { Button } from '../widgets/button.jsx'
 import { ShortCode } from '../widgets/code-block.jsx'
 import { ask, Confirm, openDialog } from '../widgets/dialog.jsx'
 import { TextArea } from '../widgets/fields.jsx'
-import { indented, objectWritten } from '../widgets/json.js'
+import { changesBetween, indented, objectWritten } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
-import { EVERY_MS, ListPage, useList } from '../widgets/list-page.jsx'
+import { ListPage, useList } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
-import { useResource } from '../widgets/resource.js'
+import { EVERY_MS, useResource } from '../widgets/resource.js'
 import { Empty } from '../widgets/states.jsx'
 import type { Column } from '../widgets/table.jsx'
 import { counted } from '../wording.js'
@@ -152,7 +152,10 @@ function EditDialog({ path: resource, row, onDone }: EditProps) {
   const save = async () => {
     const body = objectWritten(text, 'row', '{"name": "Atlas"}')
     if (!row) return control('POST /resources/{resource}/rows', { resource, body })
-    return control('PUT /resources/{resource}/rows/{id}', { resource, id: row.id, query: { how: 'replace' }, body })
+    const { changed, gone } = changesBetween(row.row, body)
+    // Only a replaced row loses fields. Otherwise what was changed elsewhere meanwhile stays.
+    const change = gone.length > 0 ? ({ query: { how: 'replace' }, body } as const) : { body: changed }
+    return control('PUT /resources/{resource}/rows/{id}', { resource, id: row.id, ...change })
   }
   const words = row
     ? { title: `Edit ${row.id}`, send: 'Save', said: 'The row is saved.' }

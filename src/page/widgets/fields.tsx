@@ -62,7 +62,6 @@ interface FieldProps extends FieldBase {
   readonly type?: 'text' | 'email' | 'password' | 'date' | 'number' | 'tel' | 'datetime-local'
   readonly autocomplete?: string
   readonly maxLength?: number
-  readonly minLength?: number
   readonly min?: string
   readonly required?: boolean
   readonly placeholder?: string

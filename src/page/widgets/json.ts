@@ -19,8 +19,22 @@ export function readable(text: string): string {
   return value === undefined ? text : indented(value)
 }
 
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What was changed in an object: the fields that are new or different, and the names of those that are gone. */
+export function changesBetween(
+  before: Fields,
+  after: Fields,
+): { readonly changed: Fields; readonly gone: readonly string[] } {
+  const differs = ([name, value]: readonly [string, unknown]) => JSON.stringify(value) !== JSON.stringify(before[name])
+  return {
+    changed: Object.fromEntries(Object.entries(after).filter(differs)),
+    gone: Object.keys(before).filter(name => !(name in after)),
+  }
+}
 
 /** The value that was written in a field. Throws a Failure about that field. */
 export function valueWritten(text: string, field: string): unknown {
@@ -32,7 +46,7 @@ export function valueWritten(text: string, field: string): unknown {
 }
 
 /** The same, for an object. `example` is shown if it is something else. */
-export function objectWritten(text: string, field: string, example: string): Readonly<Record<string, unknown>> {
+export function objectWritten(text: string, field: string, example: string): Fields {
   const value = valueWritten(text, field)
   if (isObject(value)) return value
   throw new Failure(-1, `This must be a JSON object, such as ${example}.`, { field })

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { type PagedSearch, useSearch } from '../search.js'
 import { counted } from '../wording.js'
 import { DeveloperOnly } from './developer-only.jsx'
-import { type Resource, useResource } from './resource.js'
+import { EVERY_MS, type Resource, useResource } from './resource.js'
 import { Pager, SearchField } from './search-field.jsx'
 import { Empty } from './states.jsx'
 import { Table, type TableProps } from './table.jsx'
@@ -15,10 +15,7 @@ interface Page<Row> {
   readonly total?: number | undefined
 }
 
-type PagedList<Loaded> = Resource<Loaded & { readonly offset: number }> & { readonly search: PagedSearch }
-
-/** Polls, because apps, tests and other tabs change what is listed. */
-export const EVERY_MS = 5000
+export type PagedList<Loaded> = Resource<Loaded & { readonly offset: number }> & { readonly search: PagedSearch }
 
 /** A list that the server searches and pages. The search and the page are kept in the address. */
 export function useList<Loaded extends Page<unknown>>(

@@ -1,5 +1,6 @@
 /** A time in relative words, with the exact time on hover. */
 import { useEffect, useState } from 'preact/hooks'
+import { useNow } from '../config.jsx'
 
 const MINUTE_MS = 60_000
 
@@ -24,8 +25,15 @@ function spoken(at: string, nowMs: number): string {
   return unit === undefined || ms === undefined ? 'just now' : relative.format(Math.round(awayMs / ms), unit)
 }
 
+interface Props {
+  readonly at: string | null | undefined
+  /** Whether it was taken from the real clock, not from Standin's. */
+  readonly isReal?: boolean
+}
+
 /** `never` if it is not given. */
-export function Moment({ at }: { readonly at: string | null | undefined }) {
+export function Moment({ at, isReal }: Props) {
+  const now = useNow()
   const [, setTicks] = useState(0)
   useEffect(() => {
     const timer = setInterval(() => setTicks(count => count + 1), MINUTE_MS / 4)
@@ -34,7 +42,7 @@ export function Moment({ at }: { readonly at: string | null | undefined }) {
   if (!at) return <>never</>
   return (
     <time dateTime={at} title={exactly(at)}>
-      {spoken(at, Date.now())}
+      {spoken(at, isReal ? Date.now() : now)}
     </time>
   )
 }

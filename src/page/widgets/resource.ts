@@ -16,6 +16,8 @@ interface State<Value> {
   readonly failure: Failure | undefined
 }
 
+/** How often views load again, because apps, tests and other tabs change what they show. */
+export const EVERY_MS = 5000
 /** How soon a request that was not answered is repeated. */
 const RETRY_MS = 2000
 
