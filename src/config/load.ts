@@ -40,6 +40,8 @@ export interface LoadedConfig {
   readonly dir: string
   /** Where an option was set: `default`, `platform.config.yaml:3`, `STANDIN_PORT`, `--port`. */
   originOf(option: Path): string
+  /** Where a mistake in an option is: with line and column if it is in the file. */
+  placeOf(option: Path): Omit<Problem, 'sentence'>
 }
 
 /**
@@ -87,7 +89,7 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
     if (valueAt(value, option) === undefined) return 'default'
     return overrideOf(option)?.origin ?? `${name}:${yaml?.locate(option).line}`
   }
-  return { config: checked.value, file: present ? file : undefined, dir, originOf }
+  return { config: checked.value, file: present ? file : undefined, dir, originOf, placeOf }
 }
 
 const byLine = (a: Problem, b: Problem) => (a.line ?? 0) - (b.line ?? 0)
