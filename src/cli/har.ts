@@ -12,7 +12,7 @@ import {
 } from '../recordings/index.js'
 import { createRedact } from '../redact/index.js'
 import { version } from '../version.js'
-import { command, text, yes } from './command.js'
+import { command, fileName, text, yes } from './command.js'
 import { requireNew, rulesFrom, writeRules } from './drafted-rules.js'
 import { counted } from './format.js'
 import { harmless } from './output.js'
@@ -26,7 +26,7 @@ const importFile = command({
   flags: {
     base,
     overwrite: yes('Replace existing recordings'),
-    rules: text('FILE', 'Write rules to this new file, instead of recordings'),
+    rules: fileName('Write rules to this new file, instead of recordings'),
   },
   async run(line) {
     const { words, flags } = line

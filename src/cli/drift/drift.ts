@@ -20,7 +20,7 @@ import {
   type RecordingFile,
 } from '../../recordings/index.js'
 import { anyPlaceholder, createRedact } from '../../redact/index.js'
-import { type CommandLine, command, text, whole, yes } from '../command.js'
+import { type CommandLine, command, fileName, text, whole, yes } from '../command.js'
 import { load, lookInto } from '../load.js'
 import { harmless, near } from '../output.js'
 import { createProgress, noProgress } from '../progress.js'
@@ -40,7 +40,7 @@ const flags = {
   'fail-on': failOnFlag('What'),
   concurrency: whole([1, 99], 'Requests at the same time (4)', 4),
   ...reportFlags,
-  junit: text('FILE', 'Also write a report as JUnit XML'),
+  junit: fileName('Also write a report as JUnit XML'),
 }
 
 export const commands = { drift: command({ flags, run: drift }) }
