@@ -1,5 +1,5 @@
 /** `standin import` and `standin export`: convert recordings from and to a HAR file. */
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { text as textFrom } from 'node:stream/consumers'
 import { ProblemsError, UsageError, unreadable, wordProblem } from '../check/problem.js'
 import {
@@ -18,6 +18,7 @@ import { counted } from './format.js'
 import { harmless } from './output.js'
 import { fileProgress, type Progress } from './progress.js'
 import { groupedBy, openRecordings, readEach, tellBroken } from './recordings/folder.js'
+import { writeReport } from './report/reporter.js'
 
 const base = text('URL', 'Base URL of the platform in the HAR file (upstream.baseUrl)')
 
@@ -63,9 +64,7 @@ const exportFile = command({
     const { harOf } = await loadHar()
     const har = harOf(all, { base: base.replace(/\/+$/, ''), version })
     if (file === '-') return har
-    await writeFile(file, har).catch(error => {
-      throw new ProblemsError([{ origin: file, sentence: `cannot be written (${error.code ?? error.message}).` }])
-    })
+    await writeReport(file, har)
     return flags.quiet ? '' : `${counted(all.length, 'recording')} exported to ${file}.\n`
   },
 })

@@ -58,9 +58,9 @@ export const factsOf = (by: McpGeneration | undefined): Pick<Reply, 'answeredBy'
   ...(by?.fault && { fault: by.fault }),
 })
 
-/** The text of an event, as the rule wants it broken. */
+/** The text of an event or a body, as the rule wants it broken. */
 export const spoiled = (text: string, by: McpGeneration | undefined) =>
-  by?.protocolFault === 'malformed-json' ? text.replace(/}\n\n$/, '\n\n') : text
+  by?.protocolFault === 'malformed-json' ? text.replace(/}(?=\n*$)/, '') : text
 
 /** The reply with these messages. Without notifications it is JSON, if the client accepts that. */
 export function replyWith(messages: CallMessages, { accepted, pace, headers, openStream }: How): Reply {
@@ -68,7 +68,10 @@ export function replyWith(messages: CallMessages, { accepted, pace, headers, ope
   const facts = { remark: remarkOn(response), ...factsOf(by) }
   const cut = by?.protocolFault === 'cut-stream'
   const isStream = accepted.stream && status === 200 && (before.length > 0 || cut || !accepted.json)
-  if (!isStream) return { ...broken(jsonReply(response, status, headers), by), ...facts }
+  if (!isStream) {
+    const reply = jsonReply(response, status, headers)
+    return { ...reply, body: spoiled(String(reply.body), by), ...facts }
+  }
   const stream = openStream?.()
   const events = [...before, response].map(frame => (stream ? stream.send(frame) : eventText(frame)))
   stream?.end()
@@ -78,9 +81,4 @@ export function replyWith(messages: CallMessages, { accepted, pace, headers, ope
   const pieces = events.map(text => spoiled(text, by))
   if (!isPaced(pace)) return { ...head, ...facts, body: Buffer.from(pieces.join('')) }
   return { ...head, ...facts, body: { head: '', before: '', pieces, after: '', tail: '', pace } }
-}
-
-function broken(reply: Reply, by: McpGeneration | undefined): Reply {
-  if (by?.protocolFault !== 'malformed-json') return reply
-  return { ...reply, body: String(reply.body).slice(0, -1) }
 }

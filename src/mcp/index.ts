@@ -121,11 +121,9 @@ async function requireUsable(servers: readonly RunningServer[], { placeOf, confi
   const files: string[] = []
   for (const { path: server, options, file } of servers) {
     const at = mcpServerAt(config.mcp, server)
-    for (const [i, { name, inputSchema }] of options.tools.entries()) {
-      const trouble = troubleWith(inputSchema)
-      if (trouble === undefined) continue
-      const sentence = `The inputSchema of the tool ${name} cannot be used: ${trouble}.`
-      problems.push({ ...placeOf([...at, 'tools', i, 'inputSchema']), sentence })
+    for (const [i, tool] of options.tools.entries()) {
+      const sentence = troubleWith(tool)
+      if (sentence !== undefined) problems.push({ ...placeOf([...at, 'tools', i, 'inputSchema']), sentence })
     }
     for (const [i, { file: name }] of options.resources.entries()) {
       if (name === undefined) continue
