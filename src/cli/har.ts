@@ -1,7 +1,7 @@
 /** `standin import` and `standin export`: convert recordings from and to a HAR file. */
-import { readFile } from 'node:fs/promises'
 import { text as textFrom } from 'node:stream/consumers'
-import { ProblemsError, UsageError, unreadable, wordProblem } from '../check/problem.js'
+import { UsageError, wordProblem } from '../check/problem.js'
+import { readText } from '../config/load.js'
 import {
   type Folder,
   fileOf,
@@ -36,8 +36,9 @@ const importFile = command({
     const { config, folder, ignore, rules } = openRecordings(line)
     const base = baseIn(flags.base, config.upstream.baseUrl)
     const origin = file === '-' ? 'standard input' : file
+    const har = file === '-' ? await textFrom(process.stdin) : readText(file, file)
     const { importHar } = await loadHar()
-    const imported = importHar(await textOf(file), origin, { base, ignore, redact: createRedact(rules) })
+    const imported = importHar(har, origin, { base, ignore, redact: createRedact(rules) })
     for (const problem of imported.problems) console.error(harmless(wordProblem(problem)))
     if (imported.problems.length > 0) console.error('Entries with mistakes are left out.')
     if (flags.rules !== undefined) return writeRules(flags.rules, rulesFrom([...imported.byKey.values()].flat()))
@@ -70,15 +71,6 @@ const exportFile = command({
 })
 
 export const commands = { import: importFile, export: exportFile }
-
-async function textOf(file: string): Promise<string> {
-  if (file === '-') return textFrom(process.stdin)
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    throw new ProblemsError([unreadable(file, error)])
-  }
-}
 
 interface Keeping {
   readonly overwrite: boolean

@@ -25,7 +25,10 @@ test.each([
     '  /a/:id: {}',
     'platform.config.yaml:3:3: /a/:id must end with the name of the collection, such as /builder/projects.',
   ],
-  ['  /health: {}', 'platform.config.yaml:3:3: /health is an endpoint of the platform, and its answers are documented.'],
+  [
+    '  /health: {}',
+    'platform.config.yaml:3:3: /health is an endpoint of the platform, and its answers are documented.',
+  ],
   ['  /dashboard/x: {}', "platform.config.yaml:3:3: /dashboard/x is below /dashboard, which is Standin's own."],
   ['  /a/:x/b: {}\n  /a/:y/b: {}', 'platform.config.yaml:4:3: /a/:y/b matches the same paths as /a/:x/b.'],
   ['  a: {}', /a path such as \/builder\/projects/],
