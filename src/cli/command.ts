@@ -29,6 +29,21 @@ export const text = (value: string, meaning: string): Flag<string | undefined> =
   read: written => written,
 })
 
+/** A flag with the name of a file. */
+export const fileName = (meaning: string): Flag<string | undefined> => ({
+  ...text('FILE', meaning),
+  read(written, name) {
+    if (written === '') throw new UsageError(`--${name} must name a file.`)
+    return written
+  },
+})
+
+/** A flag with the file for what is usually printed. A dash is standard output. */
+export function outputFile(meaning: string): Flag<string | undefined> {
+  const flag = fileName(`${meaning} (standard output)`)
+  return { ...flag, read: (written, name) => flag.read(written === '-' ? undefined : written, name) }
+}
+
 /** A flag without a value. */
 export const yes = (meaning: string): Flag<boolean> => ({
   ...{ type: 'boolean', meaning },
@@ -73,7 +88,7 @@ const option = (flag: Flag<string | undefined>, ...option: readonly string[]) =>
 
 /** The flags of every command: those for the configuration, and those for output. */
 export const sharedFlags = {
-  config: text('FILE', 'Configuration file (default: platform.config.yaml, if it exists)'),
+  config: fileName('Configuration file (default: platform.config.yaml, if it exists)'),
   host: option(text('ADDRESS', 'Address to listen on (127.0.0.1)'), 'host'),
   port: option(text('NUMBER', 'Port to listen on; 0 takes any free one (4100)'), 'port'),
   mode: option(text('MODE', 'emulate, proxy, record or replay (emulate)'), 'mode'),

@@ -1,26 +1,23 @@
 /** `standin config …` and `standin openapi`: show the configuration and check it. */
 import { yamlOf } from '../check/yaml.js'
 import { jsonSchemaOf } from '../config/json-schema.js'
-import { replyFilesOf } from '../config/load.js'
 import { configReference, printConfig } from '../config/print.js'
 import { configSchema } from '../config/schema.js'
 import { urlHost } from '../http/address.js'
-import { loadRules } from '../replies/index.js'
 import { command, yes } from './command.js'
 import { load, lookInto } from './load.js'
 
 const check = command({
   flags: {},
   async run(line) {
-    const loaded = await lookInto(line, async ({ loaded }) => loaded)
-    const { rules } = await loadRules(replyFilesOf(loaded), loaded.config.seed)
+    const { loaded, rules } = await lookInto(line, async ({ loaded, rules }) => ({ loaded, rules: await rules.list() }))
     const verdict = loaded.file
       ? 'The configuration is valid'
       : 'There is no configuration file; the defaults are valid'
     const { documentsIn } = await import('../openapi/index.js')
     const documents = documentsIn(loaded).length
     const more = documents > 0 ? ` OpenAPI documents: ${documents}.` : ''
-    return `${verdict}. Rules of replies: ${rules.length}.${more}\n`
+    return `${verdict}. Rules of replies: ${rules.filter(({ file }) => file !== null).length}.${more}\n`
   },
 })
 

@@ -7,7 +7,7 @@ import { notForARule } from '../core/errors.js'
 import { jsonOf } from '../core/json.js'
 import { bodyOf, inOrder, isStream, type RecordedRequest, type Recording } from '../recordings/index.js'
 import { type DraftedRules, type DraftSource, draftsOf } from '../replies/index.js'
-import { command, text } from './command.js'
+import { command, outputFile } from './command.js'
 import { counted } from './format.js'
 import { fileProgress } from './progress.js'
 import { openRecordings, readEach, tellBroken } from './recordings/folder.js'
@@ -15,7 +15,7 @@ import { requireWritable, writeReport } from './report/reporter.js'
 
 export const commands = {
   'replies from-recordings': command({
-    flags: { output: text('FILE', 'The new file for the rules (standard output)') },
+    flags: { output: outputFile('The new file for the rules') },
     examples: [
       ['standin replies from-recordings', 'print a rule for each recording'],
       ['standin replies from-recordings --output fixtures/replies/builder.yaml', 'write them to a new file'],

@@ -1,7 +1,7 @@
 /** `standin import` and `standin export`: convert recordings from and to a HAR file. */
-import { readFile, writeFile } from 'node:fs/promises'
 import { text as textFrom } from 'node:stream/consumers'
-import { ProblemsError, UsageError, unreadable, wordProblem } from '../check/problem.js'
+import { UsageError, wordProblem } from '../check/problem.js'
+import { readText } from '../config/load.js'
 import {
   type Folder,
   fileOf,
@@ -12,12 +12,13 @@ import {
 } from '../recordings/index.js'
 import { createRedact } from '../redact/index.js'
 import { version } from '../version.js'
-import { command, text, yes } from './command.js'
+import { command, fileName, text, yes } from './command.js'
 import { requireNew, rulesFrom, writeRules } from './drafted-rules.js'
 import { counted } from './format.js'
 import { harmless } from './output.js'
 import { fileProgress, type Progress } from './progress.js'
 import { groupedBy, openRecordings, readEach, tellBroken } from './recordings/folder.js'
+import { writeReport } from './report/reporter.js'
 
 const base = text('URL', 'Base URL of the platform in the HAR file (upstream.baseUrl)')
 
@@ -26,7 +27,7 @@ const importFile = command({
   flags: {
     base,
     overwrite: yes('Replace existing recordings'),
-    rules: text('FILE', 'Write rules to this new file, instead of recordings'),
+    rules: fileName('Write rules to this new file, instead of recordings'),
   },
   async run(line) {
     const { words, flags } = line
@@ -35,8 +36,9 @@ const importFile = command({
     const { config, folder, ignore, rules } = openRecordings(line)
     const base = baseIn(flags.base, config.upstream.baseUrl)
     const origin = file === '-' ? 'standard input' : file
+    const har = file === '-' ? await textFrom(process.stdin) : readText(file, file)
     const { importHar } = await loadHar()
-    const imported = importHar(await textOf(file), origin, { base, ignore, redact: createRedact(rules) })
+    const imported = importHar(har, origin, { base, ignore, redact: createRedact(rules) })
     for (const problem of imported.problems) console.error(harmless(wordProblem(problem)))
     if (imported.problems.length > 0) console.error('Entries with mistakes are left out.')
     if (flags.rules !== undefined) return writeRules(flags.rules, rulesFrom([...imported.byKey.values()].flat()))
@@ -63,23 +65,12 @@ const exportFile = command({
     const { harOf } = await loadHar()
     const har = harOf(all, { base: base.replace(/\/+$/, ''), version })
     if (file === '-') return har
-    await writeFile(file, har).catch(error => {
-      throw new ProblemsError([{ origin: file, sentence: `cannot be written (${error.code ?? error.message}).` }])
-    })
+    await writeReport(file, har)
     return flags.quiet ? '' : `${counted(all.length, 'recording')} exported to ${file}.\n`
   },
 })
 
 export const commands = { import: importFile, export: exportFile }
-
-async function textOf(file: string): Promise<string> {
-  if (file === '-') return textFrom(process.stdin)
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    throw new ProblemsError([unreadable(file, error)])
-  }
-}
 
 interface Keeping {
   readonly overwrite: boolean

@@ -21,7 +21,7 @@ import {
   writtenCall,
   wrongToolCalls,
 } from '../replies/index.js'
-import { type CommandLine, command, text, yes } from './command.js'
+import { type CommandLine, command, fileName, text, yes } from './command.js'
 import { load } from './load.js'
 
 const schema = command({ flags: {}, run: () => repliesJsonSchema() })
@@ -51,7 +51,7 @@ const requestFlags = {
   system: text('TEXT', 'A system message before the prompt'),
   tools: text('NAMES', 'Tools of the request: a,b'),
   stream: yes('Request a stream'),
-  request: text('FILE', 'A file with a chat request as JSON, - for standard input'),
+  request: fileName('A file with a chat request as JSON, - for standard input'),
   body: text('TEXT', 'The body of a request such as "POST /builder/projects", in place of a prompt'),
 }
 

@@ -40,6 +40,8 @@ export interface LoadedConfig {
   readonly dir: string
   /** Where an option was set: `default`, `platform.config.yaml:3`, `STANDIN_PORT`, `--port`. */
   originOf(option: Path): string
+  /** Where a mistake in an option is: with line and column if it is in the file. */
+  placeOf(option: Path): Omit<Problem, 'sentence'>
 }
 
 /**
@@ -62,7 +64,7 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
   const name = path.relative(cwd, file) || file
   const dir = path.dirname(file)
   const variables = env && { ...readDotEnv(dir), ...env }
-  const yaml = present ? read?.(readFile(file, name), name, { replaceText: withVariables(variables ?? {}) }) : undefined
+  const yaml = present ? read?.(readText(file, name), name, { replaceText: withVariables(variables ?? {}) }) : undefined
   const fromVariables = variables ? fromEnvironment(variables) : { overrides: [], problems: [] }
 
   const value = optionsIn(yaml, name)
@@ -87,7 +89,7 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
     if (valueAt(value, option) === undefined) return 'default'
     return overrideOf(option)?.origin ?? `${name}:${yaml?.locate(option).line}`
   }
-  return { config: checked.value, file: present ? file : undefined, dir, originOf }
+  return { config: checked.value, file: present ? file : undefined, dir, originOf, placeOf }
 }
 
 const byLine = (a: Problem, b: Problem) => (a.line ?? 0) - (b.line ?? 0)
@@ -142,7 +144,8 @@ const IN_FOLDER = '*.{yaml,yml}'
 
 const isFolder = (name: string) => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true
 
-function readFile(file: string, name: string): string {
+/** Throws a ProblemsError that calls the file by `name`. */
+export function readText(file: string, name: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
@@ -153,7 +156,7 @@ function readFile(file: string, name: string): string {
 function readDotEnv(dir: string): Record<string, string | undefined> {
   const file = path.join(dir, '.env')
   // A folder called .env is a Python environment.
-  return existsSync(file) && !isFolder(file) ? parseEnv(readFile(file, '.env')) : {}
+  return existsSync(file) && !isFolder(file) ? parseEnv(readText(file, '.env')) : {}
 }
 
 /** The options in the file. Texts from variables are converted to the types of their options. */

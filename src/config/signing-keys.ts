@@ -1,13 +1,12 @@
 /** Reads a file of signing keys: an array of private JWKs, in the format of Supabase Auth (GOTRUE_JWT_KEYS). */
 import { createPrivateKey, createPublicKey, type JsonWebKey, sign, verify } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import * as v from 'valibot'
 import { check, filled, type Mistake, oneOf, open, type Path, where } from '../check/check.js'
 import { placeOfMistake } from '../check/json-places.js'
-import { ProblemsError, unreadable } from '../check/problem.js'
+import { ProblemsError } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
-import type { LoadedConfig } from './load.js'
+import { type LoadedConfig, readText } from './load.js'
 
 /** The private part of each kind of key. */
 const privateParts = { EC: 'd', RSA: 'd', OKP: 'd', oct: 'k' } as const
@@ -101,12 +100,7 @@ function isUsable(key: ConfiguredKeys[number]): boolean {
 const isSecretPart = (path: Path) => !['kty', 'kid', 'alg', 'key_ops'].includes(String(path[1]))
 
 function read(file: string, name: string) {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new ProblemsError([unreadable(name, error)])
-  }
+  const text = readText(file, name)
   // JSON is also YAML, so each mistake gets its line.
   const yaml = readYaml(text, name)
   const problem = text.trim() === '' ? undefined : placeOfMistake(text)

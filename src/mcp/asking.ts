@@ -1,17 +1,9 @@
 /** A call in a session that asks the client before it answers: the questions and the result share one stream of events. */
 import type { OpenBody } from '../core/exchange.js'
-import {
-  failureFrame,
-  RpcError,
-  type RpcFrame,
-  type RpcId,
-  type RpcRequest,
-  type RpcResponse,
-  rpcCodes,
-} from '../rpc/frames.js'
+import { failureFrame, RpcError, type RpcId, type RpcRequest, type RpcResponse, rpcCodes } from '../rpc/frames.js'
 import type { Asking } from './calls.js'
 import type { Context } from './context.js'
-import type { CallMessages } from './deliver.js'
+import { type CallMessages, spoiled } from './deliver.js'
 import { keepWaiting, type Session, type WaitingCall } from './sessions.js'
 import { type EventStream, openBody } from './streams.js'
 
@@ -21,11 +13,14 @@ type GoOn = (answers: Asking['answers'], ruleAnswer: Asking['ruleAnswer']) => Pr
 /** The body of the answer. The call continues when the client disconnects, since it may resume the stream. */
 export function askingBody(first: Asking, request: RpcRequest, context: Context, goOn: GoOn): OpenBody {
   const session = context.session as Session
-  const stream = context.server.sessions.stream(session)
-  const call = waitingCall(request.id)
-  keepWaiting(session, call)
-  void converse(first, call, { stream, goOn }).finally(() => session.waiting.delete(call))
-  return openBody(sink => stream.attach(sink))
+  return openBody(sink => {
+    const stream = context.server.sessions.stream(session)
+    const call = waitingCall(request.id)
+    keepWaiting(session, call)
+    const detach = stream.attach(sink)
+    void converse(first, call, { stream, goOn }).finally(() => session.waiting.delete(call))
+    return detach
+  })
 }
 
 interface OpenCall extends WaitingCall {
@@ -62,11 +57,21 @@ async function converse(first: Asking, call: OpenCall, { stream, goOn }: Convers
     let next: Asking | CallMessages = first
     while ('kind' in next)
       next = await goOn({ ...next.answers, ...(await answersTo(next, call, stream)) }, next.ruleAnswer)
-    return [...next.before, next.response]
-  })().catch((error: unknown): readonly RpcFrame[] => [failureFrame(call.requestId, asRpcError(error))])
-  const frames = await Promise.race([ended, call.cancelled])
-  for (const frame of frames === 'cancelled' ? [] : frames) stream.send(frame)
+    return next
+  })().catch(
+    (error: unknown): CallMessages => ({
+      ...{ before: [], response: failureFrame(call.requestId, asRpcError(error)), by: undefined },
+    }),
+  )
+  const messages = await Promise.race([ended, call.cancelled])
+  if (messages !== 'cancelled') sendAll(messages, stream)
   stream.end()
+}
+
+function sendAll({ before, response, by }: CallMessages, stream: EventStream): void {
+  for (const frame of before) stream.send(frame, text => spoiled(text, by))
+  if (by?.protocolFault === 'cut-stream') stream.cut()
+  stream.send(response, text => spoiled(text, by))
 }
 
 const asRpcError = (error: unknown) =>

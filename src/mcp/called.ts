@@ -56,13 +56,13 @@ const named = <T extends { readonly name: string }>(what: string, name: string, 
 /** Longer than checking real arguments takes. */
 const CHECK_MS = 100
 
-/** Why a schema cannot be used; `undefined` if it can. */
-export function troubleWith(schema: object): string | undefined {
+/** Why the schema of a tool cannot be used, so that every call would be refused; `undefined` if it can. */
+export function troubleWith({ name, inputSchema }: Pick<Tool, 'name'> & { readonly inputSchema: object }) {
   try {
-    validatorOf(schema)
+    validatorOf(inputSchema)
     return undefined
   } catch (error) {
-    if (error instanceof UnfitSchema) return error.message
+    if (error instanceof UnfitSchema) return `The inputSchema of the tool ${name} cannot be used: ${error.message}.`
     throw error
   }
 }

@@ -34,12 +34,10 @@ export interface Earlier {
   readonly ruleAnswer?: Pick<McpRuleAnswer, 'place' | 'count'> | undefined
 }
 
-const first: Earlier = { answers: {} }
-
 export async function answerCall(
   request: RpcRequest,
   context: Context,
-  { answers, ruleAnswer: before }: Earlier = first,
+  { answers, ruleAnswer: before }: Earlier = { answers: {} },
 ): Promise<CallOutcome> {
   const checked = checkedCall(request, context)
   const { server } = context
@@ -51,7 +49,7 @@ export async function answerCall(
   requireFittingAnswers(generation.rounds, answers)
   const round = openRound(generation.rounds, answers, context)
   if (round) return { kind: 'asking', round, ruleAnswer, answers: answersInRounds(generation.rounds, answers) }
-  if (generation.error) throw failed(generation, generation.error)
+  if (generation.error) throw new RuleError(generation, generation.error)
   announce(generation, context)
   const own = { before: notificationsOf(generation, request, context), by: generation }
   return { ...answered(resultOf(generation, checked, context), context), ...own }
@@ -66,8 +64,6 @@ export class RuleError extends RpcError {
     super(code, message, data)
   }
 }
-
-const failed = (by: McpGeneration, error: NonNullable<McpGeneration['error']>) => new RuleError(by, error)
 
 const answered = (result: McpResult, context: Context): AnsweredCall => ({
   ...{ kind: 'answered', result: completed(result, context), before: [], by: undefined },

@@ -48,31 +48,37 @@ interface How {
   readonly accepted: Accepted
   readonly pace: Pace
   readonly headers: readonly string[]
-  /** The session's stream, which keeps the events. */
-  readonly stream?: EventStream | undefined
+  /** Opens a stream of the session, which keeps the events. */
+  readonly openStream?: (() => EventStream) | undefined
 }
+
+/** The log's name for what answered, and the fault of its rule. */
+export const factsOf = (by: McpGeneration | undefined): Pick<Reply, 'answeredBy' | 'fault'> => ({
+  ...(by && { answeredBy: by.answeredBy }),
+  ...(by?.fault && { fault: by.fault }),
+})
+
+/** The text of an event or a body, as the rule wants it broken. */
+export const spoiled = (text: string, by: McpGeneration | undefined) =>
+  by?.protocolFault === 'malformed-json' ? text.replace(/}(?=\n*$)/, '') : text
 
 /** The reply with these messages. Without notifications it is JSON, if the client accepts that. */
-export function replyWith(messages: CallMessages, { accepted, pace, headers, stream }: How): Reply {
+export function replyWith(messages: CallMessages, { accepted, pace, headers, openStream }: How): Reply {
   const { before, response, status = 200, by } = messages
-  const facts = {
-    remark: remarkOn(response),
-    ...(by && { answeredBy: by.answeredBy }),
-    ...(by?.fault && { fault: by.fault }),
-  }
+  const facts = { remark: remarkOn(response), ...factsOf(by) }
   const cut = by?.protocolFault === 'cut-stream'
   const isStream = accepted.stream && status === 200 && (before.length > 0 || cut || !accepted.json)
-  if (!isStream) return { ...broken(jsonReply(response, status, headers), by), ...facts }
+  if (!isStream) {
+    const reply = jsonReply(response, status, headers)
+    return { ...reply, body: spoiled(String(reply.body), by), ...facts }
+  }
+  const stream = openStream?.()
   const events = [...before, response].map(frame => (stream ? stream.send(frame) : eventText(frame)))
   stream?.end()
-  const sent = cut ? events.slice(0, -1) : events
+  if (cut) events.pop()
+  if (stream && events.length === 0) events.push(stream.beginning)
   const head = { kind: 'reply', status, contentType: EVENTS, headers: [...headers, ...streamHeaders] } as const
-  const pieces = sent.map(text => (by?.protocolFault === 'malformed-json' ? text.replace(/}\n\n$/, '\n\n') : text))
+  const pieces = events.map(text => spoiled(text, by))
   if (!isPaced(pace)) return { ...head, ...facts, body: Buffer.from(pieces.join('')) }
   return { ...head, ...facts, body: { head: '', before: '', pieces, after: '', tail: '', pace } }
-}
-
-function broken(reply: Reply, by: McpGeneration | undefined): Reply {
-  if (by?.protocolFault !== 'malformed-json') return reply
-  return { ...reply, body: String(reply.body).slice(0, -1) }
 }

@@ -1,11 +1,14 @@
 /** MCP servers, as a source of answers on configured paths. Loaded only if one is configured. */
-import { ProblemsError } from '../check/problem.js'
+import path from 'node:path'
+import { spoken } from '../check/check.js'
+import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import { mcpServerAt, mcpServers } from '../config/mcp-options.js'
 import { methodNotAllowed } from '../core/errors.js'
 import type { Exchange, OwnPath, PathSource, Reply } from '../core/exchange.js'
 import type { Origins } from '../core/origins.js'
 import { methodToFind } from '../core/paths.js'
+import { readSaidFile } from '../replies/index.js'
 import { RpcError } from '../rpc/frames.js'
 import { isStateless, sessionVersions } from '../rpc/versions.js'
 import { troubleWith } from './called.js'
@@ -22,22 +25,23 @@ export { createMcpOffers, type McpOffers } from './offers.js'
 export { createRequestStates, type RequestStates } from './request-state.js'
 export { createMcpSessions, type McpSessions } from './sessions.js'
 
-interface Needed extends Omit<RunningServer, 'path' | 'options' | 'configured'> {
+interface Needed extends Omit<RunningServer, 'path' | 'options' | 'configured' | 'file'> {
   readonly origins: Pick<Origins, 'requireOwnPage'>
   readonly paceOf: PaceOf
   /** The changes at run time. */
   readonly offers: Pick<McpOffers, 'of'>
 }
 
-/** Throws a ProblemsError for a schema that cannot be used. */
-export function mcpSource(loaded: LoadedConfig, { origins, paceOf, offers, ...shared }: Needed): PathSource {
+/** Rejects with a ProblemsError for schemas and files that cannot be used. */
+export async function mcpSource(
+  loaded: LoadedConfig,
+  { origins, paceOf, offers, ...shared }: Needed,
+): Promise<PathSource> {
+  const file = (name: string) => readSaidFile(path.resolve(loaded.dir, name))
   const servers = [...mcpServers(loaded.config.mcp)].map(([path, options]) => ({
-    ...shared,
-    path,
-    options,
-    configured: options,
+    ...{ ...shared, path, options, configured: options, file },
   }))
-  requireSchemas(servers, loaded)
+  await requireUsable(servers, loaded)
   const offering: Offering = (server, { scope }) => {
     const options = offers.of(server.path, server.options, scope)
     return options === server.options ? server : { ...server, options }
@@ -111,15 +115,24 @@ function orError(answer: () => Reply): Reply {
   }
 }
 
-/** A tool whose schema cannot be used would refuse every call. */
-function requireSchemas(servers: readonly RunningServer[], { originOf, config }: LoadedConfig): void {
-  const problems = servers.flatMap(({ path, options }) =>
-    options.tools.flatMap(({ name, inputSchema }, i) => {
-      const trouble = troubleWith(inputSchema)
-      if (trouble === undefined) return []
-      const origin = originOf([...mcpServerAt(config.mcp, path), 'tools', i])
-      return [{ origin, sentence: `The inputSchema of the tool ${name} cannot be used: ${trouble}.` }]
-    }),
-  )
-  if (problems.length > 0) throw new ProblemsError(problems)
+/** With such a mistake, every call of the tool or every reading of the resource would fail. */
+async function requireUsable(servers: readonly RunningServer[], { placeOf, config, dir }: LoadedConfig): Promise<void> {
+  const problems: Problem[] = []
+  const files: string[] = []
+  for (const { path: server, options, file } of servers) {
+    const at = mcpServerAt(config.mcp, server)
+    for (const [i, tool] of options.tools.entries()) {
+      const sentence = troubleWith(tool)
+      if (sentence !== undefined) problems.push({ ...placeOf([...at, 'tools', i, 'inputSchema']), sentence })
+    }
+    for (const [i, { file: name }] of options.resources.entries()) {
+      if (name === undefined) continue
+      const option = [...at, 'resources', i, 'file']
+      files.push(path.resolve(dir, name))
+      await file(name).catch(error =>
+        problems.push({ ...placeOf(option), sentence: `${spoken(option)}: ${name} ${unreadable('', error).sentence}` }),
+      )
+    }
+  }
+  if (problems.length > 0) throw new ProblemsError(problems, files)
 }

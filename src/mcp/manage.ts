@@ -65,10 +65,9 @@ function requireKnown({ remove = {} }: McpChanges, offered: McpServer): void {
   }
 }
 
-/** A tool whose schema cannot be used would refuse every call. */
 function requireUsable({ tools = [] }: McpChanges): void {
-  for (const { name, inputSchema } of tools) {
-    const trouble = troubleWith(inputSchema)
-    if (trouble !== undefined) throw invalidRequest(`The inputSchema of the tool ${name} cannot be used: ${trouble}.`)
+  for (const tool of tools) {
+    const trouble = troubleWith(tool)
+    if (trouble !== undefined) throw invalidRequest(trouble)
   }
 }

@@ -19,7 +19,16 @@ import { isStateless } from '../rpc/versions.js'
 import { askingBody } from './asking.js'
 import { type Asking, type CallOutcome, type Earlier, RuleError } from './calls.js'
 import type { Context, RunningServer } from './context.js'
-import { acceptedIn, type CallMessages, EVENTS, errorReply, jsonReply, replyWith, streamHeaders } from './deliver.js'
+import {
+  acceptedIn,
+  type CallMessages,
+  EVENTS,
+  errorReply,
+  factsOf,
+  jsonReply,
+  replyWith,
+  streamHeaders,
+} from './deliver.js'
 import { requireNoFault, underWrongId } from './faults.js'
 import { badRequest, initialized, SESSION, sessionContext, sessionOf, take } from './legacy.js'
 import { listening } from './listen.js'
@@ -92,11 +101,11 @@ async function beginning(request: RpcRequest, server: RunningServer, exchange: E
     return { kind: 'answered', result: begun.result, before: [], by }
   })
   const headers = session ? [SESSION, session.id] : []
-  return replyWith(messages as CallMessages, { ...howFor(context), headers })
+  return replyWith(messages as CallMessages, { ...howFor({ ...context, session }), headers })
 }
 
 async function modernReply(request: RpcRequest, context: Context, paceOf: PaceOf): Promise<Reply> {
-  if (request.method === 'subscriptions/listen') return openReply(listening(request, context))
+  if (request.method === 'subscriptions/listen') return listenReply(request, context)
   const messages = await attempted(request, context, async () =>
     answerTo(request, context, earlierOf(request, context)),
   )
@@ -105,24 +114,34 @@ async function modernReply(request: RpcRequest, context: Context, paceOf: PaceOf
   return replyWith({ before: [], response, by: messages.ruleAnswer.generation }, howFor(context))
 }
 
-async function sessionReply(request: RpcRequest, context: Context, paceOf: PaceOf): Promise<Reply> {
-  const messages = await attempted(request, context, () => answerTo(request, context))
-  if (isAsking(messages)) return openReply(askingBody(messages, request, context, goingOn(request, context)))
-  const { session, server, exchange } = context
-  const stream = session && messages.before.length > 0 ? server.sessions.stream(session) : undefined
-  return replyWith(messages, { ...howFor(context, paceOf(exchange, messages.by?.pace)), stream })
+/** A rule can make it fail as any request. */
+async function listenReply(request: RpcRequest, context: Context): Promise<Reply> {
+  const body = listening(request, context)
+  const messages = (await attempted(request, context, async () => ({
+    ...{ kind: 'answered', result: {}, before: [], by: await ruleOn(request, context) },
+  }))) as CallMessages
+  const { by, response } = messages
+  return by?.protocolFault || 'error' in response ? replyWith(messages, howFor(context)) : openReply(body, by)
 }
 
-const openReply = (body: OpenBody): Reply => ({
-  ...{ kind: 'reply', status: 200, contentType: EVENTS, headers: streamHeaders, body },
+async function sessionReply(request: RpcRequest, context: Context, paceOf: PaceOf): Promise<Reply> {
+  const messages = await attempted(request, context, () => answerTo(request, context))
+  if (!isAsking(messages)) return replyWith(messages, howFor(context, paceOf(context.exchange, messages.by?.pace)))
+  const body = askingBody(messages, request, context, goingOn(request, context))
+  return openReply(body, messages.ruleAnswer.generation)
+}
+
+const openReply = (body: OpenBody, by: McpGeneration | undefined): Reply => ({
+  ...{ kind: 'reply', status: 200, contentType: EVENTS, headers: streamHeaders, body, ...factsOf(by) },
 })
 
 const goingOn =
   (request: RpcRequest, context: Context) => (answers: Earlier['answers'], ruleAnswer: Earlier['ruleAnswer']) =>
     attempted(request, context, () => answerTo(request, context, { answers, ruleAnswer }))
 
-const howFor = ({ exchange }: Context, pace = unpaced) => ({
+const howFor = ({ exchange, session, server }: Context, pace = unpaced) => ({
   ...{ accepted: acceptedIn(exchange.headers.accept), pace, headers: [] as readonly string[] },
+  openStream: session && (() => server.sessions.stream(session)),
 })
 
 /** The answer to a request. An RpcError becomes a JSON-RPC error. */
@@ -134,9 +153,9 @@ async function attempted(
   let by: McpGeneration | undefined
   try {
     const outcome = await answer()
-    if (outcome.kind === 'asking') return outcome
-    by = outcome.by
+    by = outcome.kind === 'asking' ? outcome.ruleAnswer.generation : outcome.by
     requireNoFault(by, context)
+    if (outcome.kind === 'asking') return outcome
     return { before: outcome.before, response: underWrongId(resultFrame(request.id, outcome.result), by), by }
   } catch (error) {
     if (!(error instanceof RpcError)) throw error

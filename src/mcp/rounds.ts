@@ -10,23 +10,19 @@ import { type Context, isModern } from './context.js'
 /** The client's answers, by the name of the question. */
 type Answers = Readonly<Record<string, unknown>>
 
-const capabilities = {
-  'elicitation/create': 'elicitation',
-  'sampling/createMessage': 'sampling',
-  'roots/list': 'roots',
-} as const
-
-/** The first version that has it. */
-const since = {
-  'elicitation/create': '2025-06-18',
-  'sampling/createMessage': '2024-11-05',
-  'roots/list': '2024-11-05',
+/** What a client declares if it can answer, and the first version that has it. */
+const needed = {
+  'elicitation/create': { capability: 'elicitation', since: '2025-06-18' },
+  'sampling/createMessage': { capability: 'sampling', since: '2024-11-05' },
+  'roots/list': { capability: 'roots', since: '2024-11-05' },
 } as const
 
 /** The first round with an unanswered question. Only includes questions that the client supports. */
 export function openRound(rounds: readonly McpRound[], answers: Answers, context: Context): McpRound | undefined {
-  const canAnswer = ({ method }: McpQuestion) =>
-    context.client.capabilities[capabilities[method]] !== undefined && context.version >= since[method]
+  const canAnswer = ({ method }: McpQuestion) => {
+    const { capability, since } = needed[method]
+    return context.client.capabilities[capability] !== undefined && context.version >= since
+  }
   for (const round of rounds) {
     const all = Object.entries(round)
     const can = all.filter(([, question]) => canAnswer(question))
@@ -38,7 +34,7 @@ export function openRound(rounds: readonly McpRound[], answers: Answers, context
 }
 
 function missingCapability(round: McpRound, context: Context): RpcError {
-  const missing = [...new Set(Object.values(round).map(({ method }) => capabilities[method]))]
+  const missing = [...new Set(Object.values(round).map(({ method }) => needed[method].capability))]
   return new RpcError(
     rpcCodes.missingCapability,
     `The client must declare the capability ${missing.join(' and ')}.`,

@@ -15,6 +15,8 @@ export const openBody = (play: OpenBody['play'], isEndless = false): OpenBody =>
   ...{ isEndless, play },
 })
 
+const unchanged = (text: string) => text
+
 /** How many events of a stream are kept for clients that reconnect. */
 const MOST_KEPT = 256
 
@@ -23,9 +25,13 @@ export interface EventStream {
   readonly number: number
   /** Whether no more events will come. */
   isEnded(): boolean
-  /** Returns the text of the event. */
-  send(frame: RpcFrame): string
+  /** Keeps the event and returns its text. Readers get the text that `spoil` makes of it. */
+  send(frame: RpcFrame, spoil?: (text: string) => string): string
+  /** An event without a message, so that a client can resume a stream of which it has seen nothing else. */
+  readonly beginning: string
   keepAlive(): void
+  /** Ends the reader. It can resume the stream. */
+  cut(): void
   end(): void
   /** Writes the events after event `after`, then new ones as they come. Ends the previous reader. */
   attach(sink: EventSink, after?: number): () => void
@@ -36,26 +42,30 @@ export function createEventStream(number: number): EventStream {
   let last = 0
   let ended = false
   let reader: EventSink | undefined
+  function cut() {
+    reader?.end()
+    reader = undefined
+  }
   return {
     number,
     isEnded: () => ended,
-    send(frame) {
+    beginning: `id: ${number}-0\ndata:\n\n`,
+    send(frame, spoil = unchanged) {
       last++
       const text = eventText(frame, `${number}-${last}`)
       events.push({ n: last, text })
       if (events.length > MOST_KEPT) events = events.slice(-MOST_KEPT)
-      reader?.write(text)
+      reader?.write(spoil(text))
       return text
     },
     keepAlive: () => reader?.write(':\n\n'),
+    cut,
     end() {
       ended = true
-      reader?.end()
-      reader = undefined
+      cut()
     },
     attach(sink, after = 0) {
-      reader?.end()
-      reader = undefined
+      cut()
       for (const { n, text } of events) if (n > after) sink.write(text)
       if (ended) sink.end()
       else reader = sink

@@ -41,7 +41,7 @@ function createNamed(document: OpenApiDocument, direction: Direction, stem: stri
   const refer = (reference: string, used: Set<string>) => {
     used.add(reference)
     const own = reference.slice(reference.lastIndexOf('/') + 1).replace(/[^\w-]+/g, '-')
-    const taken = [...names.values()].length
+    const taken = names.size
     if (!names.has(reference)) names.set(reference, `${stem}.${direction}.${own}${isPlain(reference) ? '' : taken}`)
     return `#/components/schemas/${names.get(reference)}`
   }

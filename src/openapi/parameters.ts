@@ -166,14 +166,30 @@ function fromQuery(document: OpenApiDocument, parameter: DescribedParameter, sea
   return texts.map(text => readAs(document, items, text))
 }
 
-/** Parses `filter[status]=open&filter[owner]=me`. */
+/** Parses `filter[status]=open&filter[owner]=me`. A list is written `filter[id]=1&filter[id]=2`, or with `filter[id][]`. */
 function deepObject(document: OpenApiDocument, name: string, properties: Node, search: URLSearchParams): unknown {
   const pairs = [...search].flatMap(([key, value]) => {
     const inner = key.startsWith(`${name}[`) && key.endsWith(']') ? key.slice(name.length + 1, -1) : undefined
-    return inner === undefined ? [] : [[inner, readAs(document, ownOf(properties, inner), value)] as const]
+    return inner === undefined ? [] : [[inner.replace(/\]\[$/, ''), value] as const]
   })
-  return pairs.length === 0 ? undefined : fieldsIn(pairs)
+  return pairs.length === 0 ? undefined : fieldsAs(document, properties, fieldsIn(pairs))
 }
+
+/** Parses texts by the schemas of their fields. Several texts of one name are a list. */
+export function fieldsAs(document: OpenApiDocument, properties: Node, fields: Node): Node {
+  const read = Object.entries(fields).map(([name, field]) => {
+    const schema = ownOf(properties, name)
+    const { types, items } = kindOf(document, schema)
+    const value = types.has('array')
+      ? [field].flat().map(one => readAs(document, items, textOf(one)))
+      : readAs(document, schema, textOf(field))
+    return [name, value]
+  })
+  return Object.fromEntries(read)
+}
+
+/** A file of a multipart form is a text of format binary. */
+const textOf = (field: unknown) => (isObject(field) ? field.text : field)
 
 /** The OpenAPI schema of all parameters: an object for each location. */
 export function parameterSchemas(parameters: readonly DescribedParameter[]): Readonly<Record<string, Node>> {

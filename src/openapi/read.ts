@@ -7,6 +7,7 @@ import {
   createConfig,
   type Document,
   detectSpec,
+  escapePointerFragment,
   getLineColLocation,
   getTypes,
   lintDocument,
@@ -15,6 +16,7 @@ import {
   YamlParseError,
 } from '@redocly/openapi-core'
 import { type Problem, unreadable } from '../check/problem.js'
+import { documentOf } from './document.js'
 import { isHarmless, isSchemaName, sentenceOf } from './read-problems.js'
 
 /** A document to read. All names are absolute. */
@@ -54,7 +56,11 @@ async function readWith(resolver: LocalFiles, file: string, nameOf: (file: strin
   const config = await createConfig({ rules: { struct: 'error', 'no-unresolved-refs': 'error' } })
   const document = await rootOf(resolver, file, nameOf)
   if ('problems' in document) return document
-  const all = await lintDocument({ document, config, externalRefResolver: resolver })
+  const all = await lintDocument({ document, config, externalRefResolver: resolver }).catch(error => {
+    const circle = circleIn(document)
+    if (circle) return [circle]
+    throw error
+  })
   const found = all.filter(({ location: [at] }) => !isSchemaName(at?.pointer))
   const fatal = found.filter(problem => !isHarmless(problem, file))
   const sentences = (some: readonly LintProblem[], most: number) =>
@@ -110,6 +116,28 @@ function versionProblem(parsed: unknown): string | undefined {
   if (openapi === undefined) return 'openapi is missing. It must be the version of OpenAPI, such as 3.1.0.'
   if (typeof openapi === 'string' && /^3\.[012]\.\d+/.test(openapi)) return undefined
   return `openapi must be a version from 3.0.0 on, as text, not ${JSON.stringify(openapi)}.`
+}
+
+/** The first `$ref` of the document that leads in a circle. Redocly ends with an error that does not say where it is. */
+function circleIn({ source, parsed }: Document): LintProblem | undefined {
+  const { at, resolved } = documentOf('', parsed as ReadonlyDocument)
+  const isCircle = (to: string) => at(to) !== undefined && resolved({ $ref: to }) === undefined
+  const found = referencesIn(parsed).find(({ to }) => isCircle(to))
+  return (
+    found && {
+      ...{ ruleId: 'no-unresolved-refs', severity: 'error', suggest: [], message: 'leads in a circle.' },
+      location: [{ source, pointer: found.pointer, reportOnKey: false }],
+    }
+  )
+}
+
+/** All references, and where they are. */
+function referencesIn(value: unknown, pointer = '#'): readonly { readonly pointer: string; readonly to: string }[] {
+  if (typeof value !== 'object' || value === null) return []
+  const inside = Object.entries(value).flatMap(([key, inner]) =>
+    referencesIn(inner, `${pointer}/${escapePointerFragment(key)}`),
+  )
+  return '$ref' in value && typeof value.$ref === 'string' ? [{ pointer, to: value.$ref }, ...inside] : inside
 }
 
 function problemOf(error: unknown, root: string, nameOf: (file: string) => string): Problem {

@@ -9,7 +9,7 @@ import { bodyOf } from '../replies/index.js'
 import type { Node, OpenApiDocument } from './document.js'
 import { matchingType } from './negotiation.js'
 import type { DocumentedOperation } from './operations.js'
-import { type DescribedParameter, kindOf, parameterOf, parameterSchemas, readAs, valuesOf } from './parameters.js'
+import { type DescribedParameter, fieldsAs, kindOf, parameterOf, parameterSchemas, valuesOf } from './parameters.js'
 import { translated } from './schemas.js'
 
 /** Most requests are checked in less than a millisecond. Those that take longer than this are moved to a worker. */
@@ -65,16 +65,7 @@ export function createRequestCheck({
 function withTypes(document: OpenApiDocument, value: unknown, media: unknown): unknown {
   if (!isObject(value)) return value
   const { properties } = kindOf(document, isObject(media) ? media.schema : undefined)
-  const fields = Object.entries(value).map(([name, field]) => [name, fieldAs(document, properties[name], field)])
-  return Object.fromEntries(fields)
-}
-
-function fieldAs(document: OpenApiDocument, schema: unknown, field: unknown): unknown {
-  const { types, items } = kindOf(document, schema)
-  // A file of a multipart form is a text of format binary.
-  if (isObject(field)) return field.text
-  if (types.has('array')) return [field].flat().map(one => readAs(document, items, isObject(one) ? one.text : one))
-  return readAs(document, schema, field)
+  return fieldsAs(document, properties, value)
 }
 
 /** Which of the operation's media types the body has; `undefined` without a body. */

@@ -2,7 +2,7 @@
  * Turns the replies of tools, resources and prompts in the configuration into rules that come after all others. A
  * separate file, because only servers with such replies need it.
  */
-import { ProblemsError } from '../check/problem.js'
+import { type Problem, ProblemsError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import { type McpServer, mcpServerAt, mcpServers } from '../config/mcp-options.js'
 import type { joined, LoadedRules, RuleInput, rulesAsGiven } from '../replies/index.js'
@@ -16,27 +16,30 @@ interface ReplyPlace {
 
 const LAST = -1_000_000
 
-/** Rejects with a ProblemsError that names the line of the mistake. */
+/** Rejects with a ProblemsError that has the mistakes of all replies. */
 export async function repliesBeside(
   loaded: LoadedConfig,
   engine: { readonly joined: typeof joined; readonly rulesAsGiven: typeof rulesAsGiven },
 ): Promise<LoadedRules> {
-  const { config, dir, originOf } = loaded
+  const { config, dir, originOf, placeOf } = loaded
   const all = [...mcpServers(config.mcp)].flatMap(([path, server]) =>
     besideIn(path, server, mcpServerAt(config.mcp, path)),
   )
+  const problems: Problem[] = []
   const made = all.map(async ({ on, reply, at, server }) => {
-    const place = originOf(at)
     const rule = { on, when: { server }, reply, priority: LAST } as RuleInput
     try {
-      const standing = () => ({ place, title: `${on} of ${server}` })
+      const standing = () => ({ place: originOf(at), title: `${on} of ${server}` })
       return { rules: await engine.rulesAsGiven(rule, { dir, seed: config.seed, standing }), files: [] }
     } catch (error) {
       if (!(error instanceof ProblemsError)) throw error
-      throw new ProblemsError(error.problems.map(problem => ({ ...problem, origin: place })))
+      problems.push(...error.problems.map(({ sentence }) => ({ ...placeOf(at), sentence })))
+      return { rules: [], files: [] }
     }
   })
-  return engine.joined(await Promise.all(made))
+  const rules = engine.joined(await Promise.all(made))
+  if (problems.length > 0) throw new ProblemsError(problems)
+  return rules
 }
 
 function besideIn(path: string, server: McpServer, at: readonly string[]) {

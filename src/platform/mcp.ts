@@ -1,8 +1,4 @@
 /** MCP servers: what survives a reload, and the source of their answers. */
-
-import { isUtf8 } from 'node:buffer'
-import { readFile } from 'node:fs/promises'
-import path from 'node:path'
 import type { LoadedConfig } from '../config/load.js'
 import { mcpServers } from '../config/mcp-options.js'
 import type { PathSource } from '../core/exchange.js'
@@ -63,7 +59,7 @@ interface Needed {
 /** Opens the source of the configured servers; `undefined` if there are none. */
 export function mcpOpeners(loaded: LoadedConfig, needed: Needed): readonly (() => Promise<PathSource>)[] {
   const { part, replies, origins, pace, now } = needed
-  const { config, dir } = loaded
+  const { config } = loaded
   if (mcpServers(config.mcp).size === 0) return []
   return [
     async () => {
@@ -71,15 +67,8 @@ export function mcpOpeners(loaded: LoadedConfig, needed: Needed): readonly (() =
       return folder.mcpSource(loaded, {
         ...{ sessions, offers, states, origins, now, strict: config.strict },
         replies: async () => (await replies()).mcp(),
-        file: name => contentOf(path.resolve(dir, name)),
         paceOf: ({ headers }, own) => paceFrom(paceRequested(headers), paceFrom(own, pace())),
       })
     },
   ]
-}
-
-/** As text if the bytes are text. */
-async function contentOf(file: string): Promise<string | Buffer> {
-  const bytes = await readFile(file)
-  return isUtf8(bytes) ? bytes.toString() : bytes
 }

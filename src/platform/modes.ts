@@ -43,12 +43,12 @@ export const modesIn = ({ mode, modes }: ModeSettings) => [mode, ...Object.value
 const sameModes = (one: LoadedConfig, other: LoadedConfig) => isDeepStrictEqual(modesOf(one), modesOf(other))
 
 /** Throws a ProblemsError if the live platform is this one, listening on `port`, because requests would loop. */
-function refuseSelf({ config, originOf }: LoadedConfig, port: number): void {
+function refuseSelf({ config, placeOf }: LoadedConfig, port: number): void {
   const { auth, host, upstream } = config
   const refuse = (option: 'baseUrl' | 'authUrl', advice: string) => {
     if (!isOwnAddress(upstream[option], host, port)) return
     const sentence = `${upstream[option]} is this platform itself. ${advice}`
-    throw new ProblemsError([{ origin: originOf(['upstream', option]), sentence }])
+    throw new ProblemsError([{ ...placeOf(['upstream', option]), sentence }])
   }
   if (askingLive(config).length > 0) refuse('baseUrl', 'Name the live one with --upstream.')
   if (auth.mode === 'proxy') refuse('authUrl', 'Name the live auth backend, or leave auth.mode at local.')

@@ -20,11 +20,11 @@ export function resourcesOf(loaded: LoadedConfig): Promise<LoadedResources> {
   return made
 }
 
-async function load({ config, dir, originOf }: LoadedConfig): Promise<LoadedResources> {
+async function load({ config, dir, placeOf }: LoadedConfig): Promise<LoadedResources> {
   const { loadResources } = await import('../resources/load.js')
   const { idOfUser } = await import('../supabase/seeds.js')
   return loadResources({
-    ...{ resources: config.resources, dir, originOf },
+    ...{ resources: config.resources, dir, placeOf },
     userIdOf(email) {
       const user = config.users.find(user => user.email?.toLowerCase() === email.toLowerCase())
       return user && idOfUser(user)

@@ -6,6 +6,7 @@ import { type AddedRules, createEngine, type Engine } from './engine.js'
 import { rulesAsGiven } from './load.js'
 import type { Memory } from './memory.js'
 import { isHttpRule, type RuleInput } from './rules.js'
+import { isSameRule } from './same-rules.js'
 
 export interface Adding {
   /** The scope whose requests it answers; without one, all requests. */
@@ -88,7 +89,7 @@ export function createRulesAtRunTime(
       return added.map(({ id }) => ({ id }))
     },
     async change(id: string, change: ChangeAtRunTime, { seed }: Pick<Adding, 'seed'>) {
-      const isThere = await changeIn(shelves, id, { ...change, seed })
+      const isThere = await changeIn(shelves, memory, id, { ...change, seed })
       noteChange()
       return isThere
     },
@@ -123,6 +124,7 @@ function createReader() {
 
 async function changeIn(
   { find }: Pick<ReturnType<typeof createShelves>, 'find'>,
+  memory: Memory,
   id: string,
   { rule: written, move, seed }: ChangeAtRunTime & Pick<Adding, 'seed'>,
 ): Promise<boolean> {
@@ -131,6 +133,7 @@ async function changeIn(
   if (written) {
     const standing = () => standingOf(id, before.rule.place)
     const [rule] = await rulesAsGiven([written], { dir: undefined, seed, standing })
+    if (rule && isSameRule(before.rule, rule)) memory.handOver(before.rule, rule)
     // It may have been removed in the meantime.
     if (rule) find(id)?.shelf.replace({ ...before, rule })
   }

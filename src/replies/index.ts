@@ -83,7 +83,7 @@ export {
 export { sampled, sampleJob, UnfitSchema } from './structured/index.js'
 
 export { type CommonFacts, hasTemplate, loadTemplates, TemplateError, type Templates } from './templates.js'
-export { readTextFile } from './text-file.js'
+export { readSaidFile, readTextFile } from './text-file.js'
 export { wrongToolCalls } from './tool-calls.js'
 
 /** Generates replies. */

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { existsSync, realpathSync } from 'node:fs'
 import path from 'node:path'
-import { check, type Path } from '../check/check.js'
+import { check, type Path, spoken } from '../check/check.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
 import { rulesTakeTooLong } from '../core/errors.js'
@@ -363,7 +363,3 @@ function* filesSaid(rules: readonly Rule[]): Generator<SaidFile> {
     }
   }
 }
-
-/** For example `[0].reply.text`. */
-const spoken = (at: Path) =>
-  at.map((key, i) => (typeof key === 'number' ? `[${key}]` : i > 0 ? `.${key}` : key)).join('')

@@ -1,4 +1,4 @@
-/** Finds rules again after a reload: those of the same file that are written the same. A separate file, because only a reload needs it. */
+/** Finds rules again after a reload: those of the same file that are written the same. */
 import { stringifyExact } from '../core/json.js'
 import type { Sliced } from '../core/work.js'
 import type { ReadyRule } from './dialect.js'
@@ -32,6 +32,13 @@ export function* sameRules(
 function keysFor(before: readonly ReadyRule[], after: readonly ReadyRule[]): (rule: ReadyRule) => string {
   const known = new Set(before.map(({ id }) => id))
   const unchanged = new Set(after.map(({ id }) => id).filter(id => known.has(id)))
-  return ({ id = '', written }) =>
-    unchanged.has(id) ? id : `${fileOfRule(id) ?? ''}\n${stringifyExact({ ...written, enabled: undefined })}`
+  return rule => {
+    const { id = '' } = rule
+    return unchanged.has(id) ? id : `${fileOfRule(id) ?? ''}\n${textOf(rule)}`
+  }
 }
+
+const textOf = ({ written }: ReadyRule) => stringifyExact({ ...written, enabled: undefined })
+
+/** Whether two rules are written the same, be they switched on or off. */
+export const isSameRule = (one: ReadyRule, other: ReadyRule): boolean => textOf(one) === textOf(other)

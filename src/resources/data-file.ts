@@ -2,6 +2,7 @@
 import path from 'node:path'
 import type { Path } from '../check/check.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
+import type { LoadedConfig } from '../config/load.js'
 import { readTextFile } from '../replies/index.js'
 
 export interface Source {
@@ -68,8 +69,8 @@ async function yamlSource(text: string, name: string, file: string): Promise<Sou
   }
 }
 
-/** The same for a value in the configuration itself; `originOf` says where it is set. */
-export const inlineSource = (value: unknown, originOf: (path: Path) => string): Source => ({
+/** The same for a value in the configuration itself; `placeOf` says where it is. */
+export const inlineSource = (value: unknown, placeOf: LoadedConfig['placeOf']): Source => ({
   value,
-  problems: async mistakes => mistakes.map(({ path, sentence }) => ({ origin: originOf(path), sentence })),
+  problems: async mistakes => mistakes.map(({ path, sentence }) => ({ ...placeOf(path), sentence })),
 })

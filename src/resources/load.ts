@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import path from 'node:path'
 import { type Problem, ProblemsError } from '../check/problem.js'
+import type { LoadedConfig } from '../config/load.js'
 import { type ResourceOptions, resourceActions } from '../config/resource-options.js'
 import { type Access, usualAccess } from '../core/exchange.js'
 import { documentedPaths } from '../core/paths.js'
@@ -22,8 +23,7 @@ export interface Loading {
   readonly resources: Readonly<Record<string, ResourceOptions>>
   /** Files are relative to this folder. */
   readonly dir: string
-  /** Where an option was set. */
-  readonly originOf: (path: readonly (string | number)[]) => string
+  readonly placeOf: LoadedConfig['placeOf']
   /** The id of the configured user with an email address; `undefined` if there is none. */
   readonly userIdOf: (email: string) => string | undefined
 }
@@ -49,7 +49,7 @@ export async function loadResources(loading: Loading): Promise<LoadedResources> 
 }
 
 /** What is wrong with the paths. */
-function troubleWithPaths({ originOf, resources }: Loading): readonly Problem[] {
+function troubleWithPaths({ placeOf, resources }: Loading): readonly Problem[] {
   const problems: Problem[] = []
   // Paths that end differently cannot match the same request, so thousands of them are not compared with each other.
   const byEnding = new Map<string, { readonly path: string; readonly route: Route }[]>()
@@ -59,7 +59,7 @@ function troubleWithPaths({ originOf, resources }: Loading): readonly Problem[] 
     const others = byEnding.get(ending) ?? []
     const rival = others.find(other => formOf(other.path) === formOf(path) || areAmbiguous(other.route, route))
     const trouble = troubleWith(path, route) ?? (rival && `matches the same paths as ${rival.path}.`)
-    if (trouble !== undefined) problems.push({ origin: originOf(['resources', path]), sentence: `${path} ${trouble}` })
+    if (trouble !== undefined) problems.push({ ...placeOf(['resources', path]), sentence: `${path} ${trouble}` })
     byEnding.set(ending, [...others, { path, route }])
   }
   return problems
@@ -83,12 +83,12 @@ function troubleWith(path: string, { segments }: Route): string | undefined {
 
 async function loadResource(path: string, options: ResourceOptions, loading: Loading): Promise<ReadyResource> {
   const { data, schema, owner, wrap = {}, only = resourceActions } = options
-  const at = (...steps: readonly (string | number)[]) => loading.originOf(['resources', path, ...steps])
+  const at = (...steps: readonly (string | number)[]) => loading.placeOf(['resources', path, ...steps])
   const open = async (written: unknown, name: 'data' | 'schema'): Promise<Source> =>
     typeof written === 'string' ? readSource(written, loading.dir) : inlineSource(written, place => at(name, ...place))
   const problems: Problem[] = []
   const wraps = await wrapsOf(wrap, path, (place, sentence) => {
-    problems.push({ origin: at('wrap', ...place), sentence: `wrap.${place.join('.')}: ${sentence}` })
+    problems.push({ ...at('wrap', ...place), sentence: `wrap.${place.join('.')}: ${sentence}` })
   })
   const params = Object.keys(paramsIn(routeOf(`GET ${path}`), []))
   const form = { path, params, owner: owner === 'user' ? 'user_id' : owner?.field, id: idOf(options) }

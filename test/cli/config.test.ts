@@ -59,11 +59,20 @@ test('what stops a start is found by config check: a mode that lacks its address
 test.each([
   ['rows that are not there', 'resources: { /a: { data: nope.yaml } }', /nope\.yaml.* cannot be read/],
   ['a path that is taken', 'resources: { /v1/models: {} }', /\/v1\/models/],
-  ['a wrong reply of a tool', 'mcp: { tools: [{ name: x, reply: { txt: a } }] }', /txt is not known here/],
+  [
+    'all wrong replies of tools',
+    'mcp:\n  tools:\n    - { name: x, reply: { txt: a } }\n    - { name: y, reply: { texts: a } }\n',
+    /^platform\.config\.yaml:3:18: .*txt is not known here.*\nplatform\.config\.yaml:4:18: .*texts is not known here/,
+  ],
   [
     'a schema of a tool that cannot be used',
     "mcp: { tools: [{ name: x, inputSchema: { type: object, properties: { a: { pattern: '(' } } } }] }",
-    /inputSchema of the tool x/,
+    /^platform\.config\.yaml:1:27: The inputSchema of the tool x/,
+  ],
+  [
+    'a file of an MCP resource that is not there',
+    "mcp:\n  resources:\n    - { uri: 'a://b', file: nope.md }\n",
+    /^platform\.config\.yaml:3:23: mcp\.resources\[0\]\.file: nope\.md cannot be read \(ENOENT\)\.$/m,
   ],
 ])('config check finds what a start finds: %s', async (_what, text, sentence) => {
   const checked = await run(['config', 'check'], { files: config(text) })

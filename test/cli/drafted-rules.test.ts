@@ -178,6 +178,8 @@ test('rules go to a new file, and never over one that is there', async () => {
   const started = runIn(args, { files: filesOf(deploy) })
   expect(await started.ended).toMatchObject({ code: 0, stdout: '1 rule written to rules/drafted.yaml.\n' })
   expect(parse(readFileSync(path.join(started.dir, 'rules/drafted.yaml'), 'utf8'))).toHaveLength(1)
+  const printed = await run([...args.slice(0, -1), '-'], { files: filesOf(deploy) })
+  expect(parse(printed.stdout)).toHaveLength(1)
   const again = await run(args, { files: { ...filesOf(deploy), 'rules/drafted.yaml': '[]' } })
   expect(again.code).toBe(2)
   expect(again.stderr).toContain('rules/drafted.yaml is there already. Give --output the name of a new file.')

@@ -45,7 +45,7 @@ test('a client that starts a command works with a server over HTTP, in both dire
   await asked
   await client.close()
   await expect.poll(() => live.sessions.size).toBe(0)
-  expect(said).toContain(`Connected to ${live.url}/mcp.`)
+  expect(said).toContain(`Messages are sent to ${live.url}/mcp.`)
   expect(said).not.toContain(key)
   expect(new Set(live.seen.map(({ headers }) => headers.authorization))).toEqual(new Set([`Bearer ${key}`]))
 })

@@ -75,12 +75,16 @@ test.each([
   [['config', 'toString'], 'standin config toString is not a command. Known: check, print, init, schema.'],
   [['replies', 'unlearn'], 'standin replies unlearn is not a command. Known: check, try, from-recordings, schema.'],
   [['config', 'check', 'my.yaml'], expect.stringContaining('my.yaml')],
+  [['config', 'check', '--config', ''], '--config must name a file.'],
+  [['replies', 'try', '--request', ''], '--request must name a file.'],
+  [['verify', '--openapi', ''], '--openapi must name a file.'],
+  [['import', 'a.har', '--rules', '-'], '--rules must name a file, and cannot be standard output.'],
 ])('%j is refused in a sentence', async (args, sentence) => {
   const { code, stdout, stderr } = await run(args)
   const [said, help] = stderr.split(/ See standin (.*)--help\.\n$/)
   expect(said).toEqual(sentence)
   // Of a command its own.
-  expect(help?.trim()).toBe(/^(dev|config|replies)$/.test(`${args[0]}`) ? args[0] : '')
+  expect(help?.trim()).toBe(/^(dev|config|replies|verify|import)$/.test(`${args[0]}`) ? args[0] : '')
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
 

@@ -259,6 +259,12 @@ test.each([
   expect(code).toBe(2)
 })
 
+test('--output - is standard output', async () => {
+  const { code, stdout } = await run(['verify', '--only', 'HEALTH-1', '--reporter', 'markdown', '--output', '-'])
+  expect(code).toBe(0)
+  expect(stdout).toContain('| HEALTH-1')
+})
+
 test.each([
   [['--output='], 2, '--output must name a file. See standin verify --help.\n'],
   [['--output', '.'], 2, '--output must name a file, and . is a folder. See standin verify --help.\n'],

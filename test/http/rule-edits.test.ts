@@ -230,6 +230,18 @@ test('rules that were added are edited, switched, moved and read in the same way
   ])
 })
 
+test('a rule that was added goes on counting after it was switched off and on, and begins again when it is edited', async () => {
+  const { call, says } = await editing()
+  await call('POST', '', { name: 'added', when: { user: 'hello' }, replies: [{ text: 'one' }, { text: 'two' }] })
+  expect(await says()).toBe('one')
+  await call('PUT', '/rule-1', { enabled: false })
+  await call('PUT', '/rule-1', { enabled: true })
+  expect(await says()).toBe('two')
+  const [, { yaml }] = await call<{ yaml: string }>('GET', '/rule-1')
+  await call('PUT', '/rule-1', { yaml: yaml.replace('text: one', 'text: uno') })
+  expect(await says()).toBe('uno')
+})
+
 test('how often rules answered, and where their sequences are, outlasts edits of other rules and switching off', async () => {
   const counting =
     '# Counts.\n- name: counting\n  times: 3\n  replies: [{ text: one }, { text: two }, { text: three }]\n'

@@ -3,9 +3,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openPlatform } from '../../src/platform.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import '../../src/vitest.js'
-import { platformWith } from '../scene.js'
+import { platformWith, type Scene } from '../scene.js'
 import { freshFolder } from '../state/kinds.js'
-import { post, session, stateless } from './by-hand.js'
+import { eventsIn, post, session, stateless } from './by-hand.js'
 import { connected } from './everything.js'
 
 const weather = {
@@ -83,19 +83,34 @@ test('progress and log lines come before the result', async () => {
   ])
 })
 
-test('a stream that was cut is taken up again with Last-Event-ID', async () => {
-  const platform = await withRules(saying('Sunny.', { log: [{ data: 'asked' }], protocolFault: 'cut-stream' }))
-  const { headers } = await session(platform)
-  const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: inOslo }
-  const cut = await (await post(platform, call, headers)).text()
-  expect(cut).not.toContain('Sunny')
-  const [, last = ''] = /^id: (.*)$/m.exec(cut) ?? []
+/** What the client gets when it resumes the stream after the last event that it has seen. */
+async function resumed(platform: Scene, headers: Record<string, string>, seen: string) {
+  const last = [...seen.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? ''
   const again = await platform.ask('/mcp', {
     headers: { ...headers, accept: 'text/event-stream', 'last-event-id': last },
   })
-  const rest = await again.text()
+  return again.text()
+}
+
+const callOf = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 2, method, params })
+
+test('a stream that was cut is taken up again with Last-Event-ID', async () => {
+  const platform = await withRules(saying('Sunny.', { log: [{ data: 'asked' }], protocolFault: 'cut-stream' }))
+  const { headers } = await session(platform)
+  const cut = await (await post(platform, callOf('tools/call', inOslo), headers)).text()
+  expect(cut).toContain('asked')
+  expect(cut).not.toContain('Sunny')
+  const rest = await resumed(platform, headers, cut)
   expect(rest).toContain('Sunny.')
   expect(rest).not.toContain('asked')
+})
+
+test('a stream that is cut before its first message can be taken up again too, as clients do by themselves', async () => {
+  const platform = await withRules(saying('Sunny.', { protocolFault: 'cut-stream' }))
+  const { client } = await connected(platform)
+  expect((await client.callTool(inOslo)).content).toEqual([{ type: 'text', text: 'Sunny.' }])
+  await platform.reply({ on: 'initialize', reply: { protocolFault: 'cut-stream' } })
+  expect((await connected(platform)).client.getServerVersion()?.name).toBe('standin')
 })
 
 test('a session ends with DELETE, by the clock, and belongs to its caller', async () => {
@@ -227,6 +242,21 @@ test('wrong-id answers another request, and malformed-json breaks off', async ()
   expect(() => JSON.parse(broken)).toThrow(SyntaxError)
 })
 
+test('a rule can make subscriptions/listen fail, and its fault hits the open stream', async () => {
+  const platform = await withRules()
+  const { body, headers } = stateless('subscriptions/listen', { notifications: { toolsListChanged: true } })
+  const listen = () => post(platform, body, headers)
+  const on = 'subscriptions/listen'
+  await platform.reply({ on, times: 1, reply: { error: { code: -32050, message: 'Not now.' } } })
+  expect(await (await listen()).json()).toMatchObject({ id: 1, error: { code: -32050 } })
+  await platform.reply({ on, times: 1, reply: { protocolFault: 'unauthorized' } })
+  expect((await listen()).status).toBe(401)
+  await platform.reply({ on, times: 1, reply: { fault: { status: 503 } } })
+  expect((await listen()).status).toBe(503)
+  await platform.reply({ on, times: 1, reply: { fault: { cutAfterChunks: 1 } } })
+  await expect((await listen()).text()).rejects.toThrow('terminated')
+})
+
 const whichCity = {
   message: 'Which city?',
   requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
@@ -266,3 +296,37 @@ test('an answer that is no action of an elicitation is refused', async () => {
     error: { code: -32602, message: expect.stringContaining('the answer to city must have the action accept') },
   })
 })
+
+const askingForCity = { ask: { city: { elicitation: whichCity } } }
+const able = { elicitation: {} }
+
+test.each([
+  [{ protocolFault: 'unauthorized' }, 401],
+  [{ protocolFault: 'session-lost' }, 404],
+  [{ fault: { status: 503 } }, 503],
+] as const)('a rule that asks and has %j is a %i at once', async (fault, status) => {
+  const platform = await withRules({ ...saying('Asked.', { ...askingForCity, ...fault }), name: 'city' })
+  const { headers } = await session(platform, '2025-11-25', able)
+  expect((await post(platform, callOf('tools/call', inOslo), headers)).status).toBe(status)
+})
+
+test.each(['cut-stream', 'malformed-json', 'wrong-id'] as const)(
+  'with %s, a rule that asks in a session spoils the result, and the journal names the rule',
+  async protocolFault => {
+    const platform = await withRules({ ...saying('Asked.', { ...askingForCity, protocolFault }), name: 'city' })
+    const { headers } = await session(platform, '2025-11-25', able)
+    const asking = await post(platform, callOf('tools/call', inOslo), headers)
+    let seen = ''
+    for await (const event of eventsIn(asking)) {
+      seen += `${event}\n\n`
+      const [, id] = /"id":"(standin-\d+)"/.exec(event) ?? []
+      if (id) await post(platform, { jsonrpc: '2.0', id, result: { action: 'decline' } }, headers)
+    }
+    const result = /^data: (.*Asked\..*)$/m.exec(seen)?.[1]
+    if (protocolFault === 'wrong-id') expect(JSON.parse(result ?? '').id).not.toBe(2)
+    if (protocolFault === 'malformed-json') expect(() => JSON.parse(result ?? '')).toThrow(SyntaxError)
+    if (protocolFault === 'cut-stream') expect(result).toBeUndefined()
+    expect(await resumed(platform, headers, seen.replace(/id: .*\n.*\n.*Asked.*/, ''))).toContain('Asked.')
+    expect((await platform.journal.waitFor({ body: { method: 'tools/call' } })).source).toContain('city')
+  },
+)

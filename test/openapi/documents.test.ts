@@ -48,6 +48,10 @@ test('a document that cannot be used says why, with file, line and path', async 
       reference('#/components/responses/No'),
       `${place} "#/components/responses/No" refers to something that is not there.`,
     ],
+    [
+      `${reference('#/components/responses/R')}components: { responses: { R: { $ref: '#/components/responses/R' } } }`,
+      `${place} "#/components/responses/R" leads in a circle.`,
+    ],
     [reference('./other.yaml#/a'), `${place} "./other.yaml#/a" refers to a file that does not exist.`],
     [
       reference('https://a.example/b.yaml'),

@@ -63,3 +63,11 @@ test('the value of an object is what was sent, in each style', () => {
   })
   fc.assert(property, { numRuns: runs(100) })
 })
+
+test('a list in a deepObject has the type of its items, however often its name is sent', () => {
+  const schema = { type: 'object', properties: { id: list } }
+  const filter = (query: string) => read({ in: 'query', schema, style: 'deepObject' }, { query })
+  expect(filter('p[id]=1&p[id]=2')).toEqual({ id: [1, 2] })
+  expect(filter('p[id]=1')).toEqual({ id: [1] })
+  expect(filter('p[id][]=1')).toEqual({ id: [1] })
+})

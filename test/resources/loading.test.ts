@@ -20,14 +20,17 @@ async function problemsOf(files: Readonly<Record<string, string>>): Promise<read
 const resources = (yaml: string) => ({ 'platform.config.yaml': `state: memory\nresources:\n${yaml}` })
 
 test.each([
-  ['  /a/*: {}', 'platform.config.yaml:3: /a/* must end with the name of the collection, such as /builder/projects.'],
+  ['  /a/*: {}', 'platform.config.yaml:3:3: /a/* must end with the name of the collection, such as /builder/projects.'],
   [
     '  /a/:id: {}',
-    'platform.config.yaml:3: /a/:id must end with the name of the collection, such as /builder/projects.',
+    'platform.config.yaml:3:3: /a/:id must end with the name of the collection, such as /builder/projects.',
   ],
-  ['  /health: {}', 'platform.config.yaml:3: /health is an endpoint of the platform, and its answers are documented.'],
-  ['  /dashboard/x: {}', "platform.config.yaml:3: /dashboard/x is below /dashboard, which is Standin's own."],
-  ['  /a/:x/b: {}\n  /a/:y/b: {}', 'platform.config.yaml:4: /a/:y/b matches the same paths as /a/:x/b.'],
+  [
+    '  /health: {}',
+    'platform.config.yaml:3:3: /health is an endpoint of the platform, and its answers are documented.',
+  ],
+  ['  /dashboard/x: {}', "platform.config.yaml:3:3: /dashboard/x is below /dashboard, which is Standin's own."],
+  ['  /a/:x/b: {}\n  /a/:y/b: {}', 'platform.config.yaml:4:3: /a/:y/b matches the same paths as /a/:x/b.'],
   ['  a: {}', /a path such as \/builder\/projects/],
   ['  /a: { dat: x.yaml }', /\.dat .*"data"\?/],
   ['  /a: { data: missing.yaml }', `missing.yaml: ${cannotBeRead()}`],

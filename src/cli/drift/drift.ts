@@ -20,8 +20,8 @@ import {
   type RecordingFile,
 } from '../../recordings/index.js'
 import { anyPlaceholder, createRedact } from '../../redact/index.js'
-import { type CommandLine, command, text, whole, yes } from '../command.js'
-import { load, lookInto } from '../load.js'
+import { type CommandLine, command, fileName, text, whole, yes } from '../command.js'
+import { lookInto } from '../load.js'
 import { harmless, near } from '../output.js'
 import { createProgress, noProgress } from '../progress.js'
 import { junitOf } from '../report/junit.js'
@@ -40,7 +40,7 @@ const flags = {
   'fail-on': failOnFlag('What'),
   concurrency: whole([1, 99], 'Requests at the same time (4)', 4),
   ...reportFlags,
-  junit: text('FILE', 'Also write a report as JUnit XML'),
+  junit: fileName('Also write a report as JUnit XML'),
 }
 
 export const commands = { drift: command({ flags, run: drift }) }
@@ -51,14 +51,11 @@ export const commands = { drift: command({ flags, run: drift }) }
  */
 async function drift(line: CommandLine<typeof flags>): Promise<undefined> {
   const { junit, 'fail-on': failOn = 'critical' } = line.flags
-  const loaded = load(line)
-  const upstream = loaded.config.upstream.baseUrl
-  if (upstream === '') throw new UsageError(`standin drift ${NEEDS_LIVE}`)
   const reporter = createReporter(line.flags)
   if (junit !== undefined) requireWritable('--junit', junit)
   const startedMs = performance.now()
   const stopping = stopOnSignals()
-  const found = await lookInto(line, platform => look(platform, line.flags, stopping))
+  const { upstream, ...found } = await lookInto(line, platform => look(platform, line.flags, stopping))
   const report = reportOf({ ...found, failOn, upstream, seconds: (performance.now() - startedMs) / 1000 })
   process.exitCode = exitCodeOf(found.results, failOn, stopping)
   await reporter.write(report)
@@ -70,9 +67,10 @@ async function look(
   platform: Platform,
   { only, update, concurrency, json, quiet }: CommandLine<typeof flags>['flags'],
   signal: AbortSignal,
-): Promise<{ readonly results: readonly DriftResult[]; readonly total: number }> {
+): Promise<{ readonly results: readonly DriftResult[]; readonly total: number; readonly upstream: string }> {
   const { config, dir } = platform.loaded
   const { upstream, recordings } = config
+  if (upstream.baseUrl === '') throw new UsageError(`standin drift ${NEEDS_LIVE}`)
   const folder = openFolder(path.resolve(dir, recordings.dir))
   const wanted = glob(only ?? '*')
   const kept = (await folder.list()).filter(({ file }) => wanted.test(file))
@@ -100,7 +98,7 @@ async function look(
     begun: file => progress.at(harmless(file)),
     ended: progress.step,
   }).finally(progress.end)
-  return { results, total: kept.length }
+  return { results, total: kept.length, upstream: upstream.baseUrl }
 }
 
 /** Which live credential is for which path. */

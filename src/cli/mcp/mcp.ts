@@ -37,7 +37,7 @@ async function bridge(line: Line): Promise<undefined> {
     ...{ url: url.href, key: keyFor(line, url), say },
     write: message => void process.stdout.write(`${message}\n`),
   })
-  if (!line.flags.quiet) say(`Connected to ${url.href}.`)
+  if (!line.flags.quiet) say(`Messages are sent to ${url.href}.`)
   for await (const written of createInterface({ input: process.stdin })) open.take(written)
   await open.end()
 }

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { severities } from '../../check/finding.js'
 import { makeFolder, StartError, UsageError } from '../../check/problem.js'
-import { oneOf, text } from '../command.js'
+import { oneOf, outputFile } from '../command.js'
 import { type Colors, colorsFor, harmless, noColors } from '../output.js'
 import { junitOf } from './junit.js'
 import { markdownOf } from './markdown.js'
@@ -15,7 +15,7 @@ const reporters = ['text', 'json', 'markdown', 'junit'] as const
 /** The flags of commands that write a report. */
 export const reportFlags = {
   reporter: oneOf(reporters, ['FORM', 'text, json, markdown or junit (text)'], undefined),
-  output: text('FILE', 'Where the report is written (standard output)'),
+  output: outputFile('Where the report is written'),
 }
 
 /** Defaults to `critical`. */
@@ -76,7 +76,7 @@ function textOf({ title, groups, summary }: Report, colors: Colors, isQuiet: boo
  * StartError if the place is not writable.
  */
 export function requireWritable(flag: string, file: string): void {
-  if (file === '') throw new UsageError(`${flag} must name a file.`)
+  if (file === '-') throw new UsageError(`${flag} must name a file, and cannot be standard output.`)
   const place = path.resolve(file)
   let isFolder: boolean
   try {

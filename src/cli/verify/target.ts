@@ -8,7 +8,7 @@ import { wantedOf } from '../../contract/clause.js'
 import { clauses } from '../../contract/clauses/index.js'
 import { type TargetOptions, USUAL_MAX_CALLS } from '../../contract/target.js'
 import { openPlatform } from '../../platform.js'
-import { type CommandLine, sharedFlags, text, whole, yes } from '../command.js'
+import { type CommandLine, fileName, sharedFlags, text, whole, yes } from '../command.js'
 import { load } from '../load.js'
 import { failOnFlag, reportFlags } from '../report/reporter.js'
 
@@ -148,7 +148,7 @@ export const verifyFlags = {
   quiet: { ...sharedFlags.quiet, meaning: 'Print broken clauses only, and no progress' },
   strict: yes('Count broken decisions of Standin as failures, too'),
   only: text('GLOB', 'Only such clauses: AUTH-*,Errors,documented'),
-  openapi: text('FILE', "Check the GET operations of this OpenAPI document instead of the platform's"),
+  openapi: fileName("Check the GET operations of this OpenAPI document instead of the platform's"),
   target: text('URL', 'Base address of the target; live is upstream.baseUrl (a fresh stand-in)'),
   auth: text('URL', 'Address of its auth backend, without /auth/v1 (the same)'),
   'api-key': text('KEY', 'An API key of the target'),
@@ -163,7 +163,7 @@ export const verifyFlags = {
   against: text('URL', 'Also compare with another platform; live is upstream.baseUrl or its baseline'),
   'fail-on': failOnFlag('Which difference'),
   'update-baseline': yes('Save the shapes of the live answers'),
-  baseline: text('FILE', `The baseline file (${USUAL_BASELINE})`),
+  baseline: fileName(`The baseline file (${USUAL_BASELINE})`),
 }
 
 export type VerifyLine = CommandLine<typeof verifyFlags>
