@@ -1,8 +1,9 @@
 import { createClient } from '@supabase/supabase-js'
 import { expect, test } from 'vitest'
 import ws from 'ws'
+import { adminOf } from '../keys/people.js'
 import { platformWith, type Scene } from '../scene.js'
-import { WRONG_LOGIN } from '../sentences.js'
+import { BANNED, WRONG_LOGIN } from '../sentences.js'
 
 const clientOf = ({ authUrl, anonKey }: Scene) =>
   createClient(authUrl, anonKey, {
@@ -36,6 +37,21 @@ test('who signs up with a password can sign in with it, and with no other', asyn
   expect((await clientOf(platform).auth.signInWithPassword(ada)).data.user?.id).toBe(first.user.id)
   await expect(platform.signIn({ ...ada, password: 'wrong' })).rejects.toThrow(WRONG_LOGIN)
   expect((await platform.signIn({ email: ada.email })).user.id).toBe(first.user.id)
+})
+
+test('a session of a banned user is refused, and the error says so', async () => {
+  const platform = await platformWith()
+  const { user } = await platform.signIn({ email: 'ada@example.com' })
+  await adminOf(platform).updateUserById(user.id, { ban_duration: '1h' })
+  for (const wanted of [{ email: 'ada@example.com' }, { user_id: user.id }]) {
+    const response = await platform.ask('/__standin/sessions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(wanted),
+    })
+    expect([response.status, await response.json()]).toEqual([400, { error: BANNED }])
+  }
+  await expect(platform.signIn({ email: 'ada@example.com' })).rejects.toThrow(BANNED)
 })
 
 test('a configured user keeps what is configured', async () => {
