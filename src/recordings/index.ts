@@ -66,7 +66,10 @@ interface RecordingsParts {
 }
 
 export interface Recordings {
-  /** Lists the folder if that has not been done yet. Returns `undefined` if there is nothing to wait for. */
+  /**
+   * Lists the folder if that has not been done yet, and waits while too much is still to be written. Returns `undefined`
+   * if there is nothing to wait for.
+   */
   ready(): Promise<void> | undefined
   /**
    * Returns the observer that records an exchange with the live platform, or `undefined` if it is not recorded. Call
@@ -89,7 +92,7 @@ export function openRecordings(parts: RecordingsParts): Recordings {
   const identify = createIdentify(parts.redact, ignore)
   const recorder = createRecorder({ ...parts, shelf, identify })
   return {
-    ready: shelf.ready,
+    ready: () => shelf.ready() ?? recorder.room(),
     observerOf: recorder.observerOf,
     find: createFind({ ...parts, shelf, identify, ignore, written: recorder.flush }),
     flush: recorder.flush,
