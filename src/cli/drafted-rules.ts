@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { UsageError } from '../check/problem.js'
 import { notForARule } from '../core/errors.js'
 import { jsonOf } from '../core/json.js'
-import { bodyOf, inOrder, isStream, type RecordedRequest, type Recording } from '../recordings/index.js'
+import { bodyOf, inOrder, isStream, type RecordedRequest, type Recording, type Timed } from '../recordings/index.js'
 import { type DraftedRules, type DraftSource, draftsOf } from '../replies/index.js'
 import { command, outputFile } from './command.js'
 import { counted } from './format.js'
@@ -27,9 +27,7 @@ export const commands = {
       const kept = await folder.list()
       const read = await readEach(kept, folder.read, fileProgress(kept.length, flags))
       tellBroken(read)
-      const rules = rulesFrom(
-        inOrder(read.flatMap(one => (one.kind === 'read' ? [{ kept: one.kept, ...one.value }] : []))),
-      )
+      const rules = rulesFrom(read.flatMap(one => (one.kind === 'read' ? [{ kept: one.kept, ...one.value }] : [])))
       if (flags.output !== undefined) return writeRules(flags.output, rules)
       for (const note of notesOn(rules)) console.error(note)
       return rules.count === 0 ? 'No rule was drafted.\n' : rules.yaml
@@ -43,9 +41,9 @@ export function requireNew(flag: string, file: string): void {
   requireWritable(flag, file)
 }
 
-/** Drafts rules that repeat the answers of recordings, in order. */
-export function rulesFrom(recordings: readonly Recording[]): DraftedRules {
-  const texts = recordings.filter(({ response }) => isUtf8(bodyOf(response)))
+/** Drafts rules that repeat the answers of recordings, in the order in which these were made. */
+export function rulesFrom(recordings: readonly (Recording & Timed)[]): DraftedRules {
+  const texts = inOrder(recordings).filter(({ response }) => isUtf8(bodyOf(response)))
   const drafted = draftsOf(texts.map(sourceOf))
   const binary = recordings.length - texts.length
   if (binary === 0) return drafted

@@ -80,18 +80,17 @@ export const tellRequests = (platform: Platform, log: EventLog, { verbose }: Fla
 
 /** Reports problems, beginning with those that occurred before the log was loaded. */
 export function tellProblems(platform: Platform, log: EventLog): void {
-  const { misses, onMiss, violations } = platform
+  const { onMiss, violations } = platform
   const tellMiss = (miss: Miss) => log.problem({ event: 'miss', ...miss }, colors => missText(miss, colors))
   const tellViolations = (violating: EndpointViolations) =>
     log.problem({ event: 'violation', ...violating }, colors => violatingText(violating, colors))
-  for (const miss of misses().toReversed()) tellMiss(miss)
   for (const violating of violations.list().toReversed()) tellViolations(violating)
   onMiss(tellMiss)
   violations.onViolating(tellViolations)
 }
 
-/** Reports messages in the outbox: codes and links. */
-export const tellMessages = (platform: Platform, log: EventLog): void =>
+/** Reports messages in the outbox (codes and links), beginning with those that were sent before the log was loaded. */
+export const tellMessages = (platform: Pick<Platform, 'onMessage'>, log: Pick<EventLog, 'say'>): void =>
   platform.onMessage(message => log.say(messageEvent(message), colors => messageLine(message, colors)))
 
 /** Reports how a finished run went; with --quiet, only if it failed. Returns whether it failed. */

@@ -41,7 +41,7 @@ const importFile = command({
     const imported = importHar(har, origin, { base, ignore, redact: createRedact(rules) })
     for (const problem of imported.problems) console.error(harmless(wordProblem(problem)))
     if (imported.problems.length > 0) console.error('Entries with mistakes are left out.')
-    if (flags.rules !== undefined) return writeRules(flags.rules, rulesFrom([...imported.byKey.values()].flat()))
+    if (flags.rules !== undefined) return writeRules(flags.rules, rulesFrom([...imported.byKey].flatMap(numbered)))
     const progress = fileProgress(imported.byKey.size, flags)
     const { written, there } = await keep(folder, imported, { overwrite: flags.overwrite, progress })
     const data = inJson(imported, written, there)
@@ -71,6 +71,10 @@ const exportFile = command({
 })
 
 export const commands = { import: importFile, export: exportFile }
+
+/** The recordings of a key with the numbers that their files would have. */
+const numbered = ([key, recordings]: readonly [string, readonly Recording[]]) =>
+  recordings.map((recording, i) => ({ kept: { key, nth: i + 1 }, ...recording }))
 
 interface Keeping {
   readonly overwrite: boolean

@@ -45,6 +45,8 @@ export function createResponseBuffer(mostBytes: number) {
         return { atMs, bytes }
       })
     },
+    /** How much of it is in memory. */
+    heldBytes: held.bytes,
     drop: held.drop,
   }
 }
@@ -66,6 +68,7 @@ function createHeld() {
       inMemoryBytes = 0
     },
     take: async () => Buffer.concat([...(spill ? [await spill.take()] : []), ...inMemory]),
+    bytes: () => inMemoryBytes,
     drop(): void {
       inMemory = []
       spill?.drop()

@@ -21,7 +21,7 @@ export { messagesOf } from './json-rpc.js'
 export { keyOf } from './key.js'
 export { fileOf, type RecordingFile } from './names.js'
 export type { Library, ListedRecording, Miss, Receipt, RunReceipt } from './operations.js'
-export { inOrder } from './order.js'
+export { inOrder, type Timed } from './order.js'
 export { type Overview, overviewIn } from './overview.js'
 export type { PastExchange } from './past.js'
 export type { DelayedReply } from './play.js'
@@ -66,7 +66,10 @@ interface RecordingsParts {
 }
 
 export interface Recordings {
-  /** Lists the folder if that has not been done yet. Returns `undefined` if there is nothing to wait for. */
+  /**
+   * Lists the folder if that has not been done yet, and waits while too much is still to be written. Returns `undefined`
+   * if there is nothing to wait for.
+   */
   ready(): Promise<void> | undefined
   /**
    * Returns the observer that records an exchange with the live platform, or `undefined` if it is not recorded. Call
@@ -89,7 +92,7 @@ export function openRecordings(parts: RecordingsParts): Recordings {
   const identify = createIdentify(parts.redact, ignore)
   const recorder = createRecorder({ ...parts, shelf, identify })
   return {
-    ready: shelf.ready,
+    ready: () => shelf.ready() ?? recorder.room(),
     observerOf: recorder.observerOf,
     find: createFind({ ...parts, shelf, identify, ignore, written: recorder.flush }),
     flush: recorder.flush,

@@ -1,8 +1,8 @@
 /** The order of recordings that count as the same request, although their names have different keys. */
 import type { RecordingFile } from './names.js'
 
-interface Timed {
-  readonly kept: RecordingFile
+export interface Timed {
+  readonly kept: Pick<RecordingFile, 'key' | 'nth'>
   readonly recordedAt: string
 }
 

@@ -39,6 +39,13 @@ const BUSY = 5
 const PAUSE_MS = 10
 /** With more recordings in memory than this, none waits any longer. */
 const MOST_WAITING = 2000
+/**
+ * Requests that are all new may come in for minutes faster than files are written. Once the recordings in memory take
+ * about this much, further requests wait until some are written.
+ */
+const MOST_BYTES = 128 * 1_048_576
+/** What a recording takes until it is written, besides the bytes of its bodies. */
+const RECORDING_BYTES = 20_480
 
 /** An exchange that is being recorded. */
 interface OpenRecording {
@@ -65,7 +72,7 @@ interface ObservedAnswer extends OpenRecording {
 
 export function createRecorder(parts: RecorderParts) {
   const { run, maxBytes } = parts
-  const { noteRequest, write, flush } = createWriter(parts)
+  const { noteRequest, write, flush, room } = createWriter(parts)
   return {
     /** Observes an exchange from its beginning; `undefined` if it is not recorded. The folder must have been listed. */
     observerOf(exchange: Exchange): NamedObserver | undefined {
@@ -77,6 +84,8 @@ export function createRecorder(parts: RecorderParts) {
     },
     /** Resolves when everything that has ended so far is on disk. */
     flush,
+    /** Resolves when there is memory for another recording. Returns `undefined` if there is. */
+    room,
   }
 }
 
@@ -107,6 +116,8 @@ function createWriter(parts: RecorderParts) {
   const { shelf, run, warn, report } = parts
   let writing: Promise<void> = Promise.resolve()
   let waiting = 0
+  let waitingBytes = 0
+  const forRoom: (() => void)[] = []
   let requests = 0
   let requestsBefore = 0
   const pauses = createPauses()
@@ -144,21 +155,30 @@ function createWriter(parts: RecorderParts) {
     }
   }
 
+  function written(own: number): void {
+    waiting--
+    waitingBytes -= own
+    if (waitingBytes < MOST_BYTES) for (const resolve of forRoom.splice(0)) resolve()
+  }
+
   return {
     noteRequest(): void {
       requests++
     },
     write(seen: ObservedAnswer): void {
+      const own = RECORDING_BYTES + (seen.exchange.body?.length ?? 0) + seen.gathered.heldBytes()
       waiting++
+      waitingBytes += own
       writing = writing.then(quietMoment).then(() =>
         keep(seen)
           .catch(error => {
             seen.gathered.drop()
             failed(seen.kept, error)
           })
-          .finally(() => void waiting--),
+          .finally(() => written(own)),
       )
     },
+    room: () => (waitingBytes < MOST_BYTES ? undefined : new Promise<void>(resolve => void forRoom.push(resolve))),
     flush: () => pauses.without(() => writing),
   }
 }

@@ -72,11 +72,13 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
     if (again?.kind === 'found') return forClient(again, exchange)
     if (opensServerStream(exchange)) return { kind: 'found', played: { reply: noServerStream(), afterMs: 0 } }
     const candidates = again ? [] : await candidatesFor(identified.request, shelf)
-    const renamed = again ?? (await search(identified, count, choosing, byPresentKey(candidates, ignore)))
+    const ofPresentKey = byPresentKey(candidates, ignore)
+    const renamed = again ?? (await search(identified, count, choosing, ofPresentKey))
     if (renamed?.kind === 'found') return forClient(renamed, exchange)
+    const why = renamed && `${renamed.why}${adviceOn(ofPresentKey(identified.key))}`
     const near = renamed ? undefined : nearest(identified.request, candidates, ignore)
     exchange.nearest = near && { file: near.kept.file, differences: near.differences }
-    return missed(identified.request, { exchange, unfit: renamed?.why, near }, run)
+    return missed(identified.request, { exchange, unfit: why, near }, run)
   }
 }
 
@@ -171,6 +173,13 @@ function missed(request: RecordedRequest, { exchange, unfit, near }: Missed, run
   run.missed({ at: new Date().toISOString(), scope, method, path, reason: why, nearest })
   const title = callOf(request) ?? `${method} ${exchange.path}`
   return { kind: 'miss', title, why, isKnownPath: unfit !== undefined || near !== undefined }
+}
+
+/** A recording under the present key hides those under an outdated one (byPresentKey). */
+function adviceOn([first, ...others]: readonly RecordingFile[]): string {
+  if (!first) return ''
+  const files = others.length === 0 ? first.file : `${first.file} and ${others.length} more`
+  return ` The name of ${files} is outdated: run "standin recordings rename", or what is recorded next is played instead.`
 }
 
 const unfit = (why: string): Unfit => ({ kind: 'unfit', why })

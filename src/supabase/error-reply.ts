@@ -41,6 +41,7 @@ const named: Readonly<Record<string, { readonly code: string; readonly message?:
   },
   invalid_json: { code: 'bad_json' },
   unmet_expectation: { code: 'validation_failed' },
+  not_one_host: { code: 'validation_failed' },
   body_too_large: {
     code: 'request_entity_too_large',
     message: 'Request body too large (max 1048576 bytes)',

@@ -35,7 +35,10 @@ export function challengeIn({ code_challenge, code_challenge_method }: Challenge
   return { code_challenge, code_challenge_method: code_challenge_method.toLowerCase() }
 }
 
-/** Stores the challenge for the link that is sent to `userId`, in place of that for an earlier link of its kind. */
+/**
+ * Stores the challenge for the link that is sent to `userId`, in place of that for an earlier link of its kind. Removes
+ * the user's flows whose code has expired: the app never came back for them.
+ */
 export async function beginFlow(
   backend: Backend,
   { flow_states }: Tables,
@@ -44,6 +47,9 @@ export async function beginFlow(
   method: string,
 ): Promise<void> {
   await flow_states.remove(waiting(userId, method))
+  for (const flow of await flow_states.find({ user_id: userId })) {
+    if (flow.auth_code_issued_at !== null && hasExpired(backend, flow)) await flow_states.remove({ id: flow.id })
+  }
   // A plain challenge is the verifier itself.
   const isPlain = challenge.code_challenge_method !== 's256'
   await flow_states.insert({
@@ -91,12 +97,14 @@ export async function endFlow(
 ): Promise<FlowStateRow> {
   const [flow] = await flow_states.find({ auth_code: digestOf(authCode) })
   if (!flow) throw flowStateNotFound()
-  const begunAt = Date.parse(flow.auth_code_issued_at ?? flow.created_at)
-  if (backend.now() > begunAt + FLOW_SECONDS * 1000) throw flowStateExpired()
+  if (hasExpired(backend, flow)) throw flowStateExpired()
   if (!answers(verifier, flow)) throw badCodeVerifier()
   await flow_states.remove({ id: flow.id })
   return flow
 }
+
+const hasExpired = ({ now }: Backend, { auth_code_issued_at, created_at }: FlowStateRow) =>
+  now() > Date.parse(auth_code_issued_at ?? created_at) + FLOW_SECONDS * 1000
 
 const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url')
 

@@ -13,8 +13,12 @@ export interface Grant {
   readonly refreshToken: string
 }
 
-/** Begins a session for a user who has just authenticated. `method` is the name of the proof in the `amr` claim. */
+/**
+ * Begins a session for a user who has just authenticated. `method` is the name of the proof in the `amr` claim. Throws a
+ * 400 for a banned user.
+ */
 export async function startSession(backend: Backend, tables: Tables, user: UserRow, method: string): Promise<Grant> {
+  if (isBanned(user, backend.now())) throw userBanned()
   const at = momentOf(backend)
   const session: SessionRow = {
     id: randomUUID(),

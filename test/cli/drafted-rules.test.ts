@@ -196,3 +196,19 @@ test('a HAR file becomes rules instead of recordings', async () => {
   ])
   expect(existsSync(path.join(started.dir, 'fixtures/recordings'))).toBe(false)
 })
+
+test('answers in a HAR file to requests that one rule matches follow each other in time', async () => {
+  const turns = ['one', 'two', 'three']
+  // A parameter that is no condition of a rule, but part of what is recorded.
+  const path = (i: number) => `/builder/next?page[at]=${i % 2}`
+  const entries = turns.map((word, i) =>
+    fromChrome({ method: 'GET', path: path(i), text: `["${word}"]`, at: `2026-03-01T12:00:0${i}.000Z` }),
+  )
+  const { dir, ended } = runIn(['import', 'app.har', '--base', LIVE, '--rules', 'drafted.yaml'], {
+    files: { 'app.har': JSON.stringify(harWith(...entries)) },
+  })
+  await ended
+  expect(parse(readFileSync(`${dir}/drafted.yaml`, 'utf8'))).toMatchObject([
+    { replies: turns.map(word => ({ json: [word] })) },
+  ])
+})

@@ -1,5 +1,6 @@
 import { Server } from 'node:http'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { tellMessages } from '../../src/cli/event-log.js'
 import { openPlatform } from '../../src/platform.js'
 import { documentOf, operationsOf } from '../platform/openapi/document.js'
 import { platformWith } from '../scene.js'
@@ -57,4 +58,17 @@ test('a request to any path, sent the moment the port is open, gets the answer t
   const late = await open()
   onTestFinished(() => late.stop())
   expect(await first).toEqual(await statusesOf(late.url, asked, apiKey))
+})
+
+test('the log tells an email that was sent before the log was loaded', async () => {
+  const platform = await open()
+  onTestFinished(() => platform.stop())
+  await fetch(`${platform.authUrl}/auth/v1/otp`, {
+    method: 'POST',
+    headers: { apikey: platform.anonKey },
+    body: '{"email":"ada@example.com"}',
+  })
+  const say = vi.fn()
+  tellMessages(platform, { say })
+  expect(say.mock.calls).toMatchObject([[{ event: 'message', recipient: 'ada@example.com' }, expect.any(Function)]])
 })

@@ -1,6 +1,5 @@
-import { createClient } from '@supabase/supabase-js'
 import { describe, expect, test } from 'vitest'
-import ws from 'ws'
+import { clientOf } from '../keys/people.js'
 import { platformWith, type Scene } from '../scene.js'
 import { kinds } from '../state/kinds.js'
 
@@ -9,12 +8,9 @@ const bare = { bearer: null } as const
 const ada = { email: 'ada@example.com', password: 'correct horse battery' }
 const grace = { email: 'grace@example.com', password: 'correct horse battery' }
 
-const clientOf = ({ authUrl, anonKey }: Scene) =>
-  createClient(authUrl, anonKey, { auth: { persistSession: false }, realtime: { transport: ws as never } }).auth
-
 /** Signs in, and gives back what a client has then. */
 async function signedIn(platform: Scene, person = ada) {
-  const auth = clientOf(platform)
+  const { auth } = clientOf(platform, platform.anonKey)
   const { data } = await auth.signInWithPassword(person)
   if (!data.session) throw new Error('The user is not signed in.')
   return { auth, token: data.session.access_token, refresh: data.session.refresh_token, userId: data.session.user.id }

@@ -4,6 +4,13 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import path from 'node:path'
 import { constants, createGzip, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { openFolder } from '../../src/recordings/index.js'
+import { createRecorder } from '../../src/recordings/recorder.js'
+import { createRun } from '../../src/recordings/run.js'
+import { createShelf } from '../../src/recordings/shelf.js'
+import { createRedact } from '../../src/redact/index.js'
+import { folderWith } from '../command.js'
+import { exchangeWith } from '../exchanges.js'
 import { hello } from '../scene.js'
 import { liveWith, saying, tape } from './live.js'
 
@@ -454,4 +461,23 @@ test('what has just been recorded is played at once after a switch to replay', a
   switchMode('replay')
   expect(await (await chat(hello)).json()).toEqual({ count: 1 })
   expect(receipt()).toMatchObject({ recorded: 1, served: 1, missed: 0 })
+})
+
+test('requests wait while the recordings that are still to be written fill their share of the memory', async () => {
+  const redaction = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
+  const request = { method: 'POST', path: '/v1/chat/completions', query: '', body: { kind: 'none' } } as const
+  const recorder = createRecorder({
+    ...{ shelf: createShelf(openFolder(folderWith())), run: createRun(() => {}), redact: redaction },
+    identify: () => ({ request, key: '0123456789ab', redaction: redaction([]) }),
+    ...{ save: 'all', maxBytes: 1000, warn: () => {}, report: () => {} },
+  })
+  expect(recorder.room()).toBeUndefined()
+  const observer = recorder.observerOf(exchangeWith({ body: Buffer.alloc(128 * 1_048_576) }))
+  observer?.head(200, [])
+  observer?.end(true)
+  const room = recorder.room()
+  expect(room).toBeInstanceOf(Promise)
+  await recorder.flush()
+  await room
+  expect(recorder.room()).toBeUndefined()
 })

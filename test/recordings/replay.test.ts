@@ -503,6 +503,19 @@ test('requests that a field ignored later makes the same are played in the order
   expect(await countsOf(chat, runs)).toEqual([1, 2, 3, 4, 5])
 })
 
+test('what is recorded behind requests that a field ignored later makes the same says that it will hide them', async () => {
+  const live = await liveWith(saying({ count: 3 }))
+  const { replaying, files } = await taped([poll(1), poll(2)])
+  // biome-ignore lint/suspicious/noThenProperty: the name of the option
+  const recordings: PlatformOptions['recordings'] = { ignore: ['metadata.run'], then: 'miss', onMiss: 'record' }
+  const { chat, misses } = await replaying({ upstream: { baseUrl: live.url }, recordings })
+  expect(await countsOf(chat, [poll(3), poll(4), poll(5)])).toEqual([1, 2, 3])
+  const [miss, ...others] = misses()
+  expect(others).toEqual([])
+  expect(miss?.reason).toMatch(/^All 2 .*standin recordings rename/)
+  expect(files().some(file => miss?.reason.includes(`${file} and 1 more`))).toBe(true)
+})
+
 test('with a field that is ignored later a stream is still given as a whole answer', async () => {
   const { replaying } = await tapedStream({ body: { ...poll(1), stream: true } })
   const { chat } = await replaying({ recordings: { ignore: ['metadata.run'] } })

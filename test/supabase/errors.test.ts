@@ -140,11 +140,14 @@ test.each([
   expect(told).toMatchObject({ status: 400, code: 'bad_json' })
 })
 
-test('an expectation that cannot be met is refused with a code of Supabase', async () => {
+test.each([
+  ['an expectation that cannot be met', 'Expect: a-miracle', 417],
+  ['a second host', 'Host: other', 400],
+])('%s is refused with a code of Supabase', async (_what, header, status) => {
   const { url } = await backendWith()
   const wire = await wireTo(url)
-  await wire.say(onTheWire('GET /auth/v1/settings', ['Expect: a-miracle', 'Connection: close']))
-  expect(await wire.rest()).toMatch(/^HTTP\/1\.1 417 .*"error_code":"validation_failed"/s)
+  await wire.say(onTheWire('GET /auth/v1/settings', [header, 'Connection: close']))
+  expect(await wire.rest()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*"error_code":"validation_failed"`, 's'))
 })
 
 test('what Supabase cannot keep is refused, not broken by', async () => {

@@ -115,6 +115,17 @@ test('signing up again before confirming sends another code and changes nothing 
   expect((await client().auth.signInWithPassword({ email, password: 'another one' })).error).not.toBeNull()
 })
 
+test('a banned user who has not confirmed their address gets no session by signing up again', async () => {
+  const { ask, admin } = await backendWith()
+  const { email, password } = newUser()
+  await admin.createUser({ email, password, ban_duration: '1h' })
+  expect(await refusal(ask('/signup', { body: { email, password } }))).toMatchObject({
+    status: 400,
+    code: 'user_banned',
+  })
+  expect((await admin.listUsers()).data.users[0]).not.toHaveProperty('email_confirmed_at')
+})
+
 test('an address that is taken is told where addresses are not confirmed', async () => {
   const { client } = await backendWith()
   const { email, password } = newUser()

@@ -1,19 +1,12 @@
-import { createClient } from '@supabase/supabase-js'
 import { expect, test } from 'vitest'
-import ws from 'ws'
-import { platformWith, type Scene } from '../scene.js'
-import { WRONG_LOGIN } from '../sentences.js'
-
-const clientOf = ({ authUrl, anonKey }: Scene) =>
-  createClient(authUrl, anonKey, {
-    auth: { persistSession: false, autoRefreshToken: false },
-    realtime: { transport: ws as never },
-  })
+import { adminOf, clientOf } from '../keys/people.js'
+import { platformWith } from '../scene.js'
+import { BANNED, WRONG_LOGIN } from '../sentences.js'
 
 test('a session that was handed out is one that the client carries on with', async () => {
   const platform = await platformWith()
   const { session, accessToken, user, expiresAt } = await platform.signIn({ email: 'Ada@Example.com' })
-  const client = clientOf(platform)
+  const client = clientOf(platform, platform.anonKey)
   const { data, error } = await client.auth.setSession(session)
   expect(error).toBeNull()
   expect(data.user).toMatchObject({ id: user.id, email: 'ada@example.com' })
@@ -33,9 +26,24 @@ test('who signs up with a password can sign in with it, and with no other', asyn
   const platform = await platformWith()
   const ada = { email: 'ada@example.com', password: 'correct horse' }
   const first = await platform.signIn(ada)
-  expect((await clientOf(platform).auth.signInWithPassword(ada)).data.user?.id).toBe(first.user.id)
+  expect((await clientOf(platform, platform.anonKey).auth.signInWithPassword(ada)).data.user?.id).toBe(first.user.id)
   await expect(platform.signIn({ ...ada, password: 'wrong' })).rejects.toThrow(WRONG_LOGIN)
   expect((await platform.signIn({ email: ada.email })).user.id).toBe(first.user.id)
+})
+
+test('a session of a banned user is refused, and the error says so', async () => {
+  const platform = await platformWith()
+  const { user } = await platform.signIn({ email: 'ada@example.com' })
+  await adminOf(platform).updateUserById(user.id, { ban_duration: '1h' })
+  for (const wanted of [{ email: 'ada@example.com' }, { user_id: user.id }]) {
+    const response = await platform.ask('/__standin/sessions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(wanted),
+    })
+    expect([response.status, await response.json()]).toEqual([400, { error: BANNED }])
+  }
+  await expect(platform.signIn({ email: 'ada@example.com' })).rejects.toThrow(BANNED)
 })
 
 test('a configured user keeps what is configured', async () => {
@@ -61,7 +69,7 @@ test('keys open the model until they expire by the clock of the platform', async
 
 test('mail is waited for, with its code and its link', async () => {
   const platform = await platformWith()
-  const client = clientOf(platform)
+  const client = clientOf(platform, platform.anonKey)
   const coming = platform.outbox.waitFor({ to: 'Ada@example.com' })
   await client.auth.signInWithOtp({ email: 'ada@example.com' })
   const { code, link, channel, to } = await coming
@@ -78,7 +86,7 @@ test('mail that does not come is an error that lists what did', async () => {
   await expect(platform.outbox.waitFor({ to: 'bob@example.com' }, { timeoutMs: 20 })).rejects.toThrow(
     "No message matching { to: 'bob@example.com' } arrived within 20 ms.\nThe outbox is empty.",
   )
-  await clientOf(platform).auth.signInWithOtp({ email: 'ada@example.com' })
+  await clientOf(platform, platform.anonKey).auth.signInWithOtp({ email: 'ada@example.com' })
   await expect(platform.outbox.waitFor({ to: /^bob@/ }, { timeoutMs: 20 })).rejects.toThrow(
     /What came:\n {2}email \w+ to ada@example\.com · \w/,
   )

@@ -96,7 +96,6 @@ async function signedIn(
   return state.write(async tables => {
     const now = await tables.users.get(user.id)
     if (now?.encrypted_password !== kept) return undefined
-    if (isBanned(now, backend.now())) throw userBanned()
     if (renewed !== undefined) await tables.users.update(user.id, { encrypted_password: renewed })
     return startSession(backend, tables, now, 'password')
   })
@@ -120,7 +119,6 @@ async function byAuthCode(backend: Backend, exchange: Exchange): Promise<Reply> 
     const flow = await endFlow(backend, tables, auth_code, code_verifier)
     const user = flow.user_id === null ? undefined : await tables.users.get(flow.user_id)
     if (!user) throw flowStateNotFound()
-    if (isBanned(user, backend.now())) throw userBanned()
     return startSession(backend, tables, user, flow.authentication_method)
   })
   return granted(backend, exchange, grant)
