@@ -224,7 +224,8 @@ export const wrongKind = failure(
 /** For a row that a resource does not have, or that belongs to another user. */
 export const noSuchRow = failure(404, 'not_found', (id: string) => `There is no ${JSON.stringify(shortened(id))} here.`)
 
-const shortened = (id: string) => (id.length > 100 ? `${id.slice(0, 100)}…` : id)
+/** What a client sent, as long as a sentence can quote it. */
+export const shortened = (text: string) => (text.length > 100 ? `${text.slice(0, 100)}…` : text)
 
 // Not documented. Our choice (design §2): the usual status, and always `{ error }`.
 
