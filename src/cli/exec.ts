@@ -68,10 +68,15 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   return code === 0 && hasFailed ? EXIT_MISSED : code
 }
 
-/** The app must never get a live key, so inherited ones are removed from its environment. */
+/** The app must never get a live key, so inherited ones are removed from its environment, whatever their names. */
 function environmentFor(platform: Platform): NodeJS.ProcessEnv {
   const { STANDIN_UPSTREAM_API_KEY: _apiKey, STANDIN_UPSTREAM_ANON_KEY: _anonKey, ...rest } = process.env
-  return { ...rest, ...Object.fromEntries(environmentOf(platform)) }
+  const { apiKey, anonKey } = platform.loaded.config.upstream
+  const isLive = (value = '') => value !== '' && [apiKey, anonKey].includes(value)
+  return Object.fromEntries([
+    ...Object.entries(rest).filter(([_name, value]) => !isLive(value)),
+    ...environmentOf(platform),
+  ])
 }
 
 /** Installed before the port opens, so that no signal can leave the child running alone. */

@@ -1,5 +1,5 @@
 /** Watches the files from which a platform was configured, and calls back when one changes. */
-import { type FSWatcher, statSync, watch } from 'node:fs'
+import { type FSWatcher, lstatSync, readlinkSync, statSync, watch } from 'node:fs'
 import path from 'node:path'
 import { findReplyFiles } from '../replies/index.js'
 
@@ -27,15 +27,17 @@ export function watchFiles(
 ): () => void {
   const dir = path.dirname(configFile)
   const names = [configFile, path.join(dir, '.env'), ...more]
-  const folders = [dir, ...more.map(file => path.dirname(file))]
-  const places = [
-    ...folders.map(folder => ({ folder, recursive: false })),
-    ...replies.map(pattern => placeOf(pattern, dir)),
-  ]
-  const watchers = createWatchers(places, settle)
+  const patterns = replies.map(pattern => placeOf(pattern, dir))
+  const watchers = createWatchers(settle)
   let timer: NodeJS.Timeout | undefined
   let last: string | undefined
   let over = false
+  let files: readonly string[] = names
+
+  function follow() {
+    const folders = new Set(files.flatMap(file => foldersOf(file)))
+    watchers.follow([...[...folders].map(folder => ({ folder, recursive: false })), ...patterns])
+  }
 
   function settle() {
     clearTimeout(timer)
@@ -44,15 +46,18 @@ export function watchFiles(
 
   async function look() {
     if (over) return
-    watchers.follow()
-    const files = [...names, ...(await findReplyFiles(replies, dir))]
+    follow()
+    const found = await findReplyFiles(replies, dir)
+    if (over) return
+    files = [...names, ...found]
+    // There may be links among what was found.
+    follow()
     const seen = files.map(traceOf).join('\n')
     const isNew = last === undefined ? files.some(file => changedAtMs(file) >= readAtMs) : seen !== last
     last = seen
-    if (isNew && !over) changed()
+    if (isNew) changed()
   }
 
-  watchers.follow()
   // An error here also makes reading fail, and is reported then.
   look().catch(changed)
   return () => {
@@ -71,7 +76,7 @@ interface Place {
  * Watches folders, or the nearest existing parent of each. `follow` must be called when folders may have appeared or
  * disappeared.
  */
-function createWatchers(places: readonly Place[], changed: () => void) {
+function createWatchers(changed: () => void) {
   const watchers = new Map<string, FSWatcher>()
 
   function open({ folder, recursive }: Place): FSWatcher | undefined {
@@ -86,7 +91,7 @@ function createWatchers(places: readonly Place[], changed: () => void) {
   }
 
   return {
-    follow() {
+    follow(places: readonly Place[]) {
       // If two patterns share a folder, the recursive one wins.
       const byDepth = places.toSorted((a, b) => Number(a.recursive) - Number(b.recursive))
       const wanted = new Map(byDepth.map(place => [identityOf(nearestFolder(place.folder)), place]))
@@ -112,6 +117,25 @@ function placeOf(pattern: string, dir: string): Place {
   const wild = parts.findIndex(part => /[*?[\]{}!]/.test(part))
   const fixed = wild < 0 ? parts.length - 1 : wild
   return { folder: path.resolve(dir, parts.slice(0, fixed).join('/') || '.'), recursive: fixed < parts.length - 1 }
+}
+
+/** As many as Linux follows. */
+const MOST_LINKS = 40
+
+/** The folders in which a change can replace a file: its own, and that of each link that leads to it. */
+function foldersOf(file: string, mostLinks = MOST_LINKS): readonly string[] {
+  const link = mostLinks > 0 ? firstLinkOf(file) : undefined
+  if (link === undefined) return [path.dirname(file)]
+  const folder = path.dirname(link)
+  return [folder, ...foldersOf(path.resolve(folder, readlinkSync(link), path.relative(link, file)), mostLinks - 1)]
+}
+
+/** The first part of a path that is a link. Those in the root, such as /tmp on macOS, belong to the system. */
+function firstLinkOf(file: string): string | undefined {
+  const above = path.dirname(file)
+  if (path.dirname(above) === above) return undefined
+  const isLink = () => lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()
+  return firstLinkOf(above) ?? (isLink() ? file : undefined)
 }
 
 const statsOf = (file: string) => statSync(file, { throwIfNoEntry: false })

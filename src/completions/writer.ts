@@ -2,6 +2,7 @@
 
 import { letterAt } from './events.js'
 import type { JsonFields, VendorCall, VendorChoice } from './reader.js'
+import { estimated } from './tokens/index.js'
 
 /** The first values of texts that are sent in pieces. Reasoning is left out until there is some. */
 const beginnings = { reasoning_content: undefined, reasoning: undefined, content: '', refusal: null }
@@ -16,7 +17,7 @@ type Cut = (text: string) => readonly string[]
  */
 export function stepsOf(
   { index, message, logprobs, finish_reason = null, ...others }: VendorChoice,
-  cut: Cut = wordsOf,
+  cut: Cut = estimated.pieces,
 ): readonly JsonFields[] {
   const { tool_calls, function_call, ...plain } = message
   const texts = spoken.filter(name => plain[name])
@@ -88,9 +89,6 @@ function surePieces(name: string, text: string, logprobs: VendorLogprobs, cut: C
 /** Those of these lists that exist, as empty lists. */
 const emptied = (logprobs: JsonFields, names: readonly string[]): JsonFields =>
   Object.fromEntries(names.filter(name => isList(name) && name in logprobs).map(name => [name, logprobs[name] && []]))
-
-/** Words with the space before them, long ones in parts. */
-const wordsOf = (text: string): readonly string[] => text.match(/\s*\S{1,12}|\s+$/gu) ?? []
 
 /** A part of a text, with the entries of its tokens. */
 interface TokenPiece {

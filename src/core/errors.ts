@@ -224,7 +224,8 @@ export const wrongKind = failure(
 /** For a row that a resource does not have, or that belongs to another user. */
 export const noSuchRow = failure(404, 'not_found', (id: string) => `There is no ${JSON.stringify(shortened(id))} here.`)
 
-const shortened = (id: string) => (id.length > 100 ? `${id.slice(0, 100)}…` : id)
+/** What a client sent, as long as a sentence can quote it. */
+export const shortened = (text: string) => (text.length > 100 ? `${text.slice(0, 100)}…` : text)
 
 // Not documented. Our choice (design §2): the usual status, and always `{ error }`.
 
@@ -340,7 +341,6 @@ export const loopbackOnly = failure(
   'The control API of a mounted platform answers on loopback addresses only, such as 127.0.0.1.',
 )
 
-/** For handlers that outlive their platform. */
 export const noFileDescriptors = failure(
   503,
   'no_file_descriptors',
@@ -348,6 +348,10 @@ export const noFileDescriptors = failure(
   { hint: 'Too many files and connections are open. Close some connections, or allow more with "ulimit -n".' },
 )
 
+/** With these codes, the system refuses to open another file or connection. */
+export const hasNoDescriptor = (code: string | undefined) => code === 'EMFILE' || code === 'ENFILE'
+
+/** For handlers that outlive their platform. */
 export const hasStopped = failure(503, 'has_stopped', 'The platform has been stopped.')
 
 /** Also a 424. `title` is the request in words; `why` is a sentence that names the most similar recording, if there is any. */

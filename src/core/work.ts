@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { availableParallelism, devNull } from 'node:os'
 import { type Context, createContext, Script } from 'node:vm'
 import type { Worker } from 'node:worker_threads'
-import { noFileDescriptors } from './errors.js'
+import { hasNoDescriptor, noFileDescriptors } from './errors.js'
 
 /**
  * Work that pauses at each `yield` and returns its result. Pausing is very cheap, so it may be done for every line of a
@@ -150,8 +150,7 @@ function requireDescriptors(): void {
   try {
     while (opened.length < DESCRIPTORS) opened.push(openSync(devNull, 'r'))
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EMFILE' || code === 'ENFILE') throw noFileDescriptors()
+    if (hasNoDescriptor((error as NodeJS.ErrnoException).code)) throw noFileDescriptors()
   } finally {
     opened.forEach(closeSync)
   }

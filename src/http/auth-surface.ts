@@ -5,8 +5,8 @@ import type { Routes } from '../platform-api/index.js'
 import { authErrorReply } from '../supabase/error-reply.js'
 import { codeOfStatus } from '../supabase/errors.js'
 import { type Gateway, isOpenAtGateway } from '../supabase/gateway.js'
-import type { Cors } from './cors.js'
-import { everyMethod, type Live, type Surface } from './stage.js'
+import { type Cors, everyMethod } from './cors.js'
+import type { Live, Surface } from './stage.js'
 
 /** Supabase's own limit. */
 export const AUTH_BODY_BYTES = 1_048_576
@@ -36,7 +36,7 @@ export const localAuthSurface = ({ routes, gateway, cors }: Backend): Surface =>
   ...common,
   cors,
   bodyLimitBytes: AUTH_BODY_BYTES,
-  options: async ({ path }) => ({ methods: (await routes()).methodsOf(path) }),
+  methodsOf: async ({ path }) => (await routes()).methodsOf(path),
   async enter(exchange) {
     const { method, path } = exchange
     const found = await routes()
@@ -57,7 +57,7 @@ export const liveAuthSurface = (live: Pick<Live, 'cors' | 'origins' | 'proxy'>):
   cors: live.cors,
   live: { ...live, mayReach: () => true, mayBeLinked: isOpenAtGateway },
   bodyLimitBytes: LIVE_AUTH_BODY_BYTES,
-  options: () => ({ methods: everyMethod }),
+  methodsOf: () => everyMethod,
   enter: () => anonymous,
   answer: () => ({ kind: 'forward' }),
 })

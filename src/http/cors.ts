@@ -1,7 +1,6 @@
 /** Which pages may call: those of other origins the platform (Fetch standard, "CORS protocol"), only our own the control API and the dashboard. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { foreignHost, foreignOrigin } from '../core/errors.js'
-import type { Reply } from '../core/exchange.js'
 import type { Pages } from '../core/origins.js'
 
 export interface Cors {
@@ -9,8 +8,6 @@ export interface Cors {
   readonly forNoOrigin: readonly string[]
   /** The CORS headers of a response, as node's flat array. */
   headersFor(origin: string | undefined): readonly string[]
-  /** The response to a preflight. It needs no credential, since browsers send none with it. */
-  preflight(headers: IncomingHttpHeaders, methods: readonly string[]): Reply
 }
 
 const forAll = ['access-control-allow-origin', '*', 'access-control-expose-headers', '*']
@@ -18,7 +15,6 @@ const forNone = ['vary', 'Origin']
 
 /** Unless every page is allowed, the response names the origin that asked. */
 export const createCors = (isAllowed: Pages): Cors => ({
-  preflight,
   forNoOrigin: isAllowed === '*' ? forAll : forNone,
   headersFor(origin) {
     if (isAllowed === '*') return forAll
@@ -32,7 +28,6 @@ export const createCors = (isAllowed: Pages): Cors => ({
  * given `*` (Fetch standard, "CORS protocol and credentials").
  */
 export const createAuthCors = (isAllowed: Pages): Cors => ({
-  preflight,
   forNoOrigin: forNone,
   headersFor(origin) {
     if (origin === undefined || (isAllowed !== '*' && !isAllowed(origin))) return forNone
@@ -45,16 +40,21 @@ export const createAuthCors = (isAllowed: Pages): Cors => ({
   },
 })
 
-function preflight(headers: IncomingHttpHeaders, methods: readonly string[]): Reply {
+export const everyMethod: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']
+
+/**
+ * The answer to a preflight, on every path: a page must be able to read the 404 of an unknown path, and the 405 of an
+ * unknown method. It needs no credential, since browsers send none with it.
+ */
+export function preflightHeaders(headers: IncomingHttpHeaders): readonly string[] {
   const requestedHeaders = headers['access-control-request-headers']
-  const answers = [
-    ...['access-control-allow-methods', methods.join(', ')],
+  return [
+    ...['access-control-allow-methods', everyMethod.join(', ')],
     ...(requestedHeaders === undefined ? [] : ['access-control-allow-headers', requestedHeaders]),
     // Chromium asks for this consent before a page from the internet may call a server on this machine.
     ...('access-control-request-private-network' in headers ? ['access-control-allow-private-network', 'true'] : []),
     ...['access-control-max-age', '600'],
   ]
-  return { kind: 'reply', status: 204, contentType: '', body: '', headers: answers }
 }
 
 /** Whether an OPTIONS request is a browser's preflight. */

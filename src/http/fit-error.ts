@@ -47,7 +47,7 @@ export function fitted(
   const value = isWhole ? jsonOf(text) : undefined
   const isError = isObject(value) && typeof value.error === 'string'
   if (isError && (status !== 404 || typeof value.path === 'string')) {
-    return isJsonType(type) ? undefined : { headers: withJsonType(headers), body }
+    return isJsonType(type) ? undefined : { headers: ofJson(headers, /^content-type$/i), body }
   }
   // Only the path is missing. Everything else in the body stays as it is.
   const fitting =
@@ -79,10 +79,9 @@ function fittedReply(reply: Reply, request: MethodAndUrlPath): Reply {
   const found = fitted({ status, headers, body: bytes.subarray(0, MOST_ERROR_BYTES), isWhole }, request)
   if (!found) return reply
   const { headers: ours, body } = found
-  const isOfBody = (_: string, i: number) => /^content-(type|length)$/i.test(ours[i - (i % 2)] ?? '')
   return {
     ...{ ...reply, contentType: headerIn(ours, 'content-type') ?? '' },
-    ...{ headers: ours.filter((one, i) => !isOfBody(one, i)), body: body.toString() },
+    ...{ headers: without(ours, /^content-(type|length)$/i), body: body.toString() },
     upstream: asUpstream(headers, bytes),
   }
 }
@@ -112,13 +111,11 @@ export const asUpstream = (headers: readonly string[], body: Buffer, bytes = bod
 const ofBody =
   /^(content-(type|length|encoding|language|location|disposition|range|md5|digest)|transfer-encoding|etag|last-modified|accept-ranges|(repr-)?digest)$/i
 
-const ofJson = (headers: readonly string[]) => [
-  ...headers.filter((_, i) => !ofBody.test(headers[i - (i % 2)] ?? '')),
-  ...['content-type', 'application/json'],
-]
+const without = (headers: readonly string[], names: RegExp) =>
+  headers.filter((_, i) => !names.test(headers[i - (i % 2)] ?? ''))
 
-const withJsonType = (headers: readonly string[]) => [
-  ...headers.filter((_, i) => !/^content-type$/i.test(headers[i - (i % 2)] ?? '')),
+const ofJson = (headers: readonly string[], replaced = ofBody) => [
+  ...without(headers, replaced),
   ...['content-type', 'application/json'],
 ]
 

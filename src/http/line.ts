@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { passedMs } from '../core/clock.js'
-import { internalError, notFound, notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
+import { internalError, notOneHost, PlatformError, unmetExpectation } from '../core/errors.js'
 import {
   type Answer,
   anonymous,
@@ -25,12 +25,12 @@ import { FAULT_HEADER, type Faults } from '../faults/index.js'
 import { authorize } from '../keys/identify.js'
 import type { Limits, Quota } from '../limits/index.js'
 import { isJson, isUnread, isUpgraded, readBeginning, readBody, requireJson } from './body.js'
-import { isPreflight } from './cors.js'
+import { everyMethod, isPreflight, preflightHeaders } from './cors.js'
 import { type AdoptedRequest, BODY } from './foreign.js'
 import type { Pacer } from './pacer.js'
 import type { ForwardContext } from './proxy/proxied-request.js'
 import { sendOpen, sendPaced, sendWhole } from './send.js'
-import type { Options, Outlets, RequestContext, Stage, Step, Surface } from './stage.js'
+import type { Outlets, RequestContext, Stage, Step, Surface } from './stage.js'
 import { faultsAfter, faultsBefore, type HeavyPrompt, limitChat, limitRequests, ownPagesOnly } from './stages.js'
 
 /** The parts from which the line is built. A feature that is switched off has no stage on the line. */
@@ -137,10 +137,15 @@ const entering =
 
     function answerOptions(context: RequestContext): void {
       const { request, exchange, surface } = context
-      when(context, surface.options(exchange, isPreflight(request.headers)), options => {
-        if (!options) return enter(context, false)
-        context.answer = optionsReply(context, options)
+      const say = (headers: readonly string[]) => {
+        context.answer = { kind: 'reply', status: 204, contentType: '', body: '', headers }
         deliver(context)
+      }
+      if (isPreflight(request.headers)) return say(preflightHeaders(request.headers))
+      // RFC 9110 §9.3.7: "*" asks about the server as a whole.
+      when(context, exchange.path === '*' ? everyMethod : surface.methodsOf(exchange), methods => {
+        if (methods) say(['allow', methods.join(', ')])
+        else enter(context, false)
       })
     }
 
@@ -342,17 +347,6 @@ const newOutcome = (
   piecesAtMs,
   complete: false,
 })
-
-const anyMethod: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS']
-
-function optionsReply({ request, exchange, surface, live }: RequestContext, { methods: own }: Options): Reply {
-  // RFC 9110 §9.3.7: "*" asks about the server as a whole.
-  const methods = exchange.path === '*' ? anyMethod : own
-  // A page must be able to read the 404 of an unknown path, so its preflight succeeds too.
-  if (isPreflight(request.headers)) return (live ?? surface).cors.preflight(request.headers, methods ?? anyMethod)
-  if (!methods) throw notFound()
-  return { kind: 'reply', status: 204, contentType: '', body: '', headers: ['allow', methods.join(', ')] }
-}
 
 /**
  * RFC 9112 §3.2: node joins two Host headers with a comma. RFC 9110 §10.1.1: the only defined expectation is handled by

@@ -17,7 +17,7 @@ import type { NamedObserver, Recordings } from '../recordings/index.js'
 import type { Cors } from './cors.js'
 import { platformErrorReply } from './error-bodies.js'
 import { type ModeOf, mayGoLive } from './modes.js'
-import { everyMethod, type Live, type Surface } from './stage.js'
+import type { Live, Surface } from './stage.js'
 
 /** The fault that a rule sets for the answer to a request, wherever the answer comes from. */
 type FaultByRule = (exchange: Exchange) => Promise<Fault | undefined> | undefined
@@ -57,10 +57,8 @@ interface LiveOptions {
 export const untilPathsAreKnown = (surface: Surface, { has }: Routes, later: () => Promise<Surface>): Surface => ({
   ...surface,
   enter: exchange => (has(exchange.path) ? surface.enter(exchange) : later().then(({ enter }) => enter(exchange))),
-  options: (exchange, isPreflight) =>
-    has(exchange.path)
-      ? surface.options(exchange, isPreflight)
-      : later().then(({ options }) => options(exchange, isPreflight)),
+  methodsOf: exchange =>
+    has(exchange.path) ? surface.methodsOf(exchange) : later().then(({ methodsOf }) => methodsOf(exchange)),
 })
 
 /** `mixed` is set if answers may also come from the live platform or from recordings. */
@@ -75,11 +73,11 @@ export function platformSurface(local: Local, mixed?: LiveOptions): Surface {
   return mixed ? { ...common, ...mixedSurface(local, mixed) } : { ...common, ...emulated(local) }
 }
 
-type Own = Pick<Surface, 'enter' | 'options' | 'answer'>
+type Own = Pick<Surface, 'enter' | 'methodsOf' | 'answer'>
 
 /** Everything is emulated. */
 const emulated = ({ routes, identify }: Local): Own => ({
-  options: ({ path }) => ({ methods: routes.methodsOf(path) }),
+  methodsOf: ({ path }) => routes.methodsOf(path),
   enter(exchange) {
     const endpoint = routes.get(exchange.method, exchange.path, exchange.scope)
     exchange.endpoint = endpoint
@@ -109,10 +107,7 @@ function mixedSurface(local: Local, mixed: LiveOptions): Own & Pick<Surface, 'mo
   return {
     modeOf,
     live: liveSide(routes, mixed),
-    options(exchange, isPreflight) {
-      if (!isElsewhere(exchange)) return own.options(exchange, isPreflight)
-      return isPreflight ? { methods: everyMethod } : undefined
-    },
+    methodsOf: exchange => (isElsewhere(exchange) ? undefined : own.methodsOf(exchange)),
     enter: exchange => (isElsewhere(exchange) ? enterElsewhere(local, exchange) : own.enter(exchange)),
     answer(exchange) {
       const mode = exchange.endpoint?.isLocal ? 'emulate' : modeOf(exchange)

@@ -1,7 +1,14 @@
 /** Forwards requests to the live platform and returns its answers. */
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import { notFound, upstreamUnreachable, upstreamUnreadable, upstreamUntrusted } from '../core/errors.js'
+import {
+  hasNoDescriptor,
+  noFileDescriptors,
+  notFound,
+  upstreamUnreachable,
+  upstreamUnreadable,
+  upstreamUntrusted,
+} from '../core/errors.js'
 import { onceLoaded } from '../core/work.js'
 import { climbs } from './proxy/climbing.js'
 import type { LiveCredentials, ShownCredential } from './proxy/credentials.js'
@@ -199,10 +206,13 @@ function answerArrived(proxied: ProxiedRequest, answer: IncomingMessage): void {
 
 function reasonOf({ code, message }: NodeJS.ErrnoException) {
   const why = code ?? message
+  if (hasNoDescriptor(code)) return noFileDescriptors()
   if (untrusted.test(why)) return upstreamUntrusted(why)
-  // The error codes of node's parser begin with "HPE".
-  return why.startsWith('HPE_') ? upstreamUnreadable(why) : upstreamUnreachable(why)
+  return unreadable.test(why) ? upstreamUnreadable(why) : upstreamUnreachable(why)
 }
+
+/** The codes of node's parser, and of OpenSSL for what is not TLS. */
+const unreadable = /^(HPE_|EPROTO$|ERR_SSL_)/
 
 /** The codes with which OpenSSL and node reject a certificate. */
 const untrusted = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|^CERT_|^ERR_TLS_CERT/

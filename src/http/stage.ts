@@ -52,8 +52,8 @@ export interface Surface {
    */
   enter(exchange: Exchange): Caller | Promise<Caller>
   answer(exchange: Exchange): Answer | Promise<Answer>
-  /** The answer to OPTIONS; `undefined` if OPTIONS is treated like any other request. */
-  options(exchange: Exchange, isPreflight: boolean): Options | undefined | Promise<Options | undefined>
+  /** What OPTIONS says about the path; `undefined` if OPTIONS is treated like any other request. */
+  methodsOf(exchange: Exchange): Methods | Promise<Methods>
   errorReply(error: PlatformError, exchange: Exchange): Reply
   readonly bodyLimitBytes: number
   /** Whether a body must be declared as JSON. */
@@ -73,10 +73,7 @@ export interface Surface {
   readonly live?: Live | undefined
 }
 
-export interface Options {
-  /** The methods of the path; `undefined` if the path is unknown. */
-  readonly methods: readonly string[] | undefined
-}
+type Methods = readonly string[] | undefined
 
 /** What differs for requests that may reach something live. */
 export interface Live {
@@ -91,6 +88,3 @@ export interface Live {
   carriesWebSocket?(request: Pick<Exchange, 'method' | 'path'>): boolean
   readonly proxy: () => Upstream | Promise<Upstream>
 }
-
-/** The methods of a path that only a live backend knows. */
-export const everyMethod: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']

@@ -5,7 +5,7 @@ import { settingsIn } from '../check/check.js'
 import { didYouMean } from '../check/suggest.js'
 import { type ChatRequest, chatIn } from '../completions/request.js'
 import type { Tokenizer } from '../completions/tokens/index.js'
-import { alternatives, invalidRequest, refusedAsByOpenai } from '../core/errors.js'
+import { alternatives, invalidRequest, refusedAsByOpenai, shortened } from '../core/errors.js'
 import type { Access, Endpoint, Exchange, Reply } from '../core/exchange.js'
 import { type Pace, type PaceInput, paceFrom, paceInput } from '../core/pace.js'
 import { CHAT } from '../core/paths.js'
@@ -126,7 +126,7 @@ const firstOf = (ids: readonly string[]) =>
   ids.length > NAMED ? [...ids.slice(0, NAMED), `one of ${ids.length - NAMED} more that GET /v1/models lists`] : ids
 
 function unknownModel(model: string, known: readonly string[]) {
-  const named = model.length > 100 ? `${model.slice(0, 100)}…` : model
+  const named = shortened(model)
   return invalidRequest(
     `model must be ${alternatives(firstOf(known))}, not ${JSON.stringify(named)}.${didYouMean(named, known)}`,
   )

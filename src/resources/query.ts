@@ -1,6 +1,6 @@
 /** Queries of lists, with json-server's parameters: filters, search, order and pages. */
 import { didYouMean } from '../check/suggest.js'
-import { invalidRequest } from '../core/errors.js'
+import { invalidRequest, shortened } from '../core/errors.js'
 import type { Json } from '../core/state.js'
 import { type ReadyResource, valueIn } from './resource.js'
 
@@ -63,7 +63,7 @@ export function listQuery(written: string, { id }: Pick<ReadyResource, 'id'>): L
   }
 }
 
-const shown = (text: string) => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
+const shown = (text: string) => JSON.stringify(shortened(text))
 
 function wholeNumber(params: URLSearchParams, name: string): number | undefined {
   const written = params.get(name)

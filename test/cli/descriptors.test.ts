@@ -4,25 +4,43 @@ import { Agent, get, type IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { startReady } from '../command.js'
+import { platformWith } from '../scene.js'
 
-test.skipIf(process.platform !== 'linux')(
-  'what could not be loaded because no file could be opened is loaded by the next request',
-  async () => {
-    const { ready } = await startReady({ env: { STANDIN_STATE: 'memory' } })
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    onTestFinished(() => agent.destroy())
-    const ask = async (path: string) => {
-      const [answer] = (await once(get(ready.url + path, { agent }), 'response')) as [IncomingMessage]
-      return { status: answer.statusCode, body: await json(answer) }
-    }
-    const allow = (files: number) => execFileSync('prlimit', ['--pid', String(ready.pid), `--nofile=${files}:`])
-    // The connection is there already, and no other file can be opened.
-    expect(await ask('/health')).toMatchObject({ status: 200 })
-    allow(3)
-    const refused = { status: 503, body: { error: 'Standin cannot open another file. Try again later.' } }
-    expect(await ask('/__standin/journal')).toEqual(refused)
-    expect(await ask('/__standin/journal')).toEqual(refused)
-    allow(1024)
-    expect(await ask('/__standin/journal')).toMatchObject({ status: 200 })
-  },
-)
+const onLinux = test.skipIf(process.platform !== 'linux')
+
+/** A platform in a process of its own, and how many files that may open. All requests take one connection. */
+async function platformIn(env: Readonly<Record<string, string>>) {
+  const { ready } = await startReady({ env: { STANDIN_STATE: 'memory', ...env } })
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  onTestFinished(() => agent.destroy())
+  const headers = { authorization: `Bearer ${ready.apiKey}` }
+  const ask = async (path: string) => {
+    const [answer] = (await once(get(ready.url + path, { agent, headers }), 'response')) as [IncomingMessage]
+    return { status: answer.statusCode, body: await json(answer) }
+  }
+  const allow = (files: number) => execFileSync('prlimit', ['--pid', String(ready.pid), `--nofile=${files}:`])
+  return { ask, allow }
+}
+
+const refused = { status: 503, body: { error: 'Standin cannot open another file. Try again later.' } }
+
+onLinux('what could not be loaded because no file could be opened is loaded by the next request', async () => {
+  const { ask, allow } = await platformIn({})
+  expect(await ask('/health')).toMatchObject({ status: 200 })
+  allow(3)
+  expect(await ask('/__standin/journal')).toEqual(refused)
+  expect(await ask('/__standin/journal')).toEqual(refused)
+  allow(1024)
+  expect(await ask('/__standin/journal')).toMatchObject({ status: 200 })
+})
+
+onLinux('without a free file for a connection, the answer says so and does not blame the live platform', async () => {
+  const live = await platformWith()
+  const env = { STANDIN_MODE: 'proxy', STANDIN_UPSTREAM_BASE_URL: live.url, STANDIN_UPSTREAM_API_KEY: live.apiKey }
+  const { ask, allow } = await platformIn(env)
+  // Loads what asks the live platform, whose connection is then closed.
+  expect(await ask('/v1/models')).toMatchObject({ status: 200 })
+  await live.stop()
+  allow(3)
+  expect(await ask('/v1/models')).toEqual(refused)
+})

@@ -337,12 +337,18 @@ test('who asks for strictness where nothing goes by recordings has forgotten the
 
 test('the live key stays here: the command cannot see it', async () => {
   const live = await platformWith()
-  const env = { STANDIN_UPSTREAM_BASE_URL: live.url, STANDIN_UPSTREAM_API_KEY: live.apiKey }
-  const { stdout } = await exec(`${shell}env | grep -o '^STANDIN_UPSTREAM_[A-Z_]*'`, {
+  const env = {
+    STANDIN_UPSTREAM_BASE_URL: live.url,
+    STANDIN_UPSTREAM_API_KEY: live.apiKey,
+    LIVE_ANON: 'live-anon',
+    NONE: '',
+  }
+  const { stdout } = await exec(`${shell}env | grep -o -E '^(STANDIN_UPSTREAM|LIVE|NONE)[A-Z_]*'`, {
     flags: ['--mode', 'proxy'],
+    files: { 'platform.config.yaml': `upstream: { anonKey: "\${LIVE_ANON}" }\n` },
     env,
   }).ended
-  expect(stdout).toBe('STANDIN_UPSTREAM_BASE_URL\n')
+  expect(stdout.split('\n').toSorted()).toEqual(['', 'NONE', 'STANDIN_UPSTREAM_BASE_URL'])
 })
 
 test('a run that only records has nothing that could be unused', async () => {

@@ -1,7 +1,9 @@
-import { rmSync } from 'node:fs'
+import { EventEmitter, once } from 'node:events'
+import { rmSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
-import { expect, test } from 'vitest'
-import { type RunningPlatform, start, startReady, writeInto } from '../command.js'
+import { expect, onTestFinished, test } from 'vitest'
+import { watchFiles } from '../../src/cli/watch.js'
+import { folderWith, type RunningPlatform, start, startReady, writeInto } from '../command.js'
 import { platformOf } from '../keys/edited.js'
 import { hello } from '../scene.js'
 import { isUnknown, mustBe } from '../sentences.js'
@@ -153,4 +155,38 @@ test('a file that nothing is read from reloads nothing', async () => {
   setTimeout(() => writeInto(platform.dir, { 'a.rules': saying('b') }), 400)
   await platform.event('reloaded')
   expect(await saidBy(platform)).toBe('b')
+})
+
+/** Waits for changes of the files that a project reads, whose links are made beforehand. */
+async function watched(links: Readonly<Record<string, string>>) {
+  const dir = folderWith({ 'shared/a.yaml': 'a', 'other/a.yaml': 'b', 'project/fixtures/.keep': '' })
+  const project = path.join(dir, 'project')
+  for (const [name, target] of Object.entries(links)) symlinkSync(target, path.join(project, name))
+  const changes = new EventEmitter()
+  const configFile = path.join(project, 'platform.config.yaml')
+  // All files count as changed at first, which tells when they have been found.
+  const files = { configFile, replies: ['fixtures/replies/**/*.yaml', 'b.yaml'], readAtMs: 0 }
+  onTestFinished(watchFiles(files, () => void changes.emit('changed')))
+  const changed = () => once(changes, 'changed')
+  await changed()
+  return { dir, project, changed }
+}
+
+test.each([
+  ['the configuration', { 'platform.config.yaml': '../shared/a.yaml' }],
+  ['a reply file', { 'b.yaml': '../shared/a.yaml' }],
+  ['a link to a link', { 'c.yaml': '../shared/a.yaml', 'platform.config.yaml': 'c.yaml' }],
+])('an edit of what %s links to is noticed', async (_what, links) => {
+  const { dir, changed } = await watched(links)
+  writeInto(dir, { 'shared/a.yaml': 'another' })
+  await changed()
+})
+
+test('a linked folder of reply files that is linked to another one is noticed', async () => {
+  const { dir, project, changed } = await watched({ 'fixtures/replies': '../../shared' })
+  rmSync(path.join(project, 'fixtures/replies'))
+  symlinkSync('../../other', path.join(project, 'fixtures/replies'))
+  await changed()
+  writeInto(dir, { 'other/a.yaml': 'another' })
+  await changed()
 })

@@ -202,11 +202,15 @@ test.each(localKeys)(
     await askAuth(platform, '/settings', { headers: { apikey: key } })
     await askAuth(platform, '/settings', { headers: { apikey: key, authorization: `Bearer ${key}` } })
     await askAuth(platform, '/settings', { headers: { apikey: key, authorization: `bearer ${key}` } })
+    await askAuth(platform, '/settings', { headers: { apikey: key, authorization: key } })
+    await askAuth(platform, '/settings', { headers: { apikey: `${key}, ${key}` } })
     await askAuth(platform, '/user', { headers: { apikey: key, authorization: `Bearer ${aToken}` } })
     expect(live.seen.map(({ headers: { apikey, authorization } }) => [apikey, authorization])).toEqual([
       [liveAnon, undefined],
       [liveAnon, `Bearer ${liveAnon}`],
-      [liveAnon, `Bearer ${liveAnon}`],
+      [liveAnon, `bearer ${liveAnon}`],
+      [liveAnon, liveAnon],
+      [`${liveAnon}, ${liveAnon}`, undefined],
       [liveAnon, `Bearer ${aToken}`],
     ])
     expect(JSON.stringify(live.seen)).not.toContain(key)
@@ -224,9 +228,12 @@ test.each(localKeys)('the %s does not reach the live backend in the query either
 test('the keys with which this platform trusts its own admins stay here', async () => {
   const { live, platform } = await behind()
   for (const key of [platform.serviceKey, developmentSecretKey]) {
-    await askAuth(platform, '/admin/users', { headers: { apikey: key, authorization: `Bearer ${key}` } })
-    expect(JSON.stringify(live.seen)).not.toContain(key)
+    for (const authorization of [`Bearer ${key}`, key, `Token ${key}`]) {
+      await askAuth(platform, '/admin/users', { headers: { apikey: aToken, authorization } })
+    }
+    await askAuth(platform, '/admin/users', { headers: { apikey: key } })
   }
+  expect(live.seen).toEqual([])
 })
 
 test('the live anon key never reaches the app', async () => {

@@ -40,7 +40,7 @@ test('a preflight needs no credential and is told what may be sent', async () =>
   expect(corsOf(response)).toEqual({
     'access-control-allow-origin': '*',
     'access-control-expose-headers': '*',
-    'access-control-allow-methods': 'POST, OPTIONS',
+    'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS, PUT, PATCH, DELETE',
     'access-control-allow-headers': asked,
     'access-control-max-age': '600',
   })
@@ -49,16 +49,23 @@ test('a preflight needs no credential and is told what may be sent', async () =>
 test('a preflight that asks for no headers is promised none', async () => {
   const { ask } = await platformWith()
   const response = await ask('/v1/models', preflight({ 'access-control-request-method': 'GET' }))
-  expect(response.headers.get('access-control-allow-methods')).toBe('GET, HEAD, OPTIONS')
   expect(response.headers.has('access-control-allow-headers')).toBe(false)
 })
 
-test('a preflight for an unknown path passes, so that the page can read the 404', async () => {
-  const { ask } = await platformWith()
-  const response = await ask('/nope', preflight())
-  expect(response.status).toBe(204)
-  expect(corsOf(response)).toMatchObject({ 'access-control-allow-origin': '*' })
-  expect(response.headers.get('access-control-allow-methods')).toContain('POST')
+test.each([
+  ['/nope', 404],
+  ['/v1/models', 405],
+  ['/auth/v1/nope', 404],
+  ['/auth/v1/user', 405],
+])('a preflight for any method on %s passes, so that the page can read the %i', async (path, status) => {
+  const { ask, anonKey } = await platformWith()
+  for (const method of ['PATCH', 'DELETE']) {
+    const response = await ask(path, preflight({ 'access-control-request-method': method }))
+    expect(response.status).toBe(204)
+    expect(response.headers.get('access-control-allow-methods')?.split(', ')).toContain(method)
+    const headers = { origin: page, apikey: anonKey }
+    expect(await ask(path, { method, headers })).toMatchObject({ status })
+  }
 })
 
 test('a page on the internet may call a platform on this machine', async () => {

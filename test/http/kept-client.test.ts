@@ -106,6 +106,16 @@ test('What a client gets is what it would get through node', async () => {
   )
 })
 
+test('Trailers after a long head do not become headers', async () => {
+  const { answer, url } = await liveThatSends()
+  const { ask } = await proxyTo(url)
+  const long = Array.from({ length: 40 }, (_, i) => `X-${i}: 1\r\n`).join('')
+  const head = `HTTP/1.1 200 OK\r\n${long}Transfer-Encoding: chunked\r\n\r\n`
+  answer.pieces = [head + chunked('whole', 'Set-Cookie: late=1\r\n')]
+  const { headers } = await ask('/v1/models')
+  expect([headers.get('x-39'), headers.get('set-cookie')]).toEqual(['1', null])
+})
+
 test('What the live platform is asked is what node would ask', async () => {
   const { answer, url } = await liveThatSends()
   const { apiKey, url: platformUrl } = await proxyTo(url)

@@ -476,6 +476,19 @@ test('an answer that is not HTTP is a 502', async () => {
   expect(await response.json()).toEqual({ error: expect.stringContaining('not valid HTTP') })
 })
 
+test.each(['/v1/models', '/v1/elsewhere'])(
+  'https for a live platform that speaks http is an answer that cannot be read: %s',
+  async path => {
+    const { url } = await liveWith(ok)
+    const { ask } = await proxyTo(url.replace('http:', 'https:'))
+    const response = await ask(path)
+    expect([response.status, await response.json()]).toEqual([
+      502,
+      { error: expect.stringContaining('not valid HTTP (EPROTO)') },
+    ])
+  },
+)
+
 test('a live platform that does not answer in time is a 504, and is no longer waited for', async () => {
   const { url, nextRequest } = await liveWith(() => {})
   const { chat } = await proxyTo(url, { upstream: { firstByteTimeoutMs: 300 } })

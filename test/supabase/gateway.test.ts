@@ -174,13 +174,6 @@ test('OPTIONS passes without a key: browsers send none with a preflight', async 
   expect(bare.status).toBe(204)
 })
 
-test.each(['PUT', 'DELETE', 'PATCH'])('a preflight for %s on a path that is there names its methods', async method => {
-  const { authUrl } = await platformWith()
-  const headers = { origin: 'http://localhost:5173', 'access-control-request-method': method }
-  const response = await fetch(`${authUrl}/auth/v1/user`, { method: 'OPTIONS', headers })
-  expect(response.headers.get('access-control-allow-methods')).toBe('GET, HEAD, PUT, OPTIONS')
-})
-
 // The rule of Supabase's docker-compose: `Bearer sb_…` and no Authorization at all are answered by the apikey.
 
 test("with the opaque secret key Supabase's client is an admin", async () => {

@@ -78,14 +78,16 @@ export function parserFactory({ socket }: IncomingMessage): ParserFactory | unde
 
 function createParser(Parser: NodeParserClass, { begins, head, body, ends }: AnswerEvents): AnswerParser {
   const parser = new Parser()
-  // A long head arrives in parts.
-  let headers: string[] = []
+  // A long head arrives in parts. Trailers do as well, when the head has been handed out: it must not grow by them.
+  let headers: readonly string[] = []
   parser.initialize(Parser.RESPONSE, {}, NODES_DEFAULT, STRICT)
   parser[Parser.kOnMessageBegin] = () => {
     headers = []
     begins()
   }
-  parser[Parser.kOnHeaders] = (part: readonly string[]) => void headers.push(...part)
+  parser[Parser.kOnHeaders] = (part: readonly string[]) => {
+    headers = [...headers, ...part]
+  }
   parser[Parser.kOnHeadersComplete] = (
     _major: number,
     _minor: number,

@@ -85,12 +85,12 @@ export const authCredentials = ({ local, admin, live }: AuthKeys): LiveCredentia
     if (admin.includes(key)) throw adminStaysHere()
     return live !== '' && local.includes(key) ? live : key
   }
+  // Keys are found with or without the word Bearer, and in repeated headers, which node joins with a comma.
+  const swappedIn = (header: string) => header.replace(/[^\s,]+/g, word => swapped(word))
   return ({ headers: { apikey, authorization }, query }) => ({
     headers: {
-      ...(apikey !== undefined && { apikey: swapped(String(apikey)) }),
-      ...(authorization !== undefined && {
-        authorization: authorization.replace(/^bearer +(\S+)/i, (_whole, key) => `Bearer ${swapped(key)}`),
-      }),
+      ...(apikey !== undefined && { apikey: swappedIn(String(apikey)) }),
+      ...(authorization !== undefined && { authorization: swappedIn(authorization) }),
     },
     // Kong also accepts the key in the query.
     query: query.replace(/(?<=^|&)(apikey=)([^&]*)/g, (_whole, name, key) => name + swapped(decoded(key))),

@@ -1,9 +1,10 @@
 /** Sends an answer of the live platform to the client: in one piece if it is complete, otherwise as it arrives. */
 import { createEventSplitter, dataOf } from '../../completions/events.js'
-import { MOST_PIECES_TIMED, passedMs } from '../../core/clock.js'
+import { passedMs } from '../../core/clock.js'
 import { upstreamUnreadable } from '../../core/errors.js'
 import type { UpstreamResponse } from '../../core/exchange.js'
 import { asUpstream, fitted, isStatus, KEPT_BYTES, MOST_ERROR_BYTES, messageIn } from '../fit-error.js'
+import { noteTime } from '../paced-writer.js'
 import { endWith } from './end-with.js'
 import { replaced, withoutHops } from './headers.js'
 import type { LiveAnswer } from './live-answer.js'
@@ -22,9 +23,14 @@ export function sendAnswer(proxied: ProxiedRequest): void {
     else if (isWhole(answer)) sendWholeAnswer(proxied, answer)
     else sendStream(proxied, answer)
   } catch (error) {
-    // Node's parser accepts some headers that its writer rejects.
-    proxied.fail(upstreamUnreadable((error as NodeJS.ErrnoException).code ?? (error as Error).message))
+    failUnreadable(proxied, error)
   }
+}
+
+/** Node's parser accepts some headers that its writer rejects. */
+export function failUnreadable(proxied: ProxiedRequest, error: unknown): void {
+  const { code, message } = error as NodeJS.ErrnoException
+  proxied.fail(upstreamUnreadable(code ?? message))
 }
 
 /** Whether errors are changed to the documented form. */
@@ -93,12 +99,6 @@ interface Whole extends Omit<Head, 'piecesAtMs'> {
   readonly body: Buffer
 }
 
-/** Notes the arrival time of a piece of a stream. */
-function time({ outcome }: ProxiedRequest): void {
-  const { beganMs = 0, piecesAtMs } = outcome ?? {}
-  if (piecesAtMs && piecesAtMs.length < MOST_PIECES_TIMED) piecesAtMs.push(Math.round((passedMs() - beganMs) * 10) / 10)
-}
-
 /** Sends head and body together. */
 function sendWhole(proxied: ProxiedRequest, answer: LiveAnswer, { body, ...head }: Whole): void {
   sendHead(proxied, answer, head)
@@ -118,15 +118,16 @@ function sendWholeAnswer(proxied: ProxiedRequest, answer: LiveAnswer): void {
 function sendStream(proxied: ProxiedRequest, answer: LiveAnswer): void {
   const { context, observer } = proxied
   const { response } = context
+  const piecesAtMs: number[] = []
   const take = (chunk: Buffer) => {
     proxied.restartTimer()
     if (!response.write(chunk)) answer.pause()
     keep(proxied, chunk)
-    time(proxied)
+    noteTime(piecesAtMs, proxied.outcome?.beganMs ?? 0)
     observer?.bytes(chunk)
   }
   const headers = withoutHops(answer)
-  sendHead(proxied, answer, { headers, piecesAtMs: [] })
+  sendHead(proxied, answer, { headers, piecesAtMs })
   observer?.head(answer.statusCode ?? 0, headers)
   proxied.timeSilence()
   // Sends the head at once: the first token of a stream may be seconds away. An empty write instead of flushHeaders(),
@@ -174,7 +175,7 @@ function sendError(proxied: ProxiedRequest, answer: LiveAnswer): void {
       sendWhole(proxied, answer, { ...whole, remark: () => message })
       proxied.answered(isWhole)
     } catch (error) {
-      proxied.fail(upstreamUnreadable((error as NodeJS.ErrnoException).code ?? (error as Error).message))
+      failUnreadable(proxied, error)
     }
     if (!isWhole) answer.destroy()
   }

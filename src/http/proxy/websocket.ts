@@ -1,10 +1,9 @@
 /** Joins the two connections of a WebSocket once the live platform has accepted it. */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { upstreamUnreadable } from '../../core/errors.js'
 import { withoutHops } from './headers.js'
 import type { ProxiedRequest } from './proxied-request.js'
-import { sendHead } from './send-answer.js'
+import { failUnreadable, sendHead } from './send-answer.js'
 
 /** `early` are bytes that the live platform sent right after it accepted. */
 export function joinWebSocket(proxied: ProxiedRequest, answer: IncomingMessage, live: Duplex, early: Buffer): void {
@@ -22,7 +21,7 @@ export function joinWebSocket(proxied: ProxiedRequest, answer: IncomingMessage, 
     })
   } catch (error) {
     live.destroy()
-    return proxied.fail(upstreamUnreadable((error as Error).message))
+    return failUnreadable(proxied, error)
   }
   live.once('close', () => client.destroySoon())
   client.once('close', () => live.destroy())
