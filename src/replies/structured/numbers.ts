@@ -136,9 +136,7 @@ export function* wholeNumbers(layers: Layers, most: number): Generator<number> {
 }
 
 /** The typical numbers for a name. */
-interface Quantity {
-  readonly least: number
-  readonly most: number
+interface Quantity extends Range {
   readonly decimals: number
   /** Whether the name is unknown. */
   readonly isGuess: boolean
