@@ -56,12 +56,26 @@ function* candidates(
   for (const make of makers) yield make()
   const named = textNamed(faker, place)
   yield patterns.length > 0 ? named : ofLength(named, lengths, faker)
+  if (patterns.length > 0) {
+    yield* fromPatterns(patterns, lengths, faker, rest => [...makers.map(make => make()), ofLength(named, rest, faker)])
+  }
+  yield* manyKinds
+  for (const text of manyKinds) yield ofLength(text, lengths, faker)
+}
+
+/** Texts like each pattern, and texts that have pieces like all of them. `others` are those to put the pieces into. */
+function* fromPatterns(
+  patterns: readonly RegExp[],
+  lengths: Lengths,
+  faker: Faker,
+  others: (rest: Lengths) => readonly string[],
+): Generator<string> {
   const forms = patterns.map(pattern => ({
     starts: pattern.source.startsWith('^'),
     ends: /(?<!\\)\$$/.test(pattern.source),
     pattern: readable(pattern),
   }))
-  for (let attempt = 0; attempt < PATTERN_TRIES && forms.length > 0; attempt++) {
+  for (let attempt = 0; attempt < PATTERN_TRIES; attempt++) {
     const pieces = forms.flatMap(({ pattern, ...form }) => {
       const text = textLike(pattern, lengths, attempt, faker)
       return text === undefined ? [] : [{ ...form, text }]
@@ -69,14 +83,11 @@ function* candidates(
     for (const { text } of pieces) yield text
     const parts = pieces.filter(({ starts, ends }) => !(starts && ends))
     if (parts.length === 0) continue
-    const wholes = pieces.filter(piece => !parts.includes(piece)).map(({ text }) => text)
+    const wholes = pieces.flatMap(piece => (parts.includes(piece) ? [] : [piece.text]))
     const taken = parts.reduce((sum, { text }) => sum + text.length, 0)
     const rest = { least: Math.max(0, lengths.least - taken), most: Math.max(0, lengths.most - taken) }
-    const around = [...makers.map(make => make()), ...wholes, '', ofLength(named, rest, faker)]
-    for (const text of around) yield* joined(text, parts)
+    for (const text of ['', ...others(rest), ...wholes]) yield* joined(text, parts)
   }
-  yield* manyKinds
-  for (const text of manyKinds) yield ofLength(text, lengths, faker)
 }
 
 /** A text that matches a pattern, and whether the pattern asks for it at the beginning or the end. */
@@ -99,7 +110,10 @@ function joined(text: string, pieces: readonly Piece[]): readonly string[] {
 const MOST_CUTS = 8
 
 const placesOf = (character: string | undefined, text: string) =>
-  [...text].flatMap((one, i) => (one === character ? [i] : [])).slice(0, MOST_CUTS)
+  text
+    .split('')
+    .flatMap((one, i) => (one === character ? [i] : []))
+    .slice(0, MOST_CUTS)
 
 /** `2024-` and `2025-06-15` are `2024-06-15`, too. */
 const begunWith = (piece: string, text: string): readonly string[] => [
