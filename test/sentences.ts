@@ -51,6 +51,7 @@ export const NO_RULES = 'There are no rules.'
 export const NO_RULE = errors.noRuleMatches('').message.trimEnd()
 export const NEAREST = 'The nearest is'
 export const NO_VALUE_FITS = 'no value fits the schema'
+export const NO_VALUE_FOUND = 'no value that fits the schema was found'
 /** Why a rule does not match. */
 export const lacks = (field: string, text: string) => `${field} does not contain "${text}"`
 export const notInTemplates = (name: string) => `${name} is not known in templates.`

@@ -25,18 +25,6 @@ export const get = (path: string, authorization?: string): Call => ({
 
 export const bearer = (credential: string) => `Bearer ${credential}`
 
-export const index: CallFor = target => get(INDEX, bearer(anonKeyOf(target)))
-export const models: CallFor = target => get(MODELS, bearer(apiKeyOf(target)))
-
-/** Sends a credential if the endpoint refuses requests without one. Whether it needs one is not documented. */
-export const health: CallFor = async target => {
-  const open = get(HEALTH)
-  const result = await target.ask(open)
-  const credential = target.credentials.apiKey || target.credentials.anonKey
-  if (result.kind === 'unanswered' || result.status !== 401 || !credential) return open
-  return get(HEALTH, bearer(credential))
-}
-
 /** A GET with this credential. */
 export const withApiKey =
   (path: string): CallFor =>
@@ -47,6 +35,26 @@ export const withAnonKey =
   (path: string): CallFor =>
   target =>
     get(path, bearer(anonKeyOf(target)))
+
+/** With whichever key there is. */
+const withAnyKey =
+  (path: string): CallFor =>
+  ({ credentials: { apiKey, anonKey } }) => {
+    const credential = apiKey || anonKey
+    return get(path, credential && bearer(credential))
+  }
+
+export const index = withAnonKey(INDEX)
+export const models = withApiKey(MODELS)
+
+/** Sends a credential if the endpoint refuses requests without one. Whether it needs one is not documented. */
+export const health: CallFor = async target => {
+  const open = get(HEALTH)
+  const result = await target.ask(open)
+  const credential = target.credentials.apiKey || target.credentials.anonKey
+  if (result.kind === 'unanswered' || result.status !== 401 || !credential) return open
+  return get(HEALTH, bearer(credential))
+}
 
 /** Not checked if both keys are the same string, which then has the access of both. */
 export const withKeyOfItsOwn =
@@ -86,15 +94,9 @@ function bodyForStrangers(error: unknown) {
 export const unknownPaths = {
   language: withApiKey(`/v1/${UNKNOWN}`),
   platform: withAnonKey(`/api/v1/${UNKNOWN}`),
-  elsewhere: ({ credentials: { apiKey, anonKey } }) => {
-    const credential = apiKey || anonKey
-    return get(`/${UNKNOWN}`, credential && bearer(credential))
-  },
+  elsewhere: withAnyKey(`/${UNKNOWN}`),
   /** Some gateways match only the beginning of a path and answer as for the path above. */
-  below: ({ credentials: { apiKey, anonKey } }) => {
-    const credential = apiKey || anonKey
-    return get(`/health/${UNKNOWN}`, credential && bearer(credential))
-  },
+  below: withAnyKey(`/health/${UNKNOWN}`),
   /** Frameworks that have a 404 page for GET may have none for POST. */
   posted: target => ({ ...post({}, bearer(apiKeyOf(target))), path: `/v1/${UNKNOWN}` }),
 } satisfies Readonly<Record<string, CallFor>>
@@ -173,8 +175,6 @@ const rawChat =
   async target =>
     post(await body(target), bearer(apiKeyOf(target)), contentType)
 
-const chatBodyOf = chatBody
-
 export const localPage = 'http://localhost:3000'
 
 /** The preflight of a browser. */
@@ -225,11 +225,11 @@ export const intruders = {
 /** One byte over 4 MB of spaces, which have no meaning in JSON. */
 export const tooLarge = rawChat(async target => {
   if (!target.isNear) throw new CallNotMade('it sends 4 MB, and does so on this machine only')
-  return JSON.stringify(await chatBodyOf(target)).padEnd(4_194_305)
+  return JSON.stringify(await chatBody(target)).padEnd(4_194_305)
 })
 
 export const notJson = rawChat(() => '{')
-export const notSaidToBeJson = rawChat(chatBodyOf, 'text/plain')
+export const notSaidToBeJson = rawChat(chatBody, 'text/plain')
 export const unknownModel = wrongChat({ model: UNKNOWN_MODEL })
 export const wrongMethod = withApiKey(CHAT)
 

@@ -126,7 +126,7 @@ export function* judge(answer: JudgedAnswer): Sliced<readonly Violation[]> {
   if (status === 304) return []
   if (status >= 300) return [decided('', `The status ${status} is not one that the platform is known to answer with.`)]
   if (endpoint === undefined || isHead) return []
-  if (status !== 200) return [decided('', `The status must be 200, not ${status}.`)]
+  if (status !== 200) return [documented('Endpoints')('', `The status must be 200, not ${status}.`)]
   const form = forms[endpoint]
   if (form) return judgeJson(answer, form)
   return endpoint === `POST ${CHAT}` ? yield* judgeChat(answer) : []
@@ -225,7 +225,7 @@ const isError = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'error' in value && value.error !== null
 
 /** Azure's results about the prompt, sent before the first chunk: no choices, and everything else empty. */
-function isAboutPrompt(value: unknown): boolean {
+export function isAboutPrompt(value: unknown): boolean {
   const { object, choices, prompt_filter_results } = (value ?? {}) as Readonly<Record<string, unknown>>
   return object === '' && prompt_filter_results !== undefined && Array.isArray(choices) && choices.length === 0
 }

@@ -6,6 +6,7 @@ import { dataIn } from '../completions/events.js'
 import { isJsonType, isObject } from '../core/json.js'
 import { CallNotMade, type ReceivedAnswer } from './call.js'
 import type { AnswerCheck } from './clause.js'
+import { isAboutPrompt } from './judge.js'
 
 /** A schema of contract/answers.ts. */
 type Schema = Parameters<typeof check>[0]
@@ -21,17 +22,22 @@ export const refused: AnswerCheck = {
   differs: ({ status }) => (status >= 400 && status < 500 && status !== 401 ? undefined : `status ${status}`),
 }
 
-/** A JSON object with the content type of JSON. */
-export const jsonObject: AnswerCheck = {
-  expected: 'one JSON object, with Content-Type: application/json',
+const jsonWhere = (what: string, fits: (value: unknown) => boolean): AnswerCheck => ({
+  expected: `${what}, with Content-Type: application/json`,
   differs({ headers, text }) {
     const type = headers.get('content-type') ?? 'none'
     if (!isJsonType(type)) return `Content-Type: ${type}`
     const { value, why } = jsonIn(text)
     if (why !== undefined) return `a body that is not JSON: ${why}`
-    return isObject(value) ? undefined : 'JSON that is no object'
+    return fits(value) ? undefined : 'JSON that is no object'
   },
-}
+})
+
+/** Any JSON with the content type of JSON: of models and completions the document shows no more. */
+export const anyJson = jsonWhere('one JSON response', () => true)
+
+/** A JSON object with the content type of JSON. */
+export const jsonObject = jsonWhere('one JSON object', isObject)
 
 /** A list of any form that contains some text. Its fields are not documented. */
 export const someName: AnswerCheck = {
@@ -125,6 +131,7 @@ function chunkMistake(text: string): string | undefined {
   if (events.length === 0) return 'no event'
   for (const [i, data] of events.entries()) {
     const { value, why } = jsonIn(data)
+    if (isAboutPrompt(value)) continue
     const mistake = why === undefined ? mistakesOf(chunkAnswer, value) : `it is not JSON: ${why}`
     if (mistake !== undefined) return `event ${i + 1}: ${mistake}`
   }

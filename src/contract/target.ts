@@ -257,21 +257,18 @@ function answerText(result: CallResult, isPrivate: boolean): string {
 /** Describes a credential in the document's terms. */
 function credentialIn(authorization: string | undefined, { apiKey, anonKey }: TargetCredentials): string {
   if (authorization === undefined) return 'no credential'
-  if (apiKey && authorization === `Bearer ${apiKey}`) return 'Authorization: Bearer <API_KEY>'
-  if (anonKey && authorization === `Bearer ${anonKey}`) return 'Authorization: Bearer <ANON_KEY>'
-  if (apiKey && authorization === apiKey) return 'Authorization: <API_KEY>'
-  if (anonKey && authorization === `Basic ${anonKey}`) return 'Authorization: Basic <ANON_KEY>'
-  if (isUnsigned(authorization)) return 'Authorization: Bearer <a JWT without a signature>'
-  if (authorization === `Bearer ${forgedToken({ credentials: { anonKey } })}`) {
-    return 'Authorization: Bearer <a JWT with a wrong signature>'
-  }
-  if (authorization === `Bearer ${forgedUserToken({ credentials: { anonKey } })}`) {
-    return 'Authorization: Bearer <a user JWT with a wrong signature>'
-  }
-  return /^Bearer ey/.test(authorization) ? 'Authorization: Bearer <a user JWT>' : `Authorization: ${authorization}`
+  const [, scheme = '', credential = ''] = /^(\w+ )?(.*)$/s.exec(authorization) ?? []
+  if (!credential) return `Authorization: ${authorization}`
+  const names: readonly (readonly [string | undefined, string])[] = [
+    [apiKey, '<API_KEY>'],
+    [anonKey, '<ANON_KEY>'],
+    [unsignedToken(), '<a JWT without a signature>'],
+    [forgedToken({ credentials: { anonKey } }), '<a JWT with a wrong signature>'],
+    [forgedUserToken({ credentials: { anonKey } }), '<a user JWT with a wrong signature>'],
+  ]
+  const name = names.find(([known]) => known === credential)?.[1]
+  return `Authorization: ${scheme}${name ?? (/^Bearer ey/.test(authorization) ? '<a user JWT>' : credential)}`
 }
-
-const isUnsigned = (authorization: string) => authorization === `Bearer ${unsignedToken()}`
 
 /** The name of a call without anything specific to the target, so that it is the same for every target. */
 export function nameOf({ method, path, headers, body, isPrivate }: Call, credentials: TargetCredentials): string {

@@ -152,7 +152,7 @@ async function look({ file, key }: RecordingFile, parts: Looking): Promise<Looke
   const recordedAt = new Date().toISOString()
   const live = await answerTo(recording, parts)
   if (typeof live === 'string') return { finding: { kind: 'notAsked', file, reason: live } }
-  const drifts = driftsOf(recording, live, parts.compare)
+  const drifts = parts.compare(comparable(recording.response), comparable(live))
   const updated = parts.update && isSameClass(recording.response, live)
   if (updated) await parts.folder.write(file, { recordedAt, request: recording.request, response: live }, key)
   const finding: DriftResult = { kind: 'compared', file, drifts, updated }
@@ -174,16 +174,7 @@ function standingOf(credential: string, standings: Map<string, CredentialResults
   return standing
 }
 
-function driftsOf(recording: Recording, live: RecordedResponse, compare: DriftParts['compare']): readonly Finding[] {
-  if (live.status === 404 && wasFitted(recording)) return []
-  return compare(comparable(recording.response), comparable(live))
-}
-
 const comparable = (response: RecordedResponse): ComparableAnswer => ({ ...response, body: bodyOf(response) })
-
-/** Earlier versions recorded a 404 in the form in which it was delivered, so the platform's own answer is unknown. */
-const wasFitted = ({ request, response }: Recording) =>
-  response.status === 404 && bodyOf(response).toString() === JSON.stringify({ error: 'Not found.', path: request.path })
 
 async function readable(
   file: string,

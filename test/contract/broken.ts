@@ -156,7 +156,7 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
     change(to('/v1/models', 200), html),
     change(
       to('/v1/models', 200),
-      withText(text => JSON.stringify(JSON.parse(text).data)),
+      withText(text => `[${text}`),
     ),
   ],
   'MODELS-2': [
@@ -164,7 +164,13 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
     change(to('/v1/models', 200), withFields({ data: [{}] })),
     change(to('/v1/models', 200), withFields({ data: {} })),
   ],
-  'MODELS-D1': [change(to('/v1/models', 200), withFields({ object: 'models' }))],
+  'MODELS-D1': [
+    change(to('/v1/models', 200), withFields({ object: 'models' })),
+    change(
+      to('/v1/models', 200),
+      withText(text => JSON.stringify(JSON.parse(text).data)),
+    ),
+  ],
   'MODELS-D2': [
     change(
       to('/v1/models?limit=1', 200),
@@ -212,6 +218,10 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
     change(whole, withFields({ choices: [] })),
     change(whole, withFields({ object: 'completion' })),
     change(whole, withFields({ id: undefined })),
+    change(
+      whole,
+      withText(text => `[${text}]`),
+    ),
   ],
   'CHAT-D2': [change(streamed, withHeader('content-type', 'application/json'))],
   'CHAT-D3': [

@@ -255,7 +255,9 @@ const bad: readonly (readonly [string, Ask, Live, string, string])[] = [
     '',
     'decided',
   ],
-  ['another success', models, { status: 202, body: {} }, '', 'decided'],
+  ['models as an array', models, { body: [{ id: 'm' }] }, '', 'decided'],
+  ['another success', models, { status: 202, body: {} }, '', 'documented'],
+  ['a health without its body', health, { status: 204, body: '' }, '', 'documented'],
 ]
 
 test.each(bad)(

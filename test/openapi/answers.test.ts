@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { expect, test } from 'vitest'
 import { refusalOf } from '../scene.js'
-import { mustBe, NO_VALUE_FITS } from '../sentences.js'
+import { mustBe, NO_VALUE_FOUND } from '../sentences.js'
 import { builderWith, json, platformFor, platformForAll } from './builder.js'
 import '../../src/vitest.js'
 
@@ -169,7 +169,7 @@ test('a schema that no value fits says so', async () => {
   const platform = await platformFor(document)
   expect(await refusalOf(await platform.ask('/builder/projects/1'))).toMatchObject({
     status: 500,
-    body: { error: `GET /builder/projects/{id} cannot be answered: ${NO_VALUE_FITS}.` },
+    body: { error: `GET /builder/projects/{id} cannot be answered: ${NO_VALUE_FOUND}.` },
   })
 })
 

@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { default as ajvFormats } from 'ajv-formats'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { z } from 'zod/v4'
 import { TookTooLong } from '../../src/core/work.js'
 import { loadSamples, UnfitSchema } from '../../src/replies/structured/index.js'
 import { runs } from '../runs.js'
@@ -70,6 +71,33 @@ test.each([
   },
 )
 
+const word = fc.stringMatching(/^[a-z_-]{1,4}$/)
+/** What zod writes for a text with a beginning, an end and something between them. */
+const partOf = fc
+  .record({ start: word, inside: word, end: word }, { requiredKeys: [] })
+  .map(({ start, inside, end }) =>
+    [
+      start && z.string().startsWith(start),
+      inside && z.string().includes(inside),
+      end && z.string().endsWith(end),
+    ].flatMap(schema => (schema ? [z.toJSONSchema(schema)] : [])),
+  )
+
+test('a text has every beginning, middle, end and length that zod can ask for', () => {
+  fc.assert(
+    fc.property(partOf, fc.nat(60), fc.option(fc.nat(9)), seeds, (parts, least, more, seed) => {
+      const most = more === null ? {} : { maxLength: Math.max(least, 12) + more }
+      const schema = { type: 'string', minLength: least, ...most, allOf: parts }
+      const value = sample(schema, seed)
+      // Ajv does not take the patterns: hyphens are escaped as the flag u forbids.
+      const lengths = { type: 'string', minLength: least, ...most }
+      expect(complaints(Ajv2020, lengths, value)).toEqual([])
+      for (const { pattern = '' } of parts) expect(value).toMatch(new RegExp(pattern))
+    }),
+    { numRuns: runs(500) },
+  )
+})
+
 const simpleValues: readonly unknown[] = [
   ...[null, true, false, 0, 1, -1, 2, 3, 6, 0.5, 10, '', 'a', 'foo', 'abc', 'aaaa', '#1e90ff', 'AB-1234', '2024-01'],
   ...[[], [1], [null], ['a'], [[]], [{}], [1, 2], [null, null], ['a', 'b'], [1, 2, 3], {}, { a: 1 }, { b: null }],
@@ -95,7 +123,7 @@ test('whatever keywords come together, a value is right and so is a refusal', { 
       const refusal = refusalOf(schema, seed)
       // By what they exclude, schemas can ask for the oddest things; and some refer to themselves without an end.
       const isOdd = /"(\$ref|not|oneOf|if|unevaluatedProperties)":/.test(JSON.stringify(schema))
-      if (refusal !== 'no value fits the schema' || isOdd) return
+      if (refusal === undefined || /would need|within reach/.test(refusal) || isOdd) return
       expect(simpleValues.filter(value => complaints(Ajv2020, schema, value).length === 0)).toEqual([])
     }),
     { numRuns: runs(500) },

@@ -3,6 +3,7 @@ import { default as ajvFormats } from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod/v4'
 import { loadSamples, sampleJob, UnfitSchema } from '../../src/replies/structured/index.js'
+import { NO_VALUE_FOUND } from '../sentences.js'
 
 // Its types describe a module of another kind than the one that there is.
 const addFormats = ajvFormats as unknown as typeof ajvFormats.default
@@ -158,6 +159,30 @@ describe('schemas as libraries write them', () => {
     for (const value of samplesOf(z.toJSONSchema(ofInput, { io: 'input' }))) expect(ofInput.parse(value)).toBeTruthy()
   })
 
+  const acme = z.email().regex(/@acme\.com$/)
+  test.each<readonly [string, z.ZodType]>([
+    ['a long text with a beginning', z.string().startsWith('sk-').min(20)],
+    ['a short one', z.string().startsWith('sk-').min(20).max(22)],
+    ['a beginning and an end', z.string().startsWith('ab').endsWith('yz')],
+    ['both, and something between them', z.string().startsWith('ab').includes('foo').endsWith('yz').min(40)],
+    ['an address of one host', acme],
+    ['a page of one site', z.url().startsWith('https://acme.com/').min(60)],
+    ['a day of one year', z.iso.date().startsWith('2024-')],
+    ['the first of a month', z.iso.date().endsWith('-01')],
+    ['an id in upper case', z.uuid().regex(/^[0-9A-F-]+$/)],
+    ['an address of one net', z.ipv4().startsWith('10.')],
+    ['letters of any language', z.string().regex(/^\p{L}+\d{3}$/u)],
+    ['upper case', z.string().regex(/^\p{Lu}{3}$/u)],
+    ['letters of one language', z.string().regex(/^[\p{Script=Greek}]{4}$/u)],
+    ['no letters', z.string().regex(/^\P{L}{4}$/u)],
+    ['an emoji', z.string().regex(/^\u{1F600}$/u)],
+    ['a group that comes again', z.string().regex(/^(?<a>\w)(?<b>\d)\k<a>$/)],
+    ['a text that does not end so', z.string().regex(/^[a-z]{9}(?<!ing)$/)],
+  ])('zod reads %s', (_what, schema) => {
+    const written = z.toJSONSchema(schema)
+    for (let seed = 0; seed < 20; seed++) expect(schema.parse(sample(written, seed))).toBeTruthy()
+  })
+
   test("zod's times have no offset, although the format that it names has", () => {
     const schema = z.iso.time()
     expect(schema.parse(sample(z.toJSONSchema(schema), 1))).toMatch(/^\d\d:\d\d:\d\d$/)
@@ -268,6 +293,31 @@ describe('what one would expect', () => {
     })
   })
 
+  test('numbers stay near a bound that excludes the usual ones', () => {
+    const bounds: readonly (readonly [string, object, number, number])[] = [
+      ['v', { exclusiveMinimum: 100 }, 100, 200],
+      ['v', { exclusiveMaximum: 0 }, -100, 0],
+      ['price', { exclusiveMinimum: 500 }, 500, 1000],
+      ['age', { exclusiveMaximum: 18 }, 0, 18],
+      ['age', { maximum: 17 }, 0, 17],
+    ]
+    for (const [name, bound, least, most] of bounds) {
+      const values = samplesOf(closed({ [name]: { type: 'number', ...bound } })) as Record<string, number>[]
+      for (const value of values) expect(value[name]).toBeGreaterThanOrEqual(least)
+      for (const value of values) expect(value[name]).toBeLessThanOrEqual(most)
+    }
+  })
+
+  test('a text has its format and what its pattern adds', () => {
+    const pictures = samplesOf({ type: 'string', format: 'uri', pattern: '\\.(png|jpg)$' })
+    for (const picture of pictures) expect(picture).toMatch(/^https:.*example.com.*\.(png|jpg)$/)
+    const addresses = samplesOf(closed({ email: { type: 'string', format: 'email', pattern: '@acme\\.com$' } }))
+    for (const { email } of addresses as { email: string }[]) expect(email).toMatch(/^[a-z.-]+@acme\.com$/)
+    samplesOf({ type: 'string', format: 'date-time', pattern: '^2024-' })
+    samplesOf({ type: 'string', format: 'uuid', pattern: '^00000000-' })
+    samplesOf({ type: 'string', format: 'hostname', pattern: '\\.acme\\.com$' })
+  })
+
   test("the example in a tool's description is taken", () => {
     const schema = closed({ location: { type: 'string', description: 'The city and state, e.g. San Francisco, CA' } })
     expect(samplesOf(schema)).toContainEqual({ location: 'San Francisco, CA' })
@@ -307,17 +357,17 @@ describe('what one would expect', () => {
 describe('schemas that cannot be answered', () => {
   test.each<readonly [string, unknown, string]>([
     ['false', false, 'no value fits the schema'],
-    ['a contradiction', { type: 'string', enum: [1, 2] }, 'no value fits the schema'],
-    ['bounds the wrong way round', { type: 'integer', minimum: 2, maximum: 1 }, 'no value fits the schema'],
+    ['a contradiction', { type: 'string', enum: [1, 2] }, NO_VALUE_FOUND],
+    ['bounds the wrong way round', { type: 'integer', minimum: 2, maximum: 1 }, NO_VALUE_FOUND],
     [
       'a contradiction deep inside',
       closed({ a: closed({ b: { allOf: [text, { type: 'null' }] } }) }),
-      'no value fits the schema',
+      'no value that fits #/properties/a/properties/b was found',
     ],
     [
       'more unlike items than there are',
       { type: 'array', uniqueItems: true, minItems: 3, items: { type: 'boolean' } },
-      'no value fits the schema',
+      NO_VALUE_FOUND,
     ],
     ['a schema that only refers to itself', { $ref: '#' }, 'no value fits the schema'],
     ['an object that needs itself', closed({ self: { $ref: '#' } }), 'no value fits the schema'],

@@ -524,6 +524,18 @@ describe('nothing holds the process', () => {
   })
 })
 
+test('filters that calculate round long numbers', () => {
+  const request = { id: 12_345_678_901_234_567_890n }
+  for (const filter of ['plus: 0', 'minus: 0', 'times: 1', 'divided_by: 1', 'round', 'abs', 'ceil', 'floor']) {
+    expect(render([`{{ request.id | ${filter} }}`], { request }), filter).toEqual([12_345_678_901_234_567_000])
+  }
+  expect(render('{{ 1 | at_least: request.id }} {{ request.id | at_most: 2 }}', { request })).toMatch(
+    /^1234567890.* 2$/,
+  )
+  expect(mistakeIn('{{ 5 | modulo: request.id }}{{ request.id | date: "%Y" }}', { request })).toHaveProperty('rendered')
+  expect(render(['{{ request.id | default: 1 }}'], { request })).toEqual([request.id])
+})
+
 test('a filter that cannot do its work says why and where', () => {
   expect(mistakeIn('a\n{{ user | url_decode }}', { user: '%' })).toEqual({
     message: 'The template cannot be rendered: URI malformed.',
@@ -612,6 +624,13 @@ describe('faker', () => {
     }
     expect(mistakeIn('{{ faker.lorem.words | with: request.n }}', { request: { n: 1e9 } })).toMatchObject({
       message: 'The template cannot be rendered: it makes 1000 at most.',
+    })
+    const element = '{{ faker.helpers.arrayElement | with: request.list }}'
+    expect(mistakeIn(element, { request: { list: [] } })).toMatchObject({
+      message: 'The template cannot be rendered: Cannot get value from empty dataset.',
+    })
+    expect(mistakeIn(element, { request: {} })).toMatchObject({
+      message: 'The template cannot be rendered: the function takes other arguments.',
     })
   })
 

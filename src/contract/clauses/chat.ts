@@ -14,7 +14,18 @@ import {
   wrongChat,
 } from '../calls.js'
 import { type AnswerCheck, asking, type CallFor, type ClauseForm } from '../clause.js'
-import { chunks, endsDone, eventStream, fitting, jsonIn, jsonObject, naming, refused, status } from '../looks.js'
+import {
+  anyJson,
+  chunks,
+  endsDone,
+  eventStream,
+  fitting,
+  jsonIn,
+  jsonObject,
+  naming,
+  refused,
+  status,
+} from '../looks.js'
 
 const messages = [
   { role: 'system', content: 'Be brief.' },
@@ -43,9 +54,9 @@ export const chatClauses: readonly ClauseForm[] = [
       'When stream is false, the reply is one JSON response.',
       '| stream | boolean | false requests a single, non-streamed response. |',
     ],
-    what: 'With stream false the reply is one JSON object.',
+    what: 'With stream false the reply is one JSON response.',
     needs: ['EP-3'],
-    check: asking(chat(), jsonObject),
+    check: asking(chat(), anyJson),
   },
   {
     id: 'CHAT-2.1',

@@ -15,6 +15,8 @@ export interface SchemaDocument {
   /** The minimum number of levels of a value of this schema; Infinity if no value is finite. */
   height(schema: NormalizedSchema): number
   fits(value: JsonValue, schemas: readonly NormalizedSchema[]): boolean
+  /** How sentences name one of its schemas. */
+  nameOf(schema: NormalizedSchema): string
 }
 
 /** Reads the original schema. Throws an UnfitSchema if it is invalid. */
@@ -28,6 +30,13 @@ export function readDocument(sent: unknown): SchemaDocument {
     root,
     target,
     height: schema => heightIn(heights, schema),
+    nameOf(schema) {
+      const [, pointer] =
+        Object.entries(lookup)
+          .find(([, one]) => one === schema)?.[0]
+          .split('#') ?? []
+      return pointer ? `#${pointer}` : 'the schema'
+    },
     fits: (value, schemas) => schemas.every(schema => fitsSchema(value, schema, lookup)),
   }
 }

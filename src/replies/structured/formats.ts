@@ -47,7 +47,7 @@ const formats: Readonly<Record<string, readonly Make[]>> = {
   'uri-reference': [faker => `/${faker.lorem.slug(2)}`, url, () => '/a', () => 'a'],
   'uri-template': [faker => `https://example.com/${faker.lorem.word()}/{id}`, () => '{a}'],
   url: [url, () => 'http://a.co'],
-  uuid: [faker => faker.string.uuid()],
+  uuid: [faker => faker.string.uuid(), faker => faker.string.uuid().toUpperCase()],
   'json-pointer': [faker => `/${faker.lorem.word()}/0`, () => '/a', () => ''],
   'json-pointer-uri-fragment': [faker => `#/${faker.lorem.word()}/0`, () => '#'],
   'relative-json-pointer': [faker => `1/${faker.lorem.word()}`, () => '0'],

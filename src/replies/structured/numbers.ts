@@ -23,7 +23,7 @@ export function makeNumber(
   const usual = quantityOf(name, whole)
   const range = preferred(bounds, usual)
   const step = commonStep(whole ? [...steps, 1] : steps)
-  if (step === undefined) return decimal(range, bounds, usual.decimals, faker)
+  if (step === undefined) return decimal(range, bounds.within, usual.decimals, faker)
   return multiple(range, step, bounds, steps, faker) ?? multiple(nearest(bounds, step), step, bounds, steps, faker)
 }
 
@@ -49,18 +49,19 @@ function boundsOf(layers: Layers): Bounds {
 const WIDE = 1_000_000
 
 /** The typical part of the allowed range. */
-function preferred({ least, most }: Range, usual: Quantity): Range {
+function preferred({ least, most, within }: Bounds, usual: Quantity): Range {
   const common = { least: Math.max(least, usual.least), most: Math.min(most, usual.most) }
   const narrow = most - least <= WIDE
   // 1 to 100 is only a guess. Narrow bounds in the schema are better.
   if (usual.isGuess && narrow) return { least, most }
-  if (common.least < common.most || (common.least === common.most && !narrow)) return common
+  if (common.least < common.most) return common
   if (narrow) return { least, most }
+  if (common.least === common.most && within(common.least)) return common
   const near = Math.abs(least) < Math.abs(most) ? least : most
   const width = Math.max(100, Math.abs(near))
   return near === least
     ? { least, most: Math.min(most, least + width) }
-    : { least: Math.max(least, most - width), most }
+    : { least: Math.max(least, most > 0 ? 0 : most - width), most }
 }
 
 /** Some steps from the bound that is nearer to 0, if no step falls into the typical range. */
@@ -72,12 +73,12 @@ function nearest({ least, most }: Range, step: number): Range {
 }
 
 function decimal(
-  range: Range,
-  { within, least, most }: Bounds,
+  { least, most }: Range,
+  within: Bounds['within'],
   decimals: number,
   faker: Faker,
 ): GeneratedValue | undefined {
-  const drawn = range.least + faker.number.float() * (range.most - range.least)
+  const drawn = least + faker.number.float() * (most - least)
   // The fewest digits that stay within narrow bounds.
   const rounded = [decimals, 2, 3, 4, 6, 9, 12, 15].map(digits => Number(drawn.toFixed(digits)))
   const value = [...rounded, drawn, least / 2 + most / 2, least, most].find(
@@ -135,9 +136,7 @@ export function* wholeNumbers(layers: Layers, most: number): Generator<number> {
 }
 
 /** The typical numbers for a name. */
-interface Quantity {
-  readonly least: number
-  readonly most: number
+interface Quantity extends Range {
   readonly decimals: number
   /** Whether the name is unknown. */
   readonly isGuess: boolean

@@ -74,10 +74,12 @@ export function singular(words: string): string {
 const NULL_CHANCE = 0.12
 const NULL_CHANCE_AGAIN = 0.5
 
-/** Resolves schemas into plain ones that must all hold, choosing among alternatives. */
 export const nullChance = ({ again }: SchemaPlace) => (again === 0 ? NULL_CHANCE : NULL_CHANCE_AGAIN)
 
-/** Creates the function that resolves schemas. `attempt` counts the choices that did not fit. */
+/**
+ * Creates the function that resolves schemas into plain ones that must all hold, choosing among alternatives. `attempt`
+ * counts the choices that did not fit.
+ */
 export function createExpand(faker: Faker, { target, height }: SchemaDocument) {
   const branchOf = createBranchOf(faker, height)
   /** All schemas that must hold together; `undefined` if one of them is `false`. */

@@ -44,7 +44,7 @@ interface Chance {
 /** Generates a value for `schema`. Throws an UnfitSchema if none was found. */
 export function sampleOf(schema: unknown, chance: Chance): JsonValue {
   const document = documentOf(schema)
-  if (document.height(document.root) === Number.POSITIVE_INFINITY) throw nothingFits()
+  if (document.height(document.root) === Number.POSITIVE_INFINITY) throw new UnfitSchema('no value fits the schema')
   return firstFit(document, chance)
 }
 
@@ -58,22 +58,24 @@ function documentOf(schema: unknown): SchemaDocument {
   return document
 }
 
-const nothingFits = () => new UnfitSchema('no value fits the schema')
-
 function firstFit(document: SchemaDocument, { faker, seed, name }: Chance): JsonValue {
   let left = ALL_STEPS
+  let hopeless = new Set<NormalizedSchema>()
   for (let candidate = 0; candidate < CANDIDATES && left > 0; candidate++) {
     // Knuth's multiplier, so that neighbouring seeds do not share candidates.
     faker.seed((seed + Math.imul(candidate, 2_654_435_761)) | 0)
     const budget = createBudget(Math.min(left, CANDIDATE_STEPS))
-    const make = createMake(document, faker, budget)
+    hopeless = new Set()
+    const make = createMake(document, faker, budget, hopeless)
     const title = typeof document.root === 'object' ? document.root.title : undefined
     const place = topPlace(wordsOf(name || (title ?? '')), faker, candidate % 4 === 3 || budget.total < CANDIDATE_STEPS)
     const made = make([document.root], place)
     if (made && document.fits(made.value, [document.root])) return made.value
     left -= budget.spent()
   }
-  throw left > 0 ? nothingFits() : new UnfitSchema('no value that fits the schema was found within reach')
+  // That of a value stands before those of the values around it.
+  const [first = document.root] = hopeless
+  throw new UnfitSchema(`no value that fits ${document.nameOf(first)} was found${left > 0 ? '' : ' within reach'}`)
 }
 
 const topPlace = (name: string, faker: Faker, shallow: boolean): SchemaPlace => ({
@@ -140,12 +142,18 @@ interface Budget {
   spent(): number
 }
 
-/** Creates the function that generates values. Each candidate has its own. */
-function createMake(document: SchemaDocument, faker: Faker, budget: Budget): ValueMaker['make'] {
+/**
+ * Creates the function that generates values. Each candidate has its own. Schemas for which no value was found are
+ * added to `hopeless`.
+ */
+function createMake(
+  document: SchemaDocument,
+  faker: Faker,
+  budget: Budget,
+  hopeless: Set<NormalizedSchema>,
+): ValueMaker['make'] {
   const expand = createExpand(faker, document)
   const nested = createNesting(budget)
-  /** Schemas for which no value was found. */
-  const hopeless = new Set<NormalizedSchema>()
   const shop: ValueMaker = { faker, document, expand, make }
 
   function make(schemas: readonly NormalizedSchema[], place: SchemaPlace): GeneratedValue | undefined {

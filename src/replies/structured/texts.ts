@@ -1,9 +1,9 @@
 /** Generates texts: by format, by pattern or by name, and of the required length. */
-import randexp, { type RandRegExp } from 'randexp'
 import { UnfitSchema } from '../../check/json-schema-form.js'
 import type { Faker } from '../fake.js'
 import { textNamed } from './field-names.js'
 import { lengthened, makersOf } from './formats.js'
+import { type Lengths, readable, textLike } from './patterns.js'
 import { each, type GeneratedValue, greatest, type Layers, type SchemaPlace, smallest } from './place.js'
 
 /** Texts that must be longer than this are not generated. */
@@ -26,11 +26,14 @@ export function makeText(
   if (lengths.least > LONGEST)
     throw new UnfitSchema(`no value fits the schema: a text would need ${lengths.least} characters`)
   if (lengths.least > lengths.most) return undefined
-  const loose = each(layers, ({ loosePattern }) => loosePattern).map(pattern => new RegExp(pattern))
-  for (const text of candidates(layers, lengths, place, faker)) {
+  const patterns = [
+    ...each(layers, ({ pattern }) => pattern).map(pattern => new RegExp(pattern, 'u')),
+    ...each(layers, ({ loosePattern }) => loosePattern).map(pattern => new RegExp(pattern)),
+  ]
+  for (const text of candidates(layers, patterns, lengths, place, faker)) {
     const length = lengthOf(text)
     if (length < lengths.least || length > lengths.most) continue
-    if (loose.every(pattern => pattern.test(text)) && fits(text)) return { value: text }
+    if (patterns.every(pattern => pattern.test(text)) && fits(text)) return { value: text }
   }
   return undefined
 }
@@ -39,23 +42,92 @@ export function makeText(
 const lengthOf = (text: string) => [...text].length
 
 /** Candidates, the best first. */
-function* candidates(layers: Layers, lengths: Lengths, place: SchemaPlace, faker: Faker): Generator<string> {
+function* candidates(
+  layers: Layers,
+  patterns: readonly RegExp[],
+  lengths: Lengths,
+  place: SchemaPlace,
+  faker: Faker,
+): Generator<string> {
   const formats = each(layers, ({ format, contentEncoding }) => format ?? contentEncoding)
-  const patterns = each(layers, layer => layer.pattern ?? layer.loosePattern)
-  for (const format of formats) {
-    for (const make of makersOf(format)) yield lengthened(format, make(faker, place), lengths.least)
-  }
+  const makers = formats.flatMap(format =>
+    makersOf(format).map(make => () => lengthened(format, make(faker, place), lengths.least)),
+  )
+  for (const make of makers) yield make()
   const named = textNamed(faker, place)
   yield patterns.length > 0 ? named : ofLength(named, lengths, faker)
-  for (let attempt = 0; attempt < PATTERN_TRIES; attempt++) {
-    for (const pattern of patterns) {
-      const text = textLike(pattern, lengths, attempt, faker)
-      if (text !== undefined) yield text
-    }
+  if (patterns.length > 0) {
+    yield* fromPatterns(patterns, lengths, faker, rest => [...makers.map(make => make()), ofLength(named, rest, faker)])
   }
   yield* manyKinds
   for (const text of manyKinds) yield ofLength(text, lengths, faker)
 }
+
+/** Texts like each pattern, and texts that have pieces like all of them. `others` are those to put the pieces into. */
+function* fromPatterns(
+  patterns: readonly RegExp[],
+  lengths: Lengths,
+  faker: Faker,
+  others: (rest: Lengths) => readonly string[],
+): Generator<string> {
+  const forms = patterns.map(pattern => ({
+    starts: pattern.source.startsWith('^'),
+    ends: /(?<!\\)\$$/.test(pattern.source),
+    pattern: readable(pattern),
+  }))
+  for (let attempt = 0; attempt < PATTERN_TRIES; attempt++) {
+    const pieces = forms.flatMap(({ pattern, ...form }) => {
+      const text = textLike(pattern, lengths, attempt, faker)
+      return text === undefined ? [] : [{ ...form, text }]
+    })
+    for (const { text } of pieces) yield text
+    const parts = pieces.filter(({ starts, ends }) => !(starts && ends))
+    if (parts.length === 0) continue
+    const wholes = pieces.flatMap(piece => (parts.includes(piece) ? [] : [piece.text]))
+    const taken = parts.reduce((sum, { text }) => sum + text.length, 0)
+    const rest = { least: Math.max(0, lengths.least - taken), most: Math.max(0, lengths.most - taken) }
+    for (const text of ['', ...others(rest), ...wholes]) yield* joined(text, parts)
+  }
+}
+
+/** A text that matches a pattern, and whether the pattern asks for it at the beginning or the end. */
+interface Piece {
+  readonly text: string
+  readonly starts: boolean
+  readonly ends: boolean
+}
+
+/** All ways to give `text` these pieces. */
+function joined(text: string, pieces: readonly Piece[]): readonly string[] {
+  const inside = pieces.filter(({ starts, ends }) => !starts && !ends)
+  const [first, last] = [pieces.filter(({ starts }) => starts), pieces.filter(({ ends }) => ends)]
+  const begun = first.reduce((texts, piece) => texts.flatMap(one => begunWith(piece.text, one)), [text])
+  const filled = begun.map(one => [one, ...inside.map(piece => piece.text)].join(''))
+  return last.reduce((texts, piece) => texts.flatMap(one => endedWith(piece.text, one)), filled)
+}
+
+/** At most this many places are tried at which a piece may replace a part of a text. */
+const MOST_CUTS = 8
+
+const placesOf = (character: string | undefined, text: string) =>
+  text
+    .split('')
+    .flatMap((one, i) => (one === character ? [i] : []))
+    .slice(0, MOST_CUTS)
+
+/** `2024-` and `2025-06-15` are `2024-06-15`, too. */
+const begunWith = (piece: string, text: string): readonly string[] => [
+  ...placesOf(piece.at(-1), text)
+    .map(i => piece + text.slice(i + 1))
+    .toReversed(),
+  piece + text,
+]
+
+/** `@acme.com` and `ada@example.com` are `ada@acme.com`, too. */
+const endedWith = (piece: string, text: string): readonly string[] => [
+  text + piece,
+  ...placesOf(piece[0], text).map(i => text.slice(0, i) + piece),
+]
 
 /** Cuts the text between words, or adds words, so that it has the right length. */
 function ofLength(text: string, { least, most }: Lengths, faker: Faker): string {
@@ -66,51 +138,6 @@ function ofLength(text: string, { least, most }: Lengths, faker: Faker): string 
   const cut = longer.slice(0, most)
   const words = cut.replace(/[\s,.-]+\S*$/, '')
   return words.length >= Math.max(1, least) ? words : cut
-}
-
-// The package exports the class itself, but its types say otherwise.
-const RandExp = randexp as unknown as new (pattern: string) => Pick<RandRegExp, 'max' | 'randInt' | 'gen'>
-
-/** Means "unlimited" when randexp asks for the number of repetitions. */
-const ENDLESS = 1_000_003
-
-/** The maximum number of repetitions in total. Patterns that require more are not supported. */
-const MOST_REPEATED = 1_000_000
-
-/** More than there are characters to choose from, so only repetitions have such a range. */
-const LARGEST_SET = 100
-
-interface Lengths {
-  readonly least: number
-  readonly most: number
-}
-
-/**
- * Generates a text from `pattern`; `undefined` if it cannot be parsed. The text may not match, because lookaheads and
- * lookbehinds are ignored. `attempt` counts texts that did not match or had the wrong length.
- */
-function textLike(pattern: string, { least, most }: Lengths, attempt: number, faker: Faker): string | undefined {
-  let repeated = 0
-  const counted = (count: number) => {
-    repeated += count
-    if (repeated > MOST_REPEATED) throw new RangeError('Too long.')
-    return count
-  }
-  try {
-    const maker = new RandExp(pattern)
-    maker.max = ENDLESS
-    maker.randInt = (from, to) => {
-      const range = to - from
-      if (range <= LARGEST_SET) return counted(faker.number.int({ min: from, max: Math.max(from, to) }))
-      // A few at first; in later attempts as many as needed if this is the only part that repeats.
-      const few = { min: from, max: Math.min(to, from + Math.min(8, most)) }
-      const enough = { min: Math.max(from, Math.min(to, least)), max: Math.max(from, Math.min(to, most, least + 8)) }
-      return counted(faker.number.int(attempt % 3 === 2 && enough.min <= enough.max ? enough : few))
-    }
-    return maker.gen()
-  } catch {
-    return undefined
-  }
 }
 
 /** Texts of many kinds, one of which may match an unsupported pattern. */

@@ -285,7 +285,7 @@ const wordsOf = (error: Error | LiquidError) =>
 
 const unrendered = (error: LiquidError) => {
   const words = wordsOf(error)
-  return `The template cannot be rendered: ${stops[words] ?? words}.`
+  return `The template cannot be rendered: ${(stops[words] ?? words).replace(/\.$/, '')}.`
 }
 
 const hint = 'Where braces are only text, put them between {% raw %} and {% endraw %}.'

@@ -31,8 +31,10 @@ const onText = `append prepend capitalize downcase upcase strip lstrip rstrip sq
 /**
  * Filters that work on values. Filters that take an expression as text, that wait, or that use randomness are left out.
  */
-const onValues = `abs at_least at_most ceil divided_by floor minus modulo plus round times compact concat default
-  first last map reverse size slice sort sort_natural sum uniq date`.split(/\s+/)
+const onValues = 'compact concat default first last map reverse size slice sort sort_natural sum uniq'.split(' ')
+
+/** Filters that calculate. Liquid cannot calculate with BigInts, so they get numbers. */
+const onNumbers = 'abs at_least at_most ceil date divided_by floor minus modulo plus round times'.split(' ')
 
 /** Filters whose first argument is a path. */
 const byProperty = ['where', 'reject', 'find']
@@ -69,6 +71,7 @@ export function createEngine({ keepTypes }: { keepTypes: boolean }): Liquid {
   for (const name of Object.keys(liquid.filters)) liquid.unregisterFilter(name)
   for (const name of onText) liquid.registerFilter(name, takingText(handlerOf(name)))
   for (const name of onValues) liquid.registerFilter(name, handlerOf(name))
+  for (const name of onNumbers) liquid.registerFilter(name, takingNumbers(handlerOf(name)))
   for (const name of byProperty) liquid.registerFilter(name, takingPath(handlerOf(name)))
   liquid.registerFilter('json', json)
   liquid.registerFilter('join', join)
@@ -94,6 +97,11 @@ const takingText = (filter: Handler): Handler =>
     const text = filter.apply(this, values.map(value => (isData(value) ? json.call(this, value) : value)) as [unknown])
     // A filter turns a missing value into a missing value, so that its key is left out.
     return text === '' && toValue(values[0]) === undefined ? undefined : text
+  }
+
+const takingNumbers = (filter: Handler): Handler =>
+  function (...values) {
+    return filter.apply(this, values.map(value => (typeof value === 'bigint' ? Number(value) : value)) as [unknown])
   }
 
 // Liquid parses the path as an expression of its own, which must not come from a prompt.

@@ -125,10 +125,19 @@ const quantities = /^(number|image|location|commerce)\.|^finance\.amount$|^date\
 /** The result of a function, as in JSON. Throws an Error if that is not possible or would be too much. */
 function made(faker: Faker, module: string, name: string, given: readonly unknown[]): unknown {
   if (!quantities.test(`${module}.${name}`)) requireFew(given)
-  const value = modulesOf(faker)[module]?.[name]?.(...given)
+  const value = called(() => modulesOf(faker)[module]?.[name]?.(...given))
   if (value instanceof Date) return value.toISOString()
   if (typeof value === 'bigint') return String(value)
   return typeof value === 'string' ? atExample(value) : value
+}
+
+/** Faker has sentences for most wrong arguments; the others fail somewhere inside. */
+function called<T>(call: () => T): T {
+  try {
+    return call()
+  } catch (error) {
+    throw error instanceof TypeError ? new Error('the function takes other arguments') : error
+  }
 }
 
 function requireFew(given: unknown): void {
