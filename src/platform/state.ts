@@ -1,10 +1,10 @@
 /** The state of a platform: users, sessions, keys and messages, starting with the configured ones. */
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { ProblemsError } from '../check/problem.js'
+import { ProblemsError, StartError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import type { Clock } from '../core/clock.js'
-import { PlatformError } from '../core/errors.js'
+import { isStateUnavailable, PlatformError } from '../core/errors.js'
 import { type State, TakenError } from '../core/state.js'
 import { onceLoaded } from '../core/work.js'
 import type { ApiKeys } from '../keys/api-keys.js'
@@ -37,13 +37,20 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
   const beginning = createBeginning(loaded.dir)
   const get = onceLoaded(async () => {
     const { openState } = await documents()
-    const state = await openState(loaded.config.state, { dir: loaded.dir, warn })
+    let tell = warn
+    const state = await openState(loaded.config.state, { dir: loaded.dir, warn: sentence => tell(sentence) })
+    // Trouble that ends the start is told once, by its error.
+    let trouble = ''
+    tell = sentence => {
+      trouble = sentence
+    }
     try {
       planted = await plant(state, loaded, clock.now())
     } catch (error) {
       await state.close()
-      throw error
+      throw isStateUnavailable(error) ? new StartError(trouble) : error
     }
+    tell = warn
     state.onRevoked(onRevoked)
     return state
   })
@@ -135,7 +142,8 @@ function createBeginning(dir: string) {
 async function plant(state: State, loaded: LoadedConfig, atMs: number): Promise<Planted> {
   const { plantSeeds } = await import('../supabase/seeds.js')
   await plantSeeds(state, loaded.config, atMs).catch(error => {
-    if (!(error instanceof TakenError || error instanceof PlatformError)) throw error
+    const isConflict = error instanceof TakenError || (error instanceof PlatformError && !isStateUnavailable(error))
+    if (!isConflict) throw error
     const sentence = `users and apiKeys do not fit what is kept in the state already. ${error.message}`
     throw new ProblemsError([{ origin: loaded.originOf(['users']), sentence }])
   })
