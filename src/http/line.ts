@@ -110,7 +110,7 @@ function composed(parts: LineParts, fixed: Fixed) {
   const stepsWith = (hasFaultHeader: boolean) =>
     [
       (platform.live || auth.live) && ownPagesOnly,
-      entering(scopes.areBound() ? scopes : undefined),
+      entering(scopes.byKey.size > 0 ? scopes : undefined),
       limits && limitRequests(limits),
       reading,
       limits && limitChat(heavyPrompt),

@@ -37,6 +37,8 @@ interface JournalParts {
   readonly dashboard?: boolean
   /** Returns the current redaction, which is applied when an exchange is read. */
   readonly redact: () => Redact
+  /** Whether an exchange began before the last reset. Such exchanges are not shown. */
+  readonly isPast?: Reading['isPast']
   /** Called when a listener fails. */
   readonly report?: (error: unknown) => void
 }
@@ -46,6 +48,7 @@ export function createJournal({
   maxBytes,
   dashboard,
   redact,
+  isPast = () => false,
   report = console.error,
 }: JournalParts): Journal {
   const { notify, follow, followErrors } = createFollowers(report)
@@ -56,7 +59,7 @@ export function createJournal({
   const keeping: Keeping = {
     async open() {
       const { createReading } = await import('./reading.js')
-      Object.assign(keeping, createReading(ring, redact, maxEntries))
+      Object.assign(keeping, createReading(ring, redact, maxEntries, isPast))
     },
     add(exchange) {
       if (!dashboard && exchange.headers[DASHBOARD_HEADER] !== undefined && isDashboards(exchange)) return

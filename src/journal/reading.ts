@@ -34,6 +34,8 @@ export interface Reading {
   /** Returns a curl command that repeats the request at `url`. */
   curl(id: string, url: string): string | undefined
   count(filter?: JournalFilter): number
+  /** Whether an exchange began before the last reset. */
+  isPast(exchange: Pick<Exchange, 'scope' | 'startedMs'>): boolean
   /** Removes the matching exchanges; all if no filter is given. */
   clear(filter?: JournalFilter): void
 }
@@ -51,8 +53,9 @@ function keptIn(ring: Ring, id: string): JournaledExchange | undefined {
   return undefined
 }
 
-export function createReading(ring: Ring, redact: () => Redact, most: number): Reading {
-  const fitting = (filter: JournalFilter) => placesOf(ring, filter).map(([kept]) => kept)
+export function createReading(ring: Ring, redact: () => Redact, most: number, isPast: Reading['isPast']): Reading {
+  const fitting = (filter: JournalFilter) =>
+    placesOf(ring, filter).flatMap(([kept]) => (isPast(kept.exchange) ? [] : [kept]))
 
   function partOf(filter: JournalFilter, limit: number): readonly JournaledExchange[] {
     const found = fitting(filter)
@@ -62,6 +65,7 @@ export function createReading(ring: Ring, redact: () => Redact, most: number): R
   const kept = (id: string) => keptIn(ring, id)
 
   return {
+    isPast,
     entries: (filter: JournalFilter = {}, limit = most) =>
       fitting(filter)
         .slice(-limit)
