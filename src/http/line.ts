@@ -311,8 +311,9 @@ class Ending implements Outlets {
       outcome.complete = true
       return this.end(context)
     }
-    const done = (complete: boolean) => {
+    const done = (complete: boolean, sentBytes?: number) => {
       outcome.complete = complete
+      if (!complete) outcome.sentBytes = sentBytes
       this.end(context)
     }
     if (isOpenBody(body)) sendOpen(response, head, reply, body, piecesAtMs, done)
