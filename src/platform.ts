@@ -4,11 +4,11 @@ import { compiledCode } from './compiled.js'
 import { type LoadedConfig, loadConfig } from './config/load.js'
 import { isLoopback } from './core/origins.js'
 import { DASHBOARD } from './core/paths.js'
-import { endIdleWorkers, once } from './core/work.js'
+import { endIdleWorkers, once, onceLoaded } from './core/work.js'
 import { urlHost } from './http/address.js'
-import { type Assemblies, createAssemblies } from './platform/assembly.js'
+import { type Assemblies, type Assembly, createAssemblies } from './platform/assembly.js'
 import { createDelivery, type Delivery } from './platform/delivery.js'
-import { createForTests } from './platform/for-tests.js'
+import type { ForTests } from './platform/for-tests.js'
 import { createParts, type Part, type PlatformSources, type ResetOptions } from './platform/part.js'
 import { type OpenPlatform, usableKey } from './platform/platform.js'
 import { createContractCheck, createRuntime, type Runtime } from './platform/runtime.js'
@@ -50,7 +50,7 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
   const assemblies: Assemblies = createAssemblies(first, sources, runtime)
   const madeUpToken = once(() => (isLoopback(host) ? '' : randomBytes(24).toString('base64url')))
   const controlToken = () => loaded().config.controlToken || madeUpToken()
-  const forTests = createForTests(runtime, current)
+  const forTests = openForTests(runtime, current)
   const ready = once(() => parts.open())
   const stopping = new AbortController()
   const delivery = createDelivery({
@@ -66,11 +66,26 @@ function createPlatformParts(sources: PlatformSources, first: LoadedConfig) {
   const parts = createParts(inOrder({ runtime, assemblies, delivery, loaded, stopping }))
 
   // No request may be answered in the middle of a reset.
-  const reset = (options?: ResetOptions) => delivery.traffic.hold(() => parts.reset(options))
+  const reset = (options?: ResetOptions) => {
+    runtime.scopes.begin(options?.scope)
+    return delivery.traffic.hold(() => parts.reset(options))
+  }
 
   const reload = async () => parts.reload(await loadConfig(sources))
   const stop = (graceMs = 0) => parts.close(graceMs)
   return { runtime, forTests, assemblies, delivery, url, madeUpToken, ready, reset, reload, stop }
+}
+
+/** Loaded with the first call, since only tests and the control API use it. */
+function openForTests(runtime: Runtime, current: () => Assembly): ForTests {
+  const load = onceLoaded(async () => (await import('./platform/for-tests.js')).createForTests(runtime, current))
+  return {
+    messages: async wanted => (await load()).messages(wanted),
+    clearMessages: async () => (await load()).clearMessages(),
+    signIn: async wanted => (await load()).signIn(wanted),
+    mintToken: async request => (await load()).mintToken(request),
+    createKey: async wish => (await load()).createKey(wish),
+  }
 }
 
 interface PartsToOrder {

@@ -13,7 +13,7 @@ export { createUsePlatform, type TestRunner as Runner, type UsePlatformOptions }
 export function assertReceived<T extends Receiver | RemoteReceiver>(
   receiver: T,
   query: ExchangeQuery,
-  { times }: { readonly times?: number } = {},
+  { times }: { readonly times?: number | undefined } = {},
 ): T extends RemoteReceiver ? Promise<void> : void {
   const options = times === undefined ? {} : { times }
   const verdict = judged(receiver, query, one => received(one, query, options))

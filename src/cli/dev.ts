@@ -7,6 +7,7 @@ import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { type Problem, ProblemsError, UsageError, wordProblem } from '../check/problem.js'
 import { configFileName, replyFilesOf } from '../config/load.js'
+import { PlatformError } from '../core/errors.js'
 import { once } from '../core/work.js'
 import { openPlatform, type Platform } from '../platform.js'
 import { version } from '../version.js'
@@ -128,7 +129,8 @@ function factsOf({ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, cont
 
 /** If reloading fails for any reason, the platform keeps its old configuration. */
 function problemsOf(error: unknown): readonly Problem[] {
-  return error instanceof ProblemsError ? error.problems : [{ origin: 'Standin', sentence: String(error) }]
+  if (error instanceof ProblemsError) return error.problems
+  return [{ origin: 'Standin', sentence: error instanceof PlatformError ? error.message : String(error) }]
 }
 
 interface Watched {

@@ -361,6 +361,8 @@ export interface Outcome {
   readonly beganMs?: number
   /** When pieces of a stream were sent, in milliseconds after the head; the first thousand. */
   readonly piecesAtMs?: number[] | undefined
+  /** How much of a reply's body was sent before it broke off. */
+  sentBytes?: number | undefined
   /** False while the answer is being sent, and from then on if the client disconnected or the stream was cut. */
   complete: boolean
 }

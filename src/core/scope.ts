@@ -1,6 +1,7 @@
 /** Scopes separate tests that share one server: which scope a request belongs to, and what is kept for each. */
 import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
+import { passedMs } from './clock.js'
 import type { Exchange } from './exchange.js'
 
 /** The request header that names its scope. */
@@ -10,27 +11,39 @@ export const SCOPE_HEADER = 'x-standin-scope'
 export const scopeQuery = closed({ scope: optional(v.string('text'), 'The scope; without it, all scopes.') })
 
 export interface Scopes {
-  /** Whether any API key belongs to a scope. */
-  areBound(): boolean
+  /** The scopes of API keys, by the key's id. */
+  readonly byKey: ReadonlyMap<string, string>
   /** The scope from the request's header, or that of its API key; empty if there is neither. */
   of(exchange: Pick<Exchange, 'scope' | 'caller'>): string
   /** Assigns requests with this API key to `scope`. */
   bind(keyId: string, scope: string): void
+  /** Notes that a scope begins anew, or all of them if none is given. */
+  begin(scope?: string): void
+  /** Whether an exchange began before its scope was last reset, as one that a test has left behind. */
+  isPast(exchange: Pick<Exchange, 'scope' | 'startedMs'>): boolean
 }
 
 /** `onBound` is called when the first key is bound. */
 export function createScopes(onBound: () => void = () => {}): Scopes {
   const byKey = new Map<string, string>()
+  let allSinceMs = 0
+  const sinceMs = createByScope(passedMs)
   return {
+    byKey,
     of({ scope, caller }) {
       if (scope !== '') return scope
       return (caller.kind === 'apiKey' ? byKey.get(caller.id) : undefined) ?? ''
     },
-    areBound: () => byKey.size > 0,
     bind(keyId, scope) {
       byKey.set(keyId, scope)
       if (byKey.size === 1) onBound()
     },
+    begin(scope) {
+      sinceMs.forget(scope)
+      if (scope === undefined) allSinceMs = passedMs()
+      else sinceMs.get(scope)
+    },
+    isPast: ({ scope, startedMs }) => startedMs < (sinceMs.find(scope) ?? allSinceMs),
   }
 }
 

@@ -33,7 +33,10 @@ export function applyFault(
     const isSpoilt = spoilt?.happened() === true
     const happened = !isOnlyForBody(fault) || spoilt?.happened() !== false
     const sent = exchange.outcome ?? nothingSent
-    exchange.outcome = { ...sent, fault: { fault, by, happened, isSpoilt }, complete }
+    exchange.outcome = {
+      ...{ ...sent, fault: { fault, by, happened, isSpoilt }, complete },
+      ...(!complete && { sentBytes: spoilt?.sentBytes() }),
+    }
     steps.ended()
   })
 

@@ -110,7 +110,7 @@ function composed(parts: LineParts, fixed: Fixed) {
   const stepsWith = (hasFaultHeader: boolean) =>
     [
       (platform.live || auth.live) && ownPagesOnly,
-      entering(scopes.areBound() ? scopes : undefined),
+      entering(scopes.byKey.size > 0 ? scopes : undefined),
       limits && limitRequests(limits),
       reading,
       limits && limitChat(heavyPrompt),
@@ -316,8 +316,9 @@ class Ending implements Outlets {
       outcome.complete = true
       return this.end(context)
     }
-    const done = (complete: boolean) => {
+    const done = (complete: boolean, sentBytes?: number) => {
       outcome.complete = complete
+      if (!complete) outcome.sentBytes = sentBytes
       this.end(context)
     }
     if (isOpenBody(body)) sendOpen(response, head, reply, body, piecesAtMs, done)

@@ -17,6 +17,8 @@ import type { Sink } from './pacer.js'
 export class PacedWriter implements Sink {
   /** Whether the whole body was written. */
   isComplete = false
+  /** The length of what was written so far. */
+  sentBytes = 0
   private isBegun = false
   private readonly isForeign: boolean
   private readonly isChunked: boolean
@@ -68,8 +70,9 @@ export class PacedWriter implements Sink {
     if (piecesAtMs) noteTime(piecesAtMs, this.startMs)
     const isNodes = !this.isBegun && head === ''
     this.isBegun = true
-    if (this.isForeign) return void response.write(text, bytewise ? 'latin1' : 'utf8')
     const size = bytewise ? text.length : Buffer.byteLength(text)
+    this.sentBytes += size
+    if (this.isForeign) return void response.write(text, bytewise ? 'latin1' : 'utf8')
     // A chunk of zero bytes would be the last one.
     const framed = this.isChunked ? `${size === 0 ? '' : `${size.toString(16)}\r\n${text}\r\n`}${behind}` : text
     const encoding = size === text.length ? 'latin1' : 'utf8'

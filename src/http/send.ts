@@ -185,7 +185,7 @@ function isOnlyHead(response: ServerResponse, headers: string[], status: number)
 
 /**
  * Sends a reply whose body has a rhythm, and calls `done` once: with true when all of it was written, with false when
- * the client disconnected early.
+ * the client disconnected early, and with the bytes that were written.
  */
 export function sendPaced(
   response: ServerResponse,
@@ -193,7 +193,7 @@ export function sendPaced(
   { status }: Pick<Reply, 'status'>,
   body: Paced,
   { pacer, piecesAtMs }: Playing,
-  done: (complete: boolean) => void,
+  done: (complete: boolean, sentBytes?: number) => void,
 ): void {
   const isUsual = isOwn(response) && response.isUsual(status)
   const text = isUsual ? headOf(status, head) : ''
@@ -204,7 +204,7 @@ export function sendPaced(
   writer.begin()
   response.on('close', () => {
     stop()
-    done(writer.isComplete)
+    done(writer.isComplete, writer.sentBytes)
   })
 }
 

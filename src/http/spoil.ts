@@ -8,6 +8,8 @@ import { type BodyFacts, halfOf, type Treatment, type TreatmentStep, treatmentOf
 export interface SpoiledResponse {
   /** Whether the fault took effect. An answer may be too short for it. */
   happened(): boolean
+  /** How much of the body was sent. */
+  sentBytes(): number
 }
 
 /** The arguments of `writeHead`; the headers as node's flat array. */
@@ -45,7 +47,7 @@ export function spoil(response: ServerResponse, fault: Fault): SpoiledResponse {
       return response
     },
   })
-  return { happened: () => body.happened }
+  return { happened: () => body.happened, sentBytes: () => body.sentBytes }
 }
 
 /** The original methods of a response. */
@@ -60,6 +62,7 @@ const realMethods = (response: ServerResponse) => ({
 class SpoiltBody {
   head: Head = { status: 200, reason: undefined, headers: [] }
   happened = false
+  sentBytes = 0
   private readonly real: ReturnType<typeof realMethods>
   private treatment: Treatment | undefined
   private isMeasured = false
@@ -152,6 +155,7 @@ class SpoiltBody {
     if (step.kind !== 'pass' || step.spoilt) this.happened = true
     switch (step.kind) {
       case 'pass':
+        this.sentBytes += step.bytes.length
         if (step.bytes.length > 0) this.real.write(step.bytes)
         return
       case 'stall':

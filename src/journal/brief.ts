@@ -1,6 +1,6 @@
 /** A short version of an exchange for lists, made without reading bodies. */
 import { MOST_PIECES_TIMED } from '../core/clock.js'
-import { type Exchange, faultDoneInWords, type Reply, sourceOf, type UpstreamResponse } from '../core/exchange.js'
+import { type Exchange, faultDoneInWords, type Outcome, sourceOf } from '../core/exchange.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import type { JournaledExchange } from './entry.js'
 import { askedOf, bodyBytesOf, endingOf, isMissed, timesOf } from './facts.js'
@@ -35,7 +35,7 @@ export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, r
     missed: isMissed(exchange),
     ...endingOf(exchange, redacted),
     requestBytes: bodyBytesOf(exchange),
-    responseBytes: bytesIn(outcome?.answer),
+    responseBytes: bytesIn(outcome),
     ...timesOf(exchange, durationMs),
     pieces: piecesOf(exchange),
     piecesAtMs: thinned(outcome?.piecesAtMs ?? []),
@@ -44,9 +44,10 @@ export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, r
 
 const shortened = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
 
-function bytesIn(answer: Reply | UpstreamResponse | undefined): number {
+function bytesIn({ answer, sentBytes }: Partial<Outcome> = {}): number {
   if (!answer) return 0
   if (answer.kind === 'upstream') return answer.bytes
+  if (sentBytes !== undefined) return sentBytes
   const { body } = answer
   if (typeof body === 'string') return Buffer.byteLength(body)
   if (Buffer.isBuffer(body)) return body.length

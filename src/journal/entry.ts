@@ -140,12 +140,12 @@ interface AnswerBytes {
 
 const nothing = Buffer.alloc(0)
 
-function saidIn({ answer, requestId }: Partial<Outcome> = {}): AnswerBytes {
+function saidIn({ answer, requestId, sentBytes }: Partial<Outcome> = {}): AnswerBytes {
   if (!answer) return { headers: [], beginning: nothing, bytes: 0 }
   if (answer.kind === 'upstream') {
     return { headers: answer.headers, beginning: Buffer.concat(answer.beginning), bytes: answer.bytes }
   }
-  const body = replyBytes(answer)
+  const body = replyBytes(answer).subarray(0, sentBytes)
   const type = answer.contentType === '' ? [] : ['content-type', answer.contentType]
   const id = requestId === undefined ? [] : ['x-request-id', requestId]
   return { headers: [...type, ...id, ...(answer.headers ?? [])], beginning: body, bytes: body.length }

@@ -40,6 +40,8 @@ interface JournalParts {
   readonly dashboard?: boolean
   /** Returns the current redaction, which is applied when an exchange is read. */
   readonly redact: () => Redact
+  /** Whether an exchange began before the last reset. Such exchanges are not shown. */
+  readonly isPast?: Reading['isPast']
   /** Called when a listener fails. */
   readonly report?: (error: unknown) => void
 }
@@ -49,6 +51,7 @@ export function createJournal({
   maxBytes,
   dashboard,
   redact,
+  isPast = () => false,
   report = console.error,
 }: JournalParts): Journal {
   const { notify, follow, followErrors } = createFollowers(report)
@@ -63,7 +66,7 @@ export function createJournal({
       const cleared: ClearListener = scope => {
         for (const listener of clearListeners) listener(scope)
       }
-      Object.assign(keeping, createReading(ring, { redact, most: maxEntries, cleared }))
+      Object.assign(keeping, createReading(ring, { redact, most: maxEntries, isPast, cleared }))
     },
     add(exchange) {
       if (!dashboard && exchange.headers[DASHBOARD_HEADER] !== undefined && isDashboards(exchange)) return

@@ -34,6 +34,8 @@ export interface Reading {
   /** Returns a curl command that repeats the request at `url`. */
   curl(id: string, url: string): string | undefined
   count(filter?: JournalFilter): number
+  /** Whether an exchange began before the last reset. */
+  isPast(exchange: Pick<Exchange, 'scope' | 'startedMs'>): boolean
   /** Removes the exchanges of a scope; all if none is given. */
   clear(scope?: string): void
 }
@@ -55,11 +57,13 @@ interface Parts {
   readonly redact: () => Redact
   /** The number of exchanges that are kept at most. */
   readonly most: number
+  readonly isPast: Reading['isPast']
   readonly cleared: (scope: string | undefined) => void
 }
 
-export function createReading(ring: Ring, { redact, most, cleared }: Parts): Reading {
-  const fitting = (filter: JournalFilter) => placesOf(ring, filter).map(([kept]) => kept)
+export function createReading(ring: Ring, { redact, most, isPast, cleared }: Parts): Reading {
+  const fitting = (filter: JournalFilter) =>
+    placesOf(ring, filter).flatMap(([kept]) => (isPast(kept.exchange) ? [] : [kept]))
 
   function partOf(filter: JournalFilter, limit: number): readonly JournaledExchange[] {
     const found = fitting(filter)
@@ -69,6 +73,7 @@ export function createReading(ring: Ring, { redact, most, cleared }: Parts): Rea
   const kept = (id: string) => keptIn(ring, id)
 
   return {
+    isPast,
     entries: (filter: JournalFilter = {}, limit = most) =>
       fitting(filter)
         .slice(-limit)

@@ -1,9 +1,10 @@
 /** What tests in the same process can do with a platform, in addition to the control API. */
 import { noSuchUser, usersAreLive } from '../core/errors.js'
-import { developmentUser, digestOf } from '../core/secrets.js'
-import { onceLoaded } from '../core/work.js'
+import { developmentUser } from '../core/secrets.js'
 import type { NewApiKey } from '../keys/operations.js'
+import { validEmail } from '../supabase/addresses.js'
 import type { Backend } from '../supabase/backend.js'
+import { signIn as signInWith, tokenFor } from '../supabase/mint.js'
 import type {
   Accounts,
   Messages,
@@ -13,6 +14,8 @@ import type {
   SignInInput,
   TokenRequest,
 } from '../supabase/operations.js'
+import { createOutbox } from '../supabase/people.js'
+import { startSession, tokenResponse } from '../supabase/sessions.js'
 import type { Assembly } from './assembly.js'
 import type { Runtime } from './runtime.js'
 import { configuredUser } from './state.js'
@@ -24,20 +27,15 @@ interface KeyWish extends NewKeyInput {
 }
 
 export interface ForTests extends Messages, Accounts {
-  /** A key for a scope outlives a reset, unless it belongs to a user, expires or was revoked. */
+  /** Creates a key. A scope given alone has one key, which is created once, and again after it was revoked. */
   createKey(wish: KeyWish): Promise<NewApiKey>
   mintToken(request: TokenRequest): Promise<MintedToken>
 }
 
 export function createForTests(runtime: Runtime, current: () => Assembly): ForTests {
   const { apiKeys, scopes, usersAreElsewhere, state } = runtime
-  const ofScopes = new Set<KeyWish & { readonly key: string }>()
-  state.onRestored(async before => {
-    const revoked = new Set(before.api_keys.flatMap(({ digest, revoked_at }) => (revoked_at === null ? [] : [digest])))
-    for (const wish of ofScopes) if (revoked.has(digestOf(wish.key))) ofScopes.delete(wish)
-    await Promise.all([...ofScopes].map(make))
-  })
-  const outbox = onceLoaded(async () => (await import('../supabase/people.js')).createOutbox(state.get))
+  /** The keys of scopes that were asked for alone. */
+  const ofScopes = new Map<string, Promise<NewApiKey>>()
   const backend = () => current().backend
   const seedOf = (email: string) => configuredUser(current().loaded, email)
 
@@ -47,7 +45,7 @@ export function createForTests(runtime: Runtime, current: () => Assembly): ForTe
     return signInByEmail(backend(), wanted, seedOf)
   }
 
-  async function make({ name, user, expiresInMs, scope, key }: KeyWish): Promise<NewApiKey> {
+  async function create({ name = 'made by a test', user, expiresInMs, scope, key }: KeyWish): Promise<NewApiKey> {
     const owner = user === undefined ? null : (await signIn({ email: user })).user.id
     const expiresAt = expiresInMs === undefined ? null : new Date(backend().now() + expiresInMs).toISOString()
     const created = await apiKeys.create(owner, { name, expiresAt, ...(key !== undefined && { key }) })
@@ -55,21 +53,30 @@ export function createForTests(runtime: Runtime, current: () => Assembly): ForTe
     return created
   }
 
+  async function keyOf(scope: string): Promise<NewApiKey> {
+    const known = ofScopes.get(scope)
+    const works = known
+      ?.then(({ key }) => apiKeys.find(key))
+      .then(
+        () => true,
+        () => false,
+      )
+    if (known && (await works)) return known
+    const created = create({ scope, name: `scope ${scope}` })
+    ofScopes.set(scope, created)
+    return created
+  }
+
   return {
-    messages: async wanted => (await outbox()).messages(wanted),
-    clearMessages: async () => (await outbox()).clearMessages(),
+    ...createOutbox(state.get),
     signIn,
     async mintToken(request) {
       if (request.role === 'user' && usersAreElsewhere()) throw usersAreLive()
-      const { tokenFor } = await import('../supabase/mint.js')
       return tokenFor(backend(), request, seedOf)
     },
-    async createKey(wish) {
-      const created = await make(wish)
-      const { user, expiresInMs, scope } = wish
-      const lasts = scope !== undefined && user === undefined && expiresInMs === undefined
-      if (lasts) ofScopes.add({ ...wish, key: created.key })
-      return created
+    createKey({ scope, ...wish }) {
+      const isAlone = Object.values(wish).every(value => value === undefined)
+      return scope !== undefined && isAlone ? keyOf(scope) : create({ scope, ...wish })
     },
   }
 }
@@ -79,17 +86,11 @@ async function signInByEmail(
   { email = developmentUser.email, password }: SignInInput,
   seedOf: (email: string) => ReturnType<typeof configuredUser>,
 ): Promise<SessionJson> {
-  const [{ validEmail }, { signIn }, { tokenResponse }] = await Promise.all([
-    import('../supabase/addresses.js'),
-    import('../supabase/mint.js'),
-    import('../supabase/sessions.js'),
-  ])
   const address = validEmail(email)
-  return tokenResponse(backend, await signIn(backend, { email: address, password, seed: seedOf(address) }))
+  return tokenResponse(backend, await signInWith(backend, { email: address, password, seed: seedOf(address) }))
 }
 
 async function signInById(backend: Backend, id: string): Promise<SessionJson> {
-  const { startSession, tokenResponse } = await import('../supabase/sessions.js')
   const grant = await (await backend.state()).write(async tables => {
     const user = await tables.users.get(id)
     if (!user || user.deleted_at !== null) throw noSuchUser(id)

@@ -5,6 +5,7 @@ import type { LoadedConfig } from '../config/load.js'
 import { ageMsOf } from '../config/recording-options.js'
 import { redactionRules } from '../config/redaction.js'
 import type { Config } from '../config/schema.js'
+import type { Scopes } from '../core/scope.js'
 import { atHandOnceLoaded, onceLoaded } from '../core/work.js'
 import type { Miss, Receipt, Recordings, Run } from '../recordings/index.js'
 import type { Redact } from '../redact/index.js'
@@ -22,10 +23,11 @@ interface Reporters {
   readonly warn: (sentence: string) => void
   /** Called with internal errors. */
   readonly report: (error: unknown) => void
+  readonly isPast: Scopes['isPast']
   readonly violations: () => ViolationCounts
 }
 
-export function createRecordingsPart({ warn, report, violations }: Reporters) {
+export function createRecordingsPart({ warn, report, isPast, violations }: Reporters) {
   const missed = createListeners<Miss>()
   const all: Recordings[] = []
   const inUse: Recordings[] = []
@@ -34,7 +36,7 @@ export function createRecordingsPart({ warn, report, violations }: Reporters) {
 
   async function open(loaded: LoadedConfig): Promise<Recordings> {
     const { createRun } = await import('../recordings/index.js')
-    run ??= createRun(missed.tell)
+    run ??= createRun(missed.tell, isPast)
     const recordings = await openedFor(loaded, { run, warn, report })
     all.push(recordings)
     return recordings

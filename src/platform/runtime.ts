@@ -54,12 +54,14 @@ export function createRuntime(first: LoadedConfig, sources: PlatformSources, lat
   const usersAreElsewhere = () => loaded().config.auth.mode === 'proxy'
   const clock = createClock()
   const messages = createListeners<MessageRow>()
-  const journal = createJournal({ ...first.config.journal, redact, report })
+  const scopes = createScopes(renew)
+  const { isPast } = scopes
+  const journal = createJournal({ ...first.config.journal, redact, isPast, report })
   const meter = createMeter()
   journal.follow(meter.count)
   const apiKeys = createApiKeys({ state: () => state.get(), report, now: clock.now, usersAreElsewhere })
   const onRevoked = () => current().authenticator.forget()
-  const state = createStatePart({ loaded: first, clock, apiKeys: () => apiKeys, warn, report, onRevoked })
+  const state = createStatePart({ loaded: first, clock, apiKeys: () => apiKeys, scopes, warn, report, onRevoked })
   const modes = createModes(first, { loaded, warn, port: later.port })
   modes.follow(renew)
   const counters = createCounters(clock.now)
@@ -73,14 +75,13 @@ export function createRuntime(first: LoadedConfig, sources: PlatformSources, lat
   const violations = createViolations(report, redact)
   return {
     ...{ warn, report, url: later.url, clock, journal, meter, apiKeys, state, modes, counters, settings, violations },
-    renew,
-    scopes: createScopes(renew),
+    ...{ renew, scopes },
     rules: createRulesPart(current, renew),
     mcp: createMcpPart(clock.now, loaded),
     faults: createFaultsPart(renew),
     /** The rows of resources, for the control API and tests. */
     resources: openResourceRows(current, { state, clock }),
-    recordings: createRecordingsPart({ warn, report, violations: violations.counts }),
+    recordings: createRecordingsPart({ warn, report, isPast, violations: violations.counts }),
     usersAreElsewhere,
     /** Called with each email and text message that a live backend would have sent. */
     onMessage: messages.add,

@@ -1,10 +1,10 @@
 /** The state of a platform: users, sessions, keys and messages, starting with the configured ones. */
 import { randomUUID } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
-import { ProblemsError } from '../check/problem.js'
+import { ProblemsError, StartError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import type { Clock } from '../core/clock.js'
-import { PlatformError } from '../core/errors.js'
+import { isStateUnavailable, PlatformError } from '../core/errors.js'
+import type { Scopes } from '../core/scope.js'
 import { type State, TakenError } from '../core/state.js'
 import { onceLoaded } from '../core/work.js'
 import type { ApiKeys } from '../keys/api-keys.js'
@@ -25,30 +25,39 @@ interface Dependencies {
   readonly clock: Clock
   /** Collected uses of keys still belong to the old state. */
   readonly apiKeys: () => ApiKeys
+  readonly scopes: Pick<Scopes, 'byKey'>
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
   /** A session, user or key has ended. */
   readonly onRevoked: () => void
 }
 
-export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoked }: Dependencies) {
+export function createStatePart({ loaded, clock, apiKeys, scopes, warn, report, onRevoked }: Dependencies) {
   /** The current configuration, and when its users and keys were added to the state. */
   let planted: Planted = { loaded, atMs: 0 }
   const beginning = createBeginning(loaded.dir)
+  const isInMemory = loaded.config.state === 'memory'
   const get = onceLoaded(async () => {
     const { openState } = await documents()
-    const state = await openState(loaded.config.state, { dir: loaded.dir, warn })
+    let tell = warn
+    const state = await openState(loaded.config.state, { dir: loaded.dir, warn: sentence => tell(sentence) })
+    // Trouble that ends the start is told once, by its error.
+    let trouble = ''
+    tell = sentence => {
+      trouble = sentence
+    }
     try {
       planted = await plant(state, loaded, clock.now())
     } catch (error) {
       await state.close()
-      throw error
+      throw isStateUnavailable(error) ? new StartError(trouble) : error
     }
+    tell = warn
     state.onRevoked(onRevoked)
     return state
   })
 
-  const { restore, ...contents } = createContents(get, apiKeys, loaded.config.state === 'memory')
+  const { restore, ...contents } = createContents(get, apiKeys, { scopes, isInMemory })
 
   return {
     /** The state, opened by the first call. */
@@ -63,18 +72,21 @@ export function createStatePart({ loaded, clock, apiKeys, warn, report, onRevoke
     },
     async reset({ scope, state = true }: ResetOptions) {
       // A reset leaves a persistent state alone, since other processes may share it.
-      if (scope === undefined && state && loaded.config.state === 'memory') await restore(await beginning(planted))
+      if (scope === undefined && state && isInMemory) await restore(await beginning(planted))
       // The rows of a scope belong to one test, so they are reset in any kind of state.
       if (scope !== undefined && hasResources(planted.loaded)) await forgetRows(await get(), scope)
     },
-    close: () => closeState(get, apiKeys(), report),
+    close: () => closeState(get, apiKeys(), { report, keys: isInMemory ? [] : [...scopes.byKey.keys()] }),
   }
 }
 
+interface Contents extends Pick<Dependencies, 'scopes'> {
+  readonly isInMemory: boolean
+}
+
 /** Exports and imports the whole state. */
-function createContents(get: () => Promise<State>, apiKeys: () => ApiKeys, isInMemory: boolean) {
+function createContents(get: () => Promise<State>, apiKeys: () => ApiKeys, { scopes, isInMemory }: Contents) {
   const run = isInMemory ? randomUUID() : null
-  const restored: ((before: StateDocument) => Promise<void>)[] = []
   let replaced = 0
 
   /** The whole state as one document. */
@@ -95,13 +107,17 @@ function createContents(get: () => Promise<State>, apiKeys: () => ApiKeys, isInM
     import: imported,
     /** Lets a signed-in client find out whether its session can still exist. */
     origin: (): StateOrigin => ({ run, replaced }),
-    /** `work` runs after each reset that restored the initial rows, and gets those that were there before. */
-    onRestored: (work: (before: StateDocument) => Promise<void>) => void restored.push(work),
+    /** Restores these rows. Keys of scopes stay, unless they belong to a user, expire or were revoked. */
     async restore(document: StateDocument): Promise<void> {
-      const before = await exported()
-      if (isDeepStrictEqual(before, document)) return
-      await imported(document)
-      await Promise.all(restored.map(work => work(before)))
+      await apiKeys().flush()
+      const { replaceRows } = await documents()
+      const isChanged = await (await get()).write(async tables => {
+        const unowned = await tables.api_keys.find({ user_id: null, expires_at: null, revoked_at: null })
+        // The newest first, as in any document.
+        const api_keys = [...unowned.filter(({ id }) => scopes.byKey.has(id)), ...document.api_keys]
+        return replaceRows(tables, { ...document, api_keys })
+      })
+      if (isChanged) replaced++
     },
   }
 }
@@ -135,7 +151,8 @@ function createBeginning(dir: string) {
 async function plant(state: State, loaded: LoadedConfig, atMs: number): Promise<Planted> {
   const { plantSeeds } = await import('../supabase/seeds.js')
   await plantSeeds(state, loaded.config, atMs).catch(error => {
-    if (!(error instanceof TakenError || error instanceof PlatformError)) throw error
+    const isConflict = error instanceof TakenError || (error instanceof PlatformError && !isStateUnavailable(error))
+    if (!isConflict) throw error
     const sentence = `users and apiKeys do not fit what is kept in the state already. ${error.message}`
     throw new ProblemsError([{ origin: loaded.originOf(['users']), sentence }])
   })
@@ -146,20 +163,30 @@ async function plant(state: State, loaded: LoadedConfig, atMs: number): Promise<
   return { loaded, atMs }
 }
 
+interface Closing {
+  /** The keys of scopes: only this process knows their scopes, so they end with it. */
+  readonly keys: readonly string[]
+  readonly report: (error: unknown) => void
+}
+
 /** An unreachable database must not keep the process alive. Everything acknowledged is already stored. */
-async function closeState(get: () => Promise<State>, apiKeys: ApiKeys, report: (error: unknown) => void) {
+async function closeState(get: () => Promise<State>, apiKeys: ApiKeys, { report, keys }: Closing) {
   const patience = new Promise<void>(resolve => void setTimeout(resolve, CLOSE_MS).unref())
-  await Promise.race([flushAndClose(get, apiKeys).catch(report), patience])
+  await Promise.race([flushAndClose(get, apiKeys, keys).catch(report), patience])
 }
 
 const CLOSE_MS = 1000
 
 /** Writes what is still pending, if the state was opened. */
-async function flushAndClose(get: () => Promise<State>, apiKeys: ApiKeys): Promise<void> {
+async function flushAndClose(get: () => Promise<State>, apiKeys: ApiKeys, keys: Closing['keys']): Promise<void> {
   const opened = await get().catch(() => undefined)
   if (!opened) return
   try {
     await apiKeys.flush()
+    if (keys.length > 0)
+      await opened.write(async ({ api_keys }) => {
+        for (const id of keys) await api_keys.remove({ id })
+      })
   } finally {
     await opened.close()
   }

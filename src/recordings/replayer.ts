@@ -170,7 +170,7 @@ function missed(request: RecordedRequest, { exchange, unfit, near }: Missed, run
   const why = unfit ?? whyNot(near)
   const { method, path } = request
   const { scope, nearest } = exchange
-  run.missed({ at: new Date().toISOString(), scope, method, path, reason: why, nearest })
+  run.missed({ at: new Date().toISOString(), scope, method, path, reason: why, nearest }, exchange)
   const title = callOf(request) ?? `${method} ${exchange.path}`
   return { kind: 'miss', title, why, isKnownPath: unfit !== undefined || near !== undefined }
 }

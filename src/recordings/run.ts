@@ -4,7 +4,7 @@
  */
 
 import { LRUCache } from 'lru-cache'
-import { createByScope } from '../core/scope.js'
+import { createByScope, type Scopes } from '../core/scope.js'
 import type { RecordingFile } from './names.js'
 import type { Miss, RunReceipt } from './operations.js'
 
@@ -22,8 +22,8 @@ const none: readonly RecordingFile[] = []
 
 export type Run = ReturnType<typeof createRun>
 
-/** `tell` is called with each miss. */
-export function createRun(tell: (miss: Miss) => void) {
+/** `tell` is called with each miss. Those of exchanges before the last reset are not listed. */
+export function createRun(tell: (miss: Miss) => void, isPast: Scopes['isPast'] = () => false) {
   const counts = createByScope(() => new LRUCache<string, number>({ max: COUNTED }))
   const begun = new Map<string, number>()
   const earlier = new Map<string, readonly RecordingFile[]>()
@@ -54,9 +54,9 @@ export function createRun(tell: (miss: Miss) => void) {
       }
       return { nth: next(begun, key) + 1, earlier: earlier.get(key) ?? none, isFirst }
     },
-    missed(miss: Miss): void {
+    missed(miss: Miss, exchange: Parameters<Scopes['isPast']>[0]): void {
       missed()
-      misses = [miss, ...misses.slice(0, MISSES - 1)]
+      if (!isPast(exchange)) misses = [miss, ...misses.slice(0, MISSES - 1)]
       tell(miss)
     },
     /** The latest misses, newest first. */

@@ -1,4 +1,5 @@
 /** The state as a document: export, import, and its text. */
+import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { check, closed, type Path, spoken } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
@@ -57,17 +58,24 @@ export function exportState(state: State): Promise<StateDocument> {
  */
 export async function importState(state: State, document: unknown): Promise<void> {
   const rows = await checked(document)
-  await state.write(async tables => {
-    for (const name of tableNames) {
-      const table = anyTable(tables, name)
-      await table.remove({})
-      // Oldest first, in the order in which they were created.
-      for (const slice of slicesOf<unknown>(rows[name].toReversed())) {
-        for (const row of slice.rows) await table.insert(withDigests(name, row as AnyRow))
-        await othersTurn()
-      }
+  await state.write(tables => replaceRows(tables, rows))
+}
+
+/** Gives each table the rows of a document that is known to be good. Returns whether any had others. */
+export async function replaceRows(tables: Tables, rows: StateDocument): Promise<boolean> {
+  let isChanged = false
+  for (const name of tableNames) {
+    const table = anyTable(tables, name)
+    if (isDeepStrictEqual(await table.find({}), rows[name])) continue
+    isChanged = true
+    await table.remove({})
+    // Oldest first, in the order in which they were created.
+    for (const slice of slicesOf<unknown>(rows[name].toReversed())) {
+      for (const row of slice.rows) await table.insert(withDigests(name, row as AnyRow))
+      await othersTurn()
     }
-  })
+  }
+  return isChanged
 }
 
 const emptyResources: Pick<StateDocument, 'resources' | 'resource_rows'> = { resources: [], resource_rows: [] }

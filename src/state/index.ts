@@ -31,7 +31,7 @@ export async function openState(where: string, { dir, warn = () => {} }: StateDe
 }
 
 export type { StateDocument } from './document.js'
-export { documentText, parseDocument } from './document.js'
+export { documentText, parseDocument, replaceRows } from './document.js'
 
 // The schemas of documents are loaded for the first export or import.
 const documents = () => import('./document.js')

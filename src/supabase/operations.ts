@@ -18,10 +18,11 @@ import {
   wholeBetween,
   yesOrNo,
 } from '../api/shapes.js'
-import { number as between, open, where } from '../check/check.js'
+import { open, where } from '../check/check.js'
 import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
 import { noSuchSession } from '../core/errors.js'
-import { isKeepable, type Json } from '../core/state.js'
+import type { Json } from '../core/state.js'
+import { expiresInMs, name } from '../keys/key-for-test.js'
 import type { UserJson } from './users.js'
 
 const session = object({
@@ -82,21 +83,17 @@ const grantedSession = object({
 /** A session in the format of Supabase Auth, as `setSession` takes it. */
 export type SessionJson = Of<typeof grantedSession>
 
-/** A thousand years. */
-const LONGEST_MS = 1000 * 365 * 86_400_000
-const kept = v.pipe(text, v.maxLength(1000), v.check(isKeepable, 'text of whole characters, without NUL'))
-
 const keyWanted = object({
-  name: v.optional(kept, 'made by a test'),
+  name: optional(name, 'Its name; by default "made by a test".'),
   user: optional(
     email,
     'The address of its owner. An unknown user signs up. Without an address the key belongs to no user.',
   ),
-  expiresInMs: optional(
-    between(-LONGEST_MS, LONGEST_MS, 'milliseconds'),
-    'Milliseconds until it expires; negative for one that has expired.',
+  expiresInMs: optional(expiresInMs, 'Milliseconds until it expires; negative for one that has expired.'),
+  scope: optional(
+    text,
+    'The scope of requests that use this key and name no scope. Given alone, the answer is the same key each time.',
   ),
-  scope: optional(text, 'The scope of requests that use this key and name no scope.'),
 })
 /** Which key to create. */
 export type NewKeyInput = Of<typeof keyWanted>

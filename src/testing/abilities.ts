@@ -89,15 +89,13 @@ interface Parts {
   readonly platform: Platform
   readonly keys: TestKeys
   readonly unanswered: Unanswered
-  /** The real time of the last reset. */
-  readonly sinceMs: () => number
 }
 
 /** Those of a scope; without one, of the whole platform. */
-export function createAbilities({ platform, keys, unanswered, sinceMs }: Parts, scope?: string): Abilities {
+export function createAbilities({ platform, keys, unanswered }: Parts, scope?: string): Abilities {
   const reply = giving(platform, scope)
   const { underWay } = platform.forTests.traffic
-  const journal = createTestJournal({ journal: platform.journal, scope, sinceMs, underWay })
+  const journal = createTestJournal({ journal: platform.journal, scope, underWay })
   return {
     ...{ reply, journal, mcp: createTools({ reply, journal, lists: testLists(platform, scope) }) },
     failNext: failing(platform, scope),

@@ -1,4 +1,5 @@
 /** Connects a test to a platform in another process: a server started before all tests, or a container. */
+import * as v from 'valibot'
 import { type Client, createClient } from '../api/client.js'
 import { missText } from '../check/miss-text.js'
 import { ProblemsError } from '../check/problem.js'
@@ -9,6 +10,7 @@ import type { ControlOperations } from '../http/operations.js'
 import type { JournalEntry } from '../journal/index.js'
 import { environmentOf } from '../platform/platform.js'
 import type { SharedAbilities } from './abilities.js'
+import { checking } from './checked.js'
 import { keyOptions, signedInWith, signInOptions } from './credentials.js'
 import { type ExchangeQuery, entryParts, wantedBy } from './exchange-filter.js'
 import { type JournalNow, journalNow, type SharedJournal, waiting } from './journal.js'
@@ -24,7 +26,7 @@ import { requireNone } from './unanswered.js'
 
 export interface ConnectOptions {
   /** The control token. Only needed if the platform can be reached from other machines. */
-  readonly controlToken?: string
+  readonly controlToken?: string | undefined
 }
 
 /** A platform in another process. Its matchers return promises. */
@@ -40,6 +42,9 @@ export interface ConnectedScope extends SharedScope, RemoteReceiver {
 type ConnectedJournal = SharedJournal & RemoteReceiver['journal']
 
 type Control = Client<ControlOperations>
+
+const anAddress = 'the address of a running Standin, such as http://127.0.0.1:4100'
+const address = checking('connect', v.pipe(v.string(anAddress), v.regex(/^https?:\/\//i, anAddress)))
 
 /** How often to poll while waiting. */
 const EVERY_MS = 50
@@ -58,12 +63,14 @@ const EVERY_MS = 50
  * Rejects with an Error if nothing answers at the address, or if a control token is missing.
  */
 export async function connect(url: string, { controlToken }: ConnectOptions = {}): Promise<ConnectedPlatform> {
-  const base = url.replace(/\/+$/, '')
+  const base = address(url).replace(/\/+$/, '')
   const control: Control = createClient<ControlOperations>(`${base}/__standin`, {
     bearer: () => controlToken,
     failed: ({ status, message, cause }) => failure(base, status, message, cause),
   })
   const { publishableKey, secretKey, ...keys } = await control('GET /credentials')
+  // Other servers may answer with a page or other JSON.
+  if (publishableKey === undefined) throw failure(base, 0)
   const addressed = { url: base, authUrl: base, ...keys }
   const scopes = new Map<string, Promise<ConnectedScope>>()
   return {
@@ -76,7 +83,7 @@ export async function connect(url: string, { controlToken }: ConnectOptions = {}
     get mode() {
       return control('GET /mode').then(({ mode }) => mode)
     },
-    signIn: async user => signedInWith(await control('POST /sessions', { body: signInOptions(user ?? {}) })),
+    signIn: async (user = {}) => signedInWith(await control('POST /sessions', { body: signInOptions(user) })),
     outbox: outboxOf({
       messages: async () => (await control('GET /outbox')).data,
       clear: () => control('DELETE /outbox'),
@@ -87,9 +94,10 @@ export async function connect(url: string, { controlToken }: ConnectOptions = {}
       const name = scopeName(given)
       const scope = scopes.get(name) ?? openScope(control, name)
       scopes.set(name, scope)
+      scope.catch(() => scopes.delete(name))
       return scope
     },
-    reset: options => control('POST /reset', { body: resetOptions(options ?? {}) }),
+    reset: async (options = {}) => control('POST /reset', { body: resetOptions(options) }),
     receipt: async () => (await control('GET /receipt')) ?? undefined,
     violations: async () => (await control('GET /violations')).data,
     switchMode: async (mode, modes = {}) => void (await control('PUT /mode', { body: { mode, modes } })),
@@ -97,9 +105,11 @@ export async function connect(url: string, { controlToken }: ConnectOptions = {}
 }
 
 /** Turns an error answer into an Error with the platform's own sentence. A 400 becomes a ProblemsError, as with `startPlatform()`. */
-function failure(url: string, status: number, message = 'there was no answer', cause?: unknown): Error {
+function failure(url: string, status: number, message?: unknown, cause?: unknown): Error {
+  // Standin always says why it refuses.
+  if (typeof message !== 'string') return new Error(`No Standin answers at ${url}.`, { cause })
   if (status === 400) return new ProblemsError([{ origin: url, sentence: message }])
-  return new Error(status === 0 ? `No Standin answers at ${url}.` : `${url} answers ${status}: ${message}`, { cause })
+  return new Error(`${url} answers ${status}: ${message}`, { cause })
 }
 
 /** What a platform and its scopes have in common. */
@@ -140,7 +150,7 @@ const remoteResource = (control: Control, resource: string, query: Own) =>
   })
 
 async function openScope(control: Control, name: string): Promise<ConnectedScope> {
-  const { key } = await control('POST /keys', { body: { name: `scope ${name}`, scope: name } })
+  const { key } = await control('POST /keys', { body: { scope: name } })
   return {
     ...abilities(control, name),
     ...{ name, headers: { [SCOPE_HEADER]: name }, apiKey: key },
@@ -155,24 +165,34 @@ interface Own {
 const replying =
   (control: Control, own: Own): ReplyWith<SharedAddedReply> =>
   async (reply, options) => {
-    const rule = withoutExpressions(ruleFrom(reply, options)) as object
+    const rule = sendable(ruleFrom(reply, options))
     const { data } = await control('POST /replies', { query: own, body: rule as never })
     const id = data[0]?.id ?? ''
+    const current = async () => (await control('GET /replies', { query: own })).data.find(rule => rule.id === id)
     return {
       id,
       get count() {
-        return control('GET /replies', { query: own }).then(
-          ({ data }) => data.find(rule => rule.id === id)?.answered ?? 0,
-        )
+        return current().then(rule => rule?.answered ?? 0)
       },
-      remove: () => control('DELETE /replies/{id}', { id }),
+      // It may be gone already, after a reset.
+      remove: async () => void ((await current()) && (await control('DELETE /replies/{id}', { id }))),
     }
   }
+
+/** Regular expressions get their form in files. A function would be left out, and a rule without its condition answers everything. */
+function sendable(value: object): Record<string, unknown> {
+  const plain = withoutExpressions({ ...value })
+  JSON.stringify(plain, (name, inside) => {
+    if (typeof inside !== 'function') return inside
+    throw new ProblemsError([{ origin: name, sentence: 'a function cannot be sent to another process.' }])
+  })
+  return plain as Record<string, unknown>
+}
 
 const failing =
   (control: Control, own: Own): FailNext<Promise<void>> =>
   async (fault, { when, ...options } = {}) => {
-    const conditions = when && { when: withoutExpressions({ ...when }) as Record<string, unknown> }
+    const conditions = when && { when: sendable(when) }
     await control('POST /faults', { body: { ...own, ...options, ...conditions, fault } })
   }
 
@@ -219,17 +239,14 @@ function journalOf(control: Control, own: Own): ConnectedJournal {
   }
 }
 
-/** Distinguishes an exchange from one that got the same id after a reset. */
-type KnownExchange = Pick<JournalEntry, 'id' | 'at' | 'durationMs'>
+/** Distinguishes an exchange from one that got the same id after a restart. */
+type KnownExchange = Pick<JournalEntry, 'id' | 'at'>
 
-const known = ({ id, at, durationMs }: JournalEntry): KnownExchange => ({ id, at, durationMs })
-
-const isSame = (a: KnownExchange, b: KnownExchange | undefined) =>
-  a.id === b?.id && a.at === b.at && a.durationMs === b.durationMs
+const known = ({ id, at }: JournalEntry): KnownExchange => ({ id, at })
 
 /**
  * Fetches the matches, oldest first. They are cached, so that the next call only fetches the last one and newer ones.
- * If the last one is gone, the journal was reset, and everything is fetched again.
+ * If the last one or any other is gone, something was reset, and everything is fetched again.
  */
 function remembering<E extends KnownExchange>(control: Control, filter: object, kept: (entry: JournalEntry) => E) {
   let found: readonly E[] = []
@@ -249,8 +266,13 @@ function remembering<E extends KnownExchange>(control: Control, filter: object, 
     const last = found.at(-1)
     const before = found.at(-2)
     const fresh = await after(before?.id ?? '0')
-    if (before === undefined) found = fresh
-    else found = last && isSame(last, fresh[0]) ? [...found.slice(0, -1), ...fresh] : await after('0')
+    if (!before) found = fresh
+    else {
+      const { count } = await control('POST /journal/count', { body: filter })
+      const isSame = last?.id === fresh[0]?.id && last?.at === fresh[0]?.at
+      const all = [...found.slice(0, -1), ...fresh]
+      found = isSame && all.length === count ? all : await after('0')
+    }
     return found
   }
 

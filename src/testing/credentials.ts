@@ -1,16 +1,18 @@
 /** Credentials for tests: API keys, created on request or one for each scope, and the sessions of users. */
-import { closed, number, optional } from '../check/check.js'
+import * as v from 'valibot'
+import { closed, optional } from '../check/check.js'
 import { newSecret } from '../keys/api-key-form.js'
+import { expiresInMs, name } from '../keys/key-for-test.js'
 import type { Platform } from '../platform.js'
 import type { SessionJson } from '../supabase/operations.js'
 import { checking, text } from './checked.js'
 
 export interface KeyOptions {
   /** The owner's address; signed up if unknown. Without it the key belongs to no user. */
-  readonly user?: string
-  readonly name?: string
+  readonly user?: string | undefined
+  readonly name?: string | undefined
   /** From now on, by the platform's clock. Negative for an expired key. Without it the key never expires. */
-  readonly expiresInMs?: number
+  readonly expiresInMs?: number | undefined
 }
 
 export interface TestKeys {
@@ -19,15 +21,12 @@ export interface TestKeys {
   ofScope(name: string): string
 }
 
-/** A thousand years. */
-const LONGEST_MS = 1000 * 365 * 86_400_000
-
 export const keyOptions = checking(
   'createKey',
   closed({
     user: optional(text, 'The owner of the key.'),
-    name: optional(text, 'The name of the key.'),
-    expiresInMs: optional(number(-LONGEST_MS, LONGEST_MS, 'milliseconds'), 'When it expires.'),
+    name: v.optional(name, 'made by a test'),
+    expiresInMs: optional(expiresInMs, 'When it expires.'),
   }),
 )
 
@@ -35,8 +34,8 @@ export function createKeys({ forTests }: Pick<Platform, 'forTests'>): TestKeys {
   const ofScopes = new Map<string, string>()
   return {
     async create(wanted = {}, scope) {
-      const { name = 'made by a test', ...options } = keyOptions(wanted)
-      return (await forTests.traffic.hold(() => forTests.createKey({ name, scope, ...options }))).key
+      const options = keyOptions(wanted)
+      return (await forTests.traffic.hold(() => forTests.createKey({ scope, ...options }))).key
     },
     ofScope(name) {
       const known = ofScopes.get(name)
@@ -52,9 +51,9 @@ export function createKeys({ forTests }: Pick<Platform, 'forTests'>): TestKeys {
 
 export interface SignInOptions {
   /** The development user's if not given. */
-  readonly email?: string
+  readonly email?: string | undefined
   /** Checked for existing users, and set for new ones. Without it no password is needed. */
-  readonly password?: string
+  readonly password?: string | undefined
 }
 
 /** A signed-in user. */

@@ -11,32 +11,32 @@ import { isMatcher } from './pattern.js'
 /** The parts of an exchange that can be matched. */
 export interface ExchangeFilter
   extends Pick<JournalFilter, 'status' | 'mode' | 'caller' | 'scope' | 'search' | 'complete' | 'problems'> {
-  readonly method?: string | RegExp
+  readonly method?: string | RegExp | undefined
   /** `*` matches any text. */
-  readonly path?: string | RegExp
+  readonly path?: string | RegExp | undefined
   /** Part of the credential's description: the name of a key, `revoked key`, `expired token`, an address; `none` without one. */
-  readonly credential?: string | RegExp
+  readonly credential?: string | RegExp | undefined
   /** Part of the description of the source of the answer, such as a rule or a recording. */
-  readonly source?: string | RegExp
+  readonly source?: string | RegExp | undefined
   /** Part of the raw request body. */
-  readonly text?: string | RegExp
+  readonly text?: string | RegExp | undefined
   /** Such as `POST /v1/chat/completions`; `*` matches any text. */
-  readonly endpoint?: string | RegExp
+  readonly endpoint?: string | RegExp | undefined
   /** The requested model; `*` matches any text. */
-  readonly model?: string | RegExp
+  readonly model?: string | RegExp | undefined
   /** Whether a stream was requested. */
-  readonly stream?: boolean
+  readonly stream?: boolean | undefined
   /**
    * Part of the request's JSON body: objects may have more keys than these; lists must match item by item. Texts may be given as
    * regular expressions, and any value as a matcher such as `expect.stringContaining('x')`.
    */
   readonly body?: unknown
   /** Request headers, matched in the same way. */
-  readonly headers?: Readonly<Record<string, unknown>>
+  readonly headers?: Readonly<Record<string, unknown>> | undefined
   /** Part of the answer's body. */
   readonly response?: unknown
   /** Called for exchanges that match everything else. Must not be async. */
-  readonly where?: (exchange: JournalEntry) => boolean
+  readonly where?: ((exchange: JournalEntry) => boolean) | undefined
 }
 
 /** A path (`*` matches any text), the parts that matter, or a function that decides. */

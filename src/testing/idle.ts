@@ -6,9 +6,9 @@ import { eventually, pause } from './patience.js'
 
 export interface IdleOptions {
   /** How long no new request may arrive, in milliseconds. Default 20. */
-  readonly quietMs?: number
+  readonly quietMs?: number | undefined
   /** How long to wait for that, in milliseconds. Default 3000. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
 }
 
 const QUIET_MS = 20

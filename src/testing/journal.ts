@@ -1,7 +1,6 @@
 /** The journal as tests read it: requests and their answers. */
 import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
-import type { Exchange } from '../core/exchange.js'
 import type { Journal, JournalEntry, JournalFilter } from '../journal/index.js'
 import { checking, milliseconds } from './checked.js'
 import { type ExchangeQuery, partsOf, type SplitQuery, shownParts, wantedBy } from './exchange-filter.js'
@@ -14,7 +13,7 @@ export type Awaitable<T> = T | Promise<T>
 
 export interface WaitOptions {
   /** How long to wait, in milliseconds. Default 3000. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
 }
 
 interface WaitFor {
@@ -87,20 +86,16 @@ interface Parts {
   readonly journal: Journal
   /** Only exchanges of this scope; of all scopes if undefined. */
   readonly scope: string | undefined
-  /** The real time of the last reset. Exchanges that began earlier belong to another test. */
-  readonly sinceMs: () => number
   readonly underWay: () => number
 }
 
-export function createTestJournal({ journal, scope, sinceMs, underWay }: Parts): TestJournal {
-  const isOwn = (exchange: Exchange) =>
-    exchange.startedMs >= sinceMs() && (scope === undefined || exchange.scope === scope)
+export function createTestJournal({ journal, scope, underWay }: Parts): TestJournal {
   const get: ExchangeSource['get'] = (id, isWhole) => journal.get(id, isWhole ? Number.MAX_SAFE_INTEGER : undefined)
   const now = journalNow({
     fitting: filter =>
       journal
         .exchanges(filter)
-        .filter(({ exchange }) => isOwn(exchange))
+        .filter(({ exchange }) => (scope ?? exchange.scope) === exchange.scope)
         .map(({ id, exchange }) => ({ id, parts: () => partsOf(exchange, () => get(id)?.response.body) })),
     get,
     underWay,

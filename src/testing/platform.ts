@@ -96,5 +96,5 @@ export interface Platform extends Omit<SharedPlatform, keyof Abilities>, Abiliti
   /** Changes where answers come from, for all endpoints or for single ones. Throws a `ProblemsError` for a mode that cannot work. */
   switchMode(mode: Mode, modes?: Readonly<Record<string, Mode>>): void
   /** Closes the port. Open streams are cut after `graceMs` (default 0). Recordings are on disk afterwards. A second call does nothing. */
-  stop(options?: { graceMs?: number }): Promise<void>
+  stop(options?: { graceMs?: number | undefined }): Promise<void>
 }

@@ -38,7 +38,7 @@ export interface MatcherResult {
 export function received(
   { journal }: Receiver,
   query: ExchangeQuery,
-  { times, diff = plain }: { times?: number; diff?: Diff },
+  { times, diff = plain }: { times?: number | undefined; diff?: Diff },
 ): MatcherResult {
   if (times !== undefined) requireTimes(times)
   const found = journal.find(query)

@@ -28,7 +28,7 @@ const formOf = (reply: string | ReplySchema): ReplySchema => (typeof reply === '
 
 /** Which requests a fault is for. */
 export interface FailOptions extends Omit<FaultCallInput, 'fault' | 'when'> {
-  readonly when?: ChatRuleInput['when']
+  readonly when?: ChatRuleInput['when'] | undefined
 }
 
 export type FailNext<R = void> = (fault: Fault, options?: FailOptions) => R

@@ -8,7 +8,7 @@ export interface TestReset {
    * False to keep users, sessions, keys and the outbox. A state that is not in memory may be shared with others and is always
    * kept.
    */
-  readonly state?: boolean
+  readonly state?: boolean | undefined
 }
 
 export const resetOptions = checking(

@@ -1,6 +1,5 @@
 /** Isolated parts of a platform, for tests that run side by side. */
 import * as v from 'valibot'
-import { passedMs } from '../core/clock.js'
 import { SCOPE_HEADER } from '../core/scope.js'
 import { type Abilities, createAbilities, type SharedAbilities } from './abilities.js'
 import { checking } from './checked.js'
@@ -25,19 +24,13 @@ const aName = 'a name of printable ASCII characters'
 export const scopeName = checking('scope', v.pipe(v.string(aName), v.regex(/^[!-~]([ -~]*[!-~])?$/, aName)))
 
 export function createScope(given: string, parts: Parameters<typeof createAbilities>[0]): Scope {
-  const { platform, keys, unanswered } = parts
+  const { platform, keys } = parts
   const name = scopeName(given)
-  let ownSinceMs = 0
-  const sinceMs = () => Math.max(ownSinceMs, parts.sinceMs())
   return {
-    ...createAbilities({ ...parts, sinceMs }, name),
+    ...createAbilities(parts, name),
     name,
     headers: { [SCOPE_HEADER]: name },
     apiKey: keys.ofScope(name),
-    async reset() {
-      ownSinceMs = passedMs()
-      unanswered.forget(name)
-      await platform.reset({ scope: name })
-    },
+    reset: () => platform.reset({ scope: name }),
   }
 }

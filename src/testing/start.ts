@@ -2,7 +2,6 @@
 
 import type { Override } from '../config/load.js'
 import type { ConfigInput } from '../config/schema.js'
-import { passedMs } from '../core/clock.js'
 import { isObject } from '../core/json.js'
 import { createByScope } from '../core/scope.js'
 import { environmentOf } from '../platform/platform.js'
@@ -20,11 +19,11 @@ import { createUnanswered } from './unanswered.js'
 /** Every option of `platform.config.yaml`, and further sources. */
 export interface PlatformOptions extends ConfigInput {
   /** A configuration file. Without it, no files are read, not even reply files, and the environment is ignored. */
-  readonly config?: string
+  readonly config?: string | undefined
   /** Rules for the model's answers; they come before those from files. */
-  readonly rules?: readonly RuleInput[]
+  readonly rules?: readonly RuleInput[] | undefined
   /** False to open no port: then only `platform.handler` answers, and addresses begin with `http://localhost`, where nothing listens. */
-  readonly listen?: boolean
+  readonly listen?: boolean | undefined
 }
 
 /**
@@ -56,8 +55,7 @@ function forTests(platform: OpenPlatform): Platform {
   const { traffic, handler } = platform.forTests
   const keys = createKeys(platform)
   const unanswered = createUnanswered(platform)
-  let resetAtMs = 0
-  const parts = { platform, keys, unanswered, sinceMs: () => resetAtMs }
+  const parts = { platform, keys, unanswered }
   const scopes = createByScope(name => createScope(name, parts), Number.POSITIVE_INFINITY)
   let stopped: Promise<void> | undefined
   return {
@@ -72,9 +70,7 @@ function forTests(platform: OpenPlatform): Platform {
     clock: platform.clock,
     scope: scopes.get,
     reset(options = {}) {
-      resetAtMs = passedMs()
       traffic.disown()
-      unanswered.forget()
       return platform.reset({ state: resetOptions(options).state })
     },
     idle: options => untilIdle(traffic, options),

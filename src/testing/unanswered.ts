@@ -5,8 +5,7 @@ import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 
 /** A request that no rule matched, with `strict`. */
-interface Unmatched {
-  readonly scope: string
+interface Unmatched extends Pick<Exchange, 'scope' | 'startedMs'> {
   readonly sentence: string
 }
 
@@ -15,7 +14,6 @@ export interface Unanswered {
   misses(scope?: string): readonly Miss[]
   /** Throws an Error that lists each request with the closest match. */
   expectNone(scope?: string): void
-  forget(scope?: string): void
 }
 
 type OpenedPlatform = Pick<Platform, 'journal' | 'loaded'> & { misses(): readonly Miss[] }
@@ -26,10 +24,10 @@ const MOST = 100
 export function createUnanswered(platform: OpenedPlatform): Unanswered {
   let unmatched: readonly Unmatched[] = []
   platform.journal.followErrors(exchange => {
-    const { outcome, method, path, scope } = exchange
+    const { outcome, method, path, scope, startedMs } = exchange
     if (outcome?.code !== 'no_rule_matches') return
     const sentence = `${method} ${path}${asking(exchange)}: ${outcome.error}`
-    unmatched = [...unmatched.slice(1 - MOST), { scope, sentence }]
+    unmatched = [...unmatched.slice(1 - MOST), { scope, startedMs, sentence }]
   })
 
   const isOf = (scope: string | undefined) => (one: { readonly scope: string }) => (scope ?? one.scope) === one.scope
@@ -40,14 +38,12 @@ export function createUnanswered(platform: OpenedPlatform): Unanswered {
     expectNone(scope) {
       // With another `onMiss`, misses are answered as configured, so they do not count.
       const missed = platform.loaded.config.recordings.onMiss === 'fail' ? misses(scope).toReversed() : []
+      const current = unmatched.filter(one => !platform.journal.isPast(one))
       const sentences = [
-        ...unmatched.filter(isOf(scope)).map(({ sentence }) => sentence),
+        ...current.filter(isOf(scope)).map(({ sentence }) => sentence),
         ...missed.map(miss => missText(miss)),
       ]
       requireNone(sentences)
-    },
-    forget(scope) {
-      unmatched = scope === undefined ? [] : unmatched.filter(one => one.scope !== scope)
     },
   }
 }

@@ -20,11 +20,11 @@ export interface UsePlatformOptions extends PlatformOptions {
    * usePlatform({ env: ({ url, env }) => ({ ...env, CHAT_URL: `${url}/v1` }) })
    * ```
    */
-  readonly env?: true | ((platform: Platform) => Readonly<Record<string, string | undefined>>)
+  readonly env?: true | ((platform: Platform) => Readonly<Record<string, string | undefined>>) | undefined
   /** Whether to reset before each test. False for tests that run at the same time, or `{ state: false }` to keep users. */
-  readonly reset?: boolean | TestReset
+  readonly reset?: boolean | TestReset | undefined
   /** Whether tests may pass although a request had no prepared answer. */
-  readonly allowMisses?: boolean
+  readonly allowMisses?: boolean | undefined
 }
 
 /** How long requests still under way after a test may take to end. */

@@ -109,6 +109,30 @@ test('a stream that left in one piece is told with its own id, although its byte
   expect(one).not.toBe(two)
 })
 
+test.each([
+  ['that the client left', { reply: { text: 'one two three four five' }, pace: { tokensPerSecond: 5 } }, undefined],
+  ['that was cut', { reply: { text: 'one two three four five' } }, { cutAfterChunks: 3 } as const],
+  ['that is no stream and was cut', { reply: { text: 'one two three' } }, { cutAfterBytes: 40 } as const],
+])('of an answer %s, only what was sent is told', async (_name, rule, fault) => {
+  const { ask, chat, failNext, journal } = await platformWith({ rules: [rule] })
+  if (fault) failNext(fault)
+  const leaving = new AbortController()
+  const stream = !(fault && 'cutAfterBytes' in fault)
+  const { body } = await chat({ ...hello, stream }, { signal: leaving.signal })
+  let got = ''
+  const read = async () => {
+    for await (const piece of body as ReadableStream<Uint8Array>) {
+      got += Buffer.from(piece)
+      if (!fault) leaving.abort()
+    }
+  }
+  await read().catch(() => {})
+  const { id, complete, response } = await journal.waitFor('/v1/*')
+  expect({ complete, ...response }).toMatchObject({ complete: false, body: got, bytes: got.length })
+  const brief = await ask('/__standin/journal?brief=true', { bearer: null })
+  expect(await brief.json()).toMatchObject({ data: [{ id, responseBytes: got.length }] })
+})
+
 test('an answer of the live platform is told as well, a long one from its beginning', async () => {
   const live = await liveWith((_request, response) =>
     response.writeHead(200, { 'content-type': 'text/plain', 'set-cookie': 'a=secret' }).end('x'.repeat(100_000)),

@@ -6,6 +6,7 @@ import Libsql from 'libsql'
 import pg from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { StartError } from '../../src/check/problem.js'
+import { openPlatform } from '../../src/platform.js'
 import { openState, stateKindOf } from '../../src/state/index.js'
 import { filePlace, freshFolder, lasting, opened, type Place, server } from './kinds.js'
 import { apiKey, message, session, user } from './rows.js'
@@ -145,6 +146,21 @@ describe('in a file', () => {
     )
   })
 
+  test('a start that finds the file damaged says so once, and does not blame the configuration', async () => {
+    const { dir } = filePlace()
+    const place = { where: `file:${path.join(dir, 'state.db')}`, dir }
+    await (await opened(place)).close()
+    damageUsers(place)
+    const told: string[] = []
+    const starting = openPlatform({
+      ...{ cwd: dir, file: false, listen: false, warn: told.push.bind(told) },
+      flags: [{ path: ['state'], value: place.where, origin: 'here' }],
+    })
+    const sentence = `The state cannot be kept in ${dir}/state.db: it is not an SQLite database, or a damaged one. Move it away, or choose another file.`
+    await expect(starting).rejects.toEqual(new StartError(sentence))
+    expect(told).toEqual([])
+  })
+
   test('a file of a newer version of Standin is refused', async () => {
     const place = filePlace()
     await (await opened(place)).close()
@@ -267,6 +283,18 @@ async function refusal({ where, dir }: Place): Promise<string> {
   )
   expect(error).toBeInstanceOf(StartError)
   return (error as StartError).message
+}
+
+/** Writes over the page with which the table of users begins. */
+function damageUsers(place: Place): void {
+  const database = databaseAt(place)
+  database.exec('pragma wal_checkpoint(truncate)')
+  const { rootpage } = database.prepare(`select rootpage from sqlite_master where name = 'users'`).get() as {
+    rootpage: number
+  }
+  database.close()
+  const file = path.join(place.dir, 'state.db')
+  writeFileSync(file, readFileSync(file).fill(0xee, (rootpage - 1) * 4096, rootpage * 4096))
 }
 
 const databaseAt = ({ dir }: Place) => new Libsql(path.join(dir, 'state.db'))

@@ -4,7 +4,9 @@ import { connect, type SharedPlatform } from '../../src/index.js'
 import { assertReceived } from '../../src/test-runner.js'
 import '../../src/vitest.js'
 import { control } from '../http/controlled.js'
+import { liveWith } from '../recordings/live.js'
 import { hello, platformWith } from '../scene.js'
+import { AN_OBJECT, mustBe } from '../sentences.js'
 
 /** A platform as a test sees it that runs elsewhere. */
 async function connected(options = {}) {
@@ -71,6 +73,32 @@ test('only what is new is fetched from the journal, and all of it again after a 
   ])
 })
 
+test('after the reset of a scope its requests are gone from the journal of the platform, too', async () => {
+  const { platform } = await connected()
+  const scope = await platform.scope('mine')
+  await says(client(platform, scope.headers))
+  for (const content of ['one', 'two']) await says(client(platform), content)
+  expect(await platform.journal.count()).toBe(3)
+  await scope.reset()
+  expect((await platform.journal.find()).map(({ scope }) => scope)).toEqual(['', ''])
+})
+
+test('a stream that was open when everything was reset is not in the journal afterwards', async () => {
+  const { scene, platform } = await connected({ rules: [{ reply: { text: 'a b c' }, pace: { tokensPerSecond: 20 } }] })
+  const scope = await platform.scope('mine')
+  const [one, other] = await Promise.all(
+    [{}, scope.headers].map(headers => scene.chat({ ...hello, stream: true }, { headers })),
+  )
+  await scope.reset()
+  await other?.text()
+  await platform.reset()
+  await one?.text()
+  await scene.idle()
+  expect([await platform.journal.count(), await scope.journal.count()]).toEqual([0, 0])
+  await says(client(platform, scope.headers))
+  expect([await platform.journal.count(), await scope.journal.count()]).toEqual([1, 1])
+})
+
 test('the journal is searched, waited for and matched as in one process', async () => {
   const { scene, platform } = await connected()
   const long = 'a'.repeat(100_000)
@@ -111,6 +139,31 @@ test('scopes keep tests apart, by header and by key', async () => {
   await a.reset()
   await expect(a).toHaveReceivedTimes(0)
   await expect(b).toHaveReceivedTimes(1)
+})
+
+test('a scope that could not be opened is opened when it is asked for again', async () => {
+  const { platform } = await connected()
+  vi.spyOn(globalThis, 'fetch').mockRejectedValueOnce(new TypeError('fetch failed'))
+  onTestFinished(() => void vi.restoreAllMocks())
+  await expect(platform.scope('mine')).rejects.toThrow('No Standin answers')
+  expect((await platform.scope('mine')).name).toBe('mine')
+})
+
+test('whoever connects gets the same key of a scope, until it is revoked', async () => {
+  const { scene, platform } = await connected()
+  const scope = await platform.scope('mine')
+  const again = async () => (await connect(scene.url)).scope('mine')
+  const keyOfAgain = async () => (await again()).apiKey
+  expect(new Set(await Promise.all([keyOfAgain(), keyOfAgain(), keyOfAgain()]))).toEqual(new Set([scope.apiKey]))
+  expect(await (await again()).createKey()).not.toBe(scope.apiKey)
+  await platform.reset()
+  expect(await keyOfAgain()).toBe(scope.apiKey)
+  const { data } = (await control(scene, 'GET /keys')).body as { data: { id: string; start: string }[] }
+  await control(scene, `DELETE /keys/${data.find(({ start }) => scope.apiKey.startsWith(start))?.id}`)
+  const renewed = await again()
+  expect(renewed.apiKey).not.toBe(scope.apiKey)
+  await says(client({ ...platform, apiKey: renewed.apiKey }))
+  expect(await renewed.journal.count()).toBe(1)
 })
 
 test('users sign in, keys are made, and the outbox is read', async () => {
@@ -170,6 +223,34 @@ test('what cannot be is refused in the words of the platform', async () => {
   await expect(platform.reply({ when: { usr: 'hello' }, reply: 'Hi!' } as never)).rejects.toThrow(/usr/)
   await expect(platform.failNext({ status: 200 } as never)).rejects.toThrow('an HTTP status from 400 to 599')
   await expect(platform.switchMode('proxy')).rejects.toThrow(/409/)
+  await expect(platform.reset(null as never)).rejects.toThrow(mustBe('reset: what it is given', AN_OBJECT, null))
+  await expect(platform.signIn(null as never)).rejects.toThrow(mustBe('signIn: what it is given', AN_OBJECT, null))
+  const when = { user: () => true } as never
+  await expect(platform.reply('Hi!', { when })).rejects.toThrow('a function cannot be sent')
+  await expect(platform.failNext({ status: 500 }, { when })).rejects.toThrow('a function cannot be sent')
+  await expect(connect(undefined as never)).rejects.toThrow('It must be the address of a running Standin')
+})
+
+test('what is already gone can be removed, as in one process', async () => {
+  const { platform } = await connected()
+  const [one, other] = [await platform.reply('one'), await platform.reply('other')]
+  await one.remove()
+  await one.remove()
+  await platform.reset()
+  await other.remove()
+  expect(await other.count).toBe(0)
+})
+
+test.each([
+  ['a page', 200, 'text/html', '<!doctype html>'],
+  ['other JSON', 200, 'application/json', '{}'],
+  ['what is no JSON', 200, 'application/json', '{'],
+  ['an error', 404, 'application/json', '{"error":{"message":"Not found"}}'],
+])('a server that answers with %s is no Standin', async (_name, status, type, body) => {
+  const { url } = await liveWith((_request, response) => {
+    response.writeHead(status, { 'content-type': type }).end(body)
+  })
+  await expect(connect(url)).rejects.toThrow(`No Standin answers at ${url}.`)
   await expect(connect('http://127.0.0.1:1')).rejects.toThrow('No Standin answers at http://127.0.0.1:1.')
 })
 

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { liveWith, saying, tape } from '../recordings/live.js'
-import { hello } from '../scene.js'
+import { hello, platformWith } from '../scene.js'
 import { NEAREST } from '../sentences.js'
 
 const asking = (content: string) => ({ ...hello, messages: [{ role: 'user', content }] })
@@ -38,6 +38,31 @@ test('a miss says what is recorded beside what was asked, in the scope that aske
   await one.reset()
   platform.expectNoMisses()
   expect(platform.misses()).toEqual([])
+})
+
+test('a request that was open when everything was reset is no miss of what comes after it', async () => {
+  const { replaying } = await taped()
+  for (const platform of [await replaying(), await platformWith({ strict: true })]) {
+    let finish = () => {}
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(JSON.stringify(asking('capital of Spain')).slice(0, -1)))
+        finish = () => {
+          controller.enqueue(new TextEncoder().encode('}'))
+          controller.close()
+        }
+      },
+    })
+    const asked = platform.ask('/v1/chat/completions', { method: 'POST', body, ...{ duplex: 'half' } })
+    await vi.waitFor(() => expect(platform.journal.underWay).toBe(1), { timeout: 20_000 })
+    await platform.reset()
+    finish()
+    expect((await asked).ok).toBe(false)
+    await platform.idle()
+    platform.expectNoMisses()
+    expect(platform.misses()).toEqual([])
+    expect(platform.journal.count()).toBe(0)
+  }
 })
 
 test('misses that are answered in another way are none', async () => {

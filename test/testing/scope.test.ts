@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { control } from '../http/controlled.js'
 import { hello, platformWith } from '../scene.js'
+import { filePlace } from '../state/kinds.js'
 import { said } from './asking.js'
 
 test('what is said, failed and asked in a scope stays there, by header and by key', async () => {
@@ -35,6 +37,31 @@ test('keys of a scope open its doors after a reset of everything as well, and fu
   const further = await one.createKey({ name: 'further' })
   for (const apiKey of [one.apiKey, further]) await said({ url: platform.url, apiKey }, 'a')
   expect(one.journal.count()).toBe(2)
+})
+
+test('keys of scopes keep their ids in a reset', async () => {
+  const platform = await platformWith()
+  const [one, other] = [platform.scope('one'), platform.scope('other')]
+  await platform.signIn({ email: 'ada@example.com' })
+  const idsOf = async () => (await control(platform, 'GET /keys')).body
+  const before = await idsOf()
+  await platform.reset()
+  expect(await idsOf()).toEqual(before)
+  await said({ url: platform.url, apiKey: one.apiKey }, 'a')
+  expect([one.journal.count(), other.journal.count()]).toEqual([1, 0])
+})
+
+test('in a state that is kept, keys of scopes end with the process that knows their scopes', async () => {
+  const { dir } = filePlace()
+  const state = `file:${dir}/state.db`
+  const first = await platformWith({ state })
+  const scope = first.scope('one')
+  const keys = [scope.apiKey, await scope.createKey()]
+  const kept = await first.createKey()
+  await first.stop()
+  const second = await platformWith({ state })
+  const statusOf = async (bearer: string) => (await second.ask('/v1/models', { bearer })).status
+  expect(await Promise.all([...keys, kept].map(statusOf))).toEqual([401, 401, 200])
 })
 
 test('a hundred scopes at once do not meet', async () => {

@@ -7,6 +7,8 @@ import { platformWith } from '../scene.js'
 import { AN_OBJECT, didYouMean, isUnknown, mustBe, mustBeSuch, NEAREST, oneOf } from '../sentences.js'
 import { said } from './asking.js'
 
+const A_NAME = 'text of at most 1000 characters'
+
 type Use = (platform: Platform) => unknown
 
 test.each<[name: string, use: Use, sentence: string]>([
@@ -29,6 +31,8 @@ test.each<[name: string, use: Use, sentence: string]>([
   ],
   ['their address', p => p.signIn({ mail: 'x' } as never), didYouMean('email')],
   ['a key', p => p.createKey({ expiresIn: 5 } as never), didYouMean('expiresInMs')],
+  ['a long name', p => p.createKey({ name: 'x'.repeat(1001) }), mustBeSuch('createKey: name', A_NAME)],
+  ['a name that cannot be kept', p => p.createKey({ name: 'a\0b' }), mustBeSuch('createKey: name', A_NAME)],
   ['no time', p => p.createKey({ expiresInMs: Number.NaN }), mustBeSuch('expiresInMs', 'milliseconds')],
   ['a scope', p => p.scope(''), mustBeSuch('scope: what it is given', 'a name')],
   ['a scope of two lines', p => p.scope('a\nb'), mustBeSuch('scope: what it is given', 'a name')],
