@@ -94,6 +94,16 @@ const shapes = new Map<string, (value: unknown) => boolean>([
 const plain = new Set(keysOf('default const enum examples required type dependentRequired', 0).map(([key]) => key))
 const maps = new Set(keysOf('properties patternProperties $defs definitions dependentSchemas', 0).map(([key]) => key))
 
+/** The validator takes neither BigInts nor names with half of a surrogate pair, which both occur in JSON. */
+export function readable(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value)
+  if (Array.isArray(value)) return value.map(readable)
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inside]) => [name.replace(/\p{Surrogate}/gu, '\ufffd'), readable(inside)]),
+  )
+}
+
 /** Returns a normalized copy of the schema. Throws an UnfitSchema if a pattern is not a regular expression. */
 export function tidied(schema: unknown): NormalizedSchema {
   if (!isObject(schema)) return schema !== false
@@ -105,7 +115,7 @@ export function tidied(schema: unknown): NormalizedSchema {
 }
 
 function tidiedValue(key: string, value: unknown): unknown {
-  if (plain.has(key)) return value
+  if (plain.has(key)) return readable(value)
   if (Array.isArray(value)) return value.map(tidied)
   if (!isObject(value)) return value
   if (!maps.has(key)) return tidied(value)

@@ -1,7 +1,14 @@
 /** Validates values against JSON Schemas and describes mistakes in sentences. The only file that imports the validator. */
 import { dereference, type OutputUnit, type Schema, validate } from '@cfworker/json-schema'
 import type { Mistake, Path } from './check.js'
-import { type JsonValue, type NormalizedSchema, type SchemaObject, tidied, UnfitSchema } from './json-schema-form.js'
+import {
+  type JsonValue,
+  type NormalizedSchema,
+  readable,
+  type SchemaObject,
+  tidied,
+  UnfitSchema,
+} from './json-schema-form.js'
 import { mistakesIn, type SchemaMismatch } from './json-schema-mistakes.js'
 
 /** The schemas of a document by their absolute addresses. */
@@ -69,11 +76,19 @@ function prepared(schema: unknown): Validator {
   const root = tidied(schema)
   const lookup = lookupOf(root)
   const schemaAt = (location: string) => schemaIn(lookup, root, location)
-  return (value, { firstOnly = false, whole = 'it' } = {}) => {
+  const check: Validator = (value, { firstOnly = false, whole = 'it' } = {}) => {
     const errors = run(value as JsonValue, root, lookup, firstOnly)
     if (errors.length === 0) return []
     const mistakes = mistakesIn(located(errors, value, schemaAt), whole)
     return firstOnly ? mistakes.slice(0, 1) : mistakes
+  }
+  return (value, options) => {
+    try {
+      return check(value, options)
+    } catch {
+      // Few values have what the validator cannot read, so the others are not copied.
+      return check(readable(value), options)
+    }
   }
 }
 

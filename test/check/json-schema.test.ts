@@ -84,6 +84,17 @@ test.each<[string, object, unknown, string]>([
   expect(sentences(schema, value)).toEqual([expected])
 })
 
+test('a whole number of any length is a number, and half of a surrogate pair in a name is no trouble', () => {
+  const long = 1186398424392011776n
+  const schema = {
+    properties: { id: { type: 'integer', enum: [long, 5] } },
+    additionalProperties: { minProperties: 1 },
+  }
+  expect(sentences(schema, { id: long })).toEqual([])
+  expect(sentences(schema, { id: long, '\ud800': {} })).toEqual(['["\ufffd"] must have at least 1 field, not 0.'])
+  expect(sentences(schema, { id: long * 2n })).toHaveLength(1)
+})
+
 test('the first mistake alone', () => {
   const value = { stars: 'many', tags: 'none' }
   expect(validatorOf(project)(value, { firstOnly: true })).toHaveLength(1)
