@@ -60,10 +60,11 @@ export function withValue(row: Json, [name = '', ...rest]: readonly string[], va
   return Object.hasOwn(row, name) ? { ...row, [name]: next } : { [name]: next, ...row }
 }
 
-/** An id as it is written in paths; `undefined` for values that cannot be ids. */
+/** An id as it is written in paths; `undefined` for values that cannot be ids. Half of a surrogate pair cannot be encoded. */
 export function idText(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
-  return typeof value === 'string' && value !== '' && value.length <= LONGEST_ID ? value : undefined
+  const isId = typeof value === 'string' && value !== '' && value.length <= LONGEST_ID && !/\p{Surrogate}/u.test(value)
+  return isId ? value : undefined
 }
 
 const LONGEST_ID = 500

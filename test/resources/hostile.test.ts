@@ -33,6 +33,12 @@ test.each([
     400,
     /^id must be a string of 1 to 500 characters or a number/,
   ],
+  [
+    'an id with half of a surrogate pair',
+    json('POST', '{"id":"\\ud800"}'),
+    400,
+    /^id must be a string .* not "\\ud800"/,
+  ],
   ['an empty id', json('POST', '{"id":""}'), 400, /^id must be a string/],
   ['a long id', json('POST', `{"id":"${'x'.repeat(501)}"}`), 400, /^id must be a string/],
 ])('%s is refused', async (_, request, status, error) => {
@@ -78,6 +84,14 @@ test('fields of any name are data', async () => {
   const changed = await platform.ask(`${path}/__proto__`, json('PATCH', '{"__proto__":5}'))
   expect(await changed.text()).toBe(text.replace('{"admin":true}', '5'))
   expect(({} as { admin?: boolean }).admin).toBeUndefined()
+})
+
+test('a field with half of a surrogate pair in its name is checked against the schema', async () => {
+  const platform = await platformWith({
+    resources: { [path]: { schema: { additionalProperties: { type: 'string' } } } },
+  })
+  expect((await platform.ask(path, json('POST', '{"\\ud800":"x"}'))).status).toBe(201)
+  expect((await platform.ask(path, json('POST', '{"\\ud800":1}'))).status).toBe(400)
 })
 
 test('among 10,000 rows, lists have at most 1,000, in any order', async () => {
