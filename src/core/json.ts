@@ -110,7 +110,8 @@ function marking(text: string): string {
   return done === 0 ? text : parts.join('') + text.slice(done)
 }
 
-const isBeyondNumbers = (part: string) => /^-?\d{16,}$/.test(part) && !Number.isSafeInteger(Number(part))
+/** BigInts take quadratic time. What is longer stays what JSON.parse makes of it, like 1e400. */
+const isBeyondNumbers = (part: string) => /^-?\d{16,500}$/.test(part) && !Number.isSafeInteger(Number(part))
 
 /** Like JSON.stringify, but writes BigInts as numbers. */
 export function stringifyExact(value: unknown, space?: number): string {
