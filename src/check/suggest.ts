@@ -1,8 +1,12 @@
 /** Finds what the user probably meant. */
 import { distance } from 'fastest-levenshtein'
 
+/** Comparing takes quadratic time, and what is longer is no misspelt name. */
+const LONGEST = 200
+
 /** The known name most similar to `written`, or `undefined` if none is similar enough. */
 export function nearest(written: string, known: readonly string[]): string | undefined {
+  if (written.length > LONGEST) return undefined
   const lower = written.toLowerCase()
   let best: string | undefined
   let bestDistance = Math.max(2, Math.floor(written.length / 3)) + 1

@@ -1,6 +1,7 @@
 /** Decides which addresses links may redirect to: the site, this machine, and those on the allow list. */
 import { globPattern } from '../check/globs.js'
 import { isLoopback } from '../core/origins.js'
+import { bounded, TookTooLong } from '../core/work.js'
 import type { AuthSettings } from './backend.js'
 
 type Destinations = Pick<AuthSettings, 'siteUrl' | 'uriAllowList'>
@@ -37,7 +38,20 @@ function mayLeadTo({ siteUrl, uriAllowList }: Destinations, address: string): bo
     }
   }
   const [bare = ''] = address.split('#', 1)
-  return uriAllowList.some(glob => globPattern(glob).test(bare))
+  return isListed(uriAllowList, bare)
+}
+
+/** Far longer than matching a real address takes. */
+const MATCH_MS = 20
+
+/** Globs with several stars can take any amount of time, and nobody has to sign in to send an address. */
+function isListed(globs: readonly string[], address: string): boolean {
+  try {
+    return bounded(() => globs.some(glob => globPattern(glob).test(address)), MATCH_MS)
+  } catch (error) {
+    if (error instanceof TookTooLong) return false
+    throw error
+  }
 }
 
 /** Whether a web address shows its host openly: no user name before an @, no backslashes, no encoded numbers. */

@@ -132,6 +132,15 @@ test('a body that is not what it says it is gets a 400', async () => {
   })
 })
 
+test('a form has at most a thousand fields', async () => {
+  const platform = await withRules({ on: 'POST /upload', reply: { status: 204 } })
+  const send = async (fields: number) => {
+    const body = new URLSearchParams('a&'.repeat(fields))
+    return (await platform.ask('/upload', { method: 'POST', body })).status
+  }
+  expect([await send(1000), await send(1001)]).toEqual([204, 400])
+})
+
 test('events stream at their pace, and come to pieces by a fault like any stream', async () => {
   const events = [
     { event: 'line', data: { text: 'building' } },

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { redirectTo } from '../../src/supabase/destinations.js'
 import { backendWith, followed, newUser } from './backend.js'
 
 const site = 'https://app.example.com/home'
@@ -180,4 +181,14 @@ test('an address of the site may have another port only on this machine', async 
     await backend.ask(`/otp?redirect_to=${wanted}`, { body: { email } })
     expect(new URL(backend.letterTo(email).link).searchParams.get('redirect_to')).toBe(expected)
   }
+})
+
+// By trying all ways, this would take days.
+test('an address that takes too long to compare leads to the site', () => {
+  const settings = {
+    siteUrl: site,
+    uriAllowList: ['https://*-git-*-*.example.com/**', 'https://*-*-*-*-*.example.com/'],
+  }
+  expect(redirectTo(settings, ['https://app-git-main-me.example.com/x'])).toBe('https://app-git-main-me.example.com/x')
+  expect(redirectTo(settings, [`https://a${'-'.repeat(30_000)}a`])).toBe(site)
 })

@@ -50,7 +50,7 @@ export class HttpInput implements MatchInput {
 }
 
 /** Reading more would take too long. */
-const MOST_PARTS = 1000
+const MOST_FIELDS = 1000
 
 /**
  * Parses the body by its Content-Type: the value of JSON, the fields of a form or the parts of a multipart form by name, otherwise its
@@ -62,7 +62,10 @@ export function bodyOf({ body, headers }: Pick<HttpRequest, 'body' | 'headers'>)
   requireUnencoded(encoding)
   const [kind = ''] = type.toLowerCase().split(';')
   if (isReadAsJson(type)) return jsonIn(body)
-  if (kind.trim() === 'application/x-www-form-urlencoded') return fieldsIn(new URLSearchParams(body.toString()))
+  if (kind.trim() === 'application/x-www-form-urlencoded') {
+    requireFewFields(countOf(body, '&') + 1)
+    return fieldsIn(new URLSearchParams(body.toString()))
+  }
   if (kind.trim() === 'multipart/form-data') return partsIn(body, type)
   return body.toString()
 }
@@ -87,8 +90,8 @@ async function partsIn(body: Buffer, type: string): Promise<unknown> {
   const [, quoted, plain] = /boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(type) ?? []
   const boundary = quoted ?? plain
   if (boundary === undefined) throw invalidRequest('The Content-Type of a multipart form must name its boundary.')
-  if (countOf(body, `--${boundary}`) > MOST_PARTS + 1)
-    throw invalidRequest(`The request body has more than ${MOST_PARTS} parts.`)
+  // The last boundary ends the form.
+  requireFewFields(countOf(body, `--${boundary}`) - 1)
   try {
     const form = await new Response(Uint8Array.from(body), { headers: { 'content-type': type } }).formData()
     return fieldsIn(await Promise.all([...form].map(async ([name, part]) => [name, await partOf(part)] as const)))
@@ -101,8 +104,12 @@ async function partsIn(body: Buffer, type: string): Promise<unknown> {
 const partOf = async (part: string | File) =>
   typeof part === 'string' ? part : { filename: part.name, type: part.type, size: part.size, text: await part.text() }
 
+function requireFewFields(count: number): void {
+  if (count > MOST_FIELDS) throw invalidRequest(`The request body has more than ${MOST_FIELDS} fields.`)
+}
+
 function countOf(body: Buffer, part: string): number {
   let count = 0
-  for (let at = body.indexOf(part); at >= 0 && count <= MOST_PARTS + 1; at = body.indexOf(part, at + 1)) count++
+  for (let at = body.indexOf(part); at >= 0 && count <= MOST_FIELDS + 1; at = body.indexOf(part, at + 1)) count++
   return count
 }

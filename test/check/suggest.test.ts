@@ -1,0 +1,9 @@
+import { expect, test } from 'vitest'
+import { didYouMean } from '../../src/check/suggest.js'
+import { didYouMean as suggested } from '../sentences.js'
+
+test('a long text is no misspelt name', () => {
+  const name = (length: number) => 'm'.repeat(length)
+  expect(didYouMean(name(200), [name(199)])).toBe(suggested(name(199)))
+  expect(didYouMean(name(201), [name(200)])).toBe('')
+})
