@@ -81,11 +81,14 @@ export function requireFit(given: unknown, schema: object, whole: string): void 
   throw invalidParams(mistakes.map(({ sentence }) => sentence).join(' '), fields)
 }
 
-function mistakesIn(given: unknown, schema: object, whole: string) {
+const mistakesIn = (given: unknown, schema: object, whole: string) =>
+  checking(whole, () => validatorOf(schema)(given, { whole }))
+
+function checking<T>(what: string, check: () => T): T {
   try {
-    return bounded(() => validatorOf(schema)(given, { whole }), CHECK_MS)
+    return bounded(check, CHECK_MS)
   } catch (error) {
-    if (error instanceof TookTooLong) throw invalidParams(`checking the ${whole} takes too long.`)
+    if (error instanceof TookTooLong) throw invalidParams(`checking the ${what} takes too long.`)
     throw error
   }
 }
@@ -99,12 +102,16 @@ function checkedPrompt(name: string, given: Readonly<Record<string, unknown>>, p
   return prompt
 }
 
-/** A resource that is listed, or a URI that fits a template. */
-function readable(uri: string, context: Context): Pick<CheckedCall, 'name' | 'resource' | 'mimeType'> {
+/** Longer URIs fit no template, so that a session cannot keep them. */
+const LONGEST_URI = 2000
+
+/** A resource that is listed, or a URI that fits a template. Throws an RpcError if there is none. */
+export function readable(uri: string, context: Context): Pick<CheckedCall, 'name' | 'resource' | 'mimeType'> {
   const { resources, resourceTemplates } = context.server.options
   const resource = resources.find(one => one.uri === uri)
   if (resource) return { name: uri, resource, mimeType: resource.mimeType }
-  const template = resourceTemplates.find(({ uriTemplate }) => fitsTemplate(uri, uriTemplate))
+  const fits = ({ uriTemplate }: { readonly uriTemplate: string }) => fitsTemplate(uri, uriTemplate)
+  const template = uri.length <= LONGEST_URI ? checking('uri', () => resourceTemplates.find(fits)) : undefined
   if (template) return { name: uri, mimeType: template.mimeType }
   const code = isModern(context) ? rpcCodes.invalidParams : rpcCodes.noResource
   const known = resources.map(({ uri }) => uri)

@@ -40,6 +40,9 @@ export interface Context {
 
 export const isModern = ({ version }: Pick<Context, 'version'>) => isStateless(version)
 
+/** The capabilities of a client to answer questions. */
+const answering = ['elicitation', 'sampling', 'roots']
+
 const PREFIX = 'io.modelcontextprotocol/'
 /** The names of the protocol's own members of `_meta`. */
 export const metaKeys = {
@@ -55,8 +58,15 @@ export const metaKeys = {
 export const metaOf = (params: RpcParams | undefined): Readonly<Record<string, unknown>> =>
   isObject(params?._meta) ? params._meta : {}
 
+/** Longer names are ignored, because sessions keep them. */
+const LONGEST_NAME = 200
+
 /** The client's name and capabilities, from `initialize` or `_meta`. */
 export function clientFrom(info: unknown, capabilities: unknown): ClientFacts {
-  const name = isObject(info) && typeof info.name === 'string' ? info.name : undefined
-  return { name, capabilities: isObject(capabilities) ? capabilities : {} }
+  const { name } = isObject(info) ? info : {}
+  const declared = isObject(capabilities) ? capabilities : {}
+  return {
+    name: typeof name === 'string' && name.length <= LONGEST_NAME ? name : undefined,
+    capabilities: new Set(answering.filter(capability => declared[capability] !== undefined)),
+  }
 }

@@ -2,11 +2,13 @@
 import type { McpGeneration } from '../replies/index.js'
 import { invalidParams, RpcError, type RpcParams, type RpcRequest, rpcCodes } from '../rpc/frames.js'
 import { isLogLevel } from '../rpc/log-levels.js'
+import { readable } from './called.js'
 import { answerCall, type CallOutcome, callFor, type Earlier, RuleError } from './calls.js'
 import { type Context, isModern } from './context.js'
 import { capabilitiesOf, listOf } from './lists.js'
 import { discovery } from './modern.js'
 import { completed, type McpResult } from './results.js'
+import type { Session } from './sessions.js'
 
 /** The capability that a server must have for a method. */
 const capabilityOf: Readonly<Record<string, string>> = {
@@ -66,12 +68,22 @@ function simpleResult(method: string, params: RpcParams, context: Context): McpR
     case 'resources/subscribe':
     case 'resources/unsubscribe': {
       if (typeof params.uri !== 'string') throw invalidParams('uri is missing.')
-      if (method === 'resources/subscribe') session?.subscriptions.add(params.uri)
-      else session?.subscriptions.delete(params.uri)
+      if (method === 'resources/unsubscribe') session?.subscriptions.delete(params.uri)
+      else if (session) subscribe(session, readable(params.uri, context).name)
       return {}
     }
   }
   throw unknownMethod(method, context)
+}
+
+/** At most this many subscriptions of a session are kept. */
+const MOST_SUBSCRIPTIONS = 1000
+
+function subscribe({ subscriptions }: Session, uri: string): void {
+  subscriptions.add(uri)
+  if (subscriptions.size <= MOST_SUBSCRIPTIONS) return
+  subscriptions.delete(uri)
+  throw invalidParams(`a session has at most ${MOST_SUBSCRIPTIONS} subscriptions.`)
 }
 
 const unknownMethod = (method: string, context: Context) =>

@@ -21,7 +21,7 @@ const needed = {
 export function openRound(rounds: readonly McpRound[], answers: Answers, context: Context): McpRound | undefined {
   const canAnswer = ({ method }: McpQuestion) => {
     const { capability, since } = needed[method]
-    return context.client.capabilities[capability] !== undefined && context.version >= since
+    return context.client.capabilities.has(capability) && context.version >= since
   }
   for (const round of rounds) {
     const all = Object.entries(round)

@@ -8,7 +8,7 @@ import { createEventStream, type EventStream } from './streams.js'
 /** What a client says about itself. */
 export interface ClientFacts {
   readonly name: string | undefined
-  readonly capabilities: Readonly<Record<string, unknown>>
+  readonly capabilities: ReadonlySet<string>
 }
 
 export interface Session {

@@ -1,6 +1,7 @@
 /** Malformed messages, headers and versions get the errors of the specification, and none of them is a failure of ours. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { clientFrom } from '../../src/mcp/context.js'
 import { runs } from '../runs.js'
 import { platformWith, type Scene } from '../scene.js'
 import { framesIn, initialize, post, session, stateless } from './by-hand.js'
@@ -13,12 +14,18 @@ const server = {
     { name: 'look', inputSchema: { type: 'object', properties: { city, days } } },
     { name: 'ask', reply: { ask: { user: { elicitation: { message: 'Where?' } } }, text: 'There.' } },
     { name: 'think', reply: { ask: { model: { sampling: { messages: [] } } }, text: 'Thought.' } },
+    { name: 'strict', inputSchema: { type: 'object', additionalProperties: false } },
   ],
+  resources: [{ uri: 'docs://readme', text: 'Read me.' }],
+  resourceTemplates: [{ name: 'part', uriTemplate: 'part:{a}.{b}.{c}.{d}.{e}.{f}' }],
 }
+
+/** A whole number that JavaScript's numbers cannot hold. */
+const LONG = '1186398424392011776'
 
 type Headers = Record<string, string>
 /** What is sent, then the status and the code of the error that is expected. */
-type Row = readonly [sent: unknown, headers: Headers, status: number, code: number | undefined]
+type Row = readonly [sent: unknown, headers: Headers, status: number, code?: number | undefined]
 
 async function expectErrors(platform: Scene, rows: readonly Row[]): Promise<void> {
   for (const [sent, headers, status, code] of rows) {
@@ -69,6 +76,16 @@ test('in a session', async () => {
     [request('tools/call', { name: '__proto__' }), headers, 200, -32602],
     [request('tools/call', { name: 'look', arguments: [] }), headers, 200, -32602],
     [request('tools/call', { name: 'look', arguments: { city: 5 } }), headers, 200, -32602],
+    [request('tools/call', { name: 'strict', arguments: { '\ud800': 1 } }), headers, 200, -32602],
+    [
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"look","arguments":{"days":${LONG}}}}`,
+      headers,
+      200,
+    ],
+    // By trying all ways, this would take years.
+    [request('resources/read', { uri: `part:${'.'.repeat(1900)}/` }), headers, 200, -32602],
+    [request('resources/read', { uri: `part:${'.'.repeat(2000)}` }), headers, 200, -32002],
+    [request('resources/subscribe', { uri: 'docs://lost' }), headers, 200, -32002],
     [request('logging/setLevel', { level: 'loud' }), headers, 200, -32602],
     // Answers that were not asked for, and notifications that are not known, are taken and have no effect.
     [{ jsonrpc: '2.0', id: 'standin-1', result: {} }, headers, 202, undefined],
@@ -136,6 +153,26 @@ test('a stream needs a session, and a client that takes events', async () => {
   expect(await statuses('GET', [{}, unknown, { ...headers, accept: 'application/json' }])).toEqual([400, 404, 406])
   expect(await statuses('DELETE', [{}, unknown])).toEqual([400, 404])
   expect(await statuses('PUT', [headers])).toEqual([405])
+})
+
+test('a session keeps at most a thousand subscriptions', async () => {
+  const platform = await platformWith({ mcp: { resourceTemplates: [{ name: 'page', uriTemplate: 'page:{n}' }] } })
+  const { headers } = await session(platform)
+  const errorOf = async (method: string, n: number) =>
+    ((await (await post(platform, request(method, { uri: `page:${n}` }), headers)).json()) as Frame).error
+  for (let n = 0; n < 1000; n++) expect(await errorOf('resources/subscribe', n)).toBeUndefined()
+  expect(await errorOf('resources/subscribe', 999)).toBeUndefined()
+  expect(await errorOf('resources/subscribe', 1000)).toMatchObject({ code: -32602 })
+  expect(await errorOf('resources/unsubscribe', 0)).toBeUndefined()
+  expect(await errorOf('resources/subscribe', 1000)).toBeUndefined()
+})
+
+test('of what a client says about itself, only what is used is kept', () => {
+  const long = 'x'.repeat(1_000_000)
+  expect(clientFrom({ name: long }, { sampling: {}, experimental: { long } })).toEqual({
+    name: undefined,
+    capabilities: new Set(['sampling']),
+  })
 })
 
 test('a HEAD leaves the stream of the session open', async () => {
