@@ -80,11 +80,32 @@ const state = (count: number) => ({
 })
 
 /** A rule that is in force for the request behind it. */
-const ruled = (rule: object, body: unknown): readonly Hostile[] => [
+const ruled = (rule: object, body: unknown, more: Hostile = {}): readonly Hostile[] => [
   { path: '/__standin/replies', body: rule },
-  { body },
+  { ...more, body },
   { path: '/__standin/replies', method: 'DELETE' },
 ]
+
+/** A body for a path of the user's own, with a rule that looks into it. */
+const echoed = (body: string, type = 'application/json') =>
+  ruled({ on: 'POST /echo', when: { body: { n: 1 } }, reply: { text: '{{ body.n }}' } }, body, {
+    ...{ path: '/echo', headers: { 'content-type': type } },
+  })
+
+/** A request of MCP without a session. */
+function called(
+  method: string,
+  params: { readonly name?: string; readonly uri?: string; readonly arguments?: object },
+): Hostile {
+  const version = '2026-07-28'
+  const prefix = 'io.modelcontextprotocol'
+  const _meta = { [`${prefix}/protocolVersion`]: version, [`${prefix}/clientCapabilities`]: {} }
+  return {
+    path: '/mcp',
+    headers: { 'mcp-protocol-version': version, 'mcp-method': method, 'mcp-name': params.name ?? params.uri ?? '' },
+    body: { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } },
+  }
+}
 
 const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
   'nothing at all, for comparison': { body: hello },
@@ -231,10 +252,24 @@ const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
     ...{ path: '/auth/v1/recover', headers: { apikey: developmentPublishableKey } },
     body: { email: 'a@example.com', redirect_to: `http://${'a.'.repeat(400_000)}` },
   },
+  'a redirect that is almost on the list': {
+    ...{ path: '/auth/v1/recover', headers: { apikey: developmentPublishableKey } },
+    body: { email: 'a@example.com', redirect_to: `https://a${'-'.repeat(30_000)}a` },
+  },
   'metadata of 300,000 entries': {
     ...{ path: '/auth/v1/signup', headers: { apikey: developmentPublishableKey } },
     body: { email: 'a@example.com', password: 'correct horse', data: { a: times(300_000, () => 1) } },
   },
+  'a number of 4,000,000 digits': echoed(`{"n":${'9'.repeat(4 * MEGABYTE)}}`),
+  '8,000 numbers of 500 digits': echoed(`{"n":[${times(8_000, () => '9'.repeat(500)).join()}]}`),
+  'a form of 400,000 fields': echoed(times(400_000, i => `a${i}`).join('&'), 'application/x-www-form-urlencoded'),
+  'half of a surrogate pair in an id': { path: '/things', body: '{"id":"\\ud800"}' },
+  'half of a surrogate pair in the name of an argument': called('tools/call', {
+    name: 'look',
+    arguments: { '\ud800': 1 },
+  }),
+  'an argument name of 4 MB': called('tools/call', { name: 'look', arguments: { ['x'.repeat(4 * MEGABYTE)]: 1 } }),
+  'a URI of 1,900 dots': called('resources/read', { uri: `part:${'.'.repeat(1900)}/` }),
   'a query of 15 KB in 7,000 parts': { path: `/__standin/journal?${'a&'.repeat(7000)}` },
   'a pattern of many stars for the journal': {
     path: '/__standin/journal/find',
@@ -260,7 +295,10 @@ interface Command {
 async function start(): Promise<Command> {
   const child = spawn(
     process.execPath,
-    ['--import', `data:text/javascript,${encodeURIComponent(monitor)}`, cli, 'dev', '--port', '0', '--json'],
+    [
+      ...['--import', `data:text/javascript,${encodeURIComponent(monitor)}`, cli],
+      ...['dev', '--port', '0', '--json', '--config', 'hostile.config.yaml'],
+    ],
     {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
       cwd: import.meta.dirname,
