@@ -115,7 +115,7 @@ export function tidied(schema: unknown): NormalizedSchema {
 }
 
 function tidiedValue(key: string, value: unknown): unknown {
-  if (plain.has(key)) return readable(value)
+  if (plain.has(key)) return value
   if (Array.isArray(value)) return value.map(tidied)
   if (!isObject(value)) return value
   if (!maps.has(key)) return tidied(value)

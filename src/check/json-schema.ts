@@ -73,7 +73,7 @@ export function validatorOf(schema: unknown): Validator {
 }
 
 function prepared(schema: unknown): Validator {
-  const root = tidied(schema)
+  const root = tidied(readable(schema))
   const lookup = lookupOf(root)
   const schemaAt = (location: string) => schemaIn(lookup, root, location)
   const check: Validator = (value, { firstOnly = false, whole = 'it' } = {}) => {
