@@ -1,5 +1,5 @@
 /** The folder of recordings: lists names, reads files on demand, and writes them atomically. */
-import { constants, renameSync, writeFileSync } from 'node:fs'
+import { constants } from 'node:fs'
 import { copyFile, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -70,31 +70,15 @@ export function openFolder(dir: string): Folder {
 
 let writes = 0
 
-/** Texts of at most this length are written at once. */
-const SHORT = 64 * 1024
-/** A disk that takes longer than this for one of them is slow, and is left to other threads for a while. */
-const SLOW_MS = 5
-const SLOW_FOR_MS = 1000
-let slowUntilMs = 0
-
-/**
- * Replaces a file atomically: readers get either the old or the new one. A short text is written at once, in less time than it takes to hand
- * it to another thread: where each request is new, recording takes a quarter less CPU time.
- */
+/** Replaces a file atomically: readers get either the old or the new one. */
 async function replaceFile(to: string, text: string): Promise<void> {
   const unfinished = path.join(path.dirname(to), `.${path.basename(to)}.${process.pid}-${++writes}${UNFINISHED}`)
-  const startMs = performance.now()
-  const isAtOnce = text.length <= SHORT && startMs >= slowUntilMs
-  const [write, move] = isAtOnce ? [writeFileSync, renameSync] : [writeFile, rename]
-  try {
-    await write(unfinished, text)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  await writeFile(unfinished, text).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
     makeFolder(path.dirname(to))
-    await write(unfinished, text)
-  }
-  await move(unfinished, to)
-  if (isAtOnce && performance.now() - startMs > SLOW_MS) slowUntilMs = performance.now() + SLOW_FOR_MS
+    await writeFile(unfinished, text)
+  })
+  await rename(unfinished, to)
 }
 
 /**
