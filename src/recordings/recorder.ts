@@ -111,13 +111,36 @@ function begin(exchange: Exchange, { shelf, run, identify, save }: RecorderParts
   }
 }
 
+/** How many recordings are in memory until they are written, and what they take. */
+function createWaiting() {
+  const forRoom: (() => void)[] = []
+  let count = 0
+  let bytes = 0
+  return {
+    count: () => count,
+    add(own: number): void {
+      count++
+      bytes += own
+    },
+    remove(own: number): void {
+      count--
+      bytes -= own
+      if (bytes < MOST_BYTES) for (const resolve of forRoom.splice(0)) resolve()
+    },
+    room: () => (bytes < MOST_BYTES ? undefined : new Promise<void>(resolve => void forRoom.push(resolve))),
+  }
+}
+
+/** Later recordings from an earlier run belong to another conversation. */
+async function removeLater({ earlier }: ObservedAnswer, { shelf, run }: RecorderParts): Promise<void> {
+  for (const old of earlier) if (old.nth > 1 && !run.isOwn(old.file)) await shelf.remove(old)
+}
+
 /** Writes one recording after the other, when there is time for it. */
 function createWriter(parts: RecorderParts) {
   const { shelf, run, warn, report } = parts
   let writing: Promise<void> = Promise.resolve()
-  let waiting = 0
-  let waitingBytes = 0
-  const forRoom: (() => void)[] = []
+  const waiting = createWaiting()
   let requests = 0
   let requestsBefore = 0
   const pauses = createPauses()
@@ -125,7 +148,7 @@ function createWriter(parts: RecorderParts) {
   /** Resolves when requests leave time for writing. */
   async function quietMoment(): Promise<void> {
     await othersTurn()
-    while (waiting <= MOST_WAITING && requests - requestsBefore >= BUSY) {
+    while (waiting.count() <= MOST_WAITING && requests - requestsBefore >= BUSY) {
       requestsBefore = requests
       await pauses.of(PAUSE_MS)
     }
@@ -148,17 +171,7 @@ function createWriter(parts: RecorderParts) {
     if (typeof recording === 'string') return run.notRecorded(`${kept.file} is not kept: ${recording}.`)
     await shelf.put(kept, recording)
     run.recorded(kept.file)
-    if (kept.nth > 1) return
-    // Later recordings from an earlier run belong to another conversation.
-    for (const old of seen.earlier) {
-      if (old.nth > 1 && !run.isOwn(old.file)) await shelf.remove(old)
-    }
-  }
-
-  function written(own: number): void {
-    waiting--
-    waitingBytes -= own
-    if (waitingBytes < MOST_BYTES) for (const resolve of forRoom.splice(0)) resolve()
+    if (kept.nth === 1) await removeLater(seen, parts)
   }
 
   return {
@@ -167,18 +180,17 @@ function createWriter(parts: RecorderParts) {
     },
     write(seen: ObservedAnswer): void {
       const own = RECORDING_BYTES + (seen.exchange.body?.length ?? 0) + seen.gathered.heldBytes()
-      waiting++
-      waitingBytes += own
+      waiting.add(own)
       writing = writing.then(quietMoment).then(() =>
         keep(seen)
           .catch(error => {
             seen.gathered.drop()
             failed(seen.kept, error)
           })
-          .finally(() => written(own)),
+          .finally(() => waiting.remove(own)),
       )
     },
-    room: () => (waitingBytes < MOST_BYTES ? undefined : new Promise<void>(resolve => void forRoom.push(resolve))),
+    room: waiting.room,
     flush: () => pauses.without(() => writing),
   }
 }

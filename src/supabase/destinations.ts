@@ -44,7 +44,7 @@ function mayLeadTo({ siteUrl, uriAllowList }: Destinations, address: string): bo
 /** Far longer than matching a real address takes. */
 const MATCH_MS = 20
 
-/** Globs with several stars can take any amount of time, and nobody has to sign in to send an address. */
+/** Globs with several stars can take any amount of time, and an address can be sent without signing in. */
 function isListed(globs: readonly string[], address: string): boolean {
   try {
     return bounded(() => globs.some(glob => globPattern(glob).test(address)), MATCH_MS)
