@@ -144,10 +144,10 @@ const IN_FOLDER = '*.{yaml,yml}'
 
 const isFolder = (name: string) => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** Throws a ProblemsError that calls the file by `name`. */
+/** The text without a byte order mark. Throws a ProblemsError that calls the file by `name`. */
 export function readText(file: string, name: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readFileSync(file, 'utf8').replace(/^\ufeff/, '')
   } catch (error) {
     throw new ProblemsError([unreadable(name, error)])
   }

@@ -132,6 +132,10 @@ test('.env is the one beside the configuration, not the one where the command wa
   expect(file).toBe(path.join(dir, 'my.yaml'))
 })
 
+test('the first variable of a .env with a byte order mark is read', () => {
+  expect(load({ files: { '.env': '\ufeffSTANDIN_PORT=7\n' } }).config.port).toBe(7)
+})
+
 test('without a file and an environment neither is read', () => {
   const cwd = folderWith({ '.env': 'STANDIN_PORT=7', 'platform.config.yaml': 'port: 8\n' })
   expect(loadConfig({ cwd, file: false }).config.port).toBe(4100)
