@@ -256,6 +256,17 @@ test('everything that is wrong is told at once, by line, with what came from els
   ])
 })
 
+test('a variable that is not set hides no other mistake, and makes no more', () => {
+  const yaml = 'port: x\nseed: &s ${SEED}\nhost: *s\napiKeys: [{ name: a, key: "${KEY}" }]\nmode: ${MODE}\n'
+  const notSet = (name: string) => `The environment variable ${name} is not set. Set it, or write \${${name}:-default}.`
+  expect(complaintsAbout({ yaml })).toEqual([
+    mustBe('platform.config.yaml:1:1: port', wholeNumber(0, 65535), 'x'),
+    `platform.config.yaml:2:10: ${notSet('SEED')}`,
+    `platform.config.yaml:4:27: ${notSet('KEY')}`,
+    `platform.config.yaml:5:7: ${notSet('MODE')}`,
+  ])
+})
+
 test.each([
   [{ STANDIN_PRT: '1' }, `STANDIN_PRT: This environment variable is not known.${didYouMean('STANDIN_PORT')}`],
   [{ STANDIN_TELEMETRY: '1' }, 'STANDIN_TELEMETRY: This environment variable is not known.'],
