@@ -50,11 +50,13 @@ function deepest(issue: v.BaseIssue<unknown>, above: Path): { at: v.BaseIssue<un
   })
 }
 
-function predicate({ message, input, received }: v.BaseIssue<unknown>, secret: boolean): string {
+function predicate({ type, message, input, received }: v.BaseIssue<unknown>, secret: boolean): string {
   // The messages of `closed` and `open` about a key are already complete.
   if (/^(is|has|says) /.test(message)) return message
   if (received === 'undefined') return isMissing(message)
-  return secret ? `${mustBe(message)}.` : `${mustBe(message, input)}.`
+  // Our own checks are about what is in an object or array, of which nothing is shown.
+  const isInside = type === 'check' && typeof input === 'object'
+  return secret || isInside ? `${mustBe(message)}.` : `${mustBe(message, input)}.`
 }
 
 /** The rest of a sentence about a value that is not as expected; without the value if that must not be quoted. */

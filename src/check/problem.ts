@@ -12,6 +12,9 @@ export interface Problem {
   readonly sentence: string
 }
 
+/** Stands for a text that has a problem already, and whose value is therefore not known. */
+export const refusedText = Symbol('a refused text')
+
 /** For example `platform.config.yaml:3:5: prot is not known here. Did you mean "port"?` */
 export function wordProblem({ origin, line, column, sentence }: Problem): string {
   const place = line === undefined ? origin : `${origin}:${line}:${column ?? 1}`

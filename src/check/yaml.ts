@@ -15,7 +15,7 @@ import {
   type YAMLParseError,
 } from 'yaml'
 import type { Path } from './check.js'
-import type { Problem } from './problem.js'
+import { type Problem, refusedText } from './problem.js'
 
 interface Position {
   /** 1-based. */
@@ -25,6 +25,7 @@ interface Position {
 }
 
 export interface YamlFile {
+  /** `undefined` if the file is not valid YAML. */
   readonly value: unknown
   readonly problems: readonly Problem[]
   /**
@@ -71,7 +72,6 @@ export function readYaml(written: string, origin: string, { replaceText, keepDig
   })
   problems.push(...misused(document, problems.length === 0).map(([node, sentence]) => problemAt(node, sentence)))
   const { replaced, refused } = replaceText && text.includes('$') ? replaceTexts(document, replaceText) : untouched
-  problems.push(...refused.map(([node, sentence]) => problemAt(node, sentence)))
   if (keepDigits) shortenDigits(document)
 
   let value: unknown
@@ -82,6 +82,7 @@ export function readYaml(written: string, origin: string, { replaceText, keepDig
     const why = `This is not usable YAML: ${sentence((error as Error).message)}`
     problems.push({ origin, line: 1, column: 1, sentence: why })
   }
+  problems.push(...refused.map(([node, sentence]) => problemAt(node, sentence)))
   return { value, problems, replaced, locate: path => at(offsetOf(find(document.contents, path))) }
 }
 
@@ -121,6 +122,7 @@ function replaceTexts(document: Document, replaceText: ReplaceText): typeof unto
         replaced.push(pathOf([...ancestors, node]))
       } catch (error) {
         refused.push([node, (error as Error).message])
+        node.value = refusedText
       }
     },
   })

@@ -6,9 +6,13 @@ interface JsonSchema {
   readonly type?: unknown
   readonly enum?: unknown
   readonly const?: unknown
+  readonly pattern?: string
+  readonly format?: string
+  readonly minLength?: number
   readonly description?: unknown
   readonly default?: unknown
   readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly additionalProperties?: JsonSchema | boolean
   readonly items?: JsonSchema
   readonly anyOf?: readonly JsonSchema[]
 }
@@ -48,28 +52,38 @@ export async function jsonSchemaOf(
 const writtenIn = (own: object) => (own as { readonly written?: object }).written
 
 /** An environment variable, which may replace any value. */
-const variable: JsonSchema & { readonly pattern: string } = { type: 'string', pattern: '\\$\\{' }
+const variable: JsonSchema = { type: 'string', pattern: '\\$\\{' }
 const kinds = new Set<unknown>(['integer', 'number', 'boolean', 'array'])
+
+/** Whether the schema refuses a variable in place of some value that it takes. */
+const refusesVariable = ({ type, anyOf = [], minLength = 0, ...rest }: JsonSchema): boolean =>
+  kinds.has(type) ||
+  minLength > `\${A}`.length ||
+  limits.some(keyword => rest[keyword] !== undefined) ||
+  anyOf.some(refusesVariable)
+
+const limits = ['enum', 'const', 'pattern', 'format'] as const
 
 function withVariable(schema: JsonSchema): JsonSchema {
   const inside = insideWithVariables(schema)
-  if (!kinds.has(inside.type) && inside.enum === undefined && inside.const === undefined) return inside
+  if (!refusesVariable(inside)) return inside
   // Keywords about the value stay outside, where editors look for them.
   const { description, default: initial, ...value } = inside
   return {
     ...(description !== undefined && { description }),
     ...(initial !== undefined && { default: initial }),
-    anyOf: [value, variable],
+    anyOf: [...(value.anyOf ?? [value]), variable],
   }
 }
 
 function insideWithVariables(schema: JsonSchema): JsonSchema {
-  const { properties, items, anyOf } = schema
+  const { properties, additionalProperties: others, items, anyOf } = schema
   const each = Object.entries(properties ?? {}).map(([name, property]) => [name, withVariable(property)] as const)
   return {
     ...schema,
     ...(properties && { properties: Object.fromEntries(each) }),
+    ...(typeof others === 'object' && { additionalProperties: withVariable(others) }),
     ...(items && { items: withVariable(items) }),
-    ...(anyOf && { anyOf: anyOf.map(withVariable) }),
+    ...(anyOf && { anyOf: anyOf.map(insideWithVariables) }),
   }
 }

@@ -6,7 +6,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { check, type Mistake, type Path } from '../check/check.js'
-import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
+import { type Problem, ProblemsError, refusedText, unreadable } from '../check/problem.js'
 import { didYouMean } from '../check/suggest.js'
 import type { readYaml, YamlFile } from '../check/yaml.js'
 import { asksLive } from '../core/exchange.js'
@@ -79,9 +79,11 @@ export function configIn(sources: ConfigSources, read: typeof readYaml | undefin
 
   const checked = check(configSchema, value, { secret: mayHoldSecret, whole: 'the configuration' })
   const mistakes = 'mistakes' in checked ? checked.mistakes : contradictions(checked.value)
+  const isNew = ({ path }: Mistake) => valueAt(value, path) !== refusedText
   const problems = [
     ...fromVariables.problems,
-    ...mistakes.map(({ path, sentence }) => ({ ...placeOf(path), sentence })),
+    ...(yaml?.problems ?? []),
+    ...mistakes.filter(isNew).map(({ path, sentence }) => ({ ...placeOf(path), sentence })),
   ]
   if ('mistakes' in checked || problems.length > 0) throw new ProblemsError(problems.toSorted(byLine))
 
@@ -144,10 +146,10 @@ const IN_FOLDER = '*.{yaml,yml}'
 
 const isFolder = (name: string) => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true
 
-/** Throws a ProblemsError that calls the file by `name`. */
+/** The text without a byte order mark. Throws a ProblemsError that calls the file by `name`. */
 export function readText(file: string, name: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readFileSync(file, 'utf8').replace(/^\ufeff/, '')
   } catch (error) {
     throw new ProblemsError([unreadable(name, error)])
   }
@@ -161,7 +163,7 @@ function readDotEnv(dir: string): Record<string, string | undefined> {
 
 /** The options in the file. Texts from variables are converted to the types of their options. */
 function optionsIn(yaml: YamlFile | undefined, name: string): Record<string, unknown> {
-  if (yaml && yaml.problems.length > 0) throw new ProblemsError(yaml.problems)
+  if (yaml && yaml.value === undefined) throw new ProblemsError(yaml.problems)
   const value = yaml?.value ?? {}
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw new ProblemsError([{ origin: name, line: 1, column: 1, sentence: 'The file must be a map of options.' }])

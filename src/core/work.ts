@@ -7,6 +7,7 @@ import { createRequire } from 'node:module'
 import { availableParallelism, devNull } from 'node:os'
 import { type Context, createContext, Script } from 'node:vm'
 import type { Worker } from 'node:worker_threads'
+import { ProblemsError } from '../check/problem.js'
 import { hasNoDescriptor, noFileDescriptors } from './errors.js'
 
 /**
@@ -46,7 +47,22 @@ export function inTurns<const T extends readonly (() => unknown)[]>(pieces: T) {
     turn = turn.then(othersTurn)
     return turn.then(work)
   })
-  return Promise.all(begun) as Promise<{ -readonly [Piece in keyof T]: Awaited<ReturnType<T[Piece]>> }>
+  return together(begun) as Promise<{ -readonly [Piece in keyof T]: Awaited<ReturnType<T[Piece]>> }>
+}
+
+/** Waits for all of the work, also after a failure. Rejects with one ProblemsError that has the mistakes of all of them. */
+export async function together<T>(work: readonly Promise<T>[]): Promise<readonly T[]> {
+  const settled = await Promise.allSettled(work)
+  const errors = settled.flatMap(one => (one.status === 'rejected' ? [one.reason as unknown] : []))
+  const all = errors.filter(error => error instanceof ProblemsError)
+  if (all.length < errors.length) throw errors.find(error => !(error instanceof ProblemsError))
+  if (all.length > 0)
+    throw new ProblemsError(
+      // Work that waits for the same thing fails with the same problems.
+      [...new Set(all.flatMap(({ problems }) => problems))],
+      all.flatMap(({ files }) => files),
+    )
+  return Promise.all(work)
 }
 
 /** Pauses of work that has time, until someone waits for it. */

@@ -12,7 +12,7 @@ import {
   type PathSource,
   type Reply,
 } from '../core/exchange.js'
-import { CHAT, INDEX, methodToFind } from '../core/paths.js'
+import { CHAT, documentedPaths, INDEX, methodToFind } from '../core/paths.js'
 import { authorize } from '../keys/identify.js'
 import { listed } from './api-index.js'
 import type { Routes } from './index.js'
@@ -54,10 +54,11 @@ function methodsOf(paths: readonly OwnPath[]): readonly string[] | undefined {
   return [...new Set([...methods, 'OPTIONS'])]
 }
 
-/** The endpoints of all `sources`. Each method on a path is listed once. */
+/** The endpoints of all `sources` in addition to the documented ones. Each method on a path is listed once. */
 export function pathsOf(sources: readonly PathSource[]): readonly OwnPath[] {
   const paths = new Map<string, OwnPath>()
   for (const own of sources.flatMap(source => source.paths())) {
+    if (documentedPaths.includes(own.path)) continue
     const key = `${own.method} ${own.path}`
     const before = paths.get(key)
     paths.set(key, before ? { ...before, access: eitherAccess(before.access, own.access) } : own)

@@ -2,7 +2,7 @@
 import type { LoadedConfig } from '../config/load.js'
 import type { OwnPath, PathSource } from '../core/exchange.js'
 import type { Pace } from '../core/pace.js'
-import { onceLoaded } from '../core/work.js'
+import { onceLoaded, together } from '../core/work.js'
 import { rulePaths } from '../platform-api/rule-paths.js'
 import type { Replies } from '../replies/index.js'
 
@@ -28,7 +28,7 @@ export interface OwnPaths {
 export function openOwnPaths({ read, replies, openers }: Needed): OwnPaths {
   let known: readonly PathSource[] | undefined = openers.length === 0 ? [] : undefined
   const open = onceLoaded(async () => {
-    known = await Promise.all(openers.map(opener => opener()))
+    known = await together(openers.map(opener => opener()))
     return known
   })
   const others = async () => known ?? open()

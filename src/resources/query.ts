@@ -88,7 +88,10 @@ function orderOf(params: URLSearchParams): readonly Order[] {
 
 /** Whether a row passes the filters and the search. */
 export const matches = (row: Json, { filters, search }: ListQuery): boolean =>
-  filters.every(({ field, wanted }) => wanted.includes(textOf(valueIn(row, field)))) &&
+  filters.every(({ field, wanted }) => {
+    const value = valueIn(row, field)
+    return value !== undefined && wanted.includes(textOf(value))
+  }) &&
   (search === '' || contains(row, search))
 
 const textOf = (value: unknown): string =>

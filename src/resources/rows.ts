@@ -123,9 +123,10 @@ export async function changeRow(tables: Tables, set: RowSet, change: Change, now
   requireMatch(before, change.ifMatch)
   const ownId = valueIn(before.row, resource.id.field)
   const written = change.keeps ? { ...before.row, ...change.body } : withFixedFields(set, before, change.body)
-  const row = valueIn(written, resource.id.field) === undefined ? withValue(written, resource.id.field, ownId) : written
-  if (idText(valueIn(row, resource.id.field)) !== change.id)
+  if (idText(valueIn(written, resource.id.field) ?? ownId) !== change.id)
     throw invalidRequest(`${resource.id.field.join('.')} must be ${JSON.stringify(ownId)}, as in the path.`)
+  // The body may have the id as another type, or as null.
+  const row = withValue(written, resource.id.field, ownId)
   const { row: next, owner } = owned(set, placed(set, row))
   requireGood(resource, next)
   const parent = parentOf(resource.params, next)
@@ -172,7 +173,8 @@ const isNumeral = (text: string) => String(Number(text)) === text && Number.isFi
 
 /** Adds an id to the row. Throws a 400 if the row has an invalid one. */
 function identified({ id: { field, as } }: ReadyResource, row: Json, nextId: number): { row: Json; id: string } {
-  const given = valueIn(row, field)
+  // Apps send null for an id that they do not know yet.
+  const given = valueIn(row, field) ?? undefined
   const name = field.join('.')
   if (given === undefined && as === 'given')
     throw invalidRequest(`${name} is missing. It must be a string or a number.`)

@@ -132,6 +132,10 @@ test('.env is the one beside the configuration, not the one where the command wa
   expect(file).toBe(path.join(dir, 'my.yaml'))
 })
 
+test('the first variable of a .env with a byte order mark is read', () => {
+  expect(load({ files: { '.env': '\ufeffSTANDIN_PORT=7\n' } }).config.port).toBe(7)
+})
+
 test('without a file and an environment neither is read', () => {
   const cwd = folderWith({ '.env': 'STANDIN_PORT=7', 'platform.config.yaml': 'port: 8\n' })
   expect(loadConfig({ cwd, file: false }).config.port).toBe(4100)
@@ -249,6 +253,17 @@ test('everything that is wrong is told at once, by line, with what came from els
     `platform.config.yaml:5:3: pace.speed ${isUnknown()} Known: firstTokenMs, tokensPerSecond, jitter, distribution, promptTokensPerSecond, fullSpeedStreams.`,
     isMissing('platform.config.yaml:6:10: models[0].id', 'text'),
     mustBe('platform.config.yaml:6:14: models[1]', AN_OBJECT, 3),
+  ])
+})
+
+test('a variable that is not set hides no other mistake, and makes no more', () => {
+  const yaml = 'port: x\nseed: &s ${SEED}\nhost: *s\napiKeys: [{ name: a, key: "${KEY}" }]\nmode: ${MODE}\n'
+  const notSet = (name: string) => `The environment variable ${name} is not set. Set it, or write \${${name}:-default}.`
+  expect(complaintsAbout({ yaml })).toEqual([
+    mustBe('platform.config.yaml:1:1: port', wholeNumber(0, 65535), 'x'),
+    `platform.config.yaml:2:10: ${notSet('SEED')}`,
+    `platform.config.yaml:4:27: ${notSet('KEY')}`,
+    `platform.config.yaml:5:7: ${notSet('MODE')}`,
   ])
 })
 

@@ -73,6 +73,11 @@ test.each([
   expect(complaintAbout(yaml)).toContain(complaint)
 })
 
+test('a list or map with a wrong entry is not said to be no list or map', () => {
+  expect(complaintAbout('models: [{ id: a }, { id: a }]')).toMatch(/must be a list without duplicate ids\.$/)
+  expect(complaintAbout('modes: { "*": proxy, /x: proxy }')).toMatch(/must be a map in which [^.]* after it\.$/)
+})
+
 test.each([
   ...['https://live.test', 'https://live.test/', 'https://live.test/team/ai', 'http://v1', 'http://v1:8080/'],
   ...['https://gateway.test/v1/account/platform', 'https://live.test/v1beta', 'https://live.test/api-v1'],

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { validatorOf } from '../../src/check/json-schema.js'
 import { readYaml } from '../../src/check/yaml.js'
 import { configJsonSchema } from '../../src/cli/config.js'
 import { configReference, printConfig } from '../../src/config/print.js'
@@ -36,6 +37,26 @@ test('an editor is told the meaning and the default of an option, that a variabl
     default: 4100,
     description: 'Port to listen on; 0 means any free port.',
   })
+})
+
+test('an editor takes a variable wherever the loader does', () => {
+  const schema = JSON.parse(inRepository('src/config/config.schema.json'))
+  const variable = `\${NAME}`
+  const written = {
+    host: variable,
+    port: variable,
+    state: variable,
+    version: variable,
+    openapi: { file: variable, prefix: variable },
+    modes: { '*': variable },
+    replies: [variable],
+    auth: { jwtSecret: variable },
+    apiKeys: [{ name: variable, key: variable }],
+    users: [{ id: variable, email: variable }],
+    resources: { '/x': { id: { field: variable, as: variable }, only: [variable], access: variable } },
+  }
+  expect(validatorOf(schema)(written)).toEqual([])
+  expect(validatorOf(schema)({ modes: { '*': 'NAME' }, version: 'NAME' })).toHaveLength(2)
 })
 
 test('the printed configuration is the effective one, and says where each value came from', () => {

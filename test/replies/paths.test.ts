@@ -8,7 +8,7 @@ import type { RuleInput } from '../../src/replies/index.js'
 import { folderWith, run } from '../command.js'
 import { liveWith, tape } from '../recordings/live.js'
 import { runs } from '../runs.js'
-import { platformWith, refusalOf } from '../scene.js'
+import { platformWith, refusalOf, type Scene } from '../scene.js'
 import { isUnknown, NEAREST } from '../sentences.js'
 import '../../src/vitest.js'
 
@@ -180,6 +180,24 @@ test('a documented endpoint keeps its answer, and a rule can only make it fail',
   await expect(mine).rejects.toThrow(
     "rules: [0] is about GET /health. Its answer is the document's: such a rule can only set a fault.",
   )
+})
+
+test.each(['/health', '/api/v1', '/v1/models'])('a fault on %s is for whoever may ask there', async path => {
+  const platform = await withRules({ on: `GET ${path}`, reply: { fault: { status: 502 } } })
+  const bearer = path === '/health' ? null : path === '/api/v1' ? platform.anonKey : platform.apiKey
+  expect((await platform.ask(path, { bearer })).status).toBe(502)
+})
+
+test('a fault on a documented endpoint leaves its place in the index and the document as it is', async () => {
+  const [plain, faulty] = await Promise.all([
+    withRules(),
+    withRules({ on: 'GET /health', reply: { fault: { status: 502 } } }),
+  ])
+  const listed = async ({ ask, anonKey, url }: Scene) => ({
+    index: await (await ask('/api/v1', { bearer: anonKey })).json(),
+    paths: ((await (await fetch(`${url}/__standin/openapi.json`)).json()) as { paths: unknown }).paths,
+  })
+  expect(await listed(faulty)).toEqual(await listed(plain))
 })
 
 test.each([

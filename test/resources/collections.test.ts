@@ -59,6 +59,7 @@ test.each([
   ['?by.name=Bob', ['Borealis'], '1'],
   ['?q=MAP', ['Atlas'], '1'],
   ['?nothing=1', [], '0'],
+  ['?nothing=undefined', [], '0'],
   ['?_sort=stars', ['Atlas', 'Cygnus', 'Borealis'], '3'],
   ['?_sort=stars,name&_order=desc,desc', ['Borealis', 'Cygnus', 'Atlas'], '3'],
   ['?_sort=-name&_limit=2', ['Cygnus', 'Borealis'], '3'],
@@ -94,6 +95,20 @@ test('new rows get whole numbers where the first rows have them; an id that is t
   })
   await platform.ask(`${path}/21`, { method: 'DELETE' })
   expect(await post({ name: 'Grus' })).toMatchObject({ body: { id: 22 } })
+})
+
+test('a row whose id is null gets one, and can be changed', async () => {
+  const platform = await withResource({ data: three })
+  const created = await platform.ask(path, send('POST', { id: null, name: 'Draco' }))
+  expect(await answerOf(created)).toEqual({ status: 201, body: { id: 8, name: 'Draco' } })
+  const changed = await platform.ask(`${path}/8`, send('PATCH', { id: null, stars: 1 }))
+  expect(await answerOf(changed)).toEqual({ status: 200, body: { id: 8, name: 'Draco', stars: 1 } })
+})
+
+test.each(['PATCH', 'PUT'])('%s keeps the type of an id', async method => {
+  const platform = await withResource({ data: three })
+  const changed = await platform.ask(`${path}/1`, send(method, { id: '1', name: 'Atlas' }))
+  expect(await answerOf(changed)).toMatchObject({ status: 200, body: { id: 1 } })
 })
 
 test('ids may be elsewhere in the row, and given by the caller', async () => {

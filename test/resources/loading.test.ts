@@ -43,6 +43,16 @@ test.each([
   else expect(first).toMatch(expected)
 })
 
+test('mistakes in rows, OpenAPI documents and replies are told together', async () => {
+  const problems = await problemsOf({
+    'platform.config.yaml': 'resources: { /a: { data: rows.yaml } }\nopenapi: missing.yaml\nreplies: replies.yaml\n',
+    'rows.yaml': '- just text\n',
+    'replies.yaml': 'reply: x\n',
+  })
+  const told = problems.map(problem => problem.split(':', 1)[0])
+  expect([...new Set(told)].toSorted()).toEqual(['missing.yaml', 'replies.yaml', 'rows.yaml'])
+})
+
 const rows = `- id: 1
   name: Atlas
 - id: 2

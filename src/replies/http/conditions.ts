@@ -7,9 +7,11 @@ import { type ValueTest, valueTest } from '../conditions/whole.js'
 import type { Condition } from '../dialect.js'
 import type { HttpRule, HttpWhen } from './form.js'
 import type { HttpInput } from './input.js'
-import { paramsIn, type Route, routeOf } from './route.js'
+import { isDocumented, paramsIn, type Route, routeOf } from './route.js'
 
-export const accessOf = ({ on, access }: HttpRule): Access => access ?? usualAccess(on.slice(on.indexOf(' ') + 1))
+/** Documented endpoints have checked the caller themselves. */
+export const accessOf = ({ on, access }: HttpRule): Access =>
+  access ?? (isDocumented(on) ? 'anyone' : usualAccess(on.slice(on.indexOf(' ') + 1)))
 
 /** Access is a condition too, since the rules of one path can differ in it. */
 export function conditionsOf(rule: HttpRule): readonly Condition<HttpInput>[] {
