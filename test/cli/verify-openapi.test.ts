@@ -37,7 +37,7 @@ test('a platform that is as its document says holds, and what could change somet
 
 test('answers that deviate are findings in every form of report, without the values of the answer', async () => {
   const live = await builderThat({
-    '/builder/projects': [{ ...project, status: 'secret-value' }, { id: 'x' }],
+    '/builder/projects': [{ ...project, status: 'Ada, secret-value' }, { id: 'x' }],
     '/builder/status': { up: true },
   })
   const { code, stdout } = await verified(live.url)
