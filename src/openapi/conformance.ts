@@ -3,7 +3,7 @@ import type { Finding } from '../check/finding.js'
 import { validatorOf } from '../check/json-schema.js'
 import type { ReceivedAnswer } from '../contract/call.js'
 import type { Access } from '../core/exchange.js'
-import { isObject, jsonOf } from '../core/json.js'
+import { isObject, isReadAsJson, jsonOf } from '../core/json.js'
 import { bounded, TookTooLong } from '../core/work.js'
 import { responseFor } from './answers.js'
 import { matchingType } from './negotiation.js'
@@ -72,12 +72,12 @@ export function findingsIn(
   const content = isObject(response.content) ? response.content : {}
   const types = Object.keys(content)
   if (types.length === 0 || status === 204 || status === 304) return []
-  const sent = headers.get('content-type')
-  const type = sent === null ? undefined : matchingType(sent, types)
-  if (type === undefined)
-    return [critical('content-type', `It is ${sent ?? 'missing'}. The document describes ${types.join(', ')}.`)]
+  const sent = headers.get('content-type') ?? ''
+  const type = matchingType(sent, types)
+  if (sent === '' || type === undefined)
+    return [critical('content-type', `It is ${sent || 'missing'}. The document describes ${types.join(', ')}.`)]
   const media = document.resolved(content[type])
-  if (!/[/+]json\b/i.test(type) || !isObject(media) || media.schema === undefined) return []
+  if (!isReadAsJson(sent) || !isObject(media) || media.schema === undefined) return []
   const value = jsonOf(text)
   if (value === undefined) return [critical('', 'The body is not JSON.')]
   return mistakesIn(translated(document, media.schema, 'response'), value).map(sentence => critical('', sentence))

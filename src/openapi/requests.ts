@@ -3,7 +3,7 @@ import type { Mistake } from '../check/check.js'
 import { validatorOf } from '../check/json-schema.js'
 import { bodyNotDescribed, encodedContent, invalidRequest } from '../core/errors.js'
 import type { Exchange, JsonSchema } from '../core/exchange.js'
-import { isObject, jsonBody, requireModestJson } from '../core/json.js'
+import { isObject, isReadAsJson, jsonBody, requireModestJson } from '../core/json.js'
 import { bounded, inWorker, once, TookTooLong } from '../core/work.js'
 import { bodyOf } from '../replies/index.js'
 import type { Node, OpenApiDocument } from './document.js'
@@ -50,7 +50,7 @@ export function createRequestCheck({
 
   return async (exchange, params) => {
     const type = typeOfBody(exchange, content, isObject(body) && body.required === true)
-    const read = type === undefined ? undefined : await readBody(exchange, type)
+    const read = type === undefined ? undefined : await readBody(exchange)
     const media = type === undefined ? undefined : document.resolved(content[type])
     const values = {
       ...valuesOf(document, parameters, exchange, params),
@@ -76,11 +76,13 @@ function typeOfBody({ body, headers }: Exchange, content: Node, isRequired: bool
     if (isRequired) throw invalidRequest('body is missing.')
     return undefined
   }
-  const sent = headers['content-type'] ?? 'application/json'
+  const sent = sentType(headers)
   const type = matchingType(sent, types)
   if (type === undefined) throw bodyNotDescribed(sent, types)
   return type
 }
+
+const sentType = (headers: Exchange['headers']) => headers['content-type'] ?? 'application/json'
 
 interface ReadBody {
   readonly value: unknown
@@ -88,11 +90,11 @@ interface ReadBody {
 }
 
 /** Parses the body so that a schema can check it; `undefined` for other media types. */
-async function readBody(exchange: Exchange, type: string): Promise<ReadBody | undefined> {
+async function readBody(exchange: Exchange): Promise<ReadBody | undefined> {
   const { 'content-encoding': encoding } = exchange.headers
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)
-  if (/[/+]json\b/i.test(type)) return { value: jsonIn(exchange.body ?? Buffer.of()), isForm: false }
-  const sent = exchange.headers['content-type'] ?? type
+  const sent = sentType(exchange.headers)
+  if (isReadAsJson(sent)) return { value: jsonIn(exchange.body ?? Buffer.of()), isForm: false }
   if (/^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(sent))
     return { value: await bodyOf(exchange), isForm: true }
   return /^text\/plain\b/i.test(sent) ? { value: exchange.body?.toString(), isForm: false } : undefined

@@ -82,6 +82,18 @@ test('Accept chooses the media type, and one that is not there is a 406', async 
   })
 })
 
+test('where the document has any type, as springdoc writes it, objects are sent as JSON', async () => {
+  const schema = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } }
+  const content = { '*/*': { schema } }
+  const operation = { requestBody: { content }, responses: { 200: { description: 'OK', content } } }
+  const platform = await platformFor(builderWith({ paths: { '/any': { post: operation } } }))
+  const answer = await platform.ask('/builder/any', json({ name: 'Ada' }))
+  expect(answer.headers.get('content-type')).toBe('application/json')
+  expect(await answer.json()).toEqual({ name: 'Ada' })
+  const wrong = await platform.ask('/builder/any', json({ name: 5 }))
+  expect(await refusalOf(wrong)).toMatchObject({ status: 400, body: { error: mustBe('body.name', 'a string', 5) } })
+})
+
 test('the more specific path answers, also one with text around a parameter', async () => {
   const platform = await builderPlatform()
   expect(await (await platform.ask('/builder/projects/mine')).text()).toBe('mine')
