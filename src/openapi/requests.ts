@@ -6,10 +6,10 @@ import type { Exchange, JsonSchema } from '../core/exchange.js'
 import { isObject, isReadAsJson, jsonBody, requireModestJson } from '../core/json.js'
 import { bounded, inWorker, once, TookTooLong } from '../core/work.js'
 import { bodyOf } from '../replies/index.js'
-import type { Node, OpenApiDocument } from './document.js'
+import type { Node } from './document.js'
 import { matchingType } from './negotiation.js'
 import type { DocumentedOperation } from './operations.js'
-import { type DescribedParameter, fieldsAs, kindOf, parameterOf, parameterSchemas, valuesOf } from './parameters.js'
+import { type DescribedParameter, formAs, parameterOf, parameterSchemas, valuesOf } from './parameters.js'
 import { translated } from './schemas.js'
 
 /** Most requests are checked in less than a millisecond. Those that take longer than this are moved to a worker. */
@@ -52,20 +52,14 @@ export function createRequestCheck({
     const type = typeOfBody(exchange, content, isObject(body) && body.required === true)
     const read = type === undefined ? undefined : await readBody(exchange)
     const media = type === undefined ? undefined : document.resolved(content[type])
+    const schema = isObject(media) ? media.schema : undefined
     const values = {
       ...valuesOf(document, parameters, exchange, params),
-      ...(read && { body: read.isForm ? withTypes(document, read.value, media) : read.value }),
+      ...(read && { body: read.isForm && isObject(read.value) ? formAs(document, schema, read.value) : read.value }),
     }
     const mistakes = await mistakesOf(validated(read ? type : undefined), values)
     if (mistakes.length > 0) throw invalidRequest(inSentences(mistakes))
   }
-}
-
-/** Form fields arrive as text. */
-function withTypes(document: OpenApiDocument, value: unknown, media: unknown): unknown {
-  if (!isObject(value)) return value
-  const { properties } = kindOf(document, isObject(media) ? media.schema : undefined)
-  return fieldsAs(document, properties, value)
 }
 
 /** Which of the operation's media types the body has; `undefined` without a body. */
