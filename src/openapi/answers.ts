@@ -181,7 +181,8 @@ async function valueFrom(
   const [first] = prefers.dynamic && schema ? [] : examples
   if (first) return { value: first[1], example: first[0] }
   if (!schema) return { value: '' }
-  return { value: withValues(await sample(schema(), { seed, title, name }), values, validator) }
+  const own = schema()
+  return { value: withValues(await sample(own, { seed, title, name }), values, own, validator) }
 }
 
 async function sample(

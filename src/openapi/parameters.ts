@@ -56,15 +56,14 @@ interface Kind {
   readonly others: unknown
 }
 
-/** Deeper schemas do not affect how a text is parsed. */
-const DEEPEST = 20
-
-export function kindOf(document: OpenApiDocument, schema: unknown, depth = 0): Kind {
+/** `seen` are the schemas that were read before, since alternatives may contain themselves. */
+export function kindOf(document: OpenApiDocument, schema: unknown, seen = new Set<unknown>()): Kind {
   const found = document.resolved(schema)
-  if (!isObject(found) || depth > DEEPEST)
+  if (!isObject(found) || seen.has(found))
     return { types: new Set(), items: undefined, properties: {}, others: undefined }
+  seen.add(found)
   const parts = ['allOf', 'oneOf', 'anyOf'].flatMap(keyword => (Array.isArray(found[keyword]) ? found[keyword] : []))
-  const inner = parts.map(part => kindOf(document, part, depth + 1))
+  const inner = parts.map(part => kindOf(document, part, seen))
   const own = [found.type].flat().filter(type => typeof type === 'string')
   const implied =
     own.length > 0 ? [] : [...('properties' in found ? ['object'] : []), ...('items' in found ? ['array'] : [])]

@@ -59,6 +59,28 @@ test('a made-up answer has what the request says, as far as it fits the schema',
   expect(await (await platform.ask('/builder/projects/7')).json()).not.toHaveProperty('id', '7')
 })
 
+test('a made-up answer has what the request says in fields that need not be there, and in those of an alternative', async () => {
+  const email = { type: 'string', format: 'email' }
+  const own = { id: { type: 'integer' }, email, password: { type: 'string', writeOnly: true } }
+  const node = { type: 'object', properties: { ...own, next: { $ref: '#/components/schemas/Node' } } }
+  const other = { type: 'object', properties: { color: { type: 'string' } } }
+  const schema = { anyOf: [{ $ref: '#/components/schemas/Node' }, other] }
+  const get = { responses: { 200: { description: 'OK', content: { 'application/json': { schema } } } } }
+  const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }]
+  const body = { requestBody: { content: { 'application/json': {} } } }
+  const paths = { '/nodes/{id}': { parameters, get, post: { ...get, ...body } } }
+  const platform = await platformFor(builderWith({ schemas: { Node: node }, paths }))
+  for (const id of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    expect(await (await platform.ask(`/builder/nodes/${id}`)).json()).toHaveProperty('id', id)
+    const said = { email: `u${id}@example.com`, color: 'red' }
+    const posted = await platform.ask(`/builder/nodes/${id}`, json({ ...said, password: 'secret', unknown: 1 }))
+    const answer = await posted.json()
+    expect(answer).toMatchObject({ id, ...said })
+    expect(answer).not.toHaveProperty('password')
+    expect(answer).not.toHaveProperty('unknown')
+  }
+})
+
 test('an example may refer to another one, also where its value stands', async () => {
   const small = { $ref: '#/components/examples/small' }
   const content = (examples: object) => ({ 'application/json': { examples } })
