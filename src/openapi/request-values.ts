@@ -52,9 +52,15 @@ export function withValues(made: unknown, values: Node, schema: JsonSchema, vali
 const asNumber = (value: unknown) => (typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value)
 
 function fitting(made: Node, values: readonly (readonly [string, unknown])[], validate: Validator): Node {
-  const whole = { ...made, ...Object.fromEntries(values) }
+  const said = Object.fromEntries(values)
+  const whole = { ...made, ...said }
   const wrong = new Set(validate(whole).map(({ path: [name] }) => name))
   if (wrong.size === 0) return whole
-  const rest = { ...made, ...Object.fromEntries(values.filter(([name]) => !wrong.has(name))) }
-  return validate(rest).length === 0 ? rest : made
+  const right = (fields: Node) => Object.fromEntries(Object.entries(fields).filter(([name]) => !wrong.has(name)))
+  // The values may be those of another alternative, which does not have all that was made.
+  const others = [
+    { ...made, ...right(said) },
+    { ...right(made), ...said },
+  ]
+  return others.find(one => validate(one).length === 0) ?? made
 }

@@ -81,6 +81,20 @@ test('a made-up answer has what the request says in fields that need not be ther
   }
 })
 
+test('a made-up answer is the alternative that the request says', async () => {
+  const kind = (name: string) => ({
+    ...{ type: 'object', required: ['kind'], additionalProperties: false },
+    properties: { kind: { enum: [name] }, [name]: { type: 'string' } },
+  })
+  const content = { 'application/json': { schema: { oneOf: ['text', 'image', 'audio'].map(kind) } } }
+  const operation = { requestBody: { content }, responses: { 201: { description: 'OK', content } } }
+  const platform = await platformFor(builderWith({ paths: { '/parts': { post: operation } } }))
+  for (const name of ['text', 'image', 'audio']) {
+    const said = { kind: name, [name]: 'x' }
+    expect(await (await platform.ask('/builder/parts', json(said))).json()).toEqual(said)
+  }
+})
+
 test('an example may refer to another one, also where its value stands', async () => {
   const small = { $ref: '#/components/examples/small' }
   const content = (examples: object) => ({ 'application/json': { examples } })
