@@ -192,7 +192,7 @@ export function formAs(document: OpenApiDocument, schema: unknown, fields: Node)
 type Nested = readonly [steps: readonly string[], text: unknown]
 
 /** Further steps are ignored. */
-const MOST_STEPS = 20
+const MOST_STEPS = 10
 
 function stepsOf(key: string): readonly string[] {
   const at = key.indexOf('[')
