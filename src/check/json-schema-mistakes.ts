@@ -87,15 +87,20 @@ function mistakesOfForms(
   if (forms.length < count) return at(`fits more than one of the ${count} forms that its schema allows.`)
   // The intended form probably has the right constants, such as a `kind`, and its mistakes deepest in the value.
   const depthOf = (form: readonly SchemaMismatch[]) => Math.max(...form.map(one => one.path.length))
-  const others = (form: readonly SchemaMismatch[]) => form.filter(({ keyword }) => keyword === 'const').length
-  const [best = []] = forms.toSorted((a, b) => others(a) - others(b) || depthOf(b) - depthOf(a))
-  if (forms.length === 1 || depthOf(best) > path.length) return mistakesIn(best, whole)
+  const tags = (form: readonly SchemaMismatch[]) => form.filter(one => isTag(one, path)).length
+  const [best = [], ...others] = forms.toSorted((a, b) => tags(a) - tags(b) || depthOf(b) - depthOf(a))
+  const isIntended = others.every(form => tags(form) > tags(best))
+  if (isIntended || depthOf(best) > path.length) return mistakesIn(best, whole)
   const types = inside.every(({ keyword }) => keyword === 'type')
     ? inside.flatMap(({ schema }) => schema.type ?? [])
     : []
   if (types.length > 0) return at(`${mustBe(typesInWords(types), value)}.`)
   return at(`fits none of the ${count} forms that its schema allows.`)
 }
+
+/** Whether a field has to be one value: OpenAPI 3.0 has no `const`, only lists of one. */
+const isTag = ({ keyword, schema, path }: SchemaMismatch, { length }: Path) =>
+  path.length > length && (keyword === 'const' || (keyword === 'enum' && schema.enum?.length === 1))
 
 const nouns = {
   null: 'null',

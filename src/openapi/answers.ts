@@ -157,7 +157,11 @@ async function bodyOf({ media }: DescribedResponse, chance: GenerationInput, sta
   const chosen = type === undefined ? undefined : media.get(type)
   if (type === undefined || !chosen) throw notAcceptable(chance.title, types)
   const { value, example } = await valueFrom(chosen, chance)
-  const contentType = type.includes('*') ? 'application/octet-stream' : type
+  const contentType = !type.includes('*')
+    ? type
+    : typeof value === 'string'
+      ? 'application/octet-stream'
+      : 'application/json'
   return { contentType, body: writtenAs(contentType, value, chosen.name), ...(example !== undefined && { example }) }
 }
 
@@ -177,7 +181,8 @@ async function valueFrom(
   const [first] = prefers.dynamic && schema ? [] : examples
   if (first) return { value: first[1], example: first[0] }
   if (!schema) return { value: '' }
-  return { value: withValues(await sample(schema(), { seed, title, name }), values, validator) }
+  const own = schema()
+  return { value: withValues(await sample(own, { seed, title, name }), values, own, validator) }
 }
 
 async function sample(

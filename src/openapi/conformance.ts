@@ -3,12 +3,12 @@ import type { Finding } from '../check/finding.js'
 import { validatorOf } from '../check/json-schema.js'
 import type { ReceivedAnswer } from '../contract/call.js'
 import type { Access } from '../core/exchange.js'
-import { isObject, jsonOf } from '../core/json.js'
+import { isObject, isReadAsJson, jsonOf } from '../core/json.js'
 import { bounded, TookTooLong } from '../core/work.js'
 import { responseFor } from './answers.js'
 import { matchingType } from './negotiation.js'
 import type { DocumentedOperation } from './operations.js'
-import { parameterOf } from './parameters.js'
+import { type DescribedParameter, parameterOf } from './parameters.js'
 import { translated } from './schemas.js'
 
 /** A request for an operation, or why there is none. */
@@ -20,7 +20,8 @@ type SafeRequest =
 export function safeRequestFor({ own, from, parameters }: DocumentedOperation): SafeRequest {
   if (own.method !== 'GET') return { why: `${own.method} may change something` }
   let { path } = own
-  const query = new URLSearchParams()
+  const query: string[] = []
+  const cookies: string[] = []
   const headers: Record<string, string> = {}
   for (const written of parameters) {
     const parameter = parameterOf(written)
@@ -29,15 +30,50 @@ export function safeRequestFor({ own, from, parameters }: DocumentedOperation): 
     if (value === undefined && parameter.required)
       return { why: `the ${parameter.in} parameter ${parameter.name} has no example and no default` }
     if (value === undefined) continue
-    const texts = [value].flat().map(one => (typeof one === 'object' ? JSON.stringify(one) : String(one)))
-    if (parameter.in === 'path') path = path.replace(`{${parameter.name}}`, encodeURIComponent(texts.join(',')))
-    else if (parameter.in === 'header') headers[parameter.name] = texts.join(',')
-    else if (parameter.in === 'query' && parameter.required)
-      for (const text of parameter.explode ? texts : [texts.join(',')]) query.append(parameter.name, text)
+    const { in: place, name } = parameter
+    if (place === 'path') path = path.replace(`{${name}}`, () => inPath(parameter, value))
+    else if (place === 'header') headers[name] = partsOf(parameter, value, textOf).join(',')
+    else if (parameter.required) (place === 'query' ? query : cookies).push(...fieldsOf(parameter, value))
   }
   const [left] = /\{[^}]*\}/.exec(path) ?? []
   if (left !== undefined) return { why: `the path parameter ${left} is not described` }
-  return { path: query.size === 0 ? path : `${path}?${query}`, headers, access: own.access }
+  if (cookies.length > 0) headers.cookie = cookies.join('; ')
+  return { path: query.length === 0 ? path : `${path}?${query.join('&')}`, headers, access: own.access }
+}
+
+const textOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value))
+
+const encoded = (value: unknown) => encodeURIComponent(textOf(value))
+
+/** The texts of a value: those of a list, and the names and values of an object. */
+function partsOf({ isJson, explode }: DescribedParameter, value: unknown, text = encoded): readonly string[] {
+  if (Array.isArray(value) && !isJson) return value.map(text)
+  if (!isObject(value) || isJson) return [text(value)]
+  return Object.entries(value).flatMap(pair => (explode ? [pair.map(text).join('=')] : pair.map(text)))
+}
+
+const separators: Readonly<Record<string, string>> = { spaceDelimited: '%20', pipeDelimited: '%7C' }
+
+/** Such as `p=1&p=2`, in the style of the parameter. */
+function fieldsOf(parameter: DescribedParameter, value: unknown): readonly string[] {
+  const { style, explode, isJson } = parameter
+  const name = encoded(parameter.name)
+  if (style === 'deepObject') return nestedFieldsOf(name, value)
+  const parts = partsOf(parameter, value)
+  if (!explode || isJson || typeof value !== 'object') return [`${name}=${parts.join(separators[style] ?? ',')}`]
+  return isObject(value) ? parts : parts.map(part => `${name}=${part}`)
+}
+
+const nestedFieldsOf = (name: string, value: unknown): readonly string[] =>
+  typeof value !== 'object' || value === null
+    ? [`${name}=${encoded(value)}`]
+    : Object.entries(value).flatMap(([key, inner]) => nestedFieldsOf(`${name}[${encoded(key)}]`, inner))
+
+function inPath(parameter: DescribedParameter, value: unknown): string {
+  const { style, explode } = parameter
+  if (style === 'matrix') return `;${fieldsOf(parameter, value).join(';')}`
+  const parts = partsOf(parameter, value)
+  return style === 'label' ? `.${parts.join(explode ? '.' : ',')}` : parts.join(',')
 }
 
 /** An example, a default, or the first of the listed values. */
@@ -72,12 +108,12 @@ export function findingsIn(
   const content = isObject(response.content) ? response.content : {}
   const types = Object.keys(content)
   if (types.length === 0 || status === 204 || status === 304) return []
-  const sent = headers.get('content-type')
-  const type = sent === null ? undefined : matchingType(sent, types)
-  if (type === undefined)
-    return [critical('content-type', `It is ${sent ?? 'missing'}. The document describes ${types.join(', ')}.`)]
+  const sent = headers.get('content-type') ?? ''
+  const type = matchingType(sent, types)
+  if (sent === '' || type === undefined)
+    return [critical('content-type', `It is ${sent || 'missing'}. The document describes ${types.join(', ')}.`)]
   const media = document.resolved(content[type])
-  if (!/[/+]json\b/i.test(type) || !isObject(media) || media.schema === undefined) return []
+  if (!isReadAsJson(sent) || !isObject(media) || media.schema === undefined) return []
   const value = jsonOf(text)
   if (value === undefined) return [critical('', 'The body is not JSON.')]
   return mistakesIn(translated(document, media.schema, 'response'), value).map(sentence => critical('', sentence))
@@ -94,4 +130,4 @@ function mistakesIn(schema: object, value: unknown): readonly string[] {
 }
 
 /** Reports are shared, so they must not contain values of the live platform. */
-const withoutValue = (sentence: string) => sentence.replace(/, not [^,]*\.$/s, '.')
+const withoutValue = (sentence: string) => sentence.replace(/, not .*$/s, '.')

@@ -1,7 +1,6 @@
 /** Reads the parameters of a request by the location, style and type that its operation declares. */
 import type { Exchange } from '../core/exchange.js'
 import { isObject, jsonOf } from '../core/json.js'
-import { fieldsIn } from '../replies/index.js'
 import type { Node, OpenApiDocument } from './document.js'
 
 const places = ['path', 'query', 'header', 'cookie'] as const
@@ -53,22 +52,25 @@ interface Kind {
   readonly types: ReadonlySet<string>
   readonly items: unknown
   readonly properties: Node
+  /** The schema of properties that are not listed. */
+  readonly others: unknown
 }
 
-/** Deeper schemas do not affect how a text is parsed. */
-const DEEPEST = 20
-
-export function kindOf(document: OpenApiDocument, schema: unknown, depth = 0): Kind {
+/** `seen` are the schemas that were read before, since alternatives may contain themselves. */
+export function kindOf(document: OpenApiDocument, schema: unknown, seen = new Set<unknown>()): Kind {
   const found = document.resolved(schema)
-  if (!isObject(found) || depth > DEEPEST) return { types: new Set(), items: undefined, properties: {} }
+  if (!isObject(found) || seen.has(found))
+    return { types: new Set(), items: undefined, properties: {}, others: undefined }
+  seen.add(found)
   const parts = ['allOf', 'oneOf', 'anyOf'].flatMap(keyword => (Array.isArray(found[keyword]) ? found[keyword] : []))
-  const inner = parts.map(part => kindOf(document, part, depth + 1))
+  const inner = parts.map(part => kindOf(document, part, seen))
   const own = [found.type].flat().filter(type => typeof type === 'string')
   const implied =
     own.length > 0 ? [] : [...('properties' in found ? ['object'] : []), ...('items' in found ? ['array'] : [])]
   return {
     types: new Set([...own, ...implied, ...inner.flatMap(({ types }) => [...types])]),
     items: found.items ?? inner.find(({ items }) => items !== undefined)?.items,
+    others: found.additionalProperties ?? inner.find(({ others }) => others !== undefined)?.others,
     properties: Object.fromEntries([...inner, { properties: found.properties }].flatMap(entriesOf)),
   }
 }
@@ -152,7 +154,7 @@ const separators: Readonly<Record<string, string>> = { spaceDelimited: ' ', pipe
 function fromQuery(document: OpenApiDocument, parameter: DescribedParameter, search: URLSearchParams): unknown {
   const { name, schema, style, explode, isJson } = parameter
   const { types, items, properties } = kindOf(document, schema)
-  if (style === 'deepObject') return deepObject(document, name, properties, search)
+  if (style === 'deepObject') return deepObject(document, parameter, search)
   if (types.has('object') && !types.has('string') && explode && !isJson) {
     const fields = Object.keys(properties).filter(key => search.has(key))
     if (fields.length === 0) return undefined
@@ -166,26 +168,77 @@ function fromQuery(document: OpenApiDocument, parameter: DescribedParameter, sea
   return texts.map(text => readAs(document, items, text))
 }
 
-/** Parses `filter[status]=open&filter[owner]=me`. A list is written `filter[id]=1&filter[id]=2`, or with `filter[id][]`. */
-function deepObject(document: OpenApiDocument, name: string, properties: Node, search: URLSearchParams): unknown {
-  const pairs = [...search].flatMap(([key, value]) => {
-    const inner = key.startsWith(`${name}[`) && key.endsWith(']') ? key.slice(name.length + 1, -1) : undefined
-    return inner === undefined ? [] : [[inner.replace(/\]\[$/, ''), value] as const]
+/** Parses `filter[status]=open&filter[owner]=me`, and lists as Stripe writes them: `expand[]=a` or `expand[0]=a`. */
+function deepObject(document: OpenApiDocument, { name, schema }: DescribedParameter, search: URLSearchParams): unknown {
+  const pairs = [...search].flatMap(([key, value]): Nested[] => {
+    const [first, ...steps] = stepsOf(key)
+    return first === name ? [[steps, value]] : []
   })
-  return pairs.length === 0 ? undefined : fieldsAs(document, properties, fieldsIn(pairs))
+  return pairs.length === 0 ? undefined : nestedAs(document, schema, pairs)
 }
 
-/** Parses texts by the schemas of their fields. Several texts of one name are a list. */
-export function fieldsAs(document: OpenApiDocument, properties: Node, fields: Node): Node {
-  const read = Object.entries(fields).map(([name, field]) => {
-    const schema = ownOf(properties, name)
-    const { types, items } = kindOf(document, schema)
-    const value = types.has('array')
-      ? [field].flat().map(one => readAs(document, items, textOf(one)))
-      : readAs(document, schema, textOf(field))
-    return [name, value]
+/** Parses the fields of a form by the schema of its body. Brackets that the schema itself has in a name are part of it. */
+export function formAs(document: OpenApiDocument, schema: unknown, fields: Node): unknown {
+  const { properties } = kindOf(document, schema)
+  const pairs = Object.entries(fields).flatMap(([name, field]) => {
+    const [first = '', ...steps] = stepsOf(name)
+    const isNested = !Object.hasOwn(properties, name) && Object.hasOwn(properties, first)
+    return [field].flat().map((one): Nested => [isNested ? [first, ...steps] : [name], one])
   })
-  return Object.fromEntries(read)
+  return pairs.length === 0 ? fields : nestedAs(document, schema, pairs)
+}
+
+/** A text, with the steps that lead to it: `items[0][price]` has three. */
+type Nested = readonly [steps: readonly string[], text: unknown]
+
+/** Further steps are ignored. */
+const MOST_STEPS = 10
+
+function stepsOf(key: string): readonly string[] {
+  const at = key.indexOf('[')
+  if (at < 0 || !key.endsWith(']')) return [key]
+  return [key.slice(0, at), ...key.slice(at + 1, -1).split('][', MOST_STEPS)]
+}
+
+/** Builds a value from texts by its schema. Several texts of one name are a list, as are steps that are empty or numbers. */
+function nestedAs(document: OpenApiDocument, schema: unknown, pairs: readonly Nested[]): unknown {
+  const { types, items, properties, others } = kindOf(document, schema)
+  const isArray = types.has('array')
+  if (pairs.every(([steps]) => steps.length === 0)) {
+    const texts = pairs.map(([, text]) => textOf(text))
+    if (isArray) return texts.map(text => readAs(document, items, text))
+    return texts.length > 1 ? texts : readAs(document, schema, texts[0])
+  }
+  const isList = pairs.every(([[head = '']]) => head === '' || (isArray && /^\d+$/.test(head)))
+  const groups = grouped(pairs, isList)
+  if (isList) {
+    const inOrder = [...groups].toSorted(([a], [b]) => Number(a) - Number(b))
+    return inOrder.map(([, group]) => nestedAs(document, items, group))
+  }
+  const fields = [...groups].map(([name, group]) => [
+    name,
+    nestedAs(document, ownOf(properties, name) ?? others, group),
+  ])
+  return Object.fromEntries(fields)
+}
+
+/** The texts by their first step, without it. In `items[][price]`, a name that comes again belongs to the next item. */
+function grouped(pairs: readonly Nested[], isList: boolean): ReadonlyMap<string, readonly Nested[]> {
+  const groups = new Map<string, Nested[]>()
+  const seen = new Map<string, number>()
+  for (const [[head = '', ...rest], text] of pairs) {
+    let name = head
+    if (isList && head === '') {
+      const key = rest.join('][')
+      const count = seen.get(key) ?? 0
+      seen.set(key, count + 1)
+      name = `+${count}`
+    }
+    const group = groups.get(name)
+    if (group) group.push([rest, text])
+    else groups.set(name, [[rest, text]])
+  }
+  return groups
 }
 
 /** A file of a multipart form is a text of format binary. */

@@ -3,13 +3,13 @@ import type { Mistake } from '../check/check.js'
 import { validatorOf } from '../check/json-schema.js'
 import { bodyNotDescribed, encodedContent, invalidRequest } from '../core/errors.js'
 import type { Exchange, JsonSchema } from '../core/exchange.js'
-import { isObject, jsonBody, requireModestJson } from '../core/json.js'
+import { isObject, isReadAsJson, jsonBody, requireModestJson } from '../core/json.js'
 import { bounded, inWorker, once, TookTooLong } from '../core/work.js'
 import { bodyOf } from '../replies/index.js'
-import type { Node, OpenApiDocument } from './document.js'
+import type { Node } from './document.js'
 import { matchingType } from './negotiation.js'
 import type { DocumentedOperation } from './operations.js'
-import { type DescribedParameter, fieldsAs, kindOf, parameterOf, parameterSchemas, valuesOf } from './parameters.js'
+import { type DescribedParameter, formAs, parameterOf, parameterSchemas, valuesOf } from './parameters.js'
 import { translated } from './schemas.js'
 
 /** Most requests are checked in less than a millisecond. Those that take longer than this are moved to a worker. */
@@ -50,22 +50,16 @@ export function createRequestCheck({
 
   return async (exchange, params) => {
     const type = typeOfBody(exchange, content, isObject(body) && body.required === true)
-    const read = type === undefined ? undefined : await readBody(exchange, type)
+    const read = type === undefined ? undefined : await readBody(exchange)
     const media = type === undefined ? undefined : document.resolved(content[type])
+    const schema = isObject(media) ? media.schema : undefined
     const values = {
       ...valuesOf(document, parameters, exchange, params),
-      ...(read && { body: read.isForm ? withTypes(document, read.value, media) : read.value }),
+      ...(read && { body: read.isForm && isObject(read.value) ? formAs(document, schema, read.value) : read.value }),
     }
     const mistakes = await mistakesOf(validated(read ? type : undefined), values)
     if (mistakes.length > 0) throw invalidRequest(inSentences(mistakes))
   }
-}
-
-/** Form fields arrive as text. */
-function withTypes(document: OpenApiDocument, value: unknown, media: unknown): unknown {
-  if (!isObject(value)) return value
-  const { properties } = kindOf(document, isObject(media) ? media.schema : undefined)
-  return fieldsAs(document, properties, value)
 }
 
 /** Which of the operation's media types the body has; `undefined` without a body. */
@@ -76,11 +70,13 @@ function typeOfBody({ body, headers }: Exchange, content: Node, isRequired: bool
     if (isRequired) throw invalidRequest('body is missing.')
     return undefined
   }
-  const sent = headers['content-type'] ?? 'application/json'
+  const sent = sentType(headers)
   const type = matchingType(sent, types)
   if (type === undefined) throw bodyNotDescribed(sent, types)
   return type
 }
+
+const sentType = (headers: Exchange['headers']) => headers['content-type'] ?? 'application/json'
 
 interface ReadBody {
   readonly value: unknown
@@ -88,11 +84,11 @@ interface ReadBody {
 }
 
 /** Parses the body so that a schema can check it; `undefined` for other media types. */
-async function readBody(exchange: Exchange, type: string): Promise<ReadBody | undefined> {
+async function readBody(exchange: Exchange): Promise<ReadBody | undefined> {
   const { 'content-encoding': encoding } = exchange.headers
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)
-  if (/[/+]json\b/i.test(type)) return { value: jsonIn(exchange.body ?? Buffer.of()), isForm: false }
-  const sent = exchange.headers['content-type'] ?? type
+  const sent = sentType(exchange.headers)
+  if (isReadAsJson(sent)) return { value: jsonIn(exchange.body ?? Buffer.of()), isForm: false }
   if (/^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(sent))
     return { value: await bodyOf(exchange), isForm: true }
   return /^text\/plain\b/i.test(sent) ? { value: exchange.body?.toString(), isForm: false } : undefined

@@ -63,6 +63,17 @@ test.each<[string, object, unknown, string]>([
     'size.w is missing.',
   ],
   [
+    'the form that the tag names, however it is fixed',
+    {
+      oneOf: [
+        { properties: { kind: { enum: ['a'] }, text: { type: 'string' } }, required: ['kind', 'text'] },
+        { properties: { kind: { enum: ['b'] }, size: { type: 'object' } }, required: ['kind', 'size'] },
+      ],
+    },
+    { kind: 'b' },
+    'size is missing.',
+  ],
+  [
     'no form',
     { anyOf: [{ minimum: 5 }, { type: 'string' }] },
     1,

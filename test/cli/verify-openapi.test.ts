@@ -18,10 +18,12 @@ const builderThat = (answers: Readonly<Record<string, unknown>>) =>
 
 const right = { '/builder/projects': [project], '/builder/projects/mine': 'mine', '/builder/status': 'up' }
 
-const verified = (url: string, ...flags: readonly string[]) =>
+const verifiedWith = (paths: Readonly<Record<string, object>>, url: string, ...flags: readonly string[]) =>
   run(['verify', '--openapi', 'builder.yaml', '--target', url, '--api-key', 'sk-live-1', ...flags], {
-    files: { 'builder.yaml': builderWith() },
+    files: { 'builder.yaml': builderWith({ paths }) },
   })
+
+const verified = (url: string, ...flags: readonly string[]) => verifiedWith({}, url, ...flags)
 
 test('a platform that is as its document says holds, and what could change something is skipped', async () => {
   const live = await builderThat(right)
@@ -37,7 +39,7 @@ test('a platform that is as its document says holds, and what could change somet
 
 test('answers that deviate are findings in every form of report, without the values of the answer', async () => {
   const live = await builderThat({
-    '/builder/projects': [{ ...project, status: 'secret-value' }, { id: 'x' }],
+    '/builder/projects': [{ ...project, status: 'Ada, secret-value' }, { id: 'x' }],
     '/builder/status': { up: true },
   })
   const { code, stdout } = await verified(live.url)
@@ -51,6 +53,16 @@ test('answers that deviate are findings in every form of report, without the val
   expect(junit.stdout).toMatch(/<testsuite[^>]* tests="7" failures="3"/)
   const json = JSON.parse((await verified(live.url, '--json')).stdout)
   expect(json).toMatchObject({ document: 'builder.yaml', count: { held: 0, broken: 3, skipped: 4 } })
+})
+
+test('a JSON answer is checked where the document has any type', async () => {
+  const live = await builderThat({ '/builder/any': {} })
+  const content = { '*/*': { schema: { type: 'object', required: ['version'] } } }
+  const { stdout } = await verifiedWith(
+    { '/any': { get: { responses: { 200: { description: 'OK', content } } } } },
+    live.url,
+  )
+  expect(stdout).toContain('critical  version is missing.')
 })
 
 test('without a target a fresh stand-in answers the document: an example that does not fit its schema is found', async () => {

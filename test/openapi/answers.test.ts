@@ -59,6 +59,42 @@ test('a made-up answer has what the request says, as far as it fits the schema',
   expect(await (await platform.ask('/builder/projects/7')).json()).not.toHaveProperty('id', '7')
 })
 
+test('a made-up answer has what the request says in fields that need not be there, and in those of an alternative', async () => {
+  const email = { type: 'string', format: 'email' }
+  const own = { id: { type: 'integer' }, email, password: { type: 'string', writeOnly: true } }
+  const node = { type: 'object', properties: { ...own, next: { $ref: '#/components/schemas/Node' } } }
+  const other = { type: 'object', properties: { color: { type: 'string' } } }
+  const schema = { anyOf: [{ $ref: '#/components/schemas/Node' }, other] }
+  const get = { responses: { 200: { description: 'OK', content: { 'application/json': { schema } } } } }
+  const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }]
+  const body = { requestBody: { content: { 'application/json': {} } } }
+  const paths = { '/nodes/{id}': { parameters, get, post: { ...get, ...body } } }
+  const platform = await platformFor(builderWith({ schemas: { Node: node }, paths }))
+  for (const id of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    expect(await (await platform.ask(`/builder/nodes/${id}`)).json()).toHaveProperty('id', id)
+    const said = { email: `u${id}@example.com`, color: 'red' }
+    const posted = await platform.ask(`/builder/nodes/${id}`, json({ ...said, password: 'secret', unknown: 1 }))
+    const answer = await posted.json()
+    expect(answer).toMatchObject({ id, ...said })
+    expect(answer).not.toHaveProperty('password')
+    expect(answer).not.toHaveProperty('unknown')
+  }
+})
+
+test('a made-up answer is the alternative that the request says', async () => {
+  const kind = (name: string) => ({
+    ...{ type: 'object', required: ['kind'], additionalProperties: false },
+    properties: { kind: { enum: [name] }, [name]: { type: 'string' } },
+  })
+  const content = { 'application/json': { schema: { oneOf: ['text', 'image', 'audio'].map(kind) } } }
+  const operation = { requestBody: { content }, responses: { 201: { description: 'OK', content } } }
+  const platform = await platformFor(builderWith({ paths: { '/parts': { post: operation } } }))
+  for (const name of ['text', 'image', 'audio']) {
+    const said = { kind: name, [name]: 'x' }
+    expect(await (await platform.ask('/builder/parts', json(said))).json()).toEqual(said)
+  }
+})
+
 test('an example may refer to another one, also where its value stands', async () => {
   const small = { $ref: '#/components/examples/small' }
   const content = (examples: object) => ({ 'application/json': { examples } })
@@ -80,6 +116,18 @@ test('Accept chooses the media type, and one that is not there is a 406', async 
     status: 406,
     body: { error: 'GET /builder/projects answers with application/json or text/csv. Accept one of them.' },
   })
+})
+
+test('where the document has any type, as springdoc writes it, objects are sent as JSON', async () => {
+  const schema = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } }
+  const content = { '*/*': { schema } }
+  const operation = { requestBody: { content }, responses: { 200: { description: 'OK', content } } }
+  const platform = await platformFor(builderWith({ paths: { '/any': { post: operation } } }))
+  const answer = await platform.ask('/builder/any', json({ name: 'Ada' }))
+  expect(answer.headers.get('content-type')).toBe('application/json')
+  expect(await answer.json()).toEqual({ name: 'Ada' })
+  const wrong = await platform.ask('/builder/any', json({ name: 5 }))
+  expect(await refusalOf(wrong)).toMatchObject({ status: 400, body: { error: mustBe('body.name', 'a string', 5) } })
 })
 
 test('the more specific path answers, also one with text around a parameter', async () => {

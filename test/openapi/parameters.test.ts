@@ -71,3 +71,19 @@ test('a list in a deepObject has the type of its items, however often its name i
   expect(filter('p[id]=1')).toEqual({ id: [1] })
   expect(filter('p[id][]=1')).toEqual({ id: [1] })
 })
+
+test('a deepObject parameter may be a list, or hold lists and objects, as Stripe writes them', () => {
+  const price = { type: 'object', properties: { price: item, tags: { type: 'array', items: { type: 'string' } } } }
+  const deep = (schema: object, query: string) => read({ in: 'query', schema, style: 'deepObject' }, { query })
+  for (const query of ['p[]=1&p[]=2', 'p[0]=1&p[1]=2', 'p[1]=2&p[0]=1', 'p=1&p=2'])
+    expect(deep(list, query)).toEqual([1, 2])
+  const prices = { type: 'array', items: price }
+  expect(deep(prices, 'p[0][price]=1&p[1][price]=2&p[0][tags][]=a')).toEqual([{ price: 1, tags: ['a'] }, { price: 2 }])
+  expect(deep(prices, 'p[][price]=1&p[][price]=2')).toEqual([{ price: 1 }, { price: 2 }])
+  expect(deep({ type: 'object', additionalProperties: item }, 'p[7]=1&p[b]=2')).toEqual({ 7: 1, b: 2 })
+  const created = { anyOf: [{ type: 'object', properties: { gt: item } }, item] }
+  expect([deep(created, 'p=5'), deep(created, 'p[gt]=5')]).toEqual([5, { gt: 5 }])
+  const hostile = deep({ type: 'object' }, `p[__proto__][a]=1&p${'[x]'.repeat(3000)}=1&p[constructor][prototype][b]=1`)
+  expect(Object.getPrototypeOf(hostile)).toBe(Object.prototype)
+  expect({}).not.toHaveProperty('a')
+})

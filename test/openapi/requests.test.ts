@@ -37,6 +37,35 @@ test('a request that does not fit is refused with the fields that are wrong', as
   ])
 })
 
+test('a form may have objects and lists in brackets, unless its schema has the brackets in a name', async () => {
+  const integer = { type: 'integer' }
+  const schema = {
+    ...{ type: 'object', additionalProperties: false },
+    properties: {
+      address: { type: 'object', properties: { floor: integer } },
+      items: { type: 'array', items: { type: 'object', required: ['price'], properties: { price: integer } } },
+      metadata: { type: 'object', additionalProperties: { type: 'string' } },
+      'sizes[]': { type: 'array', items: integer },
+    },
+  }
+  const content = { 'application/x-www-form-urlencoded': { schema }, 'multipart/form-data': { schema } }
+  const operation = { requestBody: { content }, responses: { 200: { description: 'OK' } } }
+  const platform = await platformFor(builderWith({ paths: { '/orders': { post: operation } } }))
+  const sent = async (body: string) => {
+    const fields = new URLSearchParams(body)
+    const parts = new FormData()
+    for (const [name, value] of fields) parts.append(name, value)
+    const [form, multipart] = [fields, parts].map(one => platform.ask('/builder/orders', { method: 'POST', body: one }))
+    const answer = await (await form)?.text()
+    expect(await (await multipart)?.text()).toBe(answer)
+    return answer
+  }
+  expect(await sent('address[floor]=3&items[0][price]=5&items[1][price]=6&metadata[k]=v&sizes[]=1&sizes[]=2')).toBe('')
+  expect(await sent('address[floor]=x')).toContain(JSON.stringify(mustBe('body.address.floor', 'a whole number', 'x')))
+  expect(await sent('items[][cost]=5')).toContain('body.items[0].price is missing.')
+  expect(await sent('other[a]=5')).toContain('is not known here')
+})
+
 test('a body that takes long to check keeps no other request waiting', async () => {
   const schema = { type: 'array', uniqueItems: true, items: { type: 'object' } }
   const operation = {
