@@ -41,7 +41,7 @@ const withAnyKey =
   (path: string): CallFor =>
   ({ credentials: { apiKey, anonKey } }) => {
     const credential = apiKey || anonKey
-    return get(path, credential && bearer(credential))
+    return get(path, credential ? bearer(credential) : undefined)
   }
 
 export const index = withAnonKey(INDEX)
@@ -51,9 +51,7 @@ export const models = withApiKey(MODELS)
 export const health: CallFor = async target => {
   const open = get(HEALTH)
   const result = await target.ask(open)
-  const credential = target.credentials.apiKey || target.credentials.anonKey
-  if (result.kind === 'unanswered' || result.status !== 401 || !credential) return open
-  return get(HEALTH, bearer(credential))
+  return result.kind !== 'unanswered' && result.status === 401 ? withAnyKey(HEALTH)(target) : open
 }
 
 /** Not checked if both keys are the same string, which then has the access of both. */

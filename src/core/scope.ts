@@ -17,7 +17,7 @@ export interface Scopes {
   of(exchange: Pick<Exchange, 'scope' | 'caller'>): string
   /** Assigns requests with this API key to `scope`. */
   bind(keyId: string, scope: string): void
-  /** Notes that a scope begins anew, or all of them if none is given. */
+  /** Notes that a reset of a scope begins; without one, that of everything. */
   begin(scope?: string): void
   /** Whether an exchange began before its scope was last reset, as one that a test has left behind. */
   isPast(exchange: Pick<Exchange, 'scope' | 'startedMs'>): boolean

@@ -2,6 +2,7 @@
 import { passedMs } from '../core/clock.js'
 import type { Exchange } from '../core/exchange.js'
 import { DASHBOARD_HEADER } from '../core/paths.js'
+import type { Scopes } from '../core/scope.js'
 import type { Redact } from '../redact/index.js'
 import type { Reading } from './reading.js'
 import { Ring } from './ring.js'
@@ -22,6 +23,8 @@ interface Keeping {
   follow(listener: Listener): () => void
   /** Calls `listener` each time the exchanges of a scope, or all of them, were cleared. Returns a function that stops this. */
   followClears(listener: ClearListener): () => void
+  /** Whether an exchange began before the last reset. */
+  readonly isPast: Scopes['isPast']
   /** The id of the last exchange, whether kept or not; `0` before the first. */
   lastId(): string
   /** The number of exchanges that were not kept because there were too many at once. */
@@ -41,7 +44,7 @@ interface JournalParts {
   /** Returns the current redaction, which is applied when an exchange is read. */
   readonly redact: () => Redact
   /** Whether an exchange began before the last reset. Such exchanges are not shown. */
-  readonly isPast?: Reading['isPast']
+  readonly isPast?: Scopes['isPast']
   /** Called when a listener fails. */
   readonly report?: (error: unknown) => void
 }
@@ -77,7 +80,7 @@ export function createJournal({
       seconds.add(exchange, nowMs - exchange.startedMs, nowMs)
       notify(exchange, id)
     },
-    ...{ follow, followErrors },
+    ...{ follow, followErrors, isPast },
     followClears(listener) {
       clearListeners.add(listener)
       return () => void clearListeners.delete(listener)

@@ -1,5 +1,6 @@
 /** Reads what the journal has kept: selected, in readable form, and without secrets. */
 import type { Exchange } from '../core/exchange.js'
+import type { Scopes } from '../core/scope.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import { briefOf } from './brief.js'
 import { curlOf } from './curl.js'
@@ -34,8 +35,6 @@ export interface Reading {
   /** Returns a curl command that repeats the request at `url`. */
   curl(id: string, url: string): string | undefined
   count(filter?: JournalFilter): number
-  /** Whether an exchange began before the last reset. */
-  isPast(exchange: Pick<Exchange, 'scope' | 'startedMs'>): boolean
   /** Removes the exchanges of a scope; all if none is given. */
   clear(scope?: string): void
 }
@@ -57,7 +56,7 @@ interface Parts {
   readonly redact: () => Redact
   /** The number of exchanges that are kept at most. */
   readonly most: number
-  readonly isPast: Reading['isPast']
+  readonly isPast: Scopes['isPast']
   readonly cleared: (scope: string | undefined) => void
 }
 
@@ -73,7 +72,6 @@ export function createReading(ring: Ring, { redact, most, isPast, cleared }: Par
   const kept = (id: string) => keptIn(ring, id)
 
   return {
-    isPast,
     entries: (filter: JournalFilter = {}, limit = most) =>
       fitting(filter)
         .slice(-limit)

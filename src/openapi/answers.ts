@@ -157,11 +157,8 @@ async function bodyOf({ media }: DescribedResponse, chance: GenerationInput, sta
   const chosen = type === undefined ? undefined : media.get(type)
   if (type === undefined || !chosen) throw notAcceptable(chance.title, types)
   const { value, example } = await valueFrom(chosen, chance)
-  const contentType = !type.includes('*')
-    ? type
-    : typeof value === 'string'
-      ? 'application/octet-stream'
-      : 'application/json'
+  const usual = typeof value === 'string' ? 'application/octet-stream' : 'application/json'
+  const contentType = type.includes('*') ? usual : type
   return { contentType, body: writtenAs(contentType, value, chosen.name), ...(example !== undefined && { example }) }
 }
 

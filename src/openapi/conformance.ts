@@ -8,7 +8,7 @@ import { bounded, TookTooLong } from '../core/work.js'
 import { responseFor } from './answers.js'
 import { matchingType } from './negotiation.js'
 import type { DocumentedOperation } from './operations.js'
-import { type DescribedParameter, parameterOf } from './parameters.js'
+import { type DescribedParameter, parameterOf, separators } from './parameters.js'
 import { translated } from './schemas.js'
 
 /** A request for an operation, or why there is none. */
@@ -52,15 +52,16 @@ function partsOf({ isJson, explode }: DescribedParameter, value: unknown, text =
   return Object.entries(value).flatMap(pair => (explode ? [pair.map(text).join('=')] : pair.map(text)))
 }
 
-const separators: Readonly<Record<string, string>> = { spaceDelimited: '%20', pipeDelimited: '%7C' }
-
 /** Such as `p=1&p=2`, in the style of the parameter. */
 function fieldsOf(parameter: DescribedParameter, value: unknown): readonly string[] {
   const { style, explode, isJson } = parameter
   const name = encoded(parameter.name)
   if (style === 'deepObject') return nestedFieldsOf(name, value)
   const parts = partsOf(parameter, value)
-  if (!explode || isJson || typeof value !== 'object') return [`${name}=${parts.join(separators[style] ?? ',')}`]
+  const separator = separators[style]
+  // A comma is written as it is.
+  const between = separator === undefined ? ',' : encoded(separator)
+  if (!explode || isJson || typeof value !== 'object') return [`${name}=${parts.join(between)}`]
   return isObject(value) ? parts : parts.map(part => `${name}=${part}`)
 }
 

@@ -149,7 +149,8 @@ function objectOf(document: OpenApiDocument, properties: Node, parts: readonly s
 
 const ownOf = (properties: Node, name: string) => (Object.hasOwn(properties, name) ? properties[name] : undefined)
 
-const separators: Readonly<Record<string, string>> = { spaceDelimited: ' ', pipeDelimited: '|' }
+/** Between the items of a list that is one text; elsewhere a comma. */
+export const separators: Readonly<Record<string, string>> = { spaceDelimited: ' ', pipeDelimited: '|' }
 
 function fromQuery(document: OpenApiDocument, parameter: DescribedParameter, search: URLSearchParams): unknown {
   const { name, schema, style, explode, isJson } = parameter

@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import type { Locator } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { placeOf } from '../../src/page/editor/rule-completion.js'
 import { saysInShort, whenInShort } from '../../src/page/replies/in-short.js'
@@ -106,19 +105,15 @@ inBrowser('a rule that is moved to another page takes the keyboard along', async
   const platform = await platformWith({ replies: [`${folder}/*.yaml`] })
   const { page } = await openPage()
   await page.goto(`${platform.dashboardUrl}/replies`)
-  const [down, up] = ['down', 'up'].map(way => page.getByRole('button', { name: `Move rule-20 ${way}` }))
-  await down?.click()
-  await page.getByText('21 to 22 of 22').waitFor()
-  await page
-    .locator(':focus')
-    .and(down as Locator)
-    .waitFor()
-  await up?.click()
-  await page.getByText('1 to 20 of 22').waitFor()
-  await page
-    .locator(':focus')
-    .and(up as Locator)
-    .waitFor()
+  for (const { way, rows } of [
+    { way: 'down', rows: '21 to 22 of 22' },
+    { way: 'up', rows: '1 to 20 of 22' },
+  ]) {
+    const button = page.getByRole('button', { name: `Move rule-20 ${way}` })
+    await button.click()
+    await page.getByText(rows).waitFor()
+    await page.locator(':focus').and(button).waitFor()
+  }
 })
 
 inBrowser('a request leads to the rule that answered it: its file, its line and its text', async () => {

@@ -182,7 +182,7 @@ test('a documented endpoint keeps its answer, and a rule can only make it fail',
   )
 })
 
-test.each(['/health', '/api/v1', '/v1/models'])('a fault on %s is for whoever may ask there', async path => {
+test.each(['/health', '/api/v1', '/v1/models'])('a fault on %s is for every caller that may ask there', async path => {
   const platform = await withRules({ on: `GET ${path}`, reply: { fault: { status: 502 } } })
   const bearer = path === '/health' ? null : path === '/api/v1' ? platform.anonKey : platform.apiKey
   expect((await platform.ask(path, { bearer })).status).toBe(502)

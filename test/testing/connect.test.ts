@@ -149,7 +149,7 @@ test('a scope that could not be opened is opened when it is asked for again', as
   expect((await platform.scope('mine')).name).toBe('mine')
 })
 
-test('whoever connects gets the same key of a scope, until it is revoked', async () => {
+test('every connection gets the same key of a scope, until it is revoked', async () => {
   const { scene, platform } = await connected()
   const scope = await platform.scope('mine')
   const again = async () => (await connect(scene.url)).scope('mine')
