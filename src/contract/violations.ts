@@ -127,7 +127,13 @@ function createQueue(
   }
 }
 
-const load = onceLoaded(async () => ({ ...(await import('./judge.js')), ...(await import('../redact/index.js')) }))
+const load = onceLoaded(async () => {
+  const [{ createJudge, judgedAnswer }, { credentialsOf }] = await Promise.all([
+    import('./judge.js'),
+    import('../redact/index.js'),
+  ])
+  return { judgedAnswer, judge: createJudge(), credentialsOf }
+})
 
 type Tools = Awaited<ReturnType<typeof load>> & { readonly redact: () => Redact }
 

@@ -380,3 +380,19 @@ test('a long answer is judged as far as it is kept', async () => {
   expect(await (await stream(platform)).text()).toBe(long)
   expect(await found(platform)).toEqual([])
 })
+
+test('a wrong answer is found between right ones that stay the same', async () => {
+  const right = { status: 200, body: { object: 'list', data: [] } }
+  let now: { readonly status: number; readonly body: object } = right
+  const live = await liveWith((_request, response) => {
+    response.writeHead(now.status, { 'content-type': 'application/json' }).end(JSON.stringify(now.body))
+  })
+  const platform = await proxyTo(live.url, {})
+  const counts: number[] = []
+  for (const next of [right, right, { ...right, body: { object: 'list' } }, right, { ...right, status: 201 }, right]) {
+    now = next
+    await models(platform)
+    counts.push((await found(platform, counts.length + 1)).length)
+  }
+  expect(counts).toEqual([0, 0, 1, 1, 2, 2])
+})
