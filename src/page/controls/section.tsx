@@ -26,7 +26,6 @@ export type Controls = Awaited<ReturnType<typeof loadControls>>
 /** The props of each group of controls. */
 export interface ControlProps {
   readonly controls: Controls
-  /** Loads all settings again. */
   readonly reload: () => void
 }
 
@@ -56,7 +55,6 @@ export const Restored = createContext(0)
 interface Props extends ControlProps {
   readonly of: keyof typeof sections
   readonly lead: ComponentChildren
-  /** The label of the button that undoes all changes. */
   readonly undo?: string
   restore(control: Control): Promise<unknown>
   readonly children: ComponentChildren

@@ -1,10 +1,9 @@
 /** Asks an MCP server of this Standin, as any client does: each time in a session of its own. */
-import { createParser } from 'eventsource-parser'
 import { DASHBOARD_HEADER } from '../../core/paths.js'
 import type { RpcParams, RpcResponse } from '../../rpc/frames.js'
 import { sessionVersions } from '../../rpc/versions.js'
 import { Failure, failureOf, noAnswer } from '../failure.js'
-import { isObject, parsed } from '../widgets/json.js'
+import { eventsIn, isObject, parsed } from '../widgets/json.js'
 
 export interface ListedTool {
   readonly name: string
@@ -107,15 +106,7 @@ async function resultOf(response: Response): Promise<Result> {
 export function responseIn(text: string): RpcResponse | undefined {
   const whole = parsed(text)
   if (whole !== undefined) return isResponse(whole) ? whole : undefined
-  let found: RpcResponse | undefined
-  const events = createParser({
-    onEvent({ data }) {
-      const frame = parsed(data)
-      if (isResponse(frame)) found = frame
-    },
-  })
-  events.feed(`${text}\n\n`)
-  return found
+  return eventsIn(text).findLast(isResponse)
 }
 
 const isResponse = (value: unknown): value is RpcResponse =>

@@ -28,15 +28,15 @@ function Outbox() {
   const control = useControl()
   const list = useList(routes.outbox, (query, signal) => control('GET /outbox', { query, signal }), [control], EVERY_MS)
   const { search } = list
-  const isNewest = search.words === '' && search.offset === 0
+  const isNewest = search.words === '' && search.query.offset === 0
   useArrivals(isNewest ? list.value?.data : undefined)
   const clear = () =>
     ask({
       title: 'Clear the outbox?',
       send: 'Clear',
-      words: <p>All messages are deleted. Their codes and links still work until they expire.</p>,
-      act: () => control('DELETE /outbox'),
-      done: list.reload,
+      children: <p>All messages are deleted. Their codes and links still work until they expire.</p>,
+      onSend: () => control('DELETE /outbox'),
+      onDone: list.reload,
       said: 'The outbox is empty.',
     })
   const action = list.value && list.value.data.length > 0 && (
@@ -78,7 +78,6 @@ function useArrivals(messages: readonly SentMessage[] | undefined): void {
 
 interface MessagesProps {
   readonly of: readonly SentMessage[]
-  /** Whether new messages come on top. */
   readonly isNewest: boolean
 }
 

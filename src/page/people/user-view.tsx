@@ -1,11 +1,9 @@
 /** One user: account, sessions and API keys. */
 import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
-import type { ApiKeyView } from '../../keys/operations.js'
 import type { ListedUser, OpenSession } from '../../supabase/operations.js'
 import { useControl } from '../api.js'
-import { askToRevoke } from '../keys/key-dialogs.jsx'
-import { KeyTable, RevokeButton } from '../keys/keys-view.jsx'
+import { KeyTable } from '../keys/keys-view.jsx'
 import { NewPasswordField } from '../session/password-views.jsx'
 import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
@@ -52,12 +50,18 @@ export function UserView({ id }: { readonly id: string }) {
       }
       action={user && <UserActions of={user} onDone={reload} />}
     >
-      <DeveloperOnly of={found}>{user => (user ? <Sections of={user} onChanged={reload} /> : noUser)}</DeveloperOnly>
+      <DeveloperOnly of={found}>
+        {user =>
+          user ? (
+            <Sections of={user} onChanged={reload} />
+          ) : (
+            <Empty title="There is no such user">The user was deleted, or the address of this page is wrong.</Empty>
+          )
+        }
+      </DeveloperOnly>
     </View>
   )
 }
-
-const noUser = <Empty title="There is no such user">The user was deleted, or the address of this page is wrong.</Empty>
 
 interface Props {
   readonly of: ListedUser
@@ -163,9 +167,9 @@ function Sessions({ of: user, onChanged }: Props) {
     ask({
       title,
       send: 'Sign out',
-      words: <p>Access tokens stop working at once, and cannot be refreshed.</p>,
-      act,
-      done() {
+      children: <p>Access tokens stop working at once, and cannot be refreshed.</p>,
+      onSend: act,
+      onDone() {
         loaded.reload()
         onChanged()
       },
@@ -210,8 +214,6 @@ function Keys({ of: user }: { readonly of: ListedUser }) {
   const control = useControl()
   const load = (signal: AbortSignal) => control('GET /keys', { query: { user: user.id }, signal })
   const loaded = useResource(load, [control, user.id], EVERY_MS)
-  const revoke = (key: ApiKeyView) =>
-    askToRevoke(key, () => control('DELETE /keys/{id}', { id: key.id }), loaded.reload)
   return (
     <Section title="API keys">
       <Shown of={loaded}>
@@ -220,7 +222,8 @@ function Keys({ of: user }: { readonly of: ListedUser }) {
             caption="API keys"
             keys={data}
             none={<p class="quiet">No API keys.</p>}
-            actions={key => <RevokeButton of={key} onClick={() => revoke(key)} />}
+            revoke={id => control('DELETE /keys/{id}', { id })}
+            onRevoked={loaded.reload}
           />
         )}
       </Shown>

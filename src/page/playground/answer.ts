@@ -14,17 +14,14 @@ export interface ModelAnswer {
     | 'refused'
   /** The request body as sent; empty if the answer was part of a request that the playground was opened with. */
   readonly request: string
-  /** Whether a credential was sent. */
   readonly hadCredential: boolean
   readonly status: number | undefined
   readonly completion: AnswerContent
-  /** What went wrong, in a sentence. */
   readonly trouble: string | undefined
   /** In seconds or as a date, as in the header. */
   readonly retryAfter: string | undefined
   /** The raw body of the answer; only the beginning of a long one. */
   readonly raw: string
-  /** How many characters were not kept. */
   readonly leftOut: number
   /** From the question to the first generated text. */
   readonly firstTokenMs: number | undefined

@@ -14,12 +14,7 @@ export interface AnswerContent extends Content {
   readonly model: string
   /** Empty until the model has reported why it stopped. */
   readonly finishReason: string
-  readonly usage: AnswerUsage | undefined
-}
-
-interface AnswerUsage {
-  readonly prompt: number
-  readonly completion: number
+  readonly usage: { readonly prompt: number; readonly completion: number } | undefined
 }
 
 export type { ContentCall }

@@ -1,5 +1,4 @@
 /** The conversation with a model. It goes on while another view is open, and is kept in the page's memory only. */
-import type { JournalEntry } from '../../journal/operations.js'
 import { controlWith } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
 import { createShared } from '../widgets/shared.js'
@@ -12,12 +11,7 @@ import { type AnswerTurn, messagesOf, type Turn } from './turns.js'
 /** The credential to send; `automatic` until one is chosen. */
 export type CredentialChoice = 'automatic' | 'fresh' | 'development' | 'session' | 'pasted' | 'none'
 
-export interface Conversation {
-  readonly system: string
-  readonly turns: readonly Turn[]
-  /** The message being written. */
-  readonly draft: string
-  readonly settings: PlaygroundSettings
+export interface Conversation extends OpenedRequest {
   readonly credential: CredentialChoice
   readonly pastedKey: string
 }
@@ -96,11 +90,10 @@ export function tellResults(id: number, results: readonly string[], means: Means
 
 /** Changes the text of an answer. */
 export function reword(id: number, text: string): void {
-  const reworded = (turn: AnswerTurn): AnswerTurn => {
+  changeAnswer(id, turn => {
     const completion = { ...turn.answer.completion, text }
     return { ...turn, answer: { ...turn.answer, completion } }
-  }
-  changeAnswer(id, reworded)
+  })
 }
 
 const upTo = (id: number | undefined) => {
@@ -122,19 +115,16 @@ async function answerTo(turns: readonly Turn[], { bodyFor, bearer, serviceKey }:
   const show = oncePerFrame((answer: ModelAnswer) => changeAnswer(id, turn => ({ ...turn, answer })))
   // Without a session, the request is sent without a credential, and the answer says so.
   const [credential, after] = await Promise.all([bearer().catch(() => undefined), newestExchange(serviceKey)])
-  const answer = await askModel({
-    ...{ body: request, bearer: credential, signal: leaving.signal, onChange: show.soon },
-  })
+  const { signal } = leaving
+  const answer = await askModel({ body: request, bearer: credential, signal, onChange: show.soon })
   show.now(answer)
   // The conversation may have been cleared meanwhile.
   if (!shared.get().turns.some(turn => turn.id === id)) return
   announce(spoken(answer))
   if (after === undefined) return
   const by = await findAnswer({ request, completionId: answer.completion.id, after, bearer: serviceKey })
-  if (by) changeAnswer(id, turn => withSource(turn, by))
+  if (by) changeAnswer(id, turn => ({ ...turn, by }))
 }
-
-const withSource = (turn: AnswerTurn, by: AnswerOrigin): AnswerTurn => ({ ...turn, by })
 
 /** Passes on only the last value per frame, because a model may send thousands of chunks a second. */
 function oncePerFrame<Value>(hand: (value: Value) => void) {
@@ -170,7 +160,6 @@ function spoken({ state, completion: { text, refusal, calls } }: ModelAnswer): s
 }
 
 interface Wanted {
-  /** The request body as sent. */
   readonly request: string
   /** The id of the completion; empty if there is none, as in a refusal or an answer that was stopped early. */
   readonly completionId: string
@@ -195,19 +184,16 @@ async function newestExchange(bearer: string | undefined): Promise<string | unde
 }
 
 /** Looks up in the journal what gave an answer. Finds nothing if the control API is closed to the page. */
-async function findAnswer(wanted: Wanted): Promise<AnswerOrigin | undefined> {
+async function findAnswer({ request, completionId, after, bearer }: Wanted): Promise<AnswerOrigin | undefined> {
+  const control = controlWith(bearer)
+  const body = { method: 'POST', path: CHAT, text: request.slice(-TELLING), after, limit: 5 }
   // An exchange enters the journal when it has ended, which may be a moment after the page has read its last byte.
   for (let round = 0; round < 3; round++) {
     if (round > 0) await new Promise(resolve => setTimeout(resolve, WAIT_MS))
-    const entries = await entriesFor(wanted).catch(() => undefined)
-    if (!entries) return undefined
-    const entry = entries.findLast(({ response }) => JSON.stringify(response.body ?? '').includes(wanted.completionId))
+    const found = await control('POST /journal/find', { body }).catch(() => undefined)
+    if (!found) return undefined
+    const entry = found.data.findLast(({ response }) => JSON.stringify(response.body ?? '').includes(completionId))
     if (entry) return entry
   }
   return undefined
-}
-
-async function entriesFor({ request, after, bearer }: Wanted): Promise<readonly JournalEntry[]> {
-  const body = { method: 'POST', path: CHAT, text: request.slice(-TELLING), after, limit: 5 }
-  return (await controlWith(bearer)('POST /journal/find', { body })).data
 }

@@ -21,6 +21,10 @@ interface Props {
 }
 
 export function CredentialField({ credential: { choice, options }, pastedKey, onSettled }: Props) {
+  const settle = (event: Event) => {
+    event.preventDefault()
+    onSettled()
+  }
   return (
     <>
       <Select
@@ -28,49 +32,39 @@ export function CredentialField({ credential: { choice, options }, pastedKey, on
         label="Credential"
         value={choice}
         options={options}
-        onChange={chosen => edit({ credential: chosen as CredentialChoice })}
+        onChange={chosen => edit({ credential: chosen })}
       />
-      {choice === 'pasted' && <PastedKey value={pastedKey} onSettled={onSettled} />}
+      {choice === 'pasted' && (
+        // Browsers expect password fields in forms.
+        <form onSubmit={settle}>
+          <PasswordField
+            id={placeOf('pastedKey')}
+            label="API key"
+            value={pastedKey}
+            onChange={pastedKey => edit({ pastedKey })}
+            onBlur={onSettled}
+            hint={
+              <>
+                Use the key printed at startup, or <Link to={routes.keys}>create one</Link>. It is forgotten when you
+                leave or reload this page.
+              </>
+            }
+          />
+        </form>
+      )}
     </>
-  )
-}
-
-function PastedKey({ value, onSettled }: { readonly value: string; readonly onSettled: () => void }) {
-  const settle = (event: Event) => {
-    event.preventDefault()
-    onSettled()
-  }
-  return (
-    // Browsers expect password fields in forms.
-    <form onSubmit={settle}>
-      <PasswordField
-        id={placeOf('pastedKey')}
-        label="API key"
-        value={value}
-        onChange={pastedKey => edit({ pastedKey })}
-        onBlur={onSettled}
-        hint={
-          <>
-            Use the key printed at startup, or <Link to={routes.keys}>create one</Link>. It is forgotten when you leave
-            or reload this page.
-          </>
-        }
-      />
-    </form>
   )
 }
 
 interface PossibleCredential {
   readonly choice: Exclude<CredentialChoice, 'automatic'>
   readonly words: string
-  /** Whether there is a credential to send. */
   readonly isThere: boolean
   /** Rejects with a Failure if the session has ended. */
   bearer(): Promise<string | undefined>
 }
 
 export interface Credential extends PossibleCredential {
-  /** The available choices, with their labels. */
   readonly options: readonly (readonly [choice: CredentialChoice, words: string])[]
 }
 
@@ -122,25 +116,20 @@ export function useOwner(): void {
   }, [session.kind, person])
 }
 
-/** The models that the platform lists for a credential. */
-export interface Models {
-  readonly ids: readonly string[]
-  /** Why only the configured models are shown, if the listing failed. */
-  readonly hint: string | undefined
-}
+export type Models = ReturnType<typeof useModels>
 
 interface Listed {
-  /** The credential that they were listed for. */
   readonly for: string
   readonly ids: readonly string[]
   readonly failure?: Failure
 }
 
 /**
+ * The models that the platform lists for a credential. `hint` says why only the configured ones are shown, if the listing failed.
  * `shown` changes when another credential is in use; a key that is still being typed is not used.
  * Asks once per credential: these requests appear in the developer's log and count towards the same limits.
  */
-export function useModels({ bearer, isThere }: Credential, shown: string): Models {
+export function useModels({ bearer, isThere }: Credential, shown: string) {
   const { models: configured } = useConfig()
   const [last, setListed] = useState<Listed>()
   useOnce(

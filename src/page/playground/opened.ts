@@ -10,7 +10,6 @@ type Fields = Readonly<Record<string, unknown>>
 export interface OpenedRequest {
   readonly system: string
   readonly turns: readonly Turn[]
-  /** The next message. */
   readonly draft: string
   readonly settings: PlaygroundSettings
 }

@@ -105,9 +105,9 @@ function useOpening(conversation: Conversation) {
       title: 'Replace the conversation?',
       send: 'Replace',
       tone: 'main',
-      words: <p>The conversation that is here now is discarded.</p>,
-      act: async () => {},
-      done: () => start(found),
+      children: <p>The conversation that is here now is discarded.</p>,
+      onSend: async () => {},
+      onDone: () => start(found),
     })
   }
   const load =
@@ -143,17 +143,13 @@ function Actions({ conversation, busy }: { readonly conversation: Conversation; 
   )
 }
 
-interface Props {
-  readonly onSay: (text: string) => void
-}
-
 const examples = ['Hello', 'Tell me a story', 'What is the weather in Oslo?'] as const
 
 /** A live model would not understand this. */
 const magic = 'standin:error-503'
 
 /** Shown in an empty conversation: suggestions to start with. */
-function Beginning({ onSay }: Props) {
+function Beginning({ onSay }: { readonly onSay: (text: string) => void }) {
   const { mode } = useConfig()
   const shown = mode === 'emulate' ? [...examples, magic] : examples
   const suggestion = (example: string) => (
@@ -171,7 +167,7 @@ function Beginning({ onSay }: Props) {
 }
 
 /** The system message. */
-export function SystemMessage({ text }: { readonly text: string }) {
+function SystemMessage({ text }: { readonly text: string }) {
   return (
     <Disclosure summary="System message" note={text.trim() === '' ? 'none' : text}>
       <TextArea

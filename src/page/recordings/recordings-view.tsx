@@ -131,7 +131,7 @@ const askToDelete = (control: Control, file: string, done: () => void) =>
   ask({
     title: 'Delete this recording?',
     send: 'Delete',
-    words: (
+    children: (
       <>
         <p class="long-name">
           <code>{file}</code>
@@ -139,7 +139,7 @@ const askToDelete = (control: Control, file: string, done: () => void) =>
         <p>The file is deleted. Replay will no longer answer this request.</p>
       </>
     ),
-    act: () => control('DELETE /recordings/{name}', { name: file }),
-    done,
+    onSend: () => control('DELETE /recordings/{name}', { name: file }),
+    onDone: done,
     said: 'The recording was deleted.',
   })

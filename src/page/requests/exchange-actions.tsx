@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { playgroundWith, routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
-import type { Control } from '../api.js'
+import { useControl } from '../api.js'
 import { MakeRecordingDialog } from '../make/make-recording.jsx'
 import { RuleDialog } from '../make/rule-editor.jsx'
 import { navigate } from '../routing.js'
@@ -16,18 +16,24 @@ import { turnsAsked } from './conversation.js'
 
 interface Props {
   readonly entry: JournalEntry
-  /** The curl command that repeats the request. */
   readonly curl: string
-  readonly control: Control
 }
 
-export function ExchangeActions({ entry, curl, control }: Props) {
+export function ExchangeActions({ entry, curl }: Props) {
+  const control = useControl()
   const { id, request, repeatable } = entry
   const { busy, failure, run } = useWorking()
   const create = (what: string, dialog: ComponentChildren) => (
     <Button small about={`from request ${id}`} onClick={() => openDialog(dialog)}>
       Create {what}
     </Button>
+  )
+  const rule = (
+    <RuleDialog
+      title="Create rule from this request"
+      begin={signal => control('POST /replies/draft', { body: { exchange: id }, signal })}
+      exchange={id}
+    />
   )
   const sendAgain = async () => {
     const sent = await control('POST /journal/{id}/again', { id })
@@ -46,7 +52,7 @@ export function ExchangeActions({ entry, curl, control }: Props) {
             Open in playground
           </Link>
         )}
-        {canBeRule(entry) && create('rule', <RuleFromExchange {...{ id, control }} />)}
+        {canBeRule(entry) && create('rule', rule)}
         {canBeRecording(entry) && create('recording', <MakeRecordingDialog id={id} />)}
         <CopyButton text={curl} what="as curl" words="Copy as curl" />
         <CopyButton text={`${location.origin}${routes.requests}?id=${id}`} what="link" words="Copy link" />
@@ -55,14 +61,6 @@ export function ExchangeActions({ entry, curl, control }: Props) {
     </>
   )
 }
-
-const RuleFromExchange = ({ id, control }: { readonly id: string; readonly control: Control }) => (
-  <RuleDialog
-    title="Create rule from this request"
-    begin={signal => control('POST /replies/draft', { body: { exchange: id }, signal })}
-    exchange={id}
-  />
-)
 
 /** Rules answer chat completions. Of Standin's own errors, only a missing rule is worth one. */
 const canBeRule = ({ endpoint, request, status, answeredBy, fault, code }: JournalEntry) =>

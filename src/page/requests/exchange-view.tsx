@@ -7,7 +7,6 @@ import { CopyButton } from '../widgets/copy-button.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { exactly } from '../widgets/moment.jsx'
 import { type Fact, Pairs } from '../widgets/pairs.jsx'
-import { useResource } from '../widgets/resource.js'
 import { Section } from '../widgets/section.jsx'
 import { callerName, count, counted, duration, size } from '../wording.js'
 import { BodyView, SHOWN, textOf } from './body-view.jsx'
@@ -15,16 +14,8 @@ import { parametersIn, type SpokenTurn, toolsIn, turnsAnswered, turnsAsked } fro
 import { DecisionView } from './decision-view.jsx'
 import { ExchangeActions } from './exchange-actions.jsx'
 
-interface ExchangeState {
-  readonly entry: JournalEntry
-  readonly curl: string
-}
-
 /** One exchange with its curl command. */
-export const useExchange = (id: string, control: Control) =>
-  useResource(signal => load(id, control, signal), [id, control])
-
-async function load(id: string, control: Control, signal: AbortSignal): Promise<ExchangeState> {
+export async function loadExchange(id: string, control: Control, signal: AbortSignal) {
   const [entry, curl] = await Promise.all([
     control('GET /journal/{id}', { id, signal }),
     control('GET /journal/{id}/curl', { id, signal }),
@@ -32,18 +23,15 @@ async function load(id: string, control: Control, signal: AbortSignal): Promise<
   return { entry, curl }
 }
 
-interface Props {
-  readonly of: ExchangeState
-  readonly control: Control
-}
+type ExchangeState = Awaited<ReturnType<typeof loadExchange>>
 
-export function ExchangeView({ of: { entry, curl }, control }: Props) {
+export function ExchangeView({ entry, curl }: ExchangeState) {
   const { request, response, upstream } = entry
   const { body } = request
   return (
     <>
       <Sender entry={entry} />
-      <ExchangeActions entry={entry} curl={curl} control={control} />
+      <ExchangeActions entry={entry} curl={curl} />
       <DecisionView entry={entry} />
       <TimingView entry={entry} />
       <Content

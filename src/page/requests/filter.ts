@@ -55,14 +55,8 @@ export function matching({ search, problems, ...filter }: Filter): (brief: Journ
   return factTest({ ...words, ...Object.fromEntries(chosen), ...(problems && { problems }) })
 }
 
-interface Words {
-  readonly words: FactFilter
-  readonly text: string | undefined
-  readonly rest: string
-}
-
 /** Splits the search into words such as `status:401` and the rest. */
-function wordsIn(search: string): Words {
+function wordsIn(search: string) {
   const words: Record<string, unknown> = {}
   let text: string | undefined
   const rest = search.replace(/(\w+):("[^"]*"|\S+)/g, (all, word: string, written: string) => {

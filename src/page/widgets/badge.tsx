@@ -25,9 +25,7 @@ export const Badges = ({ of: states }: { readonly of: readonly TonedWord[] }) =>
 )
 
 interface StatusBadgeProps {
-  /** Null if no answer came. */
   readonly status: number | null
-  /** The text shown then. */
   readonly none?: string
 }
 

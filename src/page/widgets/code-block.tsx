@@ -6,7 +6,6 @@ interface Props {
   readonly code: string
   readonly label: string
   readonly marked?: string
-  /** What the button copies, if it is not the code. */
   readonly copied?: string
 }
 

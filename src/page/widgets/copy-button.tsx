@@ -10,7 +10,6 @@ interface Props {
   readonly text: string
   /** What is copied, for screen readers: `key`, `base URL`. */
   readonly what: string
-  /** Whether to show only the icon. */
   readonly bare?: boolean
   readonly main?: boolean
   /** The label, if not `Copy`. */

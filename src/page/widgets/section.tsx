@@ -7,9 +7,7 @@ interface Props {
   /** Its name for screen readers, if the heading alone does not say it. */
   readonly label?: string
   readonly heading?: 'h2' | 'h3'
-  /** A line below the heading. */
   readonly lead?: ComponentChildren
-  /** A button at the other end of the heading's line. */
   readonly action?: ComponentChildren
   readonly children: ComponentChildren
 }
