@@ -13,14 +13,10 @@ export type DashboardApi = Client<DashboardOperations>
 const failed: ClientOptions['failed'] = ({ status, message }) =>
   status === 0 ? noAnswer() : new Failure(status, message ?? `The response (${status}) could not be read.`)
 
-/** The control API, with the key that was entered if other machines can reach the platform. */
-export const controlWith = (key: string | undefined): Control =>
-  createClient<ControlOperations>('/__standin', { bearer: () => key, failed })
-
-/** The control API for a view; recreated when the key changes. */
+/** The control API, with the key that was entered if other machines can reach the platform; recreated when the key changes. */
 export function useControl(): Control {
   const serviceKey = useServiceKey()
-  return useMemo(() => controlWith(serviceKey), [serviceKey])
+  return useMemo(() => createClient('/__standin', { bearer: () => serviceKey, failed }), [serviceKey])
 }
 
 export const dashboardApi = (bearer?: ClientOptions['bearer']): DashboardApi =>

@@ -8,15 +8,10 @@ import { Link } from '../widgets/link.jsx'
 import { Pairs } from '../widgets/pairs.jsx'
 import { Tabs } from '../widgets/tabs.jsx'
 import { duration } from '../wording.js'
-import type { AnswerOrigin, ModelAnswer } from './answer.js'
 import { codeFor } from './code.js'
+import type { AnswerOrigin, ModelAnswer } from './turns.js'
 
-interface Props {
-  readonly answer: ModelAnswer
-  readonly by: AnswerOrigin | undefined
-}
-
-export function AnswerFacts({ answer, by }: Props) {
+export function AnswerFacts({ answer, by }: { readonly answer: ModelAnswer; readonly by: AnswerOrigin | undefined }) {
   const { status, firstTokenMs, totalMs, completion } = answer
   const { usage, finishReason } = completion
   const inWords = (ms: number | undefined) => ms !== undefined && duration(ms)

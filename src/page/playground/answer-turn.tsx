@@ -7,12 +7,11 @@ import { Disclosure } from '../widgets/disclosure.jsx'
 import { TextArea } from '../widgets/fields.jsx'
 import { readable } from '../widgets/json.js'
 import { Notice } from '../widgets/states.jsx'
-import { isOver, type ModelAnswer } from './answer.js'
 import { AnswerFacts, AnswerSource, adviceFor } from './answer-facts.jsx'
 import { goTo } from './at-the-end.js'
 import type { ContentCall } from './completion.js'
 import { Said, TurnFrame } from './turn-parts.jsx'
-import { callsOf, type AnswerTurn as Turn } from './turns.js'
+import { callsOf, isOver, type ModelAnswer, type AnswerTurn as Turn } from './turns.js'
 
 interface Props {
   readonly turn: Turn

@@ -1,8 +1,8 @@
 /** Requests a completion from a model, and reports the answer as it arrives. */
 import { createParser } from 'eventsource-parser'
 import { isObject, parsed } from '../widgets/json.js'
-import { awaited, type ModelAnswer, withRaw } from './answer.js'
 import { type AnswerContent, createGatherer, saysSomething } from './completion.js'
+import { awaited, type ModelAnswer, withRaw } from './turns.js'
 
 export const CHAT = '/v1/chat/completions'
 
@@ -38,7 +38,6 @@ export async function askModel({ body, bearer, signal, onChange }: Question): Pr
 
 type Arriving = ReturnType<typeof createArriving>
 
-/** An answer that changes as it arrives. */
 function createArriving(first: ModelAnswer, onChange: Question['onChange']) {
   const beganMs = performance.now()
   let answer = first
@@ -94,7 +93,6 @@ async function readWhole(response: Response, { answer, change, over, saying }: A
   over('whole')
 }
 
-/** Decodes a body piece by piece. */
 async function* texts(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<string> {
   if (!stream) return
   const reader = stream.getReader()

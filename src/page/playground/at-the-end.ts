@@ -44,7 +44,6 @@ export function useAtTheEnd(growing: unknown) {
 
 type Place = SettingName | 'credential' | 'pastedKey'
 
-/** The id of the element for a setting. */
 export const placeOf = (place: Place) => `setting-${place}`
 
 /** Moves the focus to a setting, and opens the sections that hide it. */

@@ -43,7 +43,6 @@ export function createGatherer() {
   }
 }
 
-/** What an assistant's message in a request says. */
 export function contentIn(message: object): Content {
   const completion = completionIn({ choices: [{ index: 0, message }] })
   const [choice] = completion?.choices ?? []

@@ -1,12 +1,19 @@
 /** The conversation with a model. It goes on while another view is open, and is kept in the page's memory only. */
-import { controlWith } from '../api.js'
+import type { Control } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
 import { createShared } from '../widgets/shared.js'
-import { type AnswerOrigin, awaited, isOver, type ModelAnswer } from './answer.js'
 import { askModel, CHAT } from './ask-model.js'
 import type { OpenedRequest } from './opened.js'
 import { firstSettings, type PlaygroundSettings } from './settings.js'
-import { type AnswerTurn, messagesOf, type Turn } from './turns.js'
+import {
+  type AnswerOrigin,
+  type AnswerTurn,
+  awaited,
+  isOver,
+  type ModelAnswer,
+  messagesOf,
+  type Turn,
+} from './turns.js'
 
 /** The credential to send; `automatic` until one is chosen. */
 export type CredentialChoice = 'automatic' | 'fresh' | 'development' | 'session' | 'pasted' | 'none'
@@ -21,7 +28,7 @@ export interface Means {
   /** The request body; `undefined` if a setting is invalid. */
   bodyFor(messages: readonly object[]): object | undefined
   bearer(): Promise<string | undefined>
-  readonly serviceKey: string | undefined
+  readonly control: Control
 }
 
 const empty: Conversation = {
@@ -78,7 +85,6 @@ export const isAsked = ({ turns }: Conversation) => {
   return last?.kind === 'user' || last?.results !== undefined
 }
 
-/** Asks for this answer again. */
 export const askAgain = (id: number, means: Means) => answerTo(upTo(id), means)
 
 /** Continues with the results of an answer's tool calls. */
@@ -88,7 +94,6 @@ export function tellResults(id: number, results: readonly string[], means: Means
   if (turn?.kind === 'answer') answerTo([...turns, { ...turn, results }], means)
 }
 
-/** Changes the text of an answer. */
 export function reword(id: number, text: string): void {
   changeAnswer(id, turn => {
     const completion = { ...turn.answer.completion, text }
@@ -104,7 +109,7 @@ const upTo = (id: number | undefined) => {
 const changeAnswer = (id: number, changed: (turn: AnswerTurn) => AnswerTurn) =>
   change({ turns: shared.get().turns.map(turn => (turn.id === id && turn.kind === 'answer' ? changed(turn) : turn)) })
 
-async function answerTo(turns: readonly Turn[], { bodyFor, bearer, serviceKey }: Means): Promise<void> {
+async function answerTo(turns: readonly Turn[], { bodyFor, bearer, control }: Means): Promise<void> {
   const body = bodyFor(messagesOf(shared.get().system, turns))
   if (!body || isRunning(shared.get())) return
   const request = JSON.stringify(body)
@@ -114,7 +119,7 @@ async function answerTo(turns: readonly Turn[], { bodyFor, bearer, serviceKey }:
   change({ turns: [...turns, { kind: 'answer', id, answer: awaited(request, false) }] })
   const show = oncePerFrame((answer: ModelAnswer) => changeAnswer(id, turn => ({ ...turn, answer })))
   // Without a session, the request is sent without a credential, and the answer says so.
-  const [credential, after] = await Promise.all([bearer().catch(() => undefined), newestExchange(serviceKey)])
+  const [credential, after] = await Promise.all([bearer().catch(() => undefined), newestExchange(control)])
   const { signal } = leaving
   const answer = await askModel({ body: request, bearer: credential, signal, onChange: show.soon })
   show.now(answer)
@@ -122,7 +127,7 @@ async function answerTo(turns: readonly Turn[], { bodyFor, bearer, serviceKey }:
   if (!shared.get().turns.some(turn => turn.id === id)) return
   announce(spoken(answer))
   if (after === undefined) return
-  const by = await findAnswer({ request, completionId: answer.completion.id, after, bearer: serviceKey })
+  const by = await findAnswer({ request, completionId: answer.completion.id, after, control })
   if (by) changeAnswer(id, turn => ({ ...turn, by }))
 }
 
@@ -165,8 +170,7 @@ interface Wanted {
   readonly completionId: string
   /** The newest exchange before the question: the same request may have been sent before. */
   readonly after: string
-  /** The service key, needed to use the control API from other machines. */
-  readonly bearer: string | undefined
+  readonly control: Control
 }
 
 /** The end of a body contains the last message, which is enough to identify it. */
@@ -174,9 +178,9 @@ const TELLING = 2000
 const WAIT_MS = 250
 
 /** The id of the newest exchange, `0` if there is none. Undefined if the control API is closed to the page. */
-async function newestExchange(bearer: string | undefined): Promise<string | undefined> {
+async function newestExchange(control: Control): Promise<string | undefined> {
   try {
-    const { data } = await controlWith(bearer)('GET /journal', { query: { brief: true, limit: 1 } })
+    const { data } = await control('GET /journal', { query: { brief: true, limit: 1 } })
     return data[0]?.id ?? '0'
   } catch {
     return undefined
@@ -184,8 +188,7 @@ async function newestExchange(bearer: string | undefined): Promise<string | unde
 }
 
 /** Looks up in the journal what gave an answer. Finds nothing if the control API is closed to the page. */
-async function findAnswer({ request, completionId, after, bearer }: Wanted): Promise<AnswerOrigin | undefined> {
-  const control = controlWith(bearer)
+async function findAnswer({ request, completionId, after, control }: Wanted): Promise<AnswerOrigin | undefined> {
   const body = { method: 'POST', path: CHAT, text: request.slice(-TELLING), after, limit: 5 }
   // An exchange enters the journal when it has ended, which may be a moment after the page has read its last byte.
   for (let round = 0; round < 3; round++) {

@@ -90,7 +90,6 @@ interface EditFormProps extends Pick<Props, 'text' | 'name' | 'done' | 'onReword
   readonly onEnd: () => void
 }
 
-/** Edits the text of a turn in place. */
 function EditForm({ text, name, done, onReworded, onEnd }: EditFormProps) {
   const [written, setWritten] = useState(text)
   const form = useRef<HTMLFormElement>(null)
