@@ -103,7 +103,6 @@ export function applyTheme(): ThemeName {
   return theme
 }
 
-/** Chooses light or dark colours, or those of the system. */
 function Theme() {
   const [theme, setTheme] = useState(applyTheme)
   const change = (chosen: ThemeName) => {

@@ -113,7 +113,6 @@ export function FaultForm({ onNext, onRandom }: Props) {
   )
 }
 
-/** The condition on the request's body, if there is one. */
 function whenOf(textOf: (name: string) => string): object {
   const [model, user] = [textOf('model'), textOf('user').trim()]
   if (model === '' && user === '') return {}

@@ -41,7 +41,6 @@ const kinds: Readonly<Record<string, string>> = {
   stranger: 'Key of the live platform',
 }
 
-/** What each credential has used of its limits in the current minute. */
 function UsageTable({ used, inForce }: Limits) {
   const { requestsPerMinute, tokensPerMinute, concurrentStreams } = inForce
   const isLimited = requestsPerMinute > 0 || tokensPerMinute > 0 || concurrentStreams > 0

@@ -88,7 +88,6 @@ interface Props {
   readonly onChoose: (to: CurrentModes, mode: Mode) => void
 }
 
-/** Single endpoints with their own modes. */
 function EndpointModes({ current, reasonOf, onChoose }: Props) {
   const documented = useConfig().endpoints.map(({ method, path }) => `${method} ${path}`)
   const { mode, modes: own } = current

@@ -65,7 +65,6 @@ interface OptionFieldProps {
   readonly optional?: boolean
 }
 
-/** The field of one option. */
 export function OptionField({ option, onSettle, slider, optional = false, ...field }: OptionFieldProps) {
   const { label, hint, unit, kind, choices } = option
   if (kind === 'choice') {

@@ -18,7 +18,6 @@ const sliders = {
   jitter: { max: 1, step: 0.05 },
 }
 
-/** Named paces. */
 const presets: Readonly<Record<string, Pace>> = {
   Instant: unpaced,
   Fast: { ...unpaced, firstTokenMs: 150, tokensPerSecond: 120, jitter: 0.1 },

@@ -89,11 +89,7 @@ const overlaps = [
   { label: 'Works for 7 more days', value: 7 * DAY_S },
 ]
 
-interface RollProps extends MakeProps {
-  readonly old: ApiKeyView
-}
-
-export function RollDialog({ old, api, onMade }: RollProps) {
+export function RollDialog({ old, api, onMade }: MakeProps & { readonly old: ApiKeyView }) {
   const [overlap, setOverlap] = useState(0)
   return (
     <Confirm

@@ -2,8 +2,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
+import { UsePanel } from '../connect/connect-view.jsx'
 import { forgetKey, setFreshKey } from '../connect/fresh-key.jsx'
-import { UsePanel } from '../connect/use-panel.jsx'
 import { useUserApi } from '../session/session.jsx'
 import { RequireUser } from '../session/sign-in.jsx'
 import { Badge, type Tone } from '../widgets/badge.jsx'
@@ -11,10 +11,9 @@ import { Button } from '../widgets/button.jsx'
 import { ask, forgetDialog, openDialog } from '../widgets/dialog.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { EVERY_MS, useResource } from '../widgets/resource.js'
-import { Section } from '../widgets/section.jsx'
 import { Empty, Shown } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
-import { View } from '../widgets/view.jsx'
+import { Section, View } from '../widgets/view.jsx'
 import { CreateDialog, RollDialog, SecretDialog } from './key-dialogs.jsx'
 
 export function KeysView() {
@@ -116,7 +115,6 @@ interface KeyTableProps {
   readonly onRevoked: () => void
 }
 
-/** API keys of one user, and revoking them. */
 export function KeyTable({ keys, more, revoke, onRevoked, ...table }: KeyTableProps) {
   const askToRevoke = ({ id, name, start }: ApiKeyView) =>
     ask({

@@ -13,7 +13,6 @@ import { useResource } from '../widgets/resource.js'
 import { FailureNote, Notice, Waiting } from '../widgets/states.jsx'
 import { RuleText, useProblems } from './rule-text.jsx'
 
-/** A text to begin with. */
 interface RuleBegun {
   readonly yaml: string
   readonly name?: string
@@ -147,12 +146,7 @@ const places: readonly { readonly value: Place['kind']; readonly label: string }
   { value: 'run time', label: 'In memory, until Standin stops' },
 ]
 
-interface PlaceProps {
-  readonly place: Place
-  readonly onChange: (place: Place) => void
-}
-
-function PlaceFields({ place, onChange }: PlaceProps) {
+function PlaceFields({ place, onChange }: { readonly place: Place; readonly onChange: (place: Place) => void }) {
   const control = useControl()
   // Without an answer, the files that are there are not offered.
   const { value: { data: files = [] } = {} } = useResource(

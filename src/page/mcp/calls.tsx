@@ -7,9 +7,9 @@ import { Link } from '../widgets/link.jsx'
 import { List } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { EVERY_MS, useResource } from '../widgets/resource.js'
-import { Section } from '../widgets/section.jsx'
 import { Empty } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
+import { Section } from '../widgets/view.jsx'
 import { responseIn } from './client.js'
 
 type ToolCall = ReturnType<typeof callIn>[number]

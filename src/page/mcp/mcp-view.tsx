@@ -7,10 +7,9 @@ import { CredentialField, useCredential, useOwner } from '../playground/credenti
 import { useAddress } from '../routing.js'
 import { Link } from '../widgets/link.jsx'
 import { type Resource, useResource } from '../widgets/resource.js'
-import { Section } from '../widgets/section.jsx'
 import { Empty, Shown } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
-import { View } from '../widgets/view.jsx'
+import { Section, View } from '../widgets/view.jsx'
 import { type ListedTool, listTools } from './client.js'
 import { ToolSections } from './tool-sections.jsx'
 

@@ -6,8 +6,8 @@ import { Disclosure } from '../widgets/disclosure.jsx'
 import { Field, NumberField, Select, TextArea } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
 import { indented, isObject, valueWritten } from '../widgets/json.js'
-import { Section } from '../widgets/section.jsx'
 import { Notice } from '../widgets/states.jsx'
+import { Section } from '../widgets/view.jsx'
 import { LastCalls, useCalls } from './calls.jsx'
 import { callTool, type ListedTool, type McpAddress } from './client.js'
 
@@ -32,11 +32,7 @@ export function ToolSections({ tool, server }: Props) {
   )
 }
 
-interface CallFormProps extends Props {
-  readonly onCalled: () => void
-}
-
-function CallForm({ tool: { name, inputSchema }, server, onCalled }: CallFormProps) {
+function CallForm({ tool: { name, inputSchema }, server, onCalled }: Props & { readonly onCalled: () => void }) {
   const fields = fieldsOf(inputSchema)
   const [written, setWritten] = useState(() => firstWritten(fields))
   const [result, setResult] = useState<Readonly<Record<string, unknown>>>()
@@ -97,12 +93,10 @@ interface ToolField {
   readonly initial: string
 }
 
-/** What is written in each field. */
 type Written = ReadonlyMap<string, string>
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** One field for each property. */
 function fieldsOf({ properties, required }: Schema): readonly ToolField[] {
   const needed = Array.isArray(required) ? required : []
   const all = isObject(properties) ? Object.entries(properties) : []

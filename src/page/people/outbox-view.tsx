@@ -76,13 +76,8 @@ function useArrivals(messages: readonly SentMessage[] | undefined): void {
   }, [messages])
 }
 
-interface MessagesProps {
-  readonly of: readonly SentMessage[]
-  readonly isNewest: boolean
-}
-
 /** While the pointer or the focus is in the list, nothing is put above what is being read. */
-function Messages({ of: messages, isNewest }: MessagesProps) {
+function Messages({ of: messages, isNewest }: { readonly of: readonly SentMessage[]; readonly isNewest: boolean }) {
   const [isUsed, setUsed] = useState(false)
   const shown = useRef(messages)
   if (!isUsed || !isNewest) shown.current = messages

@@ -15,10 +15,9 @@ import { changesBetween, indented, objectWritten } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { EVERY_MS, useResource } from '../widgets/resource.js'
-import { Section } from '../widgets/section.jsx'
 import { Empty, Shown } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
-import { goOnFromHeading, View } from '../widgets/view.jsx'
+import { goOnFromHeading, Section, View } from '../widgets/view.jsx'
 import { useAdmin } from './admin.js'
 import { UserActions } from './user-actions.jsx'
 import { nameOf, States } from './user-states.jsx'
@@ -53,7 +52,20 @@ export function UserView({ id }: { readonly id: string }) {
       <DeveloperOnly of={found}>
         {user =>
           user ? (
-            <Sections of={user} onChanged={reload} />
+            <>
+              <Section title="Account">
+                <Account key={user.id} of={user} onChanged={reload} />
+              </Section>
+              <Sessions of={user} onChanged={reload} />
+              <Keys of={user} />
+              <Section title="Requests">
+                <p>
+                  <Link to={`${routes.requests}?credential=${encodeURIComponent(user.email || user.id)}`}>
+                    Requests of this user
+                  </Link>
+                </p>
+              </Section>
+            </>
           ) : (
             <Empty title="There is no such user">The user was deleted, or the address of this page is wrong.</Empty>
           )
@@ -67,23 +79,6 @@ interface Props {
   readonly of: ListedUser
   readonly onChanged: () => void
 }
-
-const Sections = ({ of: user, onChanged }: Props) => (
-  <>
-    <Section title="Account">
-      <Account key={user.id} of={user} onChanged={onChanged} />
-    </Section>
-    <Sessions of={user} onChanged={onChanged} />
-    <Keys of={user} />
-    <Section title="Requests">
-      <p>
-        <Link to={`${routes.requests}?credential=${encodeURIComponent(user.email || user.id)}`}>
-          Requests of this user
-        </Link>
-      </p>
-    </Section>
-  </>
-)
 
 const formOf = (user: ListedUser) => ({
   ...{ email: user.email, phone: user.phone, role: user.role, password: '' },

@@ -53,7 +53,6 @@ function AllRecordings() {
 
 type ReadRecording = Exclude<ListedRecording, { problem: string }>
 
-/** A fact of a recording that can be read. */
 const fact = (of: (recording: ReadRecording) => ComponentChildren) => (recording: ListedRecording) =>
   'problem' in recording ? '' : of(recording)
 
@@ -95,7 +94,6 @@ function statesOf(recording: ListedRecording): readonly TonedWord[] {
 /** Browsers get slow with more text on a page. */
 const LONGEST_SHOWN = 200_000
 
-/** One recording, as in its file. */
 function OneRecording({ file }: { readonly file: string }) {
   const control = useControl()
   const loaded = useResource(

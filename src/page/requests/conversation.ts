@@ -52,7 +52,6 @@ function streamed(text: string): unknown {
 const turnOf = (message: unknown) => ({
   role: words(field(message, 'role')) || 'unknown',
   text: contentOf(field(message, 'content')) || words(field(message, 'refusal')),
-  /** With the arguments as sent. */
   calls: callsIn(field(message, 'tool_calls')),
 })
 

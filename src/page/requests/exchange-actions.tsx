@@ -1,25 +1,22 @@
 /** What can be done with an exchange. Only what works for this one is shown. */
 import type { ComponentChildren } from 'preact'
-import { playgroundWith, routes } from '../../dashboard/routes.js'
+import { useState } from 'preact/hooks'
+import { playgroundWith, recordingAt, routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
+import type { ExistingPolicy } from '../../recordings/operations.js'
 import { useControl } from '../api.js'
-import { MakeRecordingDialog } from '../make/make-recording.jsx'
 import { RuleDialog } from '../make/rule-editor.jsx'
 import { navigate } from '../routing.js'
 import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
-import { openDialog } from '../widgets/dialog.jsx'
-import { useWorking } from '../widgets/form.jsx'
+import { Dialog, Done, openDialog } from '../widgets/dialog.jsx'
+import { RadioGroup } from '../widgets/fields.jsx'
+import { Form, useWorking } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
-import { FailureNote } from '../widgets/states.jsx'
+import { FailureNote, Notice } from '../widgets/states.jsx'
 import { turnsAsked } from './conversation.js'
 
-interface Props {
-  readonly entry: JournalEntry
-  readonly curl: string
-}
-
-export function ExchangeActions({ entry, curl }: Props) {
+export function ExchangeActions({ entry, curl }: { readonly entry: JournalEntry; readonly curl: string }) {
   const control = useControl()
   const { id, request, repeatable } = entry
   const { busy, failure, run } = useWorking()
@@ -77,3 +74,51 @@ const canBeRecording = ({ endpoint, status, error, fault, complete }: JournalEnt
   error === null &&
   !fault?.isSpoilt &&
   complete
+
+const choices: readonly { readonly value: ExistingPolicy; readonly label: string }[] = [
+  { value: 'refuse', label: 'Keep it and tell me' },
+  { value: 'replace', label: 'Replace it' },
+  { value: 'append', label: 'Add this one, to be played after it' },
+]
+
+/** Saves the answer to a request on disk. `id` is that of the exchange. */
+function MakeRecordingDialog({ id }: { readonly id: string }) {
+  const control = useControl()
+  const [existing, setExisting] = useState<ExistingPolicy>('refuse')
+  const [file, setFile] = useState<string>()
+  return (
+    <Dialog title="Create recording from this request">
+      {close =>
+        file === undefined ? (
+          <Form
+            send="Create recording"
+            onSend={async () => {
+              setFile((await control('POST /recordings', { body: { exchange: id, existing } })).file)
+            }}
+            said="The recording was saved."
+            beside={<Button onClick={close}>Cancel</Button>}
+          >
+            <p>The request and its answer are saved to a file, without their secrets. Replay then answers with it.</p>
+            <RadioGroup
+              label="If this request is recorded already"
+              value={existing}
+              onChange={setExisting}
+              options={choices}
+            />
+          </Form>
+        ) : (
+          <>
+            <Notice tone="good">
+              <p class="long-name">
+                Saved to <Link to={recordingAt(file)}>{file}</Link>.
+              </p>
+            </Notice>
+            <div class="form-buttons row">
+              <Done onClick={close} />
+            </div>
+          </>
+        )
+      }
+    </Dialog>
+  )
+}

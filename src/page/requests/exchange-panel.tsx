@@ -95,13 +95,8 @@ function Step({ to, shortcut, children }: StepProps) {
   )
 }
 
-interface GoneProps {
-  readonly why: string
-  readonly brief: JournalBrief | undefined
-}
-
 /** An exchange that the journal does not have: shows what the list still knows. */
-function Gone({ why, brief }: GoneProps) {
+function Gone({ why, brief }: { readonly why: string; readonly brief: JournalBrief | undefined }) {
   return (
     <>
       <Notice tone="care">{why}</Notice>

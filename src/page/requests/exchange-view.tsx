@@ -7,14 +7,13 @@ import { CopyButton } from '../widgets/copy-button.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { exactly } from '../widgets/moment.jsx'
 import { type Fact, Pairs } from '../widgets/pairs.jsx'
-import { Section } from '../widgets/section.jsx'
+import { Section } from '../widgets/view.jsx'
 import { callerName, count, counted, duration, size } from '../wording.js'
 import { BodyView, SHOWN, textOf } from './body-view.jsx'
 import { parametersIn, type SpokenTurn, toolsIn, turnsAnswered, turnsAsked } from './conversation.js'
 import { DecisionView } from './decision-view.jsx'
 import { ExchangeActions } from './exchange-actions.jsx'
 
-/** One exchange with its curl command. */
 export async function loadExchange(id: string, control: Control, signal: AbortSignal) {
   const [entry, curl] = await Promise.all([
     control('GET /journal/{id}', { id, signal }),
@@ -66,7 +65,6 @@ export function ExchangeView({ entry, curl }: ExchangeState) {
   )
 }
 
-/** When it was sent, and by whom. */
 const Sender = ({ entry }: Pick<ExchangeState, 'entry'>) => (
   <p class="quiet">
     <time dateTime={entry.at}>{exactly(entry.at)}</time>, caller: <bdi>{callerName(entry)}</bdi>
@@ -102,7 +100,6 @@ interface ContentProps {
   readonly facts?: readonly Fact[]
 }
 
-/** Headers and body of a request or a response. */
 function Content({ title, of: { headers, body, bytes, truncated }, turns, none, hint, facts = [] }: ContentProps) {
   const named = Object.entries(headers)
   const copy = body !== undefined && <CopyButton text={textOf(body)} what={`${title.toLowerCase()} body`} />

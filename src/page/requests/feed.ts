@@ -12,11 +12,9 @@ export interface FeedReader {
   tick(tick: Tick): void
   /** The requests of a scope, or all of them, were deleted. */
   cleared(of: { readonly scope?: string }): void
-  /** The connection was lost or refused. */
   lost(failure: Failure): void
 }
 
-/** How many exchanges are loaded when the page opens. */
 const FIRST = 500
 const AGAIN_MS = 1000
 /** The server sends a tick every second. After this long without data, the connection counts as dead. */
@@ -35,7 +33,6 @@ export async function followJournal(control: Control, reader: FeedReader, leavin
 
 export const isRefusal = ({ status }: Failure) => status === 401 || status === 403
 
-/** Resolves with the reason why it ended. */
 async function followOnce(control: Control, reader: FeedReader, leaving: AbortSignal): Promise<Failure> {
   const silent = new AbortController()
   let patience = setTimeout(() => silent.abort(), SILENT_MS)

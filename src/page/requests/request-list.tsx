@@ -198,7 +198,6 @@ const NARROW_ROW_PX = 54
 /** The rows from `first` to before `last`. `isAway`: the top of the list is out of view. */
 const atFirst = { first: 0, last: 40, rowPx: ROW_PX, isNarrow: false, isAway: false }
 
-/** Which rows of a long list are visible at the current scroll position. */
 function useWindow(list: RefObject<HTMLElement | null>) {
   const [window, setWindow] = useState(atFirst)
   // Before anything is painted, so that a narrow list does not begin with columns.

@@ -84,7 +84,6 @@ interface TimeBarProps {
   readonly scaleMs: number
 }
 
-/** The width of the drawing in its own units. */
 const WIDTH = 1000
 
 /** The duration of a response as a bar: the wait for the headers, the rest, and a mark for each piece. */

@@ -10,7 +10,6 @@ import { createHistory } from './history.js'
 
 /** Updates at most ten times a second; more would not be visible. */
 const SHOWN_EVERY_MS = 100
-/** The chart covers two minutes. */
 export const MOST_TICKS = 120
 
 export interface LiveList {

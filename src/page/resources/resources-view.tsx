@@ -130,7 +130,6 @@ interface EditProps {
   readonly onDone: () => void
 }
 
-/** A row, written as JSON. */
 function EditDialog({ path: resource, row, onDone }: EditProps) {
   const control = useControl()
   const initial = row ? indented(row.row) : '{}'

@@ -76,7 +76,17 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
     return () => stop()
   }, [auth])
 
-  // Another tab may find that the session is over. The client itself only tells of a sign-out.
+  useEndInAnotherTab(lose)
+  const access = useMemo(() => accessTo(auth, hadSession, lose), [auth])
+  // The clock may have been moved.
+  const check = useMemo(() => () => void (hadSession.current && access.renew()), [access])
+  useConfigChanges(check)
+
+  return <Context.Provider value={{ ...access, session }}>{children}</Context.Provider>
+}
+
+/** Calls `lose` when another tab has found that the session is over. The client itself only tells of a sign-out. */
+function useEndInAnotherTab(lose: () => Promise<void>): void {
   useEffect(() => {
     const removed = ({ key, newValue }: StorageEvent) => {
       if (key === STORAGE_KEY && newValue === null) void lose()
@@ -84,13 +94,6 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
     addEventListener('storage', removed)
     return () => removeEventListener('storage', removed)
   }, [])
-
-  const access = useMemo(() => accessTo(auth, hadSession, lose), [auth])
-  // The clock may have been moved.
-  const check = useMemo(() => () => void (hadSession.current && access.renew()), [access])
-  useConfigChanges(check)
-
-  return <Context.Provider value={{ ...access, session }}>{children}</Context.Provider>
 }
 
 /** What can be done with the session of a client. `lose` ends a session that the backend does not accept. */

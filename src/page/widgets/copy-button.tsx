@@ -3,7 +3,6 @@ import { useEffect, useState } from 'preact/hooks'
 import { announce } from './announcer.jsx'
 import { Icon } from './icon.jsx'
 
-/** How long the confirmation is shown. */
 const SAID_MS = 2000
 
 interface Props {

@@ -4,7 +4,6 @@ import { useId, useState } from 'preact/hooks'
 import { Button } from './button.jsx'
 import { useFieldError } from './form.jsx'
 
-/** What all fields have in common. */
 interface FieldBase {
   readonly label: string
   readonly id?: string | undefined
@@ -68,7 +67,6 @@ interface FieldProps extends FieldBase {
   readonly beside?: ComponentChildren
 }
 
-/** One line of text. */
 export function Field({ label, hint, error, bare, id, name, value, onChange, ...input }: FieldProps) {
   const { type = 'text', required = true, autocomplete = 'off', beside, ...more } = input
   return (
@@ -122,7 +120,6 @@ interface TextAreaProps extends FieldBase {
   readonly onPaste?: (event: ClipboardEvent) => void
 }
 
-/** Several lines of text or code. */
 export function TextArea({ label, hint, error, bare, id, name, value, onChange, code, ...area }: TextAreaProps) {
   const { rows = 3, ...more } = area
   return (
@@ -295,7 +292,6 @@ interface CheckboxProps {
   readonly onChange: (value: boolean) => void
 }
 
-/** A choice between yes and no. */
 export function Checkbox({ label, value, onChange }: CheckboxProps) {
   return (
     <label class="choice">

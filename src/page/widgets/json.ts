@@ -2,7 +2,6 @@
 import { createParser } from 'eventsource-parser'
 import { Failure } from '../failure.js'
 
-/** A value as indented JSON. */
 export const indented = (value: unknown): string => JSON.stringify(value, null, 2) ?? ''
 
 /** The value of a text; undefined if it is not JSON. */

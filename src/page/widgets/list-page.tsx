@@ -1,7 +1,7 @@
 /** A page with a list: search, table, pages, row actions, and what is shown when there is nothing. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId } from 'preact/hooks'
-import { type PagedSearch, useSearch } from '../search.js'
+import { useEffect, useId, useMemo, useState } from 'preact/hooks'
+import { navigate, useAddress } from '../routing.js'
 import { counted } from '../wording.js'
 import { announce } from './announcer.jsx'
 import { Button } from './button.jsx'
@@ -10,6 +10,40 @@ import { EVERY_MS, type Resource, useResource } from './resource.js'
 import { Empty } from './states.jsx'
 import { Table, type TableProps } from './table.jsx'
 import { View } from './view.jsx'
+
+const LIMIT = 20
+/** The search waits until the user stops typing. */
+const SETTLE_MS = 150
+
+type PagedSearch = ReturnType<typeof useSearch>
+
+/** `route` is the address of the list, which may have a query of its own. */
+function useSearch(route: string) {
+  const { query: address } = useAddress()
+  const words = address.get('search') ?? ''
+  const page = Math.max(1, Math.floor(Number(address.get('page'))) || 1)
+  const offset = (page - 1) * LIMIT
+  const go = (words: string, page: number, replace: boolean) => {
+    const [path, own] = route.split('?')
+    const next = new URLSearchParams(own)
+    if (words) next.set('search', words)
+    if (page > 1) next.set('page', String(page))
+    navigate(`${path}${next.size > 0 ? `?${next}` : ''}`, { replace })
+  }
+  const [settled, setSettled] = useState(words)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(words), SETTLE_MS)
+    return () => clearTimeout(timer)
+  }, [words])
+  const query = useMemo(() => ({ search: settled, limit: LIMIT, offset }), [settled, offset])
+  return {
+    words,
+    /** For the list, updated a moment after the last key press. */
+    query,
+    setWords: (words: string) => go(words, 1, true),
+    move: (offset: number) => go(words, offset / LIMIT + 1, false),
+  }
+}
 
 interface Page<Row> {
   readonly data: readonly Row[]
@@ -143,7 +177,6 @@ interface PagerProps {
   readonly onMove: (offset: number) => void
 }
 
-/** Moves through a list page by page. */
 function Pager({ offset, limit, total, onMove }: PagerProps) {
   if (total <= limit && offset === 0) return null
   const last = Math.min(offset + limit, total)

@@ -31,7 +31,6 @@ interface FailureNoteProps {
   readonly retry?: () => void
 }
 
-/** What failed, if something has. */
 export function FailureNote({ failure, retry }: FailureNoteProps) {
   if (!failure) return null
   return (
