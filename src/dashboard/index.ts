@@ -8,7 +8,7 @@ import { methodNotAllowed, missingCredential, notFound, pageNotBuilt, wrongKind 
 import { DASHBOARD } from '../core/paths.js'
 import { type Admit, createOperationsRouter } from '../http/operations-router.js'
 import type { Identify } from '../keys/identify.js'
-import { type DashboardApiParts, dashboardOperations } from './operations.js'
+import { type ConfigJson, type DashboardApiParts, dashboardOperations } from './operations.js'
 import { routes } from './routes.js'
 
 type DashboardParts = DashboardApiParts & { readonly identify: Identify }
@@ -54,13 +54,8 @@ function unreadablePath(error: unknown, _request: Request, _response: Response, 
 // Not import.meta.dirname: jest 29 has none.
 const folder = fileURLToPath(new URL('../../dist/dashboard', import.meta.url))
 
-interface Addresses {
-  readonly url: string
-  readonly auth_url: string
-}
-
-/** Serves the page and what it loads, as the build left them. `addresses` is asked each time, since a reload may change them. */
-function createPageFiles(addresses: () => Promise<Addresses>): Router {
+/** Serves the page and what it loads, as the build left them. `config` is asked each time, since a reload may change it. */
+function createPageFiles(config: DashboardParts['config']): Router {
   const router = Router()
   const paths = Object.values(routes).map(route => route.slice(DASHBOARD.length) || '/')
   const sendPage = async (request: Request, response: Response, status = 200) => {
@@ -71,7 +66,7 @@ function createPageFiles(addresses: () => Promise<Addresses>): Router {
     if (gzip) response.set('content-encoding', 'gzip')
     response
       .status(status)
-      .set('content-security-policy', policy(await addresses()))
+      .set('content-security-policy', policy(await config()))
       .vary('accept-encoding')
       .type('html')
       .send(html)
@@ -79,7 +74,9 @@ function createPageFiles(addresses: () => Promise<Addresses>): Router {
   router
     .route(paths)
     .get((request, response) => sendPage(request, response))
-    .all(only('GET', 'HEAD'))
+    .all(({ method }) => {
+      throw methodNotAllowed(method, ['GET', 'HEAD'])
+    })
   router.use('/assets', toCompressed, express.static(path.join(folder, 'assets'), { index: false, setHeaders }))
   // A person gets a page with a way back, a script the documented error.
   router.get(/^/, (request, response, next) =>
@@ -109,7 +106,7 @@ function setHeaders(response: ServerResponse, file: string): void {
 }
 
 /** Nothing runs, loads or connects but what is ours; an auth backend elsewhere is let in by its origin. */
-function policy({ url, auth_url }: Addresses): string {
+function policy({ url, auth_url }: ConfigJson): string {
   const { origin } = new URL(auth_url)
   return [
     "default-src 'none'",
@@ -122,10 +119,3 @@ function policy({ url, auth_url }: Addresses): string {
     "base-uri 'none'",
   ].join('; ')
 }
-
-/** A handler for every method that no other one took: throws a 405 that names those of this path. */
-const only =
-  (...allowed: readonly string[]) =>
-  ({ method }: { readonly method: string }): never => {
-    throw methodNotAllowed(method, allowed)
-  }

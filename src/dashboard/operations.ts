@@ -37,12 +37,12 @@ const config = object({
 /** What the page has to know before anyone signs in. Secrets are not in it: they are in the terminal. */
 export type ConfigJson = Of<typeof config>
 
-interface ConfigParts {
+export type DashboardApiParts = Parameters<typeof keyOperations>[0] & {
   /** Asked each time, since a reload may change it. `isLocal`: the request came over loopback, and to a name of this machine. */
   readonly config: (isLocal?: boolean) => Promise<ConfigJson>
 }
 
-const configOperations = ({ config: current }: ConfigParts) => ({
+export const dashboardOperations = (parts: DashboardApiParts) => ({
   getConfig: operation({
     at: 'GET /config',
     does: 'Returns what the page needs before anyone signs in.',
@@ -50,14 +50,8 @@ const configOperations = ({ config: current }: ConfigParts) => ({
     returns: config,
     answer: 'Addresses, the public key, and what can be asked.',
     run: ({ headers: { host = '' }, remoteAddress }) =>
-      current(isLoopback(remoteAddress ?? '') && isLoopback(host.replace(/:\d*$/, ''))),
+      parts.config(isLoopback(remoteAddress ?? '') && isLoopback(host.replace(/:\d*$/, ''))),
   }),
-})
-
-export type DashboardApiParts = ConfigParts & Parameters<typeof keyOperations>[0]
-
-export const dashboardOperations = (parts: DashboardApiParts) => ({
-  ...configOperations(parts),
   ...keyOperations(parts),
 })
 

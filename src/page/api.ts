@@ -1,6 +1,6 @@
 /** The two APIs as the page calls them: every operation by method and path, with its declared types. */
 import { useMemo } from 'preact/hooks'
-import { type Client, createClient } from '../api/client.js'
+import { type Client, type ClientOptions, createClient } from '../api/client.js'
 import type { DashboardOperations } from '../dashboard/operations.js'
 import type { ControlOperations } from '../http/operations.js'
 import { Failure, noAnswer } from './failure.js'
@@ -9,27 +9,15 @@ import { useServiceKey } from './widgets/developer-only.jsx'
 export type Control = Client<ControlOperations>
 export type DashboardApi = Client<DashboardOperations>
 
-interface Failed {
-  readonly status: number
-  readonly message: string | undefined
-}
-
 /** Uses the server's own message if there is one. */
-function failed({ status, message }: Failed): Failure {
-  return status === 0 ? noAnswer() : new Failure(status, message ?? `The response (${status}) could not be read.`)
-}
+const failed: ClientOptions['failed'] = ({ status, message }) =>
+  status === 0 ? noAnswer() : new Failure(status, message ?? `The response (${status}) could not be read.`)
 
-/** The control API, with the key that was entered if other machines can reach the platform. */
-export const controlWith = (key: string | undefined): Control =>
-  createClient<ControlOperations>('/__standin', { bearer: () => key, failed })
-
-/** The control API for a view; recreated when the key changes. */
+/** The control API, with the key that was entered if other machines can reach the platform; recreated when the key changes. */
 export function useControl(): Control {
   const serviceKey = useServiceKey()
-  return useMemo(() => controlWith(serviceKey), [serviceKey])
+  return useMemo(() => createClient('/__standin', { bearer: () => serviceKey, failed }), [serviceKey])
 }
 
-type Bearer = () => string | undefined | Promise<string | undefined>
-
-export const dashboardApi = (bearer: Bearer = () => undefined): DashboardApi =>
+export const dashboardApi = (bearer?: ClientOptions['bearer']): DashboardApi =>
   createClient<DashboardOperations>('/dashboard/api', { bearer, failed })

@@ -35,16 +35,15 @@ export function App() {
     if (!isAnswering) reload()
   }, [isAnswering, reload])
   const view = viewAt(useAddress().path)
-  const shown = useView(view)
+  const { Content, isFailed } = useView(view)
   if (!config) return failure ? <FailureNote failure={failure} retry={reload} /> : <Skeleton />
   return (
     <ConfigProvider value={config}>
       <SessionProvider>
         <WatchFreshKey />
         <Frame view={view}>
-          {shown.kind === 'ready' && <shown.Content key={view} />}
-          {shown.kind === 'loading' && <Waiting />}
-          {shown.kind === 'failed' && <FailureNote failure={notLoaded()} retry={() => location.reload()} />}
+          {isFailed && <FailureNote failure={notLoaded()} retry={() => location.reload()} />}
+          {Content ? <Content key={view} /> : !isFailed && <Waiting />}
         </Frame>
         <OpenDialog />
         <Announcer />

@@ -17,6 +17,11 @@ export class Failure extends Error {
 export const NOT_RUNNING = 'Standin isn’t running. Restart it and this page will reconnect.'
 export const noAnswer = () => new Failure(0, NOT_RUNNING)
 
+/** For a fetch that is rejected. */
+export function unanswered(): never {
+  throw noAnswer()
+}
+
 export const notLoaded = () =>
   new Failure(0, 'This view could not be loaded. Standin may have stopped, or may have been rebuilt. Reload the page.')
 

@@ -4,13 +4,15 @@ import { useEffect, useId, useState } from 'preact/hooks'
 import { routes, type View } from '../dashboard/routes.js'
 import { useConfig } from './config.jsx'
 import { NOT_RUNNING } from './failure.js'
-import { AccountMenu } from './session/account-menu.jsx'
+import { navigate } from './routing.js'
+import { useSession } from './session/session.jsx'
 import { useUnseenMessages } from './unseen.js'
 import { Select } from './widgets/fields.jsx'
+import { useWorking } from './widgets/form.jsx'
 import { Icon, type IconName } from './widgets/icon.jsx'
 import { Link } from './widgets/link.jsx'
 import { useIsAnswering } from './widgets/resource.js'
-import { Notice } from './widgets/states.jsx'
+import { FailureNote, Notice } from './widgets/states.jsx'
 
 interface Props {
   /** Undefined for an address without a view. */
@@ -101,7 +103,6 @@ export function applyTheme(): ThemeName {
   return theme
 }
 
-/** Chooses light or dark colours, or those of the system. */
 function Theme() {
   const [theme, setTheme] = useState(applyTheme)
   const change = (chosen: ThemeName) => {
@@ -164,43 +165,75 @@ interface PlaceGroupProps extends Pick<Props, 'view'> {
 
 function PlaceGroup({ name, view, unseen }: PlaceGroupProps) {
   const id = name === '' ? undefined : `places-${name}`
-  const links = (
-    <ul aria-labelledby={id}>
-      {namesOf(groups[name] ?? {}).map(([place, name]) => (
-        <li key={place}>
-          <PlaceLink {...{ place, name }} isCurrent={place === view} unseen={place === 'outbox' ? unseen : 0} />
-        </li>
-      ))}
-    </ul>
-  )
-  if (id === undefined) return links
   return (
     <div>
-      <p class="places-head quiet small" id={id}>
-        {name}
-      </p>
-      {links}
+      {id && (
+        <p class="places-head quiet small" id={id}>
+          {name}
+        </p>
+      )}
+      <ul aria-labelledby={id}>
+        {namesOf(groups[name] ?? {}).map(([place, name]) => (
+          <li key={place}>
+            <Link to={routes[place]} class="place item" current={place === view}>
+              <Icon name={place} />
+              {name}
+              {place === 'outbox' && unseen > 0 && (
+                <span class="place-count small">
+                  {unseen}
+                  <span class="unseen"> new</span>
+                </span>
+              )}
+            </Link>
+          </li>
+        ))}
+      </ul>
     </div>
   )
 }
 
-interface PlaceLinkProps {
-  readonly place: PlaceName
-  readonly name: string
-  readonly isCurrent: boolean
-  /** How much there is that was not looked at. */
-  readonly unseen: number
+const MENU = 'account-menu'
+
+/** The signed-in user and a sign-out button; a sign-in link for others. */
+function AccountMenu() {
+  const { session } = useSession()
+  return (
+    <div class="account">
+      {session.kind === 'signed-out' && (
+        <Link to={routes.signIn} class="item">
+          <Icon name="account" />
+          <span class="grow cut">Sign in</span>
+        </Link>
+      )}
+      {session.kind === 'user' && <UserMenu email={session.email} />}
+    </div>
+  )
 }
 
-const PlaceLink = ({ place, name, isCurrent, unseen }: PlaceLinkProps) => (
-  <Link to={routes[place]} class="place item" current={isCurrent}>
-    <Icon name={place} />
-    {name}
-    {unseen > 0 && (
-      <span class="place-count small">
-        {unseen}
-        <span class="unseen"> new</span>
-      </span>
-    )}
-  </Link>
-)
+function UserMenu({ email }: { readonly email: string }) {
+  const { signOut } = useSession()
+  const { failure, run } = useWorking()
+  const leave = async () => {
+    await signOut()
+    navigate(routes.signIn)
+  }
+  return (
+    <>
+      <button type="button" class="item" popoverTarget={MENU} aria-label={`Account: ${email}`}>
+        <Icon name="account" />
+        <span class="grow cut">{email}</span>
+        <Icon name="chevron" />
+      </button>
+      <div id={MENU} popover="auto" class="menu">
+        <p class="menu-head quiet">
+          Signed in as <strong class="ink">{email}</strong>
+        </p>
+        <FailureNote failure={failure} />
+        <button type="button" class="item" onClick={() => run(leave)}>
+          <Icon name="leave" />
+          Sign out
+        </button>
+      </div>
+    </>
+  )
+}

@@ -40,10 +40,8 @@ async function loadTheRest(): Promise<void> {
   for (const view of Object.keys(later) as View[]) await load(view)
 }
 
-type Loading = { readonly kind: 'ready'; readonly Content: ComponentType } | { readonly kind: 'loading' | 'failed' }
-
 /** `undefined` stands for an address without a view. */
-export function useView(view: View | undefined): Loading {
+export function useView(view: View | undefined) {
   const [, setLoaded] = useState<View>()
   const [failed, setFailed] = useState<View>()
   useEffect(() => {
@@ -58,6 +56,5 @@ export function useView(view: View | undefined): Loading {
     )
   }, [view])
   const Content = view ? there[view] : NotFound
-  if (Content) return { kind: 'ready', Content }
-  return { kind: failed === view ? 'failed' : 'loading' }
+  return { Content, isFailed: !Content && failed === view }
 }

@@ -23,15 +23,11 @@ export function size(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
-const grouped = new Intl.NumberFormat('en')
-
 /** `1,012`. */
-export const count = (many: number) => grouped.format(many)
-
-const compact = new Intl.NumberFormat('en', { notation: 'compact' })
+export const count = new Intl.NumberFormat('en').format
 
 /** `812`, `1.2K`, `250K`. */
-export const countInShort = (many: number) => compact.format(many)
+export const countInShort = new Intl.NumberFormat('en', { notation: 'compact' }).format
 
 /** `1 request`, `1,012 requests`. */
 export const counted = (many: number, one: string) => `${count(many)} ${one}${many === 1 ? '' : 's'}`

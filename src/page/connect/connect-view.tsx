@@ -1,15 +1,17 @@
 /** How to connect an app: addresses, example code, endpoints, models. */
+import type { ComponentChildren } from 'preact'
 import type { ConfigJson } from '../../dashboard/operations.js'
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
+import { CodeBlock } from '../widgets/code-block.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { Link } from '../widgets/link.jsx'
 import { type Fact, Pairs } from '../widgets/pairs.jsx'
-import { Section } from '../widgets/section.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
-import { View } from '../widgets/view.jsx'
-import { PLACEHOLDER } from './snippets.js'
-import { UsePanel } from './use-panel.jsx'
+import { Tabs } from '../widgets/tabs.jsx'
+import { Section, View } from '../widgets/view.jsx'
+import { useFreshKey } from './fresh-key.jsx'
+import { PLACEHOLDER, snippetsFor } from './snippets.js'
 
 export function ConnectView() {
   const { endpoints, models, development_key } = useConfig()
@@ -49,7 +51,6 @@ export function ConnectView() {
   )
 }
 
-/** The addresses and keys an app needs. */
 function Addresses() {
   const { url, auth_url, anon_key } = useConfig()
   const facts = [
@@ -80,9 +81,33 @@ const credentials: Record<string, string> = {
 const spoken = (access: Endpoint['access']) =>
   access === 'anyone' ? 'none needed' : access.map(kind => credentials[kind] ?? kind).join(', ')
 
-/** The platform's endpoints, and who may call them. */
 const columns: readonly Column<Endpoint>[] = [
   { name: 'Path', of: ({ path }) => <code>{path}</code> },
   { name: 'Method', width: '20%', of: ({ method }) => <code class="quiet">{method}</code> },
   { name: 'Credential', width: '40%', of: ({ access }) => spoken(access) },
 ]
+
+interface UsePanelProps {
+  /** The key to fill in if none was just created. */
+  readonly otherwise?: string | undefined
+  /** What is said about it. */
+  readonly children: ComponentChildren
+}
+
+/** Example code, with the key that was just created filled in, or one that works without an account. */
+export function UsePanel({ otherwise = PLACEHOLDER, children }: UsePanelProps) {
+  const fresh = useFreshKey()
+  const key = fresh?.key ?? otherwise
+  const tabs = snippetsFor(useConfig(), key).map(({ name, code }) => ({
+    name,
+    content: <CodeBlock code={code} label={`${name} example`} marked={key} />,
+  }))
+  return (
+    <>
+      <p class="quiet">
+        {fresh ? `Your new key “${fresh.name}” is filled in until you leave or reload this page.` : children}
+      </p>
+      <Tabs label="Clients" tabs={tabs} />
+    </>
+  )
+}

@@ -11,7 +11,6 @@ export interface Snippet {
 
 const CHAT = '/v1/chat/completions'
 
-/** What is filled into the snippets. */
 interface Filled extends ConfigJson {
   readonly key: string
   readonly model: string

@@ -12,7 +12,7 @@ import { FaultsSection } from './faults-section.jsx'
 import { LimitsSection } from './limits-section.jsx'
 import { ModeSection } from './mode-section.jsx'
 import { PaceSection } from './pace-section.jsx'
-import { type ControlProps, type Controls, changedIn, loadControls, sections } from './section.jsx'
+import { type Controls, changedIn, loadControls, sections } from './section.jsx'
 
 /** Polls, because tests and other tabs can change the same settings. */
 const EVERY_MS = 3000
@@ -27,9 +27,9 @@ export function ControlsView() {
     ask({
       title: 'Reset everything?',
       send: 'Reset',
-      words: resetInWords(isInMemory),
-      act: () => control('POST /reset'),
-      done() {
+      children: resetInWords(isInMemory),
+      onSend: () => control('POST /reset'),
+      onDone() {
         reload()
         // The signed-in user's session may be gone.
         configHasChanged()
@@ -47,23 +47,23 @@ export function ControlsView() {
       lead="Changes apply from the next request on, until the configuration changes or you reset them."
       action={action}
     >
-      <DeveloperOnly of={loaded}>{controls => <Groups {...{ controls, reload }} />}</DeveloperOnly>
+      <DeveloperOnly of={loaded}>
+        {controls => (
+          <div class="controls stack">
+            <Sections controls={controls} />
+            <div class="control-list stack">
+              <ModeSection {...{ controls, reload }} />
+              <FaultsSection {...{ controls, reload }} />
+              <PaceSection {...{ controls, reload }} />
+              <LimitsSection {...{ controls, reload }} />
+              <ClockSection {...{ controls, reload }} />
+            </div>
+          </div>
+        )}
+      </DeveloperOnly>
     </View>
   )
 }
-
-const Groups = (group: ControlProps) => (
-  <div class="controls stack">
-    <Sections controls={group.controls} />
-    <div class="control-list stack">
-      <ModeSection {...group} />
-      <FaultsSection {...group} />
-      <PaceSection {...group} />
-      <LimitsSection {...group} />
-      <ClockSection {...group} />
-    </div>
-  </div>
-)
 
 /** Links to the groups, with those marked that differ from the configuration. */
 function Sections({ controls }: { readonly controls: Controls }) {

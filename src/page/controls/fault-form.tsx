@@ -47,11 +47,8 @@ function typed(key: string, text: string): unknown {
 const filled = (names: readonly string[], textOf: (name: string) => string) =>
   Object.fromEntries(names.flatMap(name => (textOf(name).trim() === '' ? [] : [[name, typed(name, textOf(name))]])))
 
-const next = {
-  times: faultCallSchema.entries.times,
-  path: faultCallSchema.entries.path,
-  method: faultCallSchema.entries.method,
-}
+const { times, path, method } = faultCallSchema.entries
+const next = { times, path, method }
 const random = { chance: randomFaultSchema.entries.chance, path: randomFaultSchema.entries.path }
 
 const which = [
@@ -99,7 +96,7 @@ export function FaultForm({ onNext, onRandom }: Props) {
           label="What goes wrong"
           value={effect}
           options={effects.map(key => [key, labelOf(key)] as const)}
-          hint={forms[effect]?.help}
+          hint={forms[effect]?.hint}
           onChange={chosen => {
             setEffect(chosen)
             setProblems(new Map())
@@ -116,7 +113,6 @@ export function FaultForm({ onNext, onRandom }: Props) {
   )
 }
 
-/** The condition on the request's body, if there is one. */
 function whenOf(textOf: (name: string) => string): object {
   const [model, user] = [textOf('model'), textOf('user').trim()]
   if (model === '' && user === '') return {}

@@ -39,7 +39,14 @@ export function FaultsSection({ controls, reload }: ControlProps) {
       restore={control => control('DELETE /faults/random')}
       {...{ controls, reload }}
     >
-      <Presets onChoose={fault => run(() => next({ fault }))} />
+      <fieldset class="row">
+        <legend>Next request</legend>
+        {presets.map(([name, fault]) => (
+          <Button small key={name} onClick={() => run(() => next({ fault }))}>
+            {name}
+          </Button>
+        ))}
+      </fieldset>
       <Disclosure summary="Another fault">
         <FaultForm
           onNext={next}
@@ -71,17 +78,6 @@ export function FaultsSection({ controls, reload }: ControlProps) {
   )
 }
 
-const Presets = ({ onChoose }: { readonly onChoose: (fault: Fault) => void }) => (
-  <fieldset class="row">
-    <legend>Next request</legend>
-    {presets.map(([name, fault]) => (
-      <Button small key={name} onClick={() => onChoose(fault)}>
-        {name}
-      </Button>
-    ))}
-  </fieldset>
-)
-
 /** `5 %`, without rounding errors from the multiplication. */
 const percent = (chance: number) => `${Number((chance * 100).toFixed(4))} %`
 
@@ -95,12 +91,7 @@ function inWords(fault: Fault): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-interface Target {
-  readonly method?: string | undefined
-  readonly path?: string | undefined
-  readonly scope?: string | undefined
-  readonly when?: Readonly<Record<string, unknown>> | undefined
-}
+type Target = Pick<ControlProps['controls']['waiting'][number], 'method' | 'path' | 'scope' | 'when'>
 
 /** Which requests a fault hits: `POST /v1/*, model gpt-4o`. */
 function targetInWords({ method, path, scope, when = {} }: Target): string {
@@ -122,7 +113,6 @@ function conditionInWords(condition: unknown): string {
 
 interface FaultListProps {
   readonly title: string
-  /** Said when the list is empty. */
   readonly none?: string
   readonly faults: readonly {
     readonly key: string

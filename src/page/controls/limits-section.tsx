@@ -7,7 +7,7 @@ import { OptionFields, problemsIn, useApplied } from './options.jsx'
 import { type ControlProps, ControlSection, type Controls } from './section.jsx'
 
 export function LimitsSection({ controls, reload }: ControlProps) {
-  const { inForce, configured, used } = controls.limits
+  const { inForce, configured } = controls.limits
   const control = useControl()
   const send = (body: CurrentLimits) => control('PUT /limits', { body })
   const { shown, failure, apply } = useApplied({ inForce, send, reload })
@@ -26,17 +26,12 @@ export function LimitsSection({ controls, reload }: ControlProps) {
         onChange={(name, value) => apply({ ...shown, [name]: value }, 'The limit is changed.')}
       />
       <FailureNote failure={failure} />
-      <UsageTable used={used} limits={inForce} />
+      <UsageTable {...controls.limits} />
     </ControlSection>
   )
 }
 
-type Usage = Controls['limits']['used'][number]
-
-interface Props {
-  readonly used: readonly Usage[]
-  readonly limits: CurrentLimits
-}
+type Limits = Controls['limits']
 
 const kinds: Readonly<Record<string, string>> = {
   apiKey: 'API key',
@@ -46,13 +41,12 @@ const kinds: Readonly<Record<string, string>> = {
   stranger: 'Key of the live platform',
 }
 
-/** What each credential has used of its limits in the current minute. */
-function UsageTable({ used, limits }: Props) {
-  const { requestsPerMinute, tokensPerMinute, concurrentStreams } = limits
+function UsageTable({ used, inForce }: Limits) {
+  const { requestsPerMinute, tokensPerMinute, concurrentStreams } = inForce
   const isLimited = requestsPerMinute > 0 || tokensPerMinute > 0 || concurrentStreams > 0
   if (!isLimited) return <p class="quiet">Usage is counted when a limit per minute is set.</p>
   if (used.length === 0) return <p class="quiet">Nothing was used in this minute.</p>
-  const columns: readonly Column<Usage>[] = [
+  const columns: readonly Column<Limits['used'][number]>[] = [
     {
       name: 'Used in this minute',
       width: '30%',

@@ -47,8 +47,8 @@ export function ModeSection({ controls, reload }: ControlProps) {
       title: `Switch to ${name.toLowerCase()}?`,
       send: 'Switch',
       tone: 'main',
-      words: <p>{warns} This may cost money.</p>,
-      act: () => change(to),
+      children: <p>{warns} This may cost money.</p>,
+      onSend: () => change(to),
       said,
     })
   }
@@ -64,7 +64,16 @@ export function ModeSection({ controls, reload }: ControlProps) {
         label="Mode"
         bare
         value={current.mode}
-        options={modeOrder.map(mode => optionFor(mode, reasonOf(mode)))}
+        options={modeOrder.map(mode => {
+          const { name: label, does } = modes[mode]
+          const reason = reasonOf(mode)
+          return {
+            value: mode,
+            label,
+            hint: reason === undefined ? does : `${does} ${reason}`,
+            disabled: reason !== undefined,
+          }
+        })}
         onChange={mode => choose({ ...current, mode }, mode)}
       />
       <FailureNote failure={failure} />
@@ -73,20 +82,12 @@ export function ModeSection({ controls, reload }: ControlProps) {
   )
 }
 
-/** With the reason why it cannot be chosen, if there is one. */
-function optionFor(mode: Mode, reason: string | undefined) {
-  const { name, does } = modes[mode]
-  const hint = reason === undefined ? does : `${does} ${reason}`
-  return { value: mode, label: name, hint, disabled: reason !== undefined }
-}
-
 interface Props {
   readonly current: CurrentModes
   readonly reasonOf: (mode: Mode) => string | undefined
   readonly onChoose: (to: CurrentModes, mode: Mode) => void
 }
 
-/** Single endpoints with their own modes. */
 function EndpointModes({ current, reasonOf, onChoose }: Props) {
   const documented = useConfig().endpoints.map(({ method, path }) => `${method} ${path}`)
   const { mode, modes: own } = current

@@ -8,15 +8,6 @@ import { Button } from '../widgets/button.jsx'
 import { Field, NumberField, Select } from '../widgets/fields.jsx'
 import { Restored } from './section.jsx'
 
-interface OptionForm {
-  readonly name: string
-  readonly label: string
-  readonly help: string
-  readonly unit: string | undefined
-  readonly kind: 'number' | 'text' | 'choice' | 'yes'
-  readonly choices: readonly string[]
-}
-
 /** What is read of a schema or of a step in it. */
 interface Part {
   readonly type: string
@@ -40,16 +31,16 @@ export function labelOf(name: string): string {
 
 const unitOf = (name: string) => (name.endsWith('Ms') ? 'ms' : name.endsWith('Bytes') ? 'bytes' : undefined)
 
-export function optionOf(name: string, schema: Schema): OptionForm {
+type OptionForm = ReturnType<typeof optionOf>
+
+export function optionOf(name: string, schema: Schema) {
   const parts = [...partsOf(schema as unknown as Part)]
   const has = (type: string) => parts.some(part => part.type === type)
   const choices = parts.find(({ type }) => type === 'picklist')?.options ?? []
   const kind = choices.length > 0 ? 'choice' : has('literal') ? 'yes' : has('number') ? 'number' : 'text'
-  const help = parts.find(({ description }) => description !== undefined)?.description ?? ''
-  return { name, label: labelOf(name), help, unit: unitOf(name), kind, choices }
+  const hint = parts.find(({ description }) => description !== undefined)?.description ?? ''
+  return { label: labelOf(name), hint, unit: unitOf(name), kind, choices } as const
 }
-
-type Entries = Readonly<Record<string, Schema>>
 
 /** What is wrong with settings, by the name of the option; the name is empty for what concerns no single one. */
 export function problemsIn(schema: Schema, settings: unknown): ReadonlyMap<string, string> {
@@ -66,7 +57,6 @@ interface Slider {
 interface OptionFieldProps {
   readonly option: OptionForm
   readonly id?: string
-  /** As written. */
   readonly value: string
   readonly onChange: (value: string) => void
   readonly onSettle?: (value: string) => void
@@ -75,9 +65,8 @@ interface OptionFieldProps {
   readonly optional?: boolean
 }
 
-/** The field of one option. */
 export function OptionField({ option, onSettle, slider, optional = false, ...field }: OptionFieldProps) {
-  const { label, help: hint, unit, kind, choices } = option
+  const { label, hint, unit, kind, choices } = option
   if (kind === 'choice') {
     const options = [...(optional ? ['' as const] : []), ...choices]
     return (
@@ -93,23 +82,16 @@ export function OptionField({ option, onSettle, slider, optional = false, ...fie
     )
   }
   if (kind === 'number') {
-    const settle = onSettle && { onSettle }
-    return (
-      <NumberField
-        {...field}
-        {...settle}
-        {...{ label, hint, unit, slider }}
-        {...(optional && { placeholder: 'none' })}
-      />
-    )
+    const placeholder = optional ? 'none' : undefined
+    return <NumberField {...field} {...{ label, hint, unit, slider, onSettle, placeholder }} />
   }
-  return <Field {...field} {...{ label, hint }} required={!optional} {...(optional && { placeholder: 'any' })} />
+  return <Field {...field} {...{ label, hint }} required={!optional} placeholder={optional ? 'any' : undefined} />
 }
 
-interface OptionFieldsProps<Settings extends object> {
-  readonly entries: Entries
-  readonly settings: Settings
-  readonly configured: Settings
+interface OptionFieldsProps {
+  readonly entries: Readonly<Record<string, Schema>>
+  readonly settings: object
+  readonly configured: object
   readonly sliders?: Readonly<Record<string, Slider>>
   /** What is wrong with a value, before it is sent. */
   readonly problemOf: (name: string, value: unknown) => string | undefined
@@ -117,36 +99,22 @@ interface OptionFieldsProps<Settings extends object> {
 }
 
 /** A field for each option. A valid value is applied as soon as it is settled. What was changed is marked, and can be undone. */
-export function OptionFields<Settings extends object>(props: OptionFieldsProps<Settings>) {
-  const { entries, settings, configured, sliders, problemOf, onChange } = props
-  const valueIn = (settings: object, name: string) => (settings as Record<string, unknown>)[name]
-  return (
-    <div class="fields">
-      {Object.entries(entries).map(([name, schema]) => (
-        <AppliedOption
-          key={name}
-          option={optionOf(name, schema)}
-          value={valueIn(settings, name)}
-          configured={valueIn(configured, name)}
-          slider={sliders?.[name]}
-          problemOf={value => problemOf(name, value)}
-          onChange={value => onChange(name, value)}
-        />
-      ))}
-    </div>
-  )
-}
+export const OptionFields = (props: OptionFieldsProps) => (
+  <div class="fields">
+    {Object.entries(props.entries).map(([name, schema]) => (
+      <AppliedOption key={name} {...props} name={name} option={optionOf(name, schema)} />
+    ))}
+  </div>
+)
 
-interface AppliedOptionProps {
+interface AppliedOptionProps extends OptionFieldsProps {
+  readonly name: string
   readonly option: OptionForm
-  readonly value: unknown
-  readonly configured: unknown
-  readonly slider: Slider | undefined
-  readonly problemOf: (value: unknown) => string | undefined
-  readonly onChange: (value: unknown) => void
 }
 
-function AppliedOption({ option, value, configured, slider, problemOf, onChange }: AppliedOptionProps) {
+function AppliedOption({ name, option, settings, configured: usual, sliders, ...more }: AppliedOptionProps) {
+  const { problemOf, onChange } = more
+  const [value, configured] = [settings, usual].map(all => (all as Readonly<Record<string, unknown>>)[name])
   const id = useId()
   /** What was written and is not applied, since it is not settled or not valid. */
   const [written, setWritten] = useState<string>()
@@ -161,16 +129,17 @@ function AppliedOption({ option, value, configured, slider, problemOf, onChange 
   const settle = (text: string) => {
     const number = text.trim() === '' ? Number.NaN : Number(text)
     const settled = option.kind === 'number' ? number : text
-    const problem = Number.isNaN(settled) ? 'Enter a number.' : problemOf(settled)
+    const problem = Number.isNaN(settled) ? 'Enter a number.' : problemOf(name, settled)
     setError(problem)
     setWritten(problem === undefined ? undefined : text)
-    if (problem === undefined && settled !== value) onChange(settled)
+    if (problem === undefined && settled !== value) onChange(name, settled)
   }
   const isChanged = value !== configured
   return (
     <div class={isChanged ? 'field stack option-changed' : undefined}>
       <OptionField
-        {...{ option, id, slider, error }}
+        {...{ option, id, error }}
+        slider={sliders?.[name]}
         value={written ?? String(value)}
         onChange={setWritten}
         onSettle={settle}

@@ -18,7 +18,6 @@ const sliders = {
   jitter: { max: 1, step: 0.05 },
 }
 
-/** Named paces. */
 const presets: Readonly<Record<string, Pace>> = {
   Instant: unpaced,
   Fast: { ...unpaced, firstTokenMs: 150, tokensPerSecond: 120, jitter: 0.1 },
@@ -58,7 +57,14 @@ export function PaceSection({ controls, reload }: ControlProps) {
         onChoose={setChosen}
         onForget={() => apply({ ...shown, models: { ...shown.models, [model]: {} } }, `${model} has the usual pace.`)}
       />
-      <Presets current={current} onChoose={change} />
+      <fieldset class="row">
+        <legend class="unseen">Presets</legend>
+        {Object.entries(presets).map(([name, pace]) => (
+          <Button small key={name} aria-pressed={isSamePace(current, pace)} onClick={() => change(pace)}>
+            {name}
+          </Button>
+        ))}
+      </fieldset>
       <OptionFields
         key={model}
         entries={paceInput.entries}
@@ -115,22 +121,6 @@ function changed(settings: PaceSettings, model: string, to: PaceInput): PaceSett
   const { models } = settings
   return { ...settings, models: { ...models, [model]: { ...models[model], ...to } } } as PaceSettings
 }
-
-interface PresetsProps {
-  readonly current: Pace
-  readonly onChoose: (pace: Pace) => void
-}
-
-const Presets = ({ current, onChoose }: PresetsProps) => (
-  <fieldset class="row">
-    <legend class="unseen">Presets</legend>
-    {Object.entries(presets).map(([name, pace]) => (
-      <Button small key={name} aria-pressed={isSamePace(current, pace)} onClick={() => onChoose(pace)}>
-        {name}
-      </Button>
-    ))}
-  </fieldset>
-)
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(ms < 9950 ? 1 : 0)}\u00a0s`
 

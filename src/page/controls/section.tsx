@@ -7,7 +7,6 @@ import { Button } from '../widgets/button.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { FailureNote } from '../widgets/states.jsx'
 
-/** Everything that this view shows, loaded together. */
 export async function loadControls(control: Control, signal: AbortSignal) {
   const [mode, choices, { data: waiting }, random, pace, limits, clock] = await Promise.all([
     control('GET /mode', { signal }),
@@ -23,10 +22,8 @@ export async function loadControls(control: Control, signal: AbortSignal) {
 
 export type Controls = Awaited<ReturnType<typeof loadControls>>
 
-/** The props of each group of controls. */
 export interface ControlProps {
   readonly controls: Controls
-  /** Loads all settings again. */
   readonly reload: () => void
 }
 
@@ -56,7 +53,6 @@ export const Restored = createContext(0)
 interface Props extends ControlProps {
   readonly of: keyof typeof sections
   readonly lead: ComponentChildren
-  /** The label of the button that undoes all changes. */
   readonly undo?: string
   restore(control: Control): Promise<unknown>
   readonly children: ComponentChildren

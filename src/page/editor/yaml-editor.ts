@@ -53,12 +53,7 @@ function typeOver(event: InputEvent, view: EditorView): boolean {
   return true
 }
 
-export interface YamlEditor {
-  show(problems: readonly RuleProblem[]): void
-  goTo(problem: RuleProblem): void
-  focus(): void
-  close(): void
-}
+export type YamlEditor = ReturnType<typeof openYamlEditor>
 
 interface Options {
   readonly text: string
@@ -70,7 +65,7 @@ interface Options {
  * An editor inside `host`. It is in a shadow root, because there CodeMirror's styles are style sheets of script; in the page they would be
  * inline styles, which the page's content security policy forbids.
  */
-export function openYamlEditor(host: HTMLElement, { text, label, onChange }: Options): YamlEditor {
+export function openYamlEditor(host: HTMLElement, { text, label, onChange }: Options) {
   // An Escape that closes a list of completions is not one for the dialog.
   host.addEventListener('keydown', event => event.key === 'Escape' && event.defaultPrevented && event.stopPropagation())
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open', delegatesFocus: true })
@@ -104,14 +99,14 @@ export function openYamlEditor(host: HTMLElement, { text, label, onChange }: Opt
     return { from: Math.min(to, from + column - 1), to }
   }
   return {
-    show: problems =>
+    show: (problems: readonly RuleProblem[]) =>
       view.dispatch(
         setDiagnostics(
           view.state,
           problems.map(problem => ({ ...placeOf(problem), severity: 'error', message: problem.sentence })),
         ),
       ),
-    goTo(problem) {
+    goTo(problem: RuleProblem) {
       view.dispatch({ selection: { anchor: placeOf(problem).from }, scrollIntoView: true })
       view.focus()
     },

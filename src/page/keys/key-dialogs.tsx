@@ -3,10 +3,9 @@ import { useState } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
 import type { DashboardApi } from '../api.js'
 import { useNow } from '../config.jsx'
-import { forgetKey } from '../connect/fresh-key.jsx'
 import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
-import { ask, Confirm, Dialog } from '../widgets/dialog.jsx'
+import { Confirm, Dialog } from '../widgets/dialog.jsx'
 import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
 import { useFields } from '../widgets/form.jsx'
 import { exactly } from '../widgets/moment.jsx'
@@ -90,11 +89,7 @@ const overlaps = [
   { label: 'Works for 7 more days', value: 7 * DAY_S },
 ]
 
-interface RollProps extends MakeProps {
-  readonly old: ApiKeyView
-}
-
-export function RollDialog({ old, api, onMade }: RollProps) {
+export function RollDialog({ old, api, onMade }: MakeProps & { readonly old: ApiKeyView }) {
   const [overlap, setOverlap] = useState(0)
   return (
     <Confirm
@@ -110,24 +105,6 @@ export function RollDialog({ old, api, onMade }: RollProps) {
     </Confirm>
   )
 }
-
-/** Asks for confirmation, then revokes a key. */
-export const askToRevoke = ({ id, name, start }: ApiKeyView, revoke: () => Promise<unknown>, done: () => void) =>
-  ask({
-    title: `Revoke “${name}”?`,
-    send: 'Revoke key',
-    words: (
-      <p>
-        Requests with <code>{start}…</code> get a 401 from now on. This cannot be undone.
-      </p>
-    ),
-    act: revoke,
-    done() {
-      forgetKey(id)
-      done()
-    },
-    said: `The key ${name} is revoked.`,
-  })
 
 interface SecretProps {
   readonly title: string

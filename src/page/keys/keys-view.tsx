@@ -2,20 +2,19 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
-import { setFreshKey } from '../connect/fresh-key.jsx'
-import { UsePanel } from '../connect/use-panel.jsx'
+import { UsePanel } from '../connect/connect-view.jsx'
+import { forgetKey, setFreshKey } from '../connect/fresh-key.jsx'
 import { useUserApi } from '../session/session.jsx'
 import { RequireUser } from '../session/sign-in.jsx'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
-import { forgetDialog, openDialog } from '../widgets/dialog.jsx'
+import { ask, forgetDialog, openDialog } from '../widgets/dialog.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { EVERY_MS, useResource } from '../widgets/resource.js'
-import { Section } from '../widgets/section.jsx'
 import { Empty, Shown } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
-import { View } from '../widgets/view.jsx'
-import { askToRevoke, CreateDialog, RollDialog, SecretDialog } from './key-dialogs.jsx'
+import { Section, View } from '../widgets/view.jsx'
+import { CreateDialog, RollDialog, SecretDialog } from './key-dialogs.jsx'
 
 export function KeysView() {
   return (
@@ -33,28 +32,38 @@ function Keys() {
   const onMade = (fresh: NewApiKey) => {
     setFreshKey(fresh)
     loaded.reload()
-    openDialog(<FreshKeyDialog fresh={fresh} />)
+    openDialog(
+      <SecretDialog
+        title={`Your key “${fresh.name}”`}
+        secret={fresh.key}
+        what="key"
+        note="Copy it now: it is not shown again. Only its fingerprint is kept."
+      />,
+    )
   }
   const create = (
     <Button tone="main" icon="plus" onClick={() => openDialog(<CreateDialog {...{ api, onMade }} />)}>
       Create key
     </Button>
   )
-  const actions = (key: ApiKeyView) => (
-    <>
-      <Button small about={key.name} onClick={() => openDialog(<RollDialog {...{ old: key, api, onMade }} />)}>
-        Roll
-      </Button>
-      <RevokeButton
-        of={key}
-        onClick={() => askToRevoke(key, () => api('DELETE /keys/{id}', { id: key.id }), loaded.reload)}
-      />
-    </>
+  const roll = (key: ApiKeyView) => (
+    <Button small about={key.name} onClick={() => openDialog(<RollDialog {...{ old: key, api, onMade }} />)}>
+      Roll
+    </Button>
   )
   return (
     <View title="API keys" lead="Apps use them to call the language model on your behalf." action={create}>
       <Shown of={loaded}>
-        {keys => <KeyTable caption="Your API keys" keys={keys} none={noKeys} actions={actions} />}
+        {keys => (
+          <KeyTable
+            caption="Your API keys"
+            keys={keys}
+            none={<Empty title="No keys yet">Create one for each app, so you can revoke them one by one.</Empty>}
+            more={roll}
+            revoke={id => api('DELETE /keys/{id}', { id })}
+            onRevoked={loaded.reload}
+          />
+        )}
       </Shown>
       {/* Shown after the keys have loaded, which would otherwise push it down. */}
       {(loaded.value || loaded.failure) && (
@@ -63,31 +72,6 @@ function Keys() {
         </Section>
       )}
     </View>
-  )
-}
-
-const noKeys = <Empty title="No keys yet">Create one for each app, so you can revoke them one by one.</Empty>
-
-const FreshKeyDialog = ({ fresh: { name, key } }: { readonly fresh: NewApiKey }) => (
-  <SecretDialog
-    title={`Your key “${name}”`}
-    secret={key}
-    what="key"
-    note="Copy it now: it is not shown again. Only its fingerprint is kept."
-  />
-)
-
-interface RevokeButtonProps {
-  readonly of: ApiKeyView
-  readonly onClick: () => void
-}
-
-export function RevokeButton({ of: { name, state }, onClick }: RevokeButtonProps) {
-  if (state !== 'active') return null
-  return (
-    <Button small tone="warns" about={name} onClick={onClick}>
-      Revoke
-    </Button>
   )
 }
 
@@ -124,13 +108,30 @@ const columns: readonly Column<ApiKeyView>[] = [
 interface KeyTableProps {
   readonly caption: string
   readonly keys: readonly ApiKeyView[]
-  /** Shown if there are none. */
   readonly none: ComponentChildren
-  readonly actions: (key: ApiKeyView) => ComponentChildren
+  /** Further actions for a key that was not revoked. */
+  readonly more?: (key: ApiKeyView) => ComponentChildren
+  readonly revoke: (id: string) => Promise<unknown>
+  readonly onRevoked: () => void
 }
 
-/** API keys of one user. Those that were revoked have no actions. */
-export function KeyTable({ keys, actions, ...table }: KeyTableProps) {
+export function KeyTable({ keys, more, revoke, onRevoked, ...table }: KeyTableProps) {
+  const askToRevoke = ({ id, name, start }: ApiKeyView) =>
+    ask({
+      title: `Revoke “${name}”?`,
+      send: 'Revoke key',
+      children: (
+        <p>
+          Requests with <code>{start}…</code> get a 401 from now on. This cannot be undone.
+        </p>
+      ),
+      onSend: () => revoke(id),
+      onDone() {
+        forgetKey(id)
+        onRevoked()
+      },
+      said: `The key ${name} is revoked.`,
+    })
   return (
     <Table
       {...table}
@@ -139,7 +140,16 @@ export function KeyTable({ keys, actions, ...table }: KeyTableProps) {
       keyOf={({ id }) => id}
       isDim={({ state }) => state !== 'active'}
       actionsWidth="11rem"
-      actions={key => key.state !== 'revoked' && actions(key)}
+      actions={key => (
+        <>
+          {key.state !== 'revoked' && more?.(key)}
+          {key.state === 'active' && (
+            <Button small tone="warns" about={key.name} onClick={() => askToRevoke(key)}>
+              Revoke
+            </Button>
+          )}
+        </>
+      )}
     />
   )
 }

@@ -1,6 +1,6 @@
 /** Writes a rule: a new one, a copy, or a change of one that is there. Shows what is wrong with it, tries it, and saves it. */
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { type Control, useControl } from '../api.js'
 import { TryPrompt } from '../replies/try-prompt.jsx'
 import { announce } from '../widgets/announcer.jsx'
@@ -13,10 +13,8 @@ import { useResource } from '../widgets/resource.js'
 import { FailureNote, Notice, Waiting } from '../widgets/states.jsx'
 import { RuleText, useProblems } from './rule-text.jsx'
 
-/** A text to begin with. */
 interface RuleBegun {
   readonly yaml: string
-  /** A name for the file. */
   readonly name?: string
   /** What is worth knowing about it. */
   readonly remarks?: readonly string[]
@@ -24,14 +22,11 @@ interface RuleBegun {
 
 interface Props {
   readonly title: string
-  /** Where the rule stands. */
   readonly place?: string
   readonly begin: (signal: AbortSignal) => RuleBegun | Promise<RuleBegun>
   /** The rule that is changed, or in front of which a copy is put. */
   readonly target?: { readonly id: string; readonly isCopied: boolean }
-  /** The exchange that it is made from. */
   readonly exchange?: string
-  /** Buttons for further actions. */
   readonly more?: ComponentChildren
   readonly onSaved?: () => void
 }
@@ -75,9 +70,7 @@ interface WritingProps extends Pick<Props, 'target' | 'exchange' | 'more' | 'onS
 
 interface Place {
   readonly kind: 'new file' | 'file' | 'run time'
-  /** A name for the new file. */
   readonly name: string
-  /** The file that is there. */
   readonly file: string
 }
 
@@ -94,22 +87,14 @@ function Writing({ begun, target, exchange, more, onSaved, onEdited, close, fini
   const [saved, setSaved] = useState<Saved>()
   const changedId = target && !target.isCopied ? target.id : undefined
   const problems = useProblems(control, yaml, changedId)
-  const noteEdits = (yaml: string, { name }: Place) => onEdited(yaml !== begun.yaml || name !== (begun.name ?? ''))
-  const write = (text: string) => {
-    setYaml(text)
-    noteEdits(text, place)
-  }
-  const choose = (place: Place) => {
-    setPlace(place)
-    noteEdits(yaml, place)
-  }
+  const isEdited = !saved && (yaml !== begun.yaml || place.name !== (begun.name ?? ''))
+  useLayoutEffect(() => onEdited(isEdited), [isEdited])
   const save = async () => {
     if (target) {
       await control('PUT /replies/{id}', { id: target.id, body: target.isCopied ? { before: yaml } : { yaml } })
       announce('The rule was saved.')
       finish()
     } else setSaved(await put(control, yaml, place))
-    onEdited(false)
     onSaved?.()
   }
   if (saved) return <SavedNote of={saved} finish={finish} onUndone={() => onSaved?.()} />
@@ -120,7 +105,7 @@ function Writing({ begun, target, exchange, more, onSaved, onEdited, close, fini
           {remark}
         </Notice>
       ))}
-      <RuleText initial={begun.yaml} problems={problems} onChange={write} />
+      <RuleText initial={begun.yaml} problems={problems} onChange={setYaml} />
       <Disclosure summary="Try it" note="Nothing is installed." open={exchange !== undefined}>
         <TryPrompt draft={{ yaml, id: changedId, isBroken: problems.length > 0 }} exchange={exchange} />
       </Disclosure>
@@ -137,7 +122,7 @@ function Writing({ begun, target, exchange, more, onSaved, onEdited, close, fini
           </>
         }
       >
-        {!target && <PlaceFields place={place} onChange={choose} />}
+        {!target && <PlaceFields place={place} onChange={setPlace} />}
       </Form>
     </>
   )
@@ -161,12 +146,7 @@ const places: readonly { readonly value: Place['kind']; readonly label: string }
   { value: 'run time', label: 'In memory, until Standin stops' },
 ]
 
-interface PlaceProps {
-  readonly place: Place
-  readonly onChange: (place: Place) => void
-}
-
-function PlaceFields({ place, onChange }: PlaceProps) {
+function PlaceFields({ place, onChange }: { readonly place: Place; readonly onChange: (place: Place) => void }) {
   const control = useControl()
   // Without an answer, the files that are there are not offered.
   const { value: { data: files = [] } = {} } = useResource(

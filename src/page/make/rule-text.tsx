@@ -47,29 +47,22 @@ export function RuleText({ initial, problems, onChange }: Props) {
         <Notice tone="danger">The editor could not be loaded. Reload the page to try again.</Notice>
       )}
       <div role="status">
-        {problems.length > 0 && <Problems of={problems} onGoTo={problem => editor.current?.goTo(problem)} />}
+        {problems.length > 0 && (
+          <ul class="error danger">
+            {problems.map(problem => (
+              <li key={`${problem.line} ${problem.column} ${problem.sentence}`}>
+                <button type="button" class="link-button" onClick={() => editor.current?.goTo(problem)}>
+                  Line {problem.line}, column {problem.column}
+                </button>
+                : {problem.sentence}
+              </li>
+            ))}
+          </ul>
+        )}
       </div>
     </div>
   )
 }
-
-interface ProblemsProps {
-  readonly of: readonly RuleProblem[]
-  readonly onGoTo: (problem: RuleProblem) => void
-}
-
-const Problems = ({ of: problems, onGoTo }: ProblemsProps) => (
-  <ul class="error danger">
-    {problems.map(problem => (
-      <li key={`${problem.line} ${problem.column} ${problem.sentence}`}>
-        <button type="button" class="link-button" onClick={() => onGoTo(problem)}>
-          Line {problem.line}, column {problem.column}
-        </button>
-        : {problem.sentence}
-      </li>
-    ))}
-  </ul>
-)
 
 const SETTLE_MS = 250
 

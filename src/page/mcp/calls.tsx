@@ -1,45 +1,35 @@
 /** The last calls of a tool by anyone, from the journal. */
 import { routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
-import { type Control, useControl } from '../api.js'
+import { useControl } from '../api.js'
 import { ShortCode } from '../widgets/code-block.jsx'
 import { Link } from '../widgets/link.jsx'
 import { List } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
-import { EVERY_MS, type Resource, useResource } from '../widgets/resource.js'
-import { Section } from '../widgets/section.jsx'
+import { EVERY_MS, useResource } from '../widgets/resource.js'
 import { Empty } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
+import { Section } from '../widgets/view.jsx'
 import { responseIn } from './client.js'
 
-interface ToolCall {
-  readonly id: string
-  readonly at: string
-  readonly given: string
-  readonly outcome: string
-}
-
-type Calls = Resource<{ readonly data: readonly ToolCall[] }>
+type ToolCall = ReturnType<typeof callIn>[number]
 
 /** How many requests are looked at, and how many calls are shown. */
 const LOOKED_AT = 200
 const SHOWN = 20
 
-export function useCalls(path: string, tool: string): Calls {
+export function useCalls(path: string, tool: string) {
   const control = useControl()
-  return useResource(signal => lastCalls(control, path, tool, signal), [control, path, tool], EVERY_MS)
+  const load = async (signal: AbortSignal) => {
+    const body = { method: 'POST', path, text: 'tools/call', limit: LOOKED_AT }
+    const { data } = await control('POST /journal/find', { body, signal })
+    const calls = data.flatMap(entry => callIn(entry, tool))
+    return { data: calls.reverse().slice(0, SHOWN) }
+  }
+  return useResource(load, [control, path, tool], EVERY_MS)
 }
 
-async function lastCalls(control: Control, path: string, tool: string, signal: AbortSignal) {
-  const { data } = await control('POST /journal/find', {
-    body: { method: 'POST', path, text: 'tools/call', limit: LOOKED_AT },
-    signal,
-  })
-  const calls = data.flatMap(entry => callIn(entry, tool))
-  return { data: calls.reverse().slice(0, SHOWN) }
-}
-
-function callIn({ id, at, request, response, error }: JournalEntry, tool: string): readonly ToolCall[] {
+function callIn({ id, at, request, response, error }: JournalEntry, tool: string) {
   const { method, params } = (request.body ?? {}) as Partial<Record<string, Record<string, unknown> | string>>
   if (method !== 'tools/call' || typeof params !== 'object' || params.name !== tool) return []
   return [{ id, at, given: JSON.stringify(params.arguments ?? {}), outcome: error ?? outcomeIn(response.body) }]
@@ -68,7 +58,7 @@ const columns: readonly Column<ToolCall>[] = [
   { name: 'Result', of: ({ outcome }) => <ShortCode text={outcome} /> },
 ]
 
-export const LastCalls = ({ of }: { readonly of: Calls }) => (
+export const LastCalls = ({ of }: { readonly of: ReturnType<typeof useCalls> }) => (
   <Section title="Last calls">
     <List
       of={of}

@@ -1,10 +1,9 @@
 /** Asks an MCP server of this Standin, as any client does: each time in a session of its own. */
-import { createParser } from 'eventsource-parser'
 import { DASHBOARD_HEADER } from '../../core/paths.js'
 import type { RpcParams, RpcResponse } from '../../rpc/frames.js'
 import { sessionVersions } from '../../rpc/versions.js'
-import { Failure, failureOf, noAnswer } from '../failure.js'
-import { isObject, parsed } from '../widgets/json.js'
+import { Failure, failureOf, unanswered } from '../failure.js'
+import { eventsIn, isObject, parsed } from '../widgets/json.js'
 
 export interface ListedTool {
   readonly name: string
@@ -21,7 +20,6 @@ export interface McpAddress {
 
 type Result = Readonly<Record<string, unknown>>
 
-/** Sends one message and resolves with the result. */
 type Ask = (method: string, params: RpcParams, headers?: Readonly<Record<string, string>>) => Promise<Result>
 
 /** What the page does by itself stays out of the list of requests. */
@@ -61,15 +59,18 @@ async function inSession<Value>(
   }
   const send = (message: object, headers = {}) =>
     fetch(server.path, { method: 'POST', headers: { ...common, ...headers }, body: JSON.stringify(message) }).catch(
-      () => {
-        throw noAnswer()
-      },
+      unanswered,
     )
   const ask: Ask = async (method, params, headers) =>
     resultOf(await send({ jsonrpc: '2.0', id: 1, method, params }, headers))
 
-  const greeting = { jsonrpc: '2.0', id: 0, method: 'initialize', params: introduction }
-  const begun = await send(greeting, quietly)
+  const params = {
+    protocolVersion: sessionVersions[sessionVersions.length - 1],
+    // Nothing: servers ask their client only what it has declared.
+    capabilities: {},
+    clientInfo: { name: 'standin-dashboard', version: '1' },
+  }
+  const begun = await send({ jsonrpc: '2.0', id: 0, method: 'initialize', params }, quietly)
   const { protocolVersion, capabilities } = await resultOf(begun)
   common['mcp-protocol-version'] = String(protocolVersion)
   const session = begun.headers.get('mcp-session-id')
@@ -81,13 +82,6 @@ async function inSession<Value>(
     // A session that cannot be ended expires.
     if (session !== null) fetch(server.path, { method: 'DELETE', headers: { ...common, ...quietly } }).catch(failureOf)
   }
-}
-
-const introduction = {
-  protocolVersion: sessionVersions[sessionVersions.length - 1],
-  // Nothing: servers ask their client only what it has declared.
-  capabilities: {},
-  clientInfo: { name: 'standin-dashboard', version: '1' },
 }
 
 async function resultOf(response: Response): Promise<Result> {
@@ -107,15 +101,7 @@ async function resultOf(response: Response): Promise<Result> {
 export function responseIn(text: string): RpcResponse | undefined {
   const whole = parsed(text)
   if (whole !== undefined) return isResponse(whole) ? whole : undefined
-  let found: RpcResponse | undefined
-  const events = createParser({
-    onEvent({ data }) {
-      const frame = parsed(data)
-      if (isResponse(frame)) found = frame
-    },
-  })
-  events.feed(`${text}\n\n`)
-  return found
+  return eventsIn(text).findLast(isResponse)
 }
 
 const isResponse = (value: unknown): value is RpcResponse =>

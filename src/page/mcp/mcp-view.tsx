@@ -3,14 +3,13 @@ import { useState } from 'preact/hooks'
 import { routes, toolAt } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { useConversation } from '../playground/conversation.js'
-import { type Credential, CredentialField, useCredential, useOwner } from '../playground/credential.jsx'
+import { CredentialField, useCredential, useOwner } from '../playground/credential.jsx'
 import { useAddress } from '../routing.js'
 import { Link } from '../widgets/link.jsx'
 import { type Resource, useResource } from '../widgets/resource.js'
-import { Section } from '../widgets/section.jsx'
 import { Empty, Shown } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
-import { View } from '../widgets/view.jsx'
+import { Section, View } from '../widgets/view.jsx'
 import { type ListedTool, listTools } from './client.js'
 import { ToolSections } from './tool-sections.jsx'
 
@@ -23,21 +22,16 @@ export function McpView() {
   return <Tool key={`${server} ${tool}`} {...{ server, name: tool, caller }} />
 }
 
-/** Who asks the servers: the same credential as in the playground. */
-interface Caller {
-  readonly credential: Credential
-  readonly pastedKey: string
-  /** Changes when another credential is in use; a key that is still being typed is not used. */
-  readonly shown: string
-  readonly onSettled: () => void
-}
+type Caller = ReturnType<typeof useCaller>
 
-function useCaller(): Caller {
+/** Who asks the servers: the same credential as in the playground. */
+function useCaller() {
   useOwner()
   const conversation = useConversation()
   const { pastedKey } = conversation
   const credential = useCredential(conversation)
   const [settledKey, setSettledKey] = useState(pastedKey)
+  /** Changes when another credential is in use; a key that is still being typed is not used. */
   const shown = `${credential.choice} ${credential.isThere} ${settledKey}`
   return { credential, pastedKey, shown, onSettled: () => setSettledKey(pastedKey) }
 }

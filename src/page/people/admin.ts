@@ -2,7 +2,7 @@
 import { useMemo } from 'preact/hooks'
 import { DASHBOARD_HEADER } from '../../core/paths.js'
 import { useControl } from '../api.js'
-import { noAnswer } from '../failure.js'
+import { unanswered } from '../failure.js'
 import { refusal } from '../session/auth-client.js'
 
 /** Sends a request with the service key. Rejects with a Failure in the backend's own words. */
@@ -25,9 +25,7 @@ export function useAdmin(): Admin {
           'x-supabase-api-version': '2024-01-01',
         },
         body: JSON.stringify(body),
-      }).catch(() => {
-        throw noAnswer()
-      })
+      }).catch(unanswered)
       const answer = await response.json().catch(() => ({}))
       if (!response.ok) throw refusal(response.status, answer.message ?? answer.msg ?? answer.error, answer.code)
       return answer

@@ -28,15 +28,15 @@ function Outbox() {
   const control = useControl()
   const list = useList(routes.outbox, (query, signal) => control('GET /outbox', { query, signal }), [control], EVERY_MS)
   const { search } = list
-  const isNewest = search.words === '' && search.offset === 0
+  const isNewest = search.words === '' && search.query.offset === 0
   useArrivals(isNewest ? list.value?.data : undefined)
   const clear = () =>
     ask({
       title: 'Clear the outbox?',
       send: 'Clear',
-      words: <p>All messages are deleted. Their codes and links still work until they expire.</p>,
-      act: () => control('DELETE /outbox'),
-      done: list.reload,
+      children: <p>All messages are deleted. Their codes and links still work until they expire.</p>,
+      onSend: () => control('DELETE /outbox'),
+      onDone: list.reload,
       said: 'The outbox is empty.',
     })
   const action = list.value && list.value.data.length > 0 && (
@@ -76,14 +76,8 @@ function useArrivals(messages: readonly SentMessage[] | undefined): void {
   }, [messages])
 }
 
-interface MessagesProps {
-  readonly of: readonly SentMessage[]
-  /** Whether new messages come on top. */
-  readonly isNewest: boolean
-}
-
 /** While the pointer or the focus is in the list, nothing is put above what is being read. */
-function Messages({ of: messages, isNewest }: MessagesProps) {
+function Messages({ of: messages, isNewest }: { readonly of: readonly SentMessage[]; readonly isNewest: boolean }) {
   const [isUsed, setUsed] = useState(false)
   const shown = useRef(messages)
   if (!isUsed || !isNewest) shown.current = messages

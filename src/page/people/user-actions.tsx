@@ -30,7 +30,14 @@ export function UserActions({ of: user, onDone }: Props) {
     run(async () => {
       const { access_token } = await control('POST /sessions', { body: { user_id: user.id } })
       onDone()
-      openDialog(<TokenDialog of={user} token={access_token} />)
+      openDialog(
+        <SecretDialog
+          title={`Signed in as ${nameOf(user)}`}
+          secret={access_token}
+          what="access token"
+          note="This is the access token of a new session. It ends with the session, which is listed below."
+        />,
+      )
     })
   const unban = () =>
     run(() => admin('PUT', `admin/users/${user.id}`, { ban_duration: 'none' }).then(onDone), 'The ban is lifted.')
@@ -38,9 +45,9 @@ export function UserActions({ of: user, onDone }: Props) {
     ask({
       title: `Delete ${nameOf(user)}?`,
       send: 'Delete user',
-      words: <p>The user’s sessions and API keys are deleted, too. This cannot be undone.</p>,
-      act: () => admin('DELETE', `admin/users/${user.id}`, {}),
-      done: () => navigate(routes.users),
+      children: <p>The user’s sessions and API keys are deleted, too. This cannot be undone.</p>,
+      onSend: () => admin('DELETE', `admin/users/${user.id}`, {}),
+      onDone: () => navigate(routes.users),
       said: `${nameOf(user)} is deleted.`,
     })
   const button = (name: string, onClick: () => void, tone?: 'warns') => (
@@ -60,15 +67,6 @@ export function UserActions({ of: user, onDone }: Props) {
     </div>
   )
 }
-
-const TokenDialog = ({ of: user, token }: { readonly of: ListedUser; readonly token: string }) => (
-  <SecretDialog
-    title={`Signed in as ${nameOf(user)}`}
-    secret={token}
-    what="access token"
-    note="This is the access token of a new session. It ends with the session, which is listed below."
-  />
-)
 
 const links = {
   signup: 'Confirm the address',

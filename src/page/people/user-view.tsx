@@ -1,11 +1,9 @@
 /** One user: account, sessions and API keys. */
 import { useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
-import type { ApiKeyView } from '../../keys/operations.js'
 import type { ListedUser, OpenSession } from '../../supabase/operations.js'
 import { useControl } from '../api.js'
-import { askToRevoke } from '../keys/key-dialogs.jsx'
-import { KeyTable, RevokeButton } from '../keys/keys-view.jsx'
+import { KeyTable } from '../keys/keys-view.jsx'
 import { NewPasswordField } from '../session/password-views.jsx'
 import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
@@ -17,10 +15,9 @@ import { changesBetween, indented, objectWritten } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { EVERY_MS, useResource } from '../widgets/resource.js'
-import { Section } from '../widgets/section.jsx'
 import { Empty, Shown } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
-import { goOnFromHeading, View } from '../widgets/view.jsx'
+import { goOnFromHeading, Section, View } from '../widgets/view.jsx'
 import { useAdmin } from './admin.js'
 import { UserActions } from './user-actions.jsx'
 import { nameOf, States } from './user-states.jsx'
@@ -52,34 +49,36 @@ export function UserView({ id }: { readonly id: string }) {
       }
       action={user && <UserActions of={user} onDone={reload} />}
     >
-      <DeveloperOnly of={found}>{user => (user ? <Sections of={user} onChanged={reload} /> : noUser)}</DeveloperOnly>
+      <DeveloperOnly of={found}>
+        {user =>
+          user ? (
+            <>
+              <Section title="Account">
+                <Account key={user.id} of={user} onChanged={reload} />
+              </Section>
+              <Sessions of={user} onChanged={reload} />
+              <Keys of={user} />
+              <Section title="Requests">
+                <p>
+                  <Link to={`${routes.requests}?credential=${encodeURIComponent(user.email || user.id)}`}>
+                    Requests of this user
+                  </Link>
+                </p>
+              </Section>
+            </>
+          ) : (
+            <Empty title="There is no such user">The user was deleted, or the address of this page is wrong.</Empty>
+          )
+        }
+      </DeveloperOnly>
     </View>
   )
 }
-
-const noUser = <Empty title="There is no such user">The user was deleted, or the address of this page is wrong.</Empty>
 
 interface Props {
   readonly of: ListedUser
   readonly onChanged: () => void
 }
-
-const Sections = ({ of: user, onChanged }: Props) => (
-  <>
-    <Section title="Account">
-      <Account key={user.id} of={user} onChanged={onChanged} />
-    </Section>
-    <Sessions of={user} onChanged={onChanged} />
-    <Keys of={user} />
-    <Section title="Requests">
-      <p>
-        <Link to={`${routes.requests}?credential=${encodeURIComponent(user.email || user.id)}`}>
-          Requests of this user
-        </Link>
-      </p>
-    </Section>
-  </>
-)
 
 const formOf = (user: ListedUser) => ({
   ...{ email: user.email, phone: user.phone, role: user.role, password: '' },
@@ -163,9 +162,9 @@ function Sessions({ of: user, onChanged }: Props) {
     ask({
       title,
       send: 'Sign out',
-      words: <p>Access tokens stop working at once, and cannot be refreshed.</p>,
-      act,
-      done() {
+      children: <p>Access tokens stop working at once, and cannot be refreshed.</p>,
+      onSend: act,
+      onDone() {
         loaded.reload()
         onChanged()
       },
@@ -210,8 +209,6 @@ function Keys({ of: user }: { readonly of: ListedUser }) {
   const control = useControl()
   const load = (signal: AbortSignal) => control('GET /keys', { query: { user: user.id }, signal })
   const loaded = useResource(load, [control, user.id], EVERY_MS)
-  const revoke = (key: ApiKeyView) =>
-    askToRevoke(key, () => control('DELETE /keys/{id}', { id: key.id }), loaded.reload)
   return (
     <Section title="API keys">
       <Shown of={loaded}>
@@ -220,7 +217,8 @@ function Keys({ of: user }: { readonly of: ListedUser }) {
             caption="API keys"
             keys={data}
             none={<p class="quiet">No API keys.</p>}
-            actions={key => <RevokeButton of={key} onClick={() => revoke(key)} />}
+            revoke={id => control('DELETE /keys/{id}', { id })}
+            onRevoked={loaded.reload}
           />
         )}
       </Shown>

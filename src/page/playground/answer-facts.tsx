@@ -8,15 +8,10 @@ import { Link } from '../widgets/link.jsx'
 import { Pairs } from '../widgets/pairs.jsx'
 import { Tabs } from '../widgets/tabs.jsx'
 import { duration } from '../wording.js'
-import type { AnswerOrigin, ModelAnswer } from './answer.js'
 import { codeFor } from './code.js'
+import type { AnswerOrigin, ModelAnswer } from './turns.js'
 
-interface Props {
-  readonly answer: ModelAnswer
-  readonly by: AnswerOrigin | undefined
-}
-
-export function AnswerFacts({ answer, by }: Props) {
+export function AnswerFacts({ answer, by }: { readonly answer: ModelAnswer; readonly by: AnswerOrigin | undefined }) {
   const { status, firstTokenMs, totalMs, completion } = answer
   const { usage, finishReason } = completion
   const inWords = (ms: number | undefined) => ms !== undefined && duration(ms)
@@ -40,29 +35,25 @@ export function AnswerFacts({ answer, by }: Props) {
   )
 }
 
+const AGAIN = 'Try again, as an app should. If you did not set this fault, the log in the terminal says more.'
+
+const advice: Readonly<Record<number, string>> = {
+  400: 'Fix what the error names and try again. The request as it was sent is below.',
+  413: 'Clear the conversation or send a shorter message.',
+  424: 'Nothing here answers this request. Write a rule for it, or record it once.',
+  429: 'Wait as long as it says, then try again. Limits and faults are under Controls.',
+  500: AGAIN,
+  502: AGAIN,
+  503: AGAIN,
+  504: AGAIN,
+}
+
 /** Advice for a status; undefined if the error says it all. */
 export function adviceFor(status: number | undefined, hadCredential: boolean): string | undefined {
-  switch (status) {
-    case 400:
-      return 'Fix what the error names and try again. The request as it was sent is below.'
-    case 401:
-      return hadCredential
-        ? 'Choose another credential in the settings, or create a key under API keys.'
-        : 'An app that sends no key gets this. Choose a credential in the settings.'
-    case 413:
-      return 'Clear the conversation or send a shorter message.'
-    case 424:
-      return 'Nothing here answers this request. Write a rule for it, or record it once.'
-    case 429:
-      return 'Wait as long as it says, then try again. Limits and faults are under Controls.'
-    case 500:
-    case 502:
-    case 503:
-    case 504:
-      return 'Try again, as an app should. If you did not set this fault, the log in the terminal says more.'
-    default:
-      return undefined
-  }
+  if (status !== 401) return advice[status ?? 0]
+  return hadCredential
+    ? 'Choose another credential in the settings, or create a key under API keys.'
+    : 'An app that sends no key gets this. Choose a credential in the settings.'
 }
 
 interface AnswerSourceProps {

@@ -7,18 +7,16 @@ import { Disclosure } from '../widgets/disclosure.jsx'
 import { TextArea } from '../widgets/fields.jsx'
 import { readable } from '../widgets/json.js'
 import { Notice } from '../widgets/states.jsx'
-import { isOver, type ModelAnswer } from './answer.js'
 import { AnswerFacts, AnswerSource, adviceFor } from './answer-facts.jsx'
 import { goTo } from './at-the-end.js'
 import type { ContentCall } from './completion.js'
 import { Said, TurnFrame } from './turn-parts.jsx'
-import { callsOf, type AnswerTurn as Turn } from './turns.js'
+import { callsOf, isOver, type ModelAnswer, type AnswerTurn as Turn } from './turns.js'
 
 interface Props {
   readonly turn: Turn
   /** The number of the turn, counted from 1. */
   readonly place: number
-  /** Whether a question is being answered, here or elsewhere in the conversation. */
   readonly busy: boolean
   readonly onAgain: () => void
   readonly onReworded: (text: string) => void
@@ -28,6 +26,7 @@ interface Props {
 export function AnswerTurn({ turn, place, busy, onAgain, onReworded, onResults }: Props) {
   const { answer, results, by } = turn
   const { text, reasoning, refusal, calls, model } = answer.completion
+  const badge = badges[answer.state]
   const again = `Ask for answer ${place} again`
   return (
     <TurnFrame
@@ -39,14 +38,22 @@ export function AnswerTurn({ turn, place, busy, onAgain, onReworded, onResults }
       isEditable={text !== '' && !busy}
       done="Save"
       onReworded={onReworded}
-      badge={<StateBadge answer={answer} />}
+      badge={badge && <Badge tone={badge[0]}>{badge[1]}</Badge>}
       actions={
         <>
           {!busy && <Button tone="bare" icon="roll" aria-label={again} title={again} onClick={onAgain} />}
           {text !== '' && isOver(answer) && <CopyButton text={text} what={`answer ${place}`} bare />}
         </>
       }
-      before={reasoning !== '' && <Reasoning text={reasoning} />}
+      before={
+        reasoning !== '' && (
+          <Disclosure summary="Reasoning">
+            <div class="quiet">
+              <Said text={reasoning} />
+            </div>
+          </Disclosure>
+        )
+      }
     >
       {refusal !== '' && (
         <p>
@@ -70,24 +77,11 @@ export function AnswerTurn({ turn, place, busy, onAgain, onReworded, onResults }
   )
 }
 
-const Reasoning = ({ text }: { readonly text: string }) => (
-  <Disclosure summary="Reasoning">
-    <div class="quiet">
-      <Said text={text} />
-    </div>
-  </Disclosure>
-)
-
 const badges: { readonly [state in ModelAnswer['state']]?: readonly [Tone, string] } = {
   waiting: ['plain', 'Waiting'],
   arriving: ['good', 'Answering'],
   stopped: ['care', 'Stopped'],
   cut: ['danger', 'Cut off'],
-}
-
-function StateBadge({ answer: { state } }: { readonly answer: ModelAnswer }) {
-  const badge = badges[state]
-  return badge ? <Badge tone={badge[0]}>{badge[1]}</Badge> : null
 }
 
 function Trouble({ answer }: { readonly answer: ModelAnswer }) {
@@ -113,9 +107,7 @@ function Trouble({ answer }: { readonly answer: ModelAnswer }) {
 
 interface ToolCallsProps {
   readonly calls: readonly ContentCall[]
-  /** The results that were already sent. */
   readonly results: readonly string[] | undefined
-  /** Whether results may be sent now. */
   readonly isOpen: boolean
   readonly onResults: (results: readonly string[]) => void
 }
@@ -132,14 +124,33 @@ function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
     setWritten(calls.map((_call, other) => (other === place ? text : resultOf(other))))
   return (
     <form class="stack" onSubmit={submit}>
-      {calls.map((call, place) => (
-        <ToolCall
-          key={call.id || place}
-          {...{ call, isOpen }}
-          result={isOpen ? resultOf(place) : results?.[place]}
-          onChange={text => write(place, text)}
-        />
-      ))}
+      {calls.map(({ id, name, arguments: said }, place) => {
+        const sent = results?.[place]
+        return (
+          <fieldset key={id || place} class="call">
+            <legend>
+              Calls <code>{name}</code>
+            </legend>
+            <CallText text={readable(said)} />
+            {isOpen && (
+              <TextArea
+                label={`Result of ${name}`}
+                value={resultOf(place)}
+                onChange={text => write(place, text)}
+                placeholder="What the tool returns: text or JSON"
+                rows={2}
+                code
+              />
+            )}
+            {!isOpen && sent !== undefined && (
+              <>
+                <p class="quiet">Result</p>
+                <CallText text={sent} />
+              </>
+            )}
+          </fieldset>
+        )
+      })}
       {isOpen && (
         <div class="form-buttons row">
           <Button small type="submit" tone="main">
@@ -150,38 +161,6 @@ function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
     </form>
   )
 }
-
-interface ToolCallProps extends Pick<ToolCallsProps, 'isOpen'> {
-  readonly call: ContentCall
-  /** As written, or as sent. */
-  readonly result: string | undefined
-  readonly onChange: (result: string) => void
-}
-
-const ToolCall = ({ call: { name, arguments: said }, isOpen, result, onChange }: ToolCallProps) => (
-  <fieldset class="call">
-    <legend>
-      Calls <code>{name}</code>
-    </legend>
-    <CallText text={readable(said)} />
-    {isOpen && (
-      <TextArea
-        label={`Result of ${name}`}
-        value={result ?? ''}
-        onChange={onChange}
-        placeholder="What the tool returns: text or JSON"
-        rows={2}
-        code
-      />
-    )}
-    {!isOpen && result !== undefined && (
-      <>
-        <p class="quiet">Result</p>
-        <CallText text={result} />
-      </>
-    )}
-  </fieldset>
-)
 
 const CallText = ({ text }: { readonly text: string }) => (
   <pre class="call-arguments as-written">

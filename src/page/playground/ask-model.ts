@@ -1,13 +1,12 @@
 /** Requests a completion from a model, and reports the answer as it arrives. */
 import { createParser } from 'eventsource-parser'
 import { isObject, parsed } from '../widgets/json.js'
-import { awaited, type ModelAnswer, withRaw } from './answer.js'
 import { type AnswerContent, createGatherer, saysSomething } from './completion.js'
+import { awaited, type ModelAnswer, withRaw } from './turns.js'
 
 export const CHAT = '/v1/chat/completions'
 
 interface Question {
-  /** JSON. */
   readonly body: string
   readonly bearer: string | undefined
   readonly signal: AbortSignal
@@ -20,7 +19,10 @@ export async function askModel({ body, bearer, signal, onChange }: Question): Pr
   const arriving = createArriving(awaited(body, bearer !== undefined), onChange)
   const { change, over } = arriving
   try {
-    const headers = headersWith(bearer)
+    const headers = {
+      'content-type': 'application/json',
+      ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+    }
     const response = await fetch(CHAT, { method: 'POST', headers, body, signal, cache: 'no-store' })
     change({ status: response.status, retryAfter: response.headers.get('retry-after') ?? undefined })
     const isStream = response.ok && /^text\/event-stream/i.test(response.headers.get('content-type') ?? '')
@@ -34,33 +36,22 @@ export async function askModel({ body, bearer, signal, onChange }: Question): Pr
   return arriving.answer()
 }
 
-interface Arriving {
-  answer(): ModelAnswer
-  change(news: Partial<ModelAnswer>): void
-  /** The same, without showing it yet. */
-  take(news: Partial<ModelAnswer>): void
-  over(state: ModelAnswer['state'], trouble?: string): void
-  /** The changes to the answer for what the model has generated so far. */
-  saying(completion: AnswerContent): Partial<ModelAnswer>
-}
+type Arriving = ReturnType<typeof createArriving>
 
-/** An answer that changes as it arrives. */
-function createArriving(first: ModelAnswer, onChange: Question['onChange']): Arriving {
+function createArriving(first: ModelAnswer, onChange: Question['onChange']) {
   const beganMs = performance.now()
   let answer = first
-  const take = (news: Partial<ModelAnswer>) => {
-    answer = { ...answer, ...news }
-  }
   const change = (news: Partial<ModelAnswer>) => {
-    take(news)
+    answer = { ...answer, ...news }
     onChange(answer)
   }
   return {
     answer: () => answer,
     change,
-    take,
-    over: (state, trouble) => change({ state, trouble, totalMs: performance.now() - beganMs }),
-    saying(completion) {
+    over: (state: ModelAnswer['state'], trouble?: string) =>
+      change({ state, trouble, totalMs: performance.now() - beganMs }),
+    /** The changes to the answer for what the model has generated so far. */
+    saying(completion: AnswerContent): Partial<ModelAnswer> {
       const isFirst = answer.firstTokenMs === undefined && saysSomething(completion)
       return { completion, ...(isFirst && { firstTokenMs: performance.now() - beganMs }) }
     },
@@ -68,7 +59,7 @@ function createArriving(first: ModelAnswer, onChange: Question['onChange']): Arr
 }
 
 async function readStream(stream: ReadableStream<Uint8Array>, arriving: Arriving): Promise<void> {
-  const { answer, change, take, over, saying } = arriving
+  const { answer, change, over, saying } = arriving
   const gatherer = createGatherer()
   let isDone = false
   let trouble: string | undefined
@@ -78,13 +69,12 @@ async function readStream(stream: ReadableStream<Uint8Array>, arriving: Arriving
       if (data === '[DONE]') isDone = true
       else if (json === undefined) trouble ??= 'An event of the stream is not JSON.'
       else if (errorIn(json) !== undefined) trouble ??= errorIn(json)
-      else take(saying(gatherer.chunk(json)))
+      else change(saying(gatherer.chunk(json)))
     },
   })
   for await (const text of texts(stream)) {
-    take(withRaw(answer(), text))
+    change({ state: 'arriving', ...withRaw(answer(), text) })
     events.feed(text)
-    change({ state: 'arriving' })
   }
   trouble ??= isDone ? undefined : 'The stream ended without [DONE].'
   over(trouble === undefined ? 'whole' : 'cut', trouble)
@@ -103,13 +93,6 @@ async function readWhole(response: Response, { answer, change, over, saying }: A
   over('whole')
 }
 
-function headersWith(bearer: string | undefined): Headers {
-  const headers = new Headers({ 'content-type': 'application/json' })
-  if (bearer !== undefined) headers.set('authorization', `Bearer ${bearer}`)
-  return headers
-}
-
-/** Decodes a body piece by piece. */
 async function* texts(stream: ReadableStream<Uint8Array> | null): AsyncGenerator<string> {
   if (!stream) return
   const reader = stream.getReader()

@@ -12,17 +12,11 @@ const isNearEnd = () => {
 
 const goToEnd = () => scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' })
 
-interface AtTheEnd {
-  /** Whether the reader has scrolled away. */
-  readonly isAway: boolean
-  /** Scrolls to the end, and follows it again. */
-  catchUp(): void
-}
-
 /** `growing` must be a new value each time the page has grown. */
-export function useAtTheEnd(growing: unknown): AtTheEnd {
+export function useAtTheEnd(growing: unknown) {
   const isThere = useRef(true)
   const seen = useRef(growing)
+  /** Whether the reader has scrolled away. */
   const [isAway, setAway] = useState(false)
   useEffect(() => {
     const look = () => {
@@ -39,6 +33,7 @@ export function useAtTheEnd(growing: unknown): AtTheEnd {
     seen.current = growing
     if (isThere.current) goToEnd()
   }, [growing])
+  /** Scrolls to the end, and follows it again. */
   const catchUp = useCallback(() => {
     isThere.current = true
     setAway(false)
@@ -49,7 +44,6 @@ export function useAtTheEnd(growing: unknown): AtTheEnd {
 
 type Place = SettingName | 'credential' | 'pastedKey'
 
-/** The id of the element for a setting. */
 export const placeOf = (place: Place) => `setting-${place}`
 
 /** Moves the focus to a setting, and opens the sections that hide it. */

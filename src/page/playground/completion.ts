@@ -14,12 +14,7 @@ export interface AnswerContent extends Content {
   readonly model: string
   /** Empty until the model has reported why it stopped. */
   readonly finishReason: string
-  readonly usage: AnswerUsage | undefined
-}
-
-interface AnswerUsage {
-  readonly prompt: number
-  readonly completion: number
+  readonly usage: { readonly prompt: number; readonly completion: number } | undefined
 }
 
 export type { ContentCall }
@@ -48,7 +43,6 @@ export function createGatherer() {
   }
 }
 
-/** What an assistant's message in a request says. */
 export function contentIn(message: object): Content {
   const completion = completionIn({ choices: [{ index: 0, message }] })
   const [choice] = completion?.choices ?? []

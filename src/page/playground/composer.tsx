@@ -6,10 +6,8 @@ import { edit, stop } from './conversation.js'
 interface Props {
   readonly draft: string
   readonly busy: boolean
-  /** Whether the conversation can be sent without another message. */
   readonly isAsked: boolean
   readonly onSend: (text: string) => void
-  /** Whether there is more below the visible part. */
   readonly isAway: boolean
   readonly onCatchUp: () => void
 }

@@ -1,23 +1,24 @@
 /** The conversation with a model. It goes on while another view is open, and is kept in the page's memory only. */
-import type { JournalEntry } from '../../journal/operations.js'
-import { controlWith } from '../api.js'
+import type { Control } from '../api.js'
 import { announce } from '../widgets/announcer.jsx'
 import { createShared } from '../widgets/shared.js'
-import { type AnswerOrigin, awaited, isOver, type ModelAnswer } from './answer.js'
 import { askModel, CHAT } from './ask-model.js'
 import type { OpenedRequest } from './opened.js'
 import { firstSettings, type PlaygroundSettings } from './settings.js'
-import { type AnswerTurn, messagesOf, type Turn } from './turns.js'
+import {
+  type AnswerOrigin,
+  type AnswerTurn,
+  awaited,
+  isOver,
+  type ModelAnswer,
+  messagesOf,
+  type Turn,
+} from './turns.js'
 
 /** The credential to send; `automatic` until one is chosen. */
 export type CredentialChoice = 'automatic' | 'fresh' | 'development' | 'session' | 'pasted' | 'none'
 
-export interface Conversation {
-  readonly system: string
-  readonly turns: readonly Turn[]
-  /** The message being written. */
-  readonly draft: string
-  readonly settings: PlaygroundSettings
+export interface Conversation extends OpenedRequest {
   readonly credential: CredentialChoice
   readonly pastedKey: string
 }
@@ -27,7 +28,7 @@ export interface Means {
   /** The request body; `undefined` if a setting is invalid. */
   bodyFor(messages: readonly object[]): object | undefined
   bearer(): Promise<string | undefined>
-  readonly serviceKey: string | undefined
+  readonly control: Control
 }
 
 const empty: Conversation = {
@@ -84,7 +85,6 @@ export const isAsked = ({ turns }: Conversation) => {
   return last?.kind === 'user' || last?.results !== undefined
 }
 
-/** Asks for this answer again. */
 export const askAgain = (id: number, means: Means) => answerTo(upTo(id), means)
 
 /** Continues with the results of an answer's tool calls. */
@@ -94,13 +94,11 @@ export function tellResults(id: number, results: readonly string[], means: Means
   if (turn?.kind === 'answer') answerTo([...turns, { ...turn, results }], means)
 }
 
-/** Changes the text of an answer. */
 export function reword(id: number, text: string): void {
-  const reworded = (turn: AnswerTurn): AnswerTurn => {
+  changeAnswer(id, turn => {
     const completion = { ...turn.answer.completion, text }
     return { ...turn, answer: { ...turn.answer, completion } }
-  }
-  changeAnswer(id, reworded)
+  })
 }
 
 const upTo = (id: number | undefined) => {
@@ -111,7 +109,7 @@ const upTo = (id: number | undefined) => {
 const changeAnswer = (id: number, changed: (turn: AnswerTurn) => AnswerTurn) =>
   change({ turns: shared.get().turns.map(turn => (turn.id === id && turn.kind === 'answer' ? changed(turn) : turn)) })
 
-async function answerTo(turns: readonly Turn[], { bodyFor, bearer, serviceKey }: Means): Promise<void> {
+async function answerTo(turns: readonly Turn[], { bodyFor, bearer, control }: Means): Promise<void> {
   const body = bodyFor(messagesOf(shared.get().system, turns))
   if (!body || isRunning(shared.get())) return
   const request = JSON.stringify(body)
@@ -121,20 +119,17 @@ async function answerTo(turns: readonly Turn[], { bodyFor, bearer, serviceKey }:
   change({ turns: [...turns, { kind: 'answer', id, answer: awaited(request, false) }] })
   const show = oncePerFrame((answer: ModelAnswer) => changeAnswer(id, turn => ({ ...turn, answer })))
   // Without a session, the request is sent without a credential, and the answer says so.
-  const [credential, after] = await Promise.all([bearer().catch(() => undefined), newestExchange(serviceKey)])
-  const answer = await askModel({
-    ...{ body: request, bearer: credential, signal: leaving.signal, onChange: show.soon },
-  })
+  const [credential, after] = await Promise.all([bearer().catch(() => undefined), newestExchange(control)])
+  const { signal } = leaving
+  const answer = await askModel({ body: request, bearer: credential, signal, onChange: show.soon })
   show.now(answer)
   // The conversation may have been cleared meanwhile.
   if (!shared.get().turns.some(turn => turn.id === id)) return
   announce(spoken(answer))
   if (after === undefined) return
-  const by = await findAnswer({ request, completionId: answer.completion.id, after, bearer: serviceKey })
-  if (by) changeAnswer(id, turn => withSource(turn, by))
+  const by = await findAnswer({ request, completionId: answer.completion.id, after, control })
+  if (by) changeAnswer(id, turn => ({ ...turn, by }))
 }
-
-const withSource = (turn: AnswerTurn, by: AnswerOrigin): AnswerTurn => ({ ...turn, by })
 
 /** Passes on only the last value per frame, because a model may send thousands of chunks a second. */
 function oncePerFrame<Value>(hand: (value: Value) => void) {
@@ -170,14 +165,12 @@ function spoken({ state, completion: { text, refusal, calls } }: ModelAnswer): s
 }
 
 interface Wanted {
-  /** The request body as sent. */
   readonly request: string
   /** The id of the completion; empty if there is none, as in a refusal or an answer that was stopped early. */
   readonly completionId: string
   /** The newest exchange before the question: the same request may have been sent before. */
   readonly after: string
-  /** The service key, needed to use the control API from other machines. */
-  readonly bearer: string | undefined
+  readonly control: Control
 }
 
 /** The end of a body contains the last message, which is enough to identify it. */
@@ -185,9 +178,9 @@ const TELLING = 2000
 const WAIT_MS = 250
 
 /** The id of the newest exchange, `0` if there is none. Undefined if the control API is closed to the page. */
-async function newestExchange(bearer: string | undefined): Promise<string | undefined> {
+async function newestExchange(control: Control): Promise<string | undefined> {
   try {
-    const { data } = await controlWith(bearer)('GET /journal', { query: { brief: true, limit: 1 } })
+    const { data } = await control('GET /journal', { query: { brief: true, limit: 1 } })
     return data[0]?.id ?? '0'
   } catch {
     return undefined
@@ -195,19 +188,15 @@ async function newestExchange(bearer: string | undefined): Promise<string | unde
 }
 
 /** Looks up in the journal what gave an answer. Finds nothing if the control API is closed to the page. */
-async function findAnswer(wanted: Wanted): Promise<AnswerOrigin | undefined> {
+async function findAnswer({ request, completionId, after, control }: Wanted): Promise<AnswerOrigin | undefined> {
+  const body = { method: 'POST', path: CHAT, text: request.slice(-TELLING), after, limit: 5 }
   // An exchange enters the journal when it has ended, which may be a moment after the page has read its last byte.
   for (let round = 0; round < 3; round++) {
     if (round > 0) await new Promise(resolve => setTimeout(resolve, WAIT_MS))
-    const entries = await entriesFor(wanted).catch(() => undefined)
-    if (!entries) return undefined
-    const entry = entries.findLast(({ response }) => JSON.stringify(response.body ?? '').includes(wanted.completionId))
+    const found = await control('POST /journal/find', { body }).catch(() => undefined)
+    if (!found) return undefined
+    const entry = found.data.findLast(({ response }) => JSON.stringify(response.body ?? '').includes(completionId))
     if (entry) return entry
   }
   return undefined
-}
-
-async function entriesFor({ request, after, bearer }: Wanted): Promise<readonly JournalEntry[]> {
-  const body = { method: 'POST', path: CHAT, text: request.slice(-TELLING), after, limit: 5 }
-  return (await controlWith(bearer)('POST /journal/find', { body })).data
 }

@@ -4,7 +4,7 @@ import { DASHBOARD_HEADER } from '../../core/paths.js'
 import { routes } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { useFreshKey } from '../connect/fresh-key.jsx'
-import { Failure, noAnswer } from '../failure.js'
+import { Failure, unanswered } from '../failure.js'
 import { useSession } from '../session/session.jsx'
 import { announce } from '../widgets/announcer.jsx'
 import { PasswordField, Select } from '../widgets/fields.jsx'
@@ -21,6 +21,10 @@ interface Props {
 }
 
 export function CredentialField({ credential: { choice, options }, pastedKey, onSettled }: Props) {
+  const settle = (event: Event) => {
+    event.preventDefault()
+    onSettled()
+  }
   return (
     <>
       <Select
@@ -28,51 +32,31 @@ export function CredentialField({ credential: { choice, options }, pastedKey, on
         label="Credential"
         value={choice}
         options={options}
-        onChange={chosen => edit({ credential: chosen as CredentialChoice })}
+        onChange={chosen => edit({ credential: chosen })}
       />
-      {choice === 'pasted' && <PastedKey value={pastedKey} onSettled={onSettled} />}
+      {choice === 'pasted' && (
+        // Browsers expect password fields in forms.
+        <form onSubmit={settle}>
+          <PasswordField
+            id={placeOf('pastedKey')}
+            label="API key"
+            value={pastedKey}
+            onChange={pastedKey => edit({ pastedKey })}
+            onBlur={onSettled}
+            hint={
+              <>
+                Use the key printed at startup, or <Link to={routes.keys}>create one</Link>. It is forgotten when you
+                leave or reload this page.
+              </>
+            }
+          />
+        </form>
+      )}
     </>
   )
 }
 
-function PastedKey({ value, onSettled }: { readonly value: string; readonly onSettled: () => void }) {
-  const settle = (event: Event) => {
-    event.preventDefault()
-    onSettled()
-  }
-  return (
-    // Browsers expect password fields in forms.
-    <form onSubmit={settle}>
-      <PasswordField
-        id={placeOf('pastedKey')}
-        label="API key"
-        value={value}
-        onChange={pastedKey => edit({ pastedKey })}
-        onBlur={onSettled}
-        hint={
-          <>
-            Use the key printed at startup, or <Link to={routes.keys}>create one</Link>. It is forgotten when you leave
-            or reload this page.
-          </>
-        }
-      />
-    </form>
-  )
-}
-
-interface PossibleCredential {
-  readonly choice: Exclude<CredentialChoice, 'automatic'>
-  readonly words: string
-  /** Whether there is a credential to send. */
-  readonly isThere: boolean
-  /** Rejects with a Failure if the session has ended. */
-  bearer(): Promise<string | undefined>
-}
-
-export interface Credential extends PossibleCredential {
-  /** The available choices, with their labels. */
-  readonly options: readonly (readonly [choice: CredentialChoice, words: string])[]
-}
+export type Credential = ReturnType<typeof useCredential>
 
 /** Whether there is a key to send, if one is to be pasted. Otherwise moves the focus to its field. */
 export function requirePasted({ choice, isThere }: Credential): boolean {
@@ -85,7 +69,7 @@ export function requirePasted({ choice, isThere }: Credential): boolean {
 }
 
 /** The credential that the playground sends to the platform. */
-export function useCredential({ credential: wish, pastedKey }: Conversation): Credential {
+export function useCredential({ credential: wish, pastedKey }: Conversation) {
   const fresh = useFreshKey()
   const { session, token } = useSession()
   const { development_key: development } = useConfig()
@@ -94,7 +78,7 @@ export function useCredential({ credential: wish, pastedKey }: Conversation): Cr
   const key = pastedKey.trim() || undefined
   const pasted = possible('pasted', 'A key that I paste', key)
   // The first one is the usual one.
-  const all: readonly PossibleCredential[] = [
+  const all: readonly ReturnType<typeof possible>[] = [
     ...(fresh ? [possible('fresh', `New key “${fresh.name}”`, fresh.key)] : []),
     // While it is not known whether a user is signed in, no key is asked for.
     ...(session.kind === 'signed-out'
@@ -105,11 +89,12 @@ export function useCredential({ credential: wish, pastedKey }: Conversation): Cr
     possible('none', 'None, to see the 401', undefined),
   ]
   const chosen = all.find(({ choice }) => choice === wish) ?? all[0] ?? pasted
-  return { ...chosen, options: all.map(({ choice, words }) => [choice, words]) }
+  return { ...chosen, options: all.map(({ choice, words }) => [choice, words] as const) }
 }
 
-const possible = (choice: PossibleCredential['choice'], words: string, key: string | undefined) => ({
+const possible = (choice: Exclude<CredentialChoice, 'automatic'>, words: string, key: string | undefined) => ({
   ...{ choice, words, isThere: key !== undefined },
+  /** Rejects with a Failure if the session has ended. */
   bearer: async () => key,
 })
 
@@ -122,25 +107,20 @@ export function useOwner(): void {
   }, [session.kind, person])
 }
 
-/** The models that the platform lists for a credential. */
-export interface Models {
-  readonly ids: readonly string[]
-  /** Why only the configured models are shown, if the listing failed. */
-  readonly hint: string | undefined
-}
+export type Models = ReturnType<typeof useModels>
 
 interface Listed {
-  /** The credential that they were listed for. */
   readonly for: string
   readonly ids: readonly string[]
   readonly failure?: Failure
 }
 
 /**
+ * The models that the platform lists for a credential. `hint` says why only the configured ones are shown, if the listing failed.
  * `shown` changes when another credential is in use; a key that is still being typed is not used.
  * Asks once per credential: these requests appear in the developer's log and count towards the same limits.
  */
-export function useModels({ bearer, isThere }: Credential, shown: string): Models {
+export function useModels({ bearer, isThere }: Credential, shown: string) {
   const { models: configured } = useConfig()
   const [last, setListed] = useState<Listed>()
   useOnce(
@@ -159,9 +139,7 @@ export function useModels({ bearer, isThere }: Credential, shown: string): Model
 
 async function listModels(bearer: Credential['bearer'], signal: AbortSignal): Promise<readonly string[]> {
   const headers = { authorization: `Bearer ${await bearer()}`, [DASHBOARD_HEADER]: 'yes' }
-  const response = await fetch('/v1/models', { headers, signal }).catch(() => {
-    throw noAnswer()
-  })
+  const response = await fetch('/v1/models', { headers, signal }).catch(unanswered)
   const json = await response.json().catch(() => undefined)
   if (!response.ok) throw new Failure(response.status, String(json?.error ?? `status ${response.status}`))
   const models: unknown = json?.data

@@ -1,16 +1,14 @@
 /** Takes a chat request apart into what the playground edits: settings, turns, and the next message. */
 import { indented, isObject } from '../widgets/json.js'
-import { awaited } from './answer.js'
 import { contentIn, nothingSaid } from './completion.js'
 import { firstSettings, type PlaygroundSettings } from './settings.js'
-import type { Turn } from './turns.js'
+import { awaited, type Turn } from './turns.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
 export interface OpenedRequest {
   readonly system: string
   readonly turns: readonly Turn[]
-  /** The next message. */
   readonly draft: string
   readonly settings: PlaygroundSettings
 }

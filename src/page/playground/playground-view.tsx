@@ -3,14 +3,13 @@ import { useState } from 'preact/hooks'
 import { glob } from '../../core/paths.js'
 import { routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
-import { controlWith, useControl } from '../api.js'
+import { type Control, useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { failureOf } from '../failure.js'
 import { navigate, useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
-import { useServiceKey } from '../widgets/developer-only.jsx'
 import { ask } from '../widgets/dialog.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { TextArea } from '../widgets/fields.jsx'
@@ -47,9 +46,8 @@ export function PlaygroundView() {
   const models = useModels(credential, `${credential.choice} ${settledKey}`)
   const { settings, turns, system, draft } = conversation
   const model = settings.model || (models.ids[0] ?? '')
-  const serviceKey = useServiceKey()
   const means: Means = {
-    serviceKey,
+    control: useControl(),
     bearer: credential.bearer,
     bodyFor: messages => bodyFor(conversation, model, messages),
   }
@@ -105,9 +103,9 @@ function useOpening(conversation: Conversation) {
       title: 'Replace the conversation?',
       send: 'Replace',
       tone: 'main',
-      words: <p>The conversation that is here now is discarded.</p>,
-      act: async () => {},
-      done: () => start(found),
+      children: <p>The conversation that is here now is discarded.</p>,
+      onSend: async () => {},
+      onDone: () => start(found),
     })
   }
   const load =
@@ -143,17 +141,13 @@ function Actions({ conversation, busy }: { readonly conversation: Conversation; 
   )
 }
 
-interface Props {
-  readonly onSay: (text: string) => void
-}
-
 const examples = ['Hello', 'Tell me a story', 'What is the weather in Oslo?'] as const
 
 /** A live model would not understand this. */
 const magic = 'standin:error-503'
 
 /** Shown in an empty conversation: suggestions to start with. */
-function Beginning({ onSay }: Props) {
+function Beginning({ onSay }: { readonly onSay: (text: string) => void }) {
   const { mode } = useConfig()
   const shown = mode === 'emulate' ? [...examples, magic] : examples
   const suggestion = (example: string) => (
@@ -171,7 +165,7 @@ function Beginning({ onSay }: Props) {
 }
 
 /** The system message. */
-export function SystemMessage({ text }: { readonly text: string }) {
+function SystemMessage({ text }: { readonly text: string }) {
   return (
     <Disclosure summary="System message" note={text.trim() === '' ? 'none' : text}>
       <TextArea
@@ -190,8 +184,8 @@ export function SystemMessage({ text }: { readonly text: string }) {
 function ModeNote() {
   // A new object each time it is loaded, and the mode of chats is loaded with it.
   const config = useConfig()
-  const serviceKey = useServiceKey()
-  const { value } = useResource(signal => loadMode(serviceKey, signal), [serviceKey, config])
+  const control = useControl()
+  const { value } = useResource(signal => loadMode(control, signal), [control, config])
   const mode = value || config.mode
   return (
     <>
@@ -208,9 +202,9 @@ const meanings: Readonly<Record<string, string>> = {
 }
 
 /** The mode for chats. Empty if the control API is closed to the page. */
-async function loadMode(bearer: string | undefined, signal: AbortSignal): Promise<string> {
+async function loadMode(control: Control, signal: AbortSignal): Promise<string> {
   try {
-    const { mode, modes } = await controlWith(bearer)('GET /mode', { signal })
+    const { mode, modes } = await control('GET /mode', { signal })
     const own = Object.entries(modes).find(([pattern]) => fits(pattern))
     return own?.[1] ?? mode
   } catch (thrown) {

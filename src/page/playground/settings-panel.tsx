@@ -1,4 +1,5 @@
 /** The parameters of a request. */
+import type { ComponentProps } from 'preact'
 import { useState } from 'preact/hooks'
 import { Button } from '../widgets/button.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
@@ -67,15 +68,8 @@ export function SettingsPanel({ conversation, credential, models, model, onCrede
   )
 }
 
-interface JsonFieldProps {
-  readonly id: string
-  readonly label: string
-  readonly value: string
-  readonly onChange: (value: string) => void
-  readonly hint: string
-  readonly error: string | undefined
+interface JsonFieldProps extends ComponentProps<typeof TextArea> {
   readonly sample: string
-  /** What is shown of it while it is folded. */
   readonly note: string
 }
 

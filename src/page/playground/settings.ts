@@ -3,40 +3,28 @@ import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
 import { isObject, parsed } from '../widgets/json.js'
 
 /** All but `stream` are texts, as in their fields. */
-export interface PlaygroundSettings {
+export const firstSettings = {
   /** Empty for the first listed model. */
-  readonly model: string
-  readonly temperature: string
-  readonly maxTokens: string
-  readonly seed: string
-  readonly stream: boolean
-  readonly tools: string
-  readonly toolChoice: string
-  readonly responseFormat: string
+  model: '',
+  temperature: '',
+  maxTokens: '',
+  seed: '',
+  stream: true,
+  tools: '',
+  toolChoice: 'auto',
+  responseFormat: '',
   /** Further members of the request, as a JSON object. */
-  readonly extra: string
+  extra: '',
 }
 
+export type PlaygroundSettings = Readonly<typeof firstSettings>
 export type SettingName = keyof PlaygroundSettings
 
-export const firstSettings: PlaygroundSettings = {
-  ...{ model: '', temperature: '', maxTokens: '', seed: '', stream: true },
-  ...{ tools: '', toolChoice: 'auto', responseFormat: '', extra: '' },
-}
-
-interface ChatBody {
-  readonly model: string
-  readonly messages: readonly object[]
-  readonly stream: boolean
-  readonly tools?: readonly object[]
-  readonly [further: string]: unknown
-}
-
 /** The request body, or the first invalid setting and what is wrong with it. */
-type Put = { readonly body: ChatBody } | { readonly wrong: { readonly name: SettingName; readonly sentence: string } }
+type Put = { readonly body: object } | { readonly wrong: { readonly name: SettingName; readonly sentence: string } }
 
 export function bodyWith(settings: PlaygroundSettings, model: string, messages: readonly object[]): Put {
-  for (const name of ['temperature', 'maxTokens', 'seed', 'tools', 'responseFormat', 'extra'] as const) {
+  for (const name of Object.keys(checks) as SettingName[]) {
     const sentence = problemIn(settings, name)
     if (sentence !== undefined) return { wrong: { name, sentence } }
   }
@@ -61,28 +49,33 @@ export function bodyWith(settings: PlaygroundSettings, model: string, messages: 
   }
 }
 
+type Check<Value> = (value: Value) => string | undefined
+
+const aNumber: Check<string> = text =>
+  Number.isFinite(Number(text)) ? undefined : 'Enter a number, or leave it empty.'
+
+const json =
+  (check: Check<unknown>): Check<string> =>
+  text => {
+    const value = parsed(text)
+    return value === undefined ? placeOfProblem(text) : check(value)
+  }
+
+const anObject = json(value => (isObject(value) ? undefined : 'This must be a JSON object.'))
+
+const checks: Readonly<Partial<Record<SettingName, Check<string>>>> = {
+  temperature: aNumber,
+  maxTokens: aNumber,
+  seed: aNumber,
+  tools: json(problemInTools),
+  responseFormat: anObject,
+  extra: anObject,
+}
+
 /** What is wrong with a setting's syntax. Its value is checked by the platform. */
 export function problemIn(settings: PlaygroundSettings, name: SettingName): string | undefined {
   const text = String(settings[name])
-  if (text.trim() === '') return undefined
-  switch (name) {
-    case 'temperature':
-    case 'maxTokens':
-    case 'seed':
-      return Number.isFinite(Number(text)) ? undefined : 'Enter a number, or leave it empty.'
-    case 'tools':
-      return problemInJson(text, problemInTools)
-    case 'responseFormat':
-    case 'extra':
-      return problemInJson(text, value => (isObject(value) ? undefined : 'This must be a JSON object.'))
-    default:
-      return undefined
-  }
-}
-
-function problemInJson(text: string, check: (value: unknown) => string | undefined): string | undefined {
-  const value = parsed(text)
-  return value === undefined ? placeOfProblem(text) : check(value)
+  return text.trim() === '' ? undefined : checks[name]?.(text)
 }
 
 /** Where a text stops being JSON. Not all browsers say so themselves. */

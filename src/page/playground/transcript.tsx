@@ -1,4 +1,4 @@
-/** The turns of a conversation. */
+/** The turns of a conversation. If a user's message is changed, the conversation continues from there. */
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { AnswerTurn } from './answer-turn.jsx'
 import { goToComposer } from './composer.jsx'
@@ -23,11 +23,17 @@ export function Transcript({ turns, busy, means, onSay }: Props) {
     <ol class="turns stack">
       {turns.map((turn, index) =>
         turn.kind === 'user' ? (
-          <UserTurn
+          <TurnFrame
             key={turn.id}
-            place={index + 1}
-            {...{ turn, busy }}
+            kind="user"
+            who={turn.message === undefined || turn.message.role === 'user' ? 'You' : String(turn.message.role)}
+            text={turn.text}
+            name={`message ${index + 1}`}
+            // More than text, such as an image, cannot be edited here.
+            isEditable={!busy && turn.message === undefined}
+            done="Send from here"
             onReworded={text => then(() => onSay(text, turn.id))}
+            actions={<CopyButton text={turn.text} what={`message ${index + 1}`} bare />}
           />
         ) : (
           <AnswerTurn
@@ -43,25 +49,3 @@ export function Transcript({ turns, busy, means, onSay }: Props) {
     </ol>
   )
 }
-
-interface UserTurnProps {
-  readonly turn: Extract<Turn, { kind: 'user' }>
-  /** The number of the turn, counted from 1. */
-  readonly place: number
-  readonly busy: boolean
-  readonly onReworded: (text: string) => void
-}
-
-/** A user's message. If it is changed, the conversation continues from there. More than text, such as an image, cannot be edited here. */
-const UserTurn = ({ turn: { text, message }, place, busy, onReworded }: UserTurnProps) => (
-  <TurnFrame
-    kind="user"
-    who={message === undefined || message.role === 'user' ? 'You' : String(message.role)}
-    text={text}
-    name={`message ${place}`}
-    isEditable={!busy && message === undefined}
-    done="Send from here"
-    onReworded={onReworded}
-    actions={<CopyButton text={text} what={`message ${place}`} bare />}
-  />
-)

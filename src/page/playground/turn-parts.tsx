@@ -7,19 +7,14 @@ import { TextArea } from '../widgets/fields.jsx'
 interface Props {
   readonly kind: 'user' | 'answer'
   readonly who: string
-  /** What it says. */
   readonly text: string
-  /** What it is called in the names of buttons: `message 1`. */
   readonly name: string
   readonly isEditable: boolean
-  /** The label of the button that ends editing. */
   readonly done: string
   readonly onReworded: (text: string) => void
   readonly badge?: ComponentChildren
-  /** Buttons after the one that edits it. */
   readonly actions: ComponentChildren
   readonly busy?: boolean
-  /** Shown above its text. */
   readonly before?: ComponentChildren
   readonly children?: ComponentChildren
 }
@@ -95,7 +90,6 @@ interface EditFormProps extends Pick<Props, 'text' | 'name' | 'done' | 'onReword
   readonly onEnd: () => void
 }
 
-/** Edits the text of a turn in place. */
 function EditForm({ text, name, done, onReworded, onEnd }: EditFormProps) {
   const [written, setWritten] = useState(text)
   const form = useRef<HTMLFormElement>(null)

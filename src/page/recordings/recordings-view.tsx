@@ -53,7 +53,6 @@ function AllRecordings() {
 
 type ReadRecording = Exclude<ListedRecording, { problem: string }>
 
-/** A fact of a recording that can be read. */
 const fact = (of: (recording: ReadRecording) => ComponentChildren) => (recording: ListedRecording) =>
   'problem' in recording ? '' : of(recording)
 
@@ -95,7 +94,6 @@ function statesOf(recording: ListedRecording): readonly TonedWord[] {
 /** Browsers get slow with more text on a page. */
 const LONGEST_SHOWN = 200_000
 
-/** One recording, as in its file. */
 function OneRecording({ file }: { readonly file: string }) {
   const control = useControl()
   const loaded = useResource(
@@ -131,7 +129,7 @@ const askToDelete = (control: Control, file: string, done: () => void) =>
   ask({
     title: 'Delete this recording?',
     send: 'Delete',
-    words: (
+    children: (
       <>
         <p class="long-name">
           <code>{file}</code>
@@ -139,7 +137,7 @@ const askToDelete = (control: Control, file: string, done: () => void) =>
         <p>The file is deleted. Replay will no longer answer this request.</p>
       </>
     ),
-    act: () => control('DELETE /recordings/{name}', { name: file }),
-    done,
+    onSend: () => control('DELETE /recordings/{name}', { name: file }),
+    onDone: done,
     said: 'The recording was deleted.',
   })

@@ -2,7 +2,6 @@
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The parts of a written rule that are used here. */
 interface WrittenRule {
   /** `POST /builder/projects`, for a rule on a path. */
   readonly on?: string | undefined

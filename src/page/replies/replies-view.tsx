@@ -2,8 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { routes } from '../../dashboard/routes.js'
 import type { ListedRule } from '../../replies/operations.js'
-import { type Control, useControl } from '../api.js'
-import type { Failure } from '../failure.js'
+import { useControl } from '../api.js'
 import { RuleDialog } from '../make/rule-editor.jsx'
 import { navigate, useAddress } from '../routing.js'
 import { announce } from '../widgets/announcer.jsx'
@@ -14,10 +13,9 @@ import { ask, Dialog, openDialog } from '../widgets/dialog.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { ListPage, type PagedList, useList } from '../widgets/list-page.jsx'
 import { useOnce } from '../widgets/resource.js'
-import { Section } from '../widgets/section.jsx'
 import { Empty, FailureNote, Notice } from '../widgets/states.jsx'
 import type { Column } from '../widgets/table.jsx'
-import { goOnFromHeading } from '../widgets/view.jsx'
+import { goOnFromHeading, Section } from '../widgets/view.jsx'
 import { saysInShort, whenInShort } from './in-short.js'
 import { TryPrompt } from './try-prompt.jsx'
 
@@ -37,13 +35,19 @@ export function RepliesView() {
     EVERY_MS,
   )
   const changes = useChanges(list)
-  const dialogs: Dialogs = { control, onChanged: list.reload }
-  const gone = useLinked(rule => openRule(rule, dialogs))
+  const open = (rule: RuleRow) => openRule(rule, list.reload)
+  const gone = useLinked(open)
+  const create = () =>
+    openDialog(<RuleDialog title="New rule" begin={() => ({ yaml: beginning })} onSaved={list.reload} />)
   return (
     <ListPage
       title="Replies"
       lead="What the emulated models say, and when. The first rule that matches a request answers it."
-      action={<NewRule onSaved={list.reload} />}
+      action={
+        <Button tone="main" icon="plus" onClick={create}>
+          New rule
+        </Button>
+      }
       note={
         <>
           {gone !== undefined && <Notice tone="care">{gone}</Notice>}
@@ -58,36 +62,22 @@ export function RepliesView() {
       keyOf={keyOf}
       isDim={({ enabled }) => !enabled}
       actionsWidth="10rem"
-      actions={rule => <RowButtons {...{ rule, changes }} onOpen={() => openRule(rule, dialogs)} />}
+      actions={rule => <RowButtons {...{ rule, changes }} onOpen={() => open(rule)} />}
       empty={
         <Empty title="There are no rules">
           Where no rule answers, the reply is made up. Create one here, or from a request under Requests.
         </Empty>
       }
     >
-      <TrySection />
+      <Section
+        title="Try a prompt"
+        lead="Shows what would be sent, and why each rule matches or not. Nothing is sent or counted."
+      >
+        <TryPrompt />
+      </Section>
     </ListPage>
   )
 }
-
-const NewRule = ({ onSaved }: { readonly onSaved: () => void }) => (
-  <Button
-    tone="main"
-    icon="plus"
-    onClick={() => openDialog(<RuleDialog title="New rule" begin={() => ({ yaml: beginning })} onSaved={onSaved} />)}
-  >
-    New rule
-  </Button>
-)
-
-const TrySection = () => (
-  <Section
-    title="Try a prompt"
-    lead="Shows what would be sent, and why each rule matches or not. Nothing is sent or counted."
-  >
-    <TryPrompt />
-  </Section>
-)
 
 /** Opens the rule that the address names. Returns what to say if it is not there. */
 function useLinked(open: (rule: RuleRow) => void): string | undefined {
@@ -137,22 +127,17 @@ const timesOf = (answered: number) => ['never', 'once'][answered] ?? `${answered
 
 type Change = { readonly enabled: boolean } | { readonly move: 'up' | 'down' }
 
-interface Changes {
-  readonly busy: boolean
-  readonly failure: Failure | undefined
-  change(rule: RuleRow, change: Change): void
-}
+type Changes = ReturnType<typeof useChanges>
 
 interface Move {
   /** The button that was pressed, as it is called where the rule is now. */
   readonly button: string
-  /** Where the page began, and where the next one in this direction does. */
   readonly from: number
   readonly next: number
 }
 
 /** Changes a rule in its row. The focus follows a rule that is moved, to another page as well. */
-function useChanges({ value, reload, search }: PagedList<{ readonly total?: number }>): Changes {
+function useChanges({ value, reload, search }: PagedList<{ readonly total?: number }>) {
   const control = useControl()
   const working = useWorking()
   const moved = useRef<Move | undefined>(undefined)
@@ -160,7 +145,7 @@ function useChanges({ value, reload, search }: PagedList<{ readonly total?: numb
     if (!moved.current || !value) return
     const { button, from, next } = moved.current
     const found = document.getElementById(button)
-    const isOnNext = !found && search.offset === from && next >= 0 && next < (value.total ?? 0)
+    const isOnNext = !found && search.query.offset === from && next >= 0 && next < (value.total ?? 0)
     if (isOnNext) return search.move(next)
     moved.current = undefined
     if (found) found.focus()
@@ -170,7 +155,7 @@ function useChanges({ value, reload, search }: PagedList<{ readonly total?: numb
     void working.run(async () => {
       const { id } = await control('PUT /replies/{id}', { id: rule.id ?? '', body: change })
       if ('move' in change) {
-        const { offset, limit } = search
+        const { offset, limit } = search.query
         const next = change.move === 'up' ? offset - limit : offset + limit
         moved.current = { button: buttonId(id, change.move), from: offset, next }
       }
@@ -227,33 +212,41 @@ function RowButtons({ rule, changes, onOpen }: RowProps) {
   )
 }
 
-interface Dialogs {
-  readonly control: Control
-  /** Called when a rule was saved or deleted. */
+/** Opens a rule to be edited; one that is written in code can only be shown. */
+const openRule = (rule: RuleRow, onChanged: () => void) =>
+  openDialog(rule.id === null ? <ShowDialog rule={rule} /> : <EditDialog {...{ rule, id: rule.id, onChanged }} />)
+
+interface EditProps {
+  readonly rule: RuleRow
+  readonly id: string
+  /** Called when it was saved or deleted. */
   readonly onChanged: () => void
 }
 
-/** Opens a rule to be edited; one that is written in code can only be shown. */
-const openRule = (rule: RuleRow, dialogs: Dialogs) =>
-  openDialog(rule.id === null ? <ShowDialog rule={rule} /> : <EditDialog rule={rule} id={rule.id} {...dialogs} />)
-
-interface EditProps extends Dialogs {
-  readonly rule: RuleRow
-  readonly id: string
-}
-
-function EditDialog({ rule, id, control, onChanged }: EditProps) {
+function EditDialog({ rule, id, onChanged }: EditProps) {
+  const control = useControl()
   const begin = (signal: AbortSignal) => control('GET /replies/{id}', { id, signal })
+  const remove = () =>
+    ask({
+      title: `Delete “${nameOf(rule)}”?`,
+      send: 'Delete rule',
+      children: (
+        <p class="long-name">
+          {rule.file === null ? (
+            'It is in no file, so it cannot be restored.'
+          ) : (
+            <>
+              It is removed from <code>{rule.file}</code>, with the comments above it.
+            </>
+          )}
+        </p>
+      ),
+      onSend: () => control('DELETE /replies/{id}', { id }),
+      onDone: onChanged,
+      said: `The rule ${nameOf(rule)} was deleted.`,
+    })
   const copy = (
     <RuleDialog title={`Copy of ${nameOf(rule)}`} begin={begin} target={{ id, isCopied: true }} onSaved={onChanged} />
-  )
-  const more = (
-    <>
-      <Button tone="warns" push onClick={() => askToDelete(control, rule, onChanged)}>
-        Delete
-      </Button>
-      <Button onClick={() => openDialog(copy)}>Duplicate</Button>
-    </>
   )
   return (
     <RuleDialog
@@ -261,7 +254,14 @@ function EditDialog({ rule, id, control, onChanged }: EditProps) {
       place={placeOf(rule)}
       begin={begin}
       target={{ id, isCopied: false }}
-      more={more}
+      more={
+        <>
+          <Button tone="warns" push onClick={remove}>
+            Delete
+          </Button>
+          <Button onClick={() => openDialog(copy)}>Duplicate</Button>
+        </>
+      }
       onSaved={onChanged}
     />
   )
@@ -285,23 +285,3 @@ function ShowDialog({ rule }: { readonly rule: RuleRow }) {
     </Dialog>
   )
 }
-
-const askToDelete = (control: Control, rule: RuleRow, done: () => void) =>
-  ask({
-    title: `Delete “${nameOf(rule)}”?`,
-    send: 'Delete rule',
-    words: (
-      <p class="long-name">
-        {rule.file === null ? (
-          'It is in no file, so it cannot be restored.'
-        ) : (
-          <>
-            It is removed from <code>{rule.file}</code>, with the comments above it.
-          </>
-        )}
-      </p>
-    ),
-    act: () => control('DELETE /replies/{id}', { id: rule.id ?? '' }),
-    done,
-    said: `The rule ${nameOf(rule)} was deleted.`,
-  })

@@ -1,13 +1,8 @@
 /** Turns bodies of any form into a readable conversation with a model. */
 import { chunkIn, createSum } from '../../completions/reader.js'
-import { isObject, parsed } from '../widgets/json.js'
+import { eventsIn, isObject } from '../widgets/json.js'
 
-export interface SpokenTurn {
-  readonly role: string
-  readonly text: string
-  /** Its tool calls, with the arguments as sent. */
-  readonly calls: readonly { readonly name: string; readonly arguments: string }[]
-}
+export type SpokenTurn = ReturnType<typeof turnOf>
 
 /** The messages of a chat request; empty for any other body. */
 export function turnsAsked(body: unknown): readonly SpokenTurn[] {
@@ -54,7 +49,7 @@ function streamed(text: string): unknown {
   return sum.completion().choices
 }
 
-const turnOf = (message: unknown): SpokenTurn => ({
+const turnOf = (message: unknown) => ({
   role: words(field(message, 'role')) || 'unknown',
   text: contentOf(field(message, 'content')) || words(field(message, 'refusal')),
   calls: callsIn(field(message, 'tool_calls')),
@@ -66,7 +61,7 @@ function contentOf(content: unknown): string {
   return content.map(part => words(field(part, 'text')) || `[${words(field(part, 'type')) || 'part'}]`).join('\n')
 }
 
-function callsIn(calls: unknown): SpokenTurn['calls'] {
+function callsIn(calls: unknown) {
   if (!Array.isArray(calls)) return []
   return calls.map(call => {
     const called = field(call, 'function') ?? field(call, 'custom')
@@ -75,14 +70,6 @@ function callsIn(calls: unknown): SpokenTurn['calls'] {
       arguments: words(field(called, 'arguments')) || words(field(called, 'input')),
     }
   })
-}
-
-function* eventsIn(stream: string): Generator<unknown> {
-  for (const line of stream.split(/\r?\n/)) {
-    // Not so `[DONE]`, or an event that was cut.
-    const json = line.startsWith('data:') ? parsed(line.slice('data:'.length)) : undefined
-    if (json !== undefined) yield json
-  }
 }
 
 const words = (value: unknown) => (typeof value === 'string' ? value : '')

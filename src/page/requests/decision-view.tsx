@@ -1,13 +1,13 @@
 /** Why an exchange ended as it did: its endpoint, mode, rule or recording, and the closest matches. */
-import type { ClosestRecording, Difference, Violation } from '../../check/finding.js'
+import type { Difference, Violation } from '../../check/finding.js'
 import { type AppliedFault, faultDoneInWords, inWords } from '../../core/exchange.js'
 import { recordingAt, resourceAt, ruleAt } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
 import { Link } from '../widgets/link.jsx'
 import { Pairs } from '../widgets/pairs.jsx'
-import { Section } from '../widgets/section.jsx'
 import { Notice } from '../widgets/states.jsx'
 import { type Column, Table } from '../widgets/table.jsx'
+import { Section } from '../widgets/view.jsx'
 
 export function DecisionView({ entry }: { readonly entry: JournalEntry }) {
   const { endpoint, mode, error, hint, remark, openaiRefuses, nearest, violations, fault, complete, status } = entry
@@ -30,13 +30,33 @@ export function DecisionView({ entry }: { readonly entry: JournalEntry }) {
           [(status ?? 0) >= 400 ? 'Message' : 'Nearest rule', remark],
         ]}
       />
-      {nearest && <Nearest of={nearest} />}
-      {violations.length > 0 && <Violations violations={violations} />}
+      {nearest && (
+        <Table
+          caption={
+            <>
+              Differs from the nearest recording, <Link to={recordingAt(nearest.file)}>{nearest.file}</Link>
+            </>
+          }
+          isCaptioned
+          columns={differenceColumns}
+          rows={nearest.differences}
+          keyOf={({ field }) => field}
+        />
+      )}
+      {violations.length > 0 && (
+        <Table
+          caption="Where the answer breaks the contract"
+          isCaptioned
+          columns={violationColumns}
+          rows={violations}
+          // Rows may be identical, but never change.
+          keyOf={(_violation, index) => String(index)}
+        />
+      )}
     </Section>
   )
 }
 
-/** Why the response is missing or incomplete. */
 function endingOf({ fault, status, answeredBy }: JournalEntry): string {
   const what = status === null ? 'No response was sent' : 'The response was cut off before its end'
   if (fault?.happened) return `${what}: a fault asked for that.`
@@ -46,7 +66,6 @@ function endingOf({ fault, status, answeredBy }: JournalEntry): string {
     : 'The client left before the end of the response.'
 }
 
-/** What gave the response, with a link to its file. */
 function Origin({ entry: { answeredBy, source, request } }: { readonly entry: JournalEntry }) {
   if (!answeredBy) return <>{source ?? 'Standin, as an error'}</>
   switch (answeredBy.kind) {
@@ -98,33 +117,8 @@ const differenceColumns: readonly Column<Difference>[] = [
   { name: 'Recording', of: ({ recorded }) => text(recorded) },
 ]
 
-const Nearest = ({ of: { file, differences } }: { readonly of: ClosestRecording }) => (
-  <Table
-    caption={
-      <>
-        Differs from the nearest recording, <Link to={recordingAt(file)}>{file}</Link>
-      </>
-    }
-    isCaptioned
-    columns={differenceColumns}
-    rows={differences}
-    keyOf={({ field }) => field}
-  />
-)
-
 const violationColumns: readonly Column<Violation>[] = [
   { name: 'Where', width: '25%', of: ({ path }) => text(path) },
   { name: 'What', of: ({ sentence }) => sentence },
   { name: 'Rule', width: '30%', of: ({ severity, source }) => `${severity}, ${source}` },
 ]
-
-const Violations = ({ violations }: { readonly violations: readonly Violation[] }) => (
-  <Table
-    caption="Where the answer breaks the contract"
-    isCaptioned
-    columns={violationColumns}
-    rows={violations}
-    // Rows may be identical, but never change.
-    keyOf={(_violation, index) => String(index)}
-  />
-)

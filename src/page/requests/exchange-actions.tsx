@@ -1,33 +1,36 @@
 /** What can be done with an exchange. Only what works for this one is shown. */
 import type { ComponentChildren } from 'preact'
-import { playgroundWith, routes } from '../../dashboard/routes.js'
+import { useState } from 'preact/hooks'
+import { playgroundWith, recordingAt, routes } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
-import type { Control } from '../api.js'
-import { MakeRecordingDialog } from '../make/make-recording.jsx'
+import type { ExistingPolicy } from '../../recordings/operations.js'
+import { useControl } from '../api.js'
 import { RuleDialog } from '../make/rule-editor.jsx'
 import { navigate } from '../routing.js'
 import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
-import { openDialog } from '../widgets/dialog.jsx'
-import { useWorking } from '../widgets/form.jsx'
+import { Dialog, Done, openDialog } from '../widgets/dialog.jsx'
+import { RadioGroup } from '../widgets/fields.jsx'
+import { Form, useWorking } from '../widgets/form.jsx'
 import { Link } from '../widgets/link.jsx'
-import { FailureNote } from '../widgets/states.jsx'
+import { FailureNote, Notice } from '../widgets/states.jsx'
 import { turnsAsked } from './conversation.js'
 
-interface Props {
-  readonly entry: JournalEntry
-  /** The curl command that repeats the request. */
-  readonly curl: string
-  readonly control: Control
-}
-
-export function ExchangeActions({ entry, curl, control }: Props) {
+export function ExchangeActions({ entry, curl }: { readonly entry: JournalEntry; readonly curl: string }) {
+  const control = useControl()
   const { id, request, repeatable } = entry
   const { busy, failure, run } = useWorking()
   const create = (what: string, dialog: ComponentChildren) => (
     <Button small about={`from request ${id}`} onClick={() => openDialog(dialog)}>
       Create {what}
     </Button>
+  )
+  const rule = (
+    <RuleDialog
+      title="Create rule from this request"
+      begin={signal => control('POST /replies/draft', { body: { exchange: id }, signal })}
+      exchange={id}
+    />
   )
   const sendAgain = async () => {
     const sent = await control('POST /journal/{id}/again', { id })
@@ -46,7 +49,7 @@ export function ExchangeActions({ entry, curl, control }: Props) {
             Open in playground
           </Link>
         )}
-        {canBeRule(entry) && create('rule', <RuleFromExchange {...{ id, control }} />)}
+        {canBeRule(entry) && create('rule', rule)}
         {canBeRecording(entry) && create('recording', <MakeRecordingDialog id={id} />)}
         <CopyButton text={curl} what="as curl" words="Copy as curl" />
         <CopyButton text={`${location.origin}${routes.requests}?id=${id}`} what="link" words="Copy link" />
@@ -55,14 +58,6 @@ export function ExchangeActions({ entry, curl, control }: Props) {
     </>
   )
 }
-
-const RuleFromExchange = ({ id, control }: { readonly id: string; readonly control: Control }) => (
-  <RuleDialog
-    title="Create rule from this request"
-    begin={signal => control('POST /replies/draft', { body: { exchange: id }, signal })}
-    exchange={id}
-  />
-)
 
 /** Rules answer chat completions. Of Standin's own errors, only a missing rule is worth one. */
 const canBeRule = ({ endpoint, request, status, answeredBy, fault, code }: JournalEntry) =>
@@ -79,3 +74,51 @@ const canBeRecording = ({ endpoint, status, error, fault, complete }: JournalEnt
   error === null &&
   !fault?.isSpoilt &&
   complete
+
+const choices: readonly { readonly value: ExistingPolicy; readonly label: string }[] = [
+  { value: 'refuse', label: 'Keep it and tell me' },
+  { value: 'replace', label: 'Replace it' },
+  { value: 'append', label: 'Add this one, to be played after it' },
+]
+
+/** Saves the answer to a request on disk. `id` is that of the exchange. */
+function MakeRecordingDialog({ id }: { readonly id: string }) {
+  const control = useControl()
+  const [existing, setExisting] = useState<ExistingPolicy>('refuse')
+  const [file, setFile] = useState<string>()
+  return (
+    <Dialog title="Create recording from this request">
+      {close =>
+        file === undefined ? (
+          <Form
+            send="Create recording"
+            onSend={async () => {
+              setFile((await control('POST /recordings', { body: { exchange: id, existing } })).file)
+            }}
+            said="The recording was saved."
+            beside={<Button onClick={close}>Cancel</Button>}
+          >
+            <p>The request and its answer are saved to a file, without their secrets. Replay then answers with it.</p>
+            <RadioGroup
+              label="If this request is recorded already"
+              value={existing}
+              onChange={setExisting}
+              options={choices}
+            />
+          </Form>
+        ) : (
+          <>
+            <Notice tone="good">
+              <p class="long-name">
+                Saved to <Link to={recordingAt(file)}>{file}</Link>.
+              </p>
+            </Notice>
+            <div class="form-buttons row">
+              <Done onClick={close} />
+            </div>
+          </>
+        )
+      }
+    </Dialog>
+  )
+}

@@ -7,9 +7,10 @@ import { StatusBadge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
 import { Link } from '../widgets/link.jsx'
 import { Pairs } from '../widgets/pairs.jsx'
+import { useResource } from '../widgets/resource.js'
 import { FailureNote, Notice, Waiting } from '../widgets/states.jsx'
 import { callerName, decisionOf, duration, size } from '../wording.js'
-import { ExchangeView, useExchange } from './exchange-view.jsx'
+import { ExchangeView, loadExchange } from './exchange-view.jsx'
 import { TimeBar } from './request-row.jsx'
 
 interface Props {
@@ -17,14 +18,13 @@ interface Props {
   readonly control: Control
   /** The exchange as the list knows it. The journal may have dropped it. */
   readonly brief: JournalBrief | undefined
-  /** The links to its neighbours in the list. */
   readonly newer: string | undefined
   readonly older: string | undefined
   readonly onClose: () => void
 }
 
 export function ExchangePanel({ id, control, brief, newer, older, onClose }: Props) {
-  const { value, failure, reload } = useExchange(id, control)
+  const { value, failure, reload } = useResource(signal => loadExchange(id, control, signal), [id, control])
   const { method, path } = value?.entry.request ?? brief ?? {}
   const status = (value?.entry ?? brief)?.status
   const heading = useRef<HTMLHeadingElement>(null)
@@ -56,7 +56,7 @@ export function ExchangePanel({ id, control, brief, newer, older, onClose }: Pro
         {status !== undefined && <StatusBadge status={status} none="No response" />}
       </header>
       {value ? (
-        <ExchangeView of={value} control={control} />
+        <ExchangeView {...value} />
       ) : !failure || failure.status === 0 ? (
         <Waiting />
       ) : failure.status === 404 ? (
@@ -95,13 +95,8 @@ function Step({ to, shortcut, children }: StepProps) {
   )
 }
 
-interface GoneProps {
-  readonly why: string
-  readonly brief: JournalBrief | undefined
-}
-
 /** An exchange that the journal does not have: shows what the list still knows. */
-function Gone({ why, brief }: GoneProps) {
+function Gone({ why, brief }: { readonly why: string; readonly brief: JournalBrief | undefined }) {
   return (
     <>
       <Notice tone="care">{why}</Notice>

@@ -7,24 +7,14 @@ import { CopyButton } from '../widgets/copy-button.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { exactly } from '../widgets/moment.jsx'
 import { type Fact, Pairs } from '../widgets/pairs.jsx'
-import { useResource } from '../widgets/resource.js'
-import { Section } from '../widgets/section.jsx'
+import { Section } from '../widgets/view.jsx'
 import { callerName, count, counted, duration, size } from '../wording.js'
 import { BodyView, SHOWN, textOf } from './body-view.jsx'
 import { parametersIn, type SpokenTurn, toolsIn, turnsAnswered, turnsAsked } from './conversation.js'
 import { DecisionView } from './decision-view.jsx'
 import { ExchangeActions } from './exchange-actions.jsx'
 
-interface ExchangeState {
-  readonly entry: JournalEntry
-  readonly curl: string
-}
-
-/** One exchange with its curl command. */
-export const useExchange = (id: string, control: Control) =>
-  useResource(signal => load(id, control, signal), [id, control])
-
-async function load(id: string, control: Control, signal: AbortSignal): Promise<ExchangeState> {
+export async function loadExchange(id: string, control: Control, signal: AbortSignal) {
   const [entry, curl] = await Promise.all([
     control('GET /journal/{id}', { id, signal }),
     control('GET /journal/{id}/curl', { id, signal }),
@@ -32,18 +22,15 @@ async function load(id: string, control: Control, signal: AbortSignal): Promise<
   return { entry, curl }
 }
 
-interface Props {
-  readonly of: ExchangeState
-  readonly control: Control
-}
+type ExchangeState = Awaited<ReturnType<typeof loadExchange>>
 
-export function ExchangeView({ of: { entry, curl }, control }: Props) {
+export function ExchangeView({ entry, curl }: ExchangeState) {
   const { request, response, upstream } = entry
   const { body } = request
   return (
     <>
       <Sender entry={entry} />
-      <ExchangeActions entry={entry} curl={curl} control={control} />
+      <ExchangeActions entry={entry} curl={curl} />
       <DecisionView entry={entry} />
       <TimingView entry={entry} />
       <Content
@@ -78,7 +65,6 @@ export function ExchangeView({ of: { entry, curl }, control }: Props) {
   )
 }
 
-/** When it was sent, and by whom. */
 const Sender = ({ entry }: Pick<ExchangeState, 'entry'>) => (
   <p class="quiet">
     <time dateTime={entry.at}>{exactly(entry.at)}</time>, caller: <bdi>{callerName(entry)}</bdi>
@@ -114,7 +100,6 @@ interface ContentProps {
   readonly facts?: readonly Fact[]
 }
 
-/** Headers and body of a request or a response. */
 function Content({ title, of: { headers, body, bytes, truncated }, turns, none, hint, facts = [] }: ContentProps) {
   const named = Object.entries(headers)
   const copy = body !== undefined && <CopyButton text={textOf(body)} what={`${title.toLowerCase()} body`} />

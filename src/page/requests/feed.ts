@@ -4,26 +4,17 @@ import type { JournalBrief, Tick } from '../../journal/operations.js'
 import type { Control } from '../api.js'
 import { type Failure, failureOf, noAnswer } from '../failure.js'
 
-/** Receives the events of the feed. */
-interface FeedReader {
-  /** The connection is open. Everything after the id `after` will be sent, or is skipped if there is too much at once. */
-  began(run: string, after: string, ticks: readonly Tick[]): void
+/** Receives the events of the feed, by their names there, and `lost`. */
+export interface FeedReader {
+  /** The connection is open. Everything after the id `after` will be sent, or is skipped if there is too much at once. The ticks are those of the last two minutes. */
+  began(begun: { readonly run: string; readonly after: string; readonly ticks: readonly Tick[] }): void
   exchanges(briefs: readonly JournalBrief[]): void
   tick(tick: Tick): void
   /** The requests of a scope, or all of them, were deleted. */
-  cleared(scope: string | undefined): void
-  /** The connection was lost or refused. */
+  cleared(of: { readonly scope?: string }): void
   lost(failure: Failure): void
 }
 
-interface Began {
-  readonly run: string
-  readonly after: string
-  /** Those of the last two minutes. */
-  readonly ticks: readonly Tick[]
-}
-
-/** How many exchanges are loaded when the page opens. */
 const FIRST = 500
 const AGAIN_MS = 1000
 /** The server sends a tick every second. After this long without data, the connection counts as dead. */
@@ -36,13 +27,12 @@ export async function followJournal(control: Control, reader: FeedReader, leavin
     if (leaving.aborted) return
     reader.lost(failure)
     if (isRefusal(failure)) return
-    await pause(AGAIN_MS, leaving)
+    await new Promise(resolve => setTimeout(resolve, AGAIN_MS))
   }
 }
 
 export const isRefusal = ({ status }: Failure) => status === 401 || status === 403
 
-/** Resolves with the reason why it ended. */
 async function followOnce(control: Control, reader: FeedReader, leaving: AbortSignal): Promise<Failure> {
   const silent = new AbortController()
   let patience = setTimeout(() => silent.abort(), SILENT_MS)
@@ -70,26 +60,6 @@ async function followOnce(control: Control, reader: FeedReader, leaving: AbortSi
 }
 
 function tell(reader: FeedReader, { event, data }: EventSourceMessage): void {
-  const json: unknown = JSON.parse(data)
-  switch (event) {
-    case 'began': {
-      const { run, after, ticks } = json as Began
-      return reader.began(run, after, ticks)
-    }
-    case 'exchanges':
-      return reader.exchanges(json as readonly JournalBrief[])
-    case 'cleared':
-      return reader.cleared((json as { readonly scope?: string }).scope)
-    case 'tick':
-      return reader.tick(json as Tick)
-  }
+  const readers: Readonly<Record<string, ((json: never) => void) | undefined>> = { ...reader }
+  readers[event ?? '']?.(JSON.parse(data) as never)
 }
-
-const pause = (ms: number, leaving: AbortSignal) =>
-  new Promise<void>(resolve => {
-    const timer = setTimeout(resolve, ms)
-    leaving.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })

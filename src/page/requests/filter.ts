@@ -1,5 +1,5 @@
 /** The filters of the request list, read from the page's address and written back to it. */
-import { type FactFilter, factTest, factWords } from '../../core/caller.js'
+import { factTest, factWords } from '../../core/caller.js'
 import type { JournalBrief } from '../../journal/operations.js'
 
 /** The words of the journal's query that have a field of their own; empty for all. */
@@ -21,9 +21,7 @@ export const everything: Filter = {
 /** The list has no bodies, so the journal is asked which exchanges contain a text. */
 const TEXT = 'text'
 
-const isFact = (word: string): word is keyof FactFilter => (factWords as readonly string[]).includes(word)
-
-const isWord = (word: string) => word === TEXT || isFact(word)
+const isWord = (word: string) => word === TEXT || (factWords as readonly string[]).includes(word)
 
 /** Parameters that have their own field, or that are not words of a query. */
 const known = new Set([...Object.keys(everything), 'id'])
@@ -55,14 +53,8 @@ export function matching({ search, problems, ...filter }: Filter): (brief: Journ
   return factTest({ ...words, ...Object.fromEntries(chosen), ...(problems && { problems }) })
 }
 
-interface Words {
-  readonly words: FactFilter
-  readonly text: string | undefined
-  readonly rest: string
-}
-
 /** Splits the search into words such as `status:401` and the rest. */
-function wordsIn(search: string): Words {
+function wordsIn(search: string) {
   const words: Record<string, unknown> = {}
   let text: string | undefined
   const rest = search.replace(/(\w+):("[^"]*"|\S+)/g, (all, word: string, written: string) => {

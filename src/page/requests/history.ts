@@ -6,24 +6,14 @@ export const MOST_ROWS = 2000
 /** Rows are removed in batches of this size, because each removal copies the list. */
 const SLACK = 500
 
-interface History {
-  add(briefs: readonly JournalBrief[]): void
-  /** Removes the rows of a scope; all if none is given. They are not added again. */
-  clear(scope?: string): void
-  /** The connection is open from id `after` on. If Standin was restarted, clears everything, as ids begin again, and returns true. */
-  began(run: string, after: string): boolean
-  newestFirst(): readonly JournalBrief[]
-  /** How many exchanges were received, and how many were skipped, since the page was opened or cleared. */
-  counts(): { readonly told: number; readonly skipped: number }
-}
-
-export function createHistory(): History {
+export function createHistory() {
   let rows: JournalBrief[] = []
   let lastId = 0
   let run: string | undefined
   let told = 0
   let skipped = 0
 
+  /** Removes the rows of a scope; all if none is given. They are not added again. */
   function clear(scope?: string): void {
     if (scope !== undefined) {
       rows = rows.filter(row => row.scope !== scope)
@@ -35,7 +25,7 @@ export function createHistory(): History {
   }
 
   return {
-    add(briefs) {
+    add(briefs: readonly JournalBrief[]): void {
       // After a reconnect, some exchanges are sent again.
       const fresh = briefs.filter(({ id }) => Number(id) > lastId)
       for (const { id } of fresh) {
@@ -48,7 +38,8 @@ export function createHistory(): History {
       if (rows.length > MOST_ROWS + SLACK) rows = rows.slice(-MOST_ROWS)
     },
     clear,
-    began(now, after) {
+    /** The connection is open from id `after` on. If Standin was restarted, clears everything, as ids begin again, and returns true. */
+    began(now: string, after: string): boolean {
       const before = run
       run = now
       if (before === now) return false
@@ -56,7 +47,8 @@ export function createHistory(): History {
       lastId = Number(after)
       return before !== undefined
     },
-    newestFirst: () => rows.slice(-MOST_ROWS).reverse(),
+    newestFirst: (): readonly JournalBrief[] => rows.slice(-MOST_ROWS).reverse(),
+    /** How many exchanges were received, and how many were skipped, since the page was opened or cleared. */
     counts: () => ({ told, skipped }),
   }
 }

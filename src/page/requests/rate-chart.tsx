@@ -4,14 +4,10 @@ import type { Tick } from '../../journal/operations.js'
 import { count, counted, duration } from '../wording.js'
 import { MOST_TICKS } from './use-live.js'
 
-interface Props {
-  readonly ticks: readonly Tick[]
-}
-
 const HEIGHT = 40
 
 /** Nothing while there was no request in that time. */
-export function RateChart({ ticks }: Props) {
+export function RateChart({ ticks }: { readonly ticks: readonly Tick[] }) {
   const rates = ticks.map(tick => ({ all: perSecond(tick, tick.requests), failed: perSecond(tick, tick.errors) }))
   const mostRate = Math.max(1, ...rates.map(({ all }) => all))
   const slowestMs = Math.max(1, ...ticks.map(({ p95Ms }) => p95Ms ?? 0))

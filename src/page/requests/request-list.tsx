@@ -12,9 +12,7 @@ import { RequestRow, scaleFor } from './request-row.jsx'
 interface Props {
   readonly rows: readonly JournalBrief[]
   readonly filter: Filter
-  /** The id of the open exchange. */
   readonly open: string | undefined
-  /** Whether there are requests that the filter hides. */
   readonly isFiltered: boolean
   /** Called with true while rows must stay in place: they have the focus or the pointer, or the top of the list is out of view. */
   readonly onUsed: (isUsed: boolean) => void
@@ -197,19 +195,10 @@ const NARROW_PX = 860
 const ROW_PX = 44
 const NARROW_ROW_PX = 54
 
-interface Window {
-  readonly first: number
-  readonly last: number
-  readonly rowPx: number
-  readonly isNarrow: boolean
-  /** Whether the top of the list is out of view. */
-  readonly isAway: boolean
-}
+/** The rows from `first` to before `last`. `isAway`: the top of the list is out of view. */
+const atFirst = { first: 0, last: 40, rowPx: ROW_PX, isNarrow: false, isAway: false }
 
-const atFirst: Window = { first: 0, last: 40, rowPx: ROW_PX, isNarrow: false, isAway: false }
-
-/** Which rows of a long list are visible at the current scroll position. */
-function useWindow(list: RefObject<HTMLElement | null>): Window {
+function useWindow(list: RefObject<HTMLElement | null>) {
   const [window, setWindow] = useState(atFirst)
   // Before anything is painted, so that a narrow list does not begin with columns.
   useLayoutEffect(() => {

@@ -9,7 +9,6 @@ import { callerName, clockTime, countInShort, decisionOf, duration, timesInWords
 
 interface Props {
   readonly of: JournalBrief
-  /** The query string of its address. */
   readonly query: string
   readonly isOpen: boolean
   /** Whether the Tab key stops here. Only one row in the list has that. */
@@ -68,7 +67,6 @@ export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: P
 interface CellProps {
   readonly name: string
   readonly tone?: 'ink' | 'care' | ''
-  /** A second, quiet line. */
   readonly below?: ComponentChildren
   readonly children: ComponentChildren
 }
@@ -86,7 +84,6 @@ interface TimeBarProps {
   readonly scaleMs: number
 }
 
-/** The width of the drawing in its own units. */
 const WIDTH = 1000
 
 /** The duration of a response as a bar: the wait for the headers, the rest, and a mark for each piece. */

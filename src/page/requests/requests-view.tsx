@@ -37,12 +37,7 @@ function resourceOf(live: LiveList): Resource<LiveList> {
   return { value: live.connection === 'opening' ? undefined : live, failure, reload: () => {} }
 }
 
-interface Props {
-  readonly live: LiveList
-  readonly control: Control
-}
-
-function Requests({ live, control }: Props) {
+function Requests({ live, control }: { readonly live: LiveList; readonly control: Control }) {
   const { query } = useAddress()
   const written = query.toString()
   const filter = useMemo(() => filterIn(new URLSearchParams(written)), [written])

@@ -5,12 +5,11 @@ import type { Control } from '../api.js'
 import type { Failure } from '../failure.js'
 import { announce } from '../widgets/announcer.jsx'
 import { reportAnswer, useOnce } from '../widgets/resource.js'
-import { followJournal } from './feed.js'
+import { type FeedReader, followJournal } from './feed.js'
 import { createHistory } from './history.js'
 
 /** Updates at most ten times a second; more would not be visible. */
 const SHOWN_EVERY_MS = 100
-/** The chart covers two minutes. */
 export const MOST_TICKS = 120
 
 export interface LiveList {
@@ -23,7 +22,6 @@ export interface LiveList {
   readonly era: number
   /** `opening` until it was open once. */
   readonly connection: 'opening' | 'open' | 'lost'
-  /** Why the connection was lost. */
   readonly failure?: Failure | undefined
 }
 
@@ -45,8 +43,8 @@ export function useLive(control: Control): LiveList {
       Object.assign(next, changed)
       showSoon()
     }
-    const reader = {
-      began(run: string, after: string, ticks: readonly Tick[]) {
+    const reader: FeedReader = {
+      began({ run, after, ticks }) {
         reportAnswer(true)
         if (history.began(run, after)) {
           next.era++
@@ -54,16 +52,16 @@ export function useLive(control: Control): LiveList {
         }
         change({ ticks, connection: 'open', failure: undefined })
       },
-      exchanges(briefs: readonly JournalBrief[]) {
+      exchanges(briefs) {
         history.add(briefs)
         showSoon()
       },
-      cleared(scope: string | undefined) {
+      cleared({ scope }) {
         history.clear(scope)
         change({ era: scope === undefined ? next.era + 1 : next.era })
       },
-      tick: (tick: Tick) => change({ ticks: [...next.ticks, tick].slice(-MOST_TICKS) }),
-      lost(failure: Failure) {
+      tick: tick => change({ ticks: [...next.ticks, tick].slice(-MOST_TICKS) }),
+      lost(failure) {
         if (failure.status === 0) reportAnswer(false)
         change({ connection: next.connection === 'opening' ? 'opening' : 'lost', failure })
       },
@@ -125,28 +123,22 @@ export function useTextMatches(control: Control, text: string | undefined, newes
 
 const nothingYet: ReadonlySet<string> = new Set()
 
-export interface Held {
-  /** The rows to show: while the list is paused, those of then. */
-  readonly rows: readonly JournalBrief[]
-  /** By the button, or only while the list is being used. */
-  readonly paused: 'pressed' | 'used' | undefined
-  /** How many new rows the filter would show. */
-  readonly fresh: number
-  setPressed(isPressed: boolean): void
-  setUsed(isUsed: boolean): void
-}
+export type Held = ReturnType<typeof useHeld>
 
 /** Keeps rows in place while they are being read, and counts the new ones. */
-export function useHeld({ rows, era }: Pick<LiveList, 'rows' | 'era'>, fits: (brief: JournalBrief) => boolean): Held {
+export function useHeld({ rows, era }: LiveList, fits: (brief: JournalBrief) => boolean) {
   const [isPressed, setPressed] = useState(false)
   const [isUsed, setUsed] = useState(false)
   const held = useRef<{ readonly rows: readonly JournalBrief[]; readonly era: number } | undefined>(undefined)
+  /** By the button, or only while the list is being used. */
   const paused = isPressed ? 'pressed' : isUsed ? 'used' : undefined
   if (!paused || held.current?.era !== era) held.current = undefined
   if (paused) held.current ??= { rows, era }
   const base = held.current?.rows ?? rows
+  /** While the list is paused, those of then. */
   const shown = useMemo(() => base.filter(fits), [base, fits])
   const newest = Number(base[0]?.id ?? 0)
+  /** How many new rows the filter would show. */
   const fresh = useMemo(() => {
     const known = base === rows ? 0 : rows.findIndex(({ id }) => Number(id) <= newest)
     return rows.slice(0, known < 0 ? rows.length : known).filter(fits).length

@@ -69,24 +69,32 @@ function Rows({ path }: { readonly path: string }) {
     ask({
       title: `Delete ${id}?`,
       send: 'Delete',
-      act: () => control('DELETE /resources/{resource}/rows/{id}', { resource: path, id }),
-      done: list.reload,
+      onSend: () => control('DELETE /resources/{resource}/rows/{id}', { resource: path, id }),
+      onDone: list.reload,
       said: 'The row is deleted.',
     })
   const restore = () =>
     ask({
       title: 'Restore the rows?',
       send: 'Restore',
-      words: <p>The rows of the data file come back. All others, and all changes, are lost.</p>,
-      act: () => control('POST /resources/{resource}/restore', { resource: path }),
-      done: list.reload,
+      children: <p>The rows of the data file come back. All others, and all changes, are lost.</p>,
+      onSend: () => control('POST /resources/{resource}/restore', { resource: path }),
+      onDone: list.reload,
       said: 'The rows at the start are back.',
     })
+  const actions = (
+    <span class="row">
+      <Button onClick={restore}>Restore</Button>
+      <Button tone="main" icon="plus" onClick={() => edit()}>
+        Add row
+      </Button>
+    </span>
+  )
   return (
     <ListPage
       title={path}
       lead={<Link to={routes.resources}>All resources</Link>}
-      action={list.value && <Actions onAdd={() => edit()} onRestore={restore} />}
+      action={list.value && actions}
       of={list}
       what="row"
       searches="all fields"
@@ -94,7 +102,16 @@ function Rows({ path }: { readonly path: string }) {
       columns={rowColumns}
       keyOf={({ id }) => id}
       actionsWidth="11rem"
-      actions={row => <RowButtons of={row} onEdit={() => edit(row)} onDelete={() => remove(row)} />}
+      actions={row => (
+        <>
+          <Button small about={row.id} onClick={() => edit(row)}>
+            Edit
+          </Button>
+          <Button small tone="warns" about={row.id} onClick={() => remove(row)}>
+            Delete
+          </Button>
+        </>
+      )}
       empty={<Empty title="No rows yet">They appear here as soon as your app creates them.</Empty>}
     />
   )
@@ -106,37 +123,6 @@ const rowColumns: readonly Column<RowView>[] = [
   { name: 'Changed', width: '14%', of: ({ updated_at }) => <Moment at={updated_at} /> },
 ]
 
-interface ActionsProps {
-  readonly onAdd: () => void
-  readonly onRestore: () => void
-}
-
-const Actions = ({ onAdd, onRestore }: ActionsProps) => (
-  <span class="row">
-    <Button onClick={onRestore}>Restore</Button>
-    <Button tone="main" icon="plus" onClick={onAdd}>
-      Add row
-    </Button>
-  </span>
-)
-
-interface RowButtonsProps {
-  readonly of: RowView
-  readonly onEdit: () => void
-  readonly onDelete: () => void
-}
-
-const RowButtons = ({ of: { id }, onEdit, onDelete }: RowButtonsProps) => (
-  <>
-    <Button small about={id} onClick={onEdit}>
-      Edit
-    </Button>
-    <Button small tone="warns" about={id} onClick={onDelete}>
-      Delete
-    </Button>
-  </>
-)
-
 interface EditProps {
   readonly path: string
   /** Undefined for a new one. */
@@ -144,7 +130,6 @@ interface EditProps {
   readonly onDone: () => void
 }
 
-/** A row, written as JSON. */
 function EditDialog({ path: resource, row, onDone }: EditProps) {
   const control = useControl()
   const initial = row ? indented(row.row) : '{}'

@@ -6,7 +6,6 @@ import { Failure, noAnswer } from '../failure.js'
 
 export type Auth = InstanceType<typeof AuthClient>
 
-/** The key of the session in the browser's local storage. */
 export const STORAGE_KEY = 'standin-dashboard'
 
 /** `onRefused` hears the backend's code of each request that it refuses. */

@@ -14,15 +14,8 @@ type Session =
   | { readonly kind: 'signed-out'; readonly because?: string }
   | { readonly kind: 'user'; readonly email: string }
 
-interface SessionAccess {
+interface SessionAccess extends ReturnType<typeof accessTo> {
   readonly session: Session
-  readonly auth: Promise<Auth>
-  /** A valid token. Rejects with a Failure if no user is signed in. */
-  token(): Promise<string>
-  /** Signs out at the user's request. Rejects with a Failure if the backend does not answer. */
-  signOut(): Promise<void>
-  /** Makes a refused session valid again if it has only expired. Otherwise ends it, and returns false. */
-  renew(): Promise<boolean>
 }
 
 const NOT_LOADED = 'Signing in could not be loaded. Load the page again.'
@@ -104,11 +97,7 @@ function useEndInAnotherTab(lose: () => Promise<void>): void {
 }
 
 /** What can be done with the session of a client. `lose` ends a session that the backend does not accept. */
-function accessTo(
-  auth: Promise<Auth>,
-  hadSession: { current: boolean },
-  lose: () => Promise<void>,
-): Omit<SessionAccess, 'session'> {
+function accessTo(auth: Promise<Auth>, hadSession: { current: boolean }, lose: () => Promise<void>) {
   let renewal: Promise<boolean> | undefined
   async function renewOnce(): Promise<boolean> {
     const client = await auth
@@ -125,13 +114,15 @@ function accessTo(
   }
   return {
     auth,
-    async token() {
+    /** A valid token. Rejects with a Failure if no user is signed in. */
+    async token(): Promise<string> {
       const answer = await (await auth).getSession()
       requireSuccess(answer)
       if (!answer.data.session) throw signedOut()
       return answer.data.session.access_token
     },
-    async signOut() {
+    /** Signs out at the user's request. Rejects with a Failure if the backend does not answer. */
+    async signOut(): Promise<void> {
       hadSession.current = false
       // Signs out in this browser only; other sessions of the user continue.
       const answer = await (await auth).signOut({ scope: 'local' })
@@ -139,7 +130,8 @@ function accessTo(
       requireSuccess(answer)
       announce('Signed out.')
     },
-    async renew() {
+    /** Makes a refused session valid again if it has only expired. Otherwise ends it, and returns false. */
+    async renew(): Promise<boolean> {
       // A request that was sent before the session ended may be refused after it has.
       if (!hadSession.current) return false
       // Requests that are refused together wait for the same renewal, so that the first reason for the end is the one shown.

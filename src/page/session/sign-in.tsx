@@ -54,7 +54,6 @@ export function SignIn() {
   )
 }
 
-/** Creates an account. */
 export function SignUp() {
   const { session, auth } = useSession()
   const { values, field } = useFields({ email: '', password: '' })

@@ -2,18 +2,12 @@
 
 export type Tone = 'good' | 'care' | 'danger' | 'plain'
 
-interface Props {
-  readonly tone: Tone
-  readonly children: string
-}
-
-export function Badge({ tone, children }: Props) {
+export function Badge({ tone, children }: { readonly tone: Tone; readonly children: string }) {
   return <span class={`badge tone-${tone}`}>{children}</span>
 }
 
 export type TonedWord = readonly [tone: Tone, word: string]
 
-/** The states of a thing, a badge for each. */
 export const Badges = ({ of: states }: { readonly of: readonly TonedWord[] }) => (
   <span class="badges">
     {states.map(([tone, word]) => (
@@ -24,15 +18,7 @@ export const Badges = ({ of: states }: { readonly of: readonly TonedWord[] }) =>
   </span>
 )
 
-interface StatusBadgeProps {
-  /** Null if no answer came. */
-  readonly status: number | null
-  /** The text shown then. */
-  readonly none?: string
-}
-
-/** The status of an answer, coloured by success or failure. */
-export function StatusBadge({ status, none = 'none' }: StatusBadgeProps) {
+export function StatusBadge({ status, none = 'none' }: { readonly status: number | null; readonly none?: string }) {
   return <Badge tone={toneOf(status)}>{status === null ? none : String(status)}</Badge>
 }
 

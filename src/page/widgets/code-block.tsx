@@ -6,7 +6,6 @@ interface Props {
   readonly code: string
   readonly label: string
   readonly marked?: string
-  /** What the button copies, if it is not the code. */
   readonly copied?: string
 }
 
@@ -33,13 +32,8 @@ export const ShortCode = ({ text }: { readonly text: string }) => (
   <code class="long-name">{text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text}</code>
 )
 
-interface ScrollingProps {
-  readonly label: string
-  readonly children: ComponentChildren
-}
-
 /** A box for content that may be wider than the page. It scrolls, also with the keyboard. */
-export function Scrolling({ label, children }: ScrollingProps) {
+export function Scrolling({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: without it, the box cannot be scrolled with the keyboard
     <section class="scrolling" aria-label={label} tabIndex={0}>

@@ -3,14 +3,12 @@ import { useEffect, useState } from 'preact/hooks'
 import { announce } from './announcer.jsx'
 import { Icon } from './icon.jsx'
 
-/** How long the confirmation is shown. */
 const SAID_MS = 2000
 
 interface Props {
   readonly text: string
   /** What is copied, for screen readers: `key`, `base URL`. */
   readonly what: string
-  /** Whether to show only the icon. */
   readonly bare?: boolean
   readonly main?: boolean
   /** The label, if not `Copy`. */

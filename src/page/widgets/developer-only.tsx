@@ -1,11 +1,9 @@
 /** Lists for the developer. From other machines they need the control token or a secret service key. */
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { PasswordField } from './fields.jsx'
 import { Form } from './form.jsx'
-import type { Resource } from './resource.js'
 import { createShared } from './shared.js'
-import { Empty, Shown } from './states.jsx'
+import { Empty, Shown, type ShownProps } from './states.jsx'
 import { View } from './view.jsx'
 
 /** The control token or service key entered on another machine. Kept in the page's memory only. */
@@ -13,12 +11,7 @@ const serviceKey = createShared<string | undefined>(undefined)
 
 export const useServiceKey = serviceKey.use
 
-interface Props<Value> {
-  readonly of: Resource<Value>
-  readonly children: (value: Value) => ComponentChildren
-}
-
-export function DeveloperOnly<Value>({ of, children }: Props<Value>) {
+export function DeveloperOnly<Value>({ of, children }: ShownProps<Value>) {
   const key = serviceKey.use()
   const [written, setWritten] = useState('')
   const { failure } = of

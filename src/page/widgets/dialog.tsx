@@ -138,7 +138,6 @@ export const Done = ({ onClick }: { readonly onClick: () => void }) => (
 
 interface ConfirmProps<Result> {
   readonly title: string
-  /** The label of the button that confirms. */
   readonly send: string
   readonly cancel?: string
   readonly tone?: 'main' | 'danger'
@@ -147,7 +146,6 @@ interface ConfirmProps<Result> {
   readonly onDone?: (result: Result) => void
   /** Announced then. */
   readonly said?: string
-  /** Whether a field in it was edited. */
   readonly isEdited?: boolean
   /** What happens, and fields if the action needs any. */
   readonly children?: ComponentChildren
@@ -172,26 +170,15 @@ export function Confirm<Result>({ title, send, children, ...more }: ConfirmProps
   )
 }
 
-interface Question extends Pick<ConfirmProps<unknown>, 'title' | 'send' | 'tone' | 'said'> {
-  /** What happens. */
-  readonly words?: ComponentChildren
-  readonly act: () => Promise<unknown>
-  /** Called after the action has succeeded and the dialog has closed. */
-  readonly done?: () => void
-}
-
 /** Asks for confirmation, then runs an action. */
-export const ask = ({ words, act, done, tone = 'danger', ...question }: Question): void =>
+export const ask = ({ onDone, tone = 'danger', ...question }: ConfirmProps<unknown>): void =>
   openDialog(
     <Confirm
       {...{ ...question, tone }}
-      onSend={act}
-      onDone={() => {
+      onDone={result => {
         // What was deleted takes its button along.
         if (tone === 'danger') goOnFromHeading()
-        done?.()
+        onDone?.(result)
       }}
-    >
-      {words}
-    </Confirm>,
+    />,
   )

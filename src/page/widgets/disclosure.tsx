@@ -6,7 +6,6 @@ interface Props {
   readonly summary: ComponentChildren
   /** Quiet words beside the summary. */
   readonly note?: ComponentChildren
-  /** Whether it is open at first. */
   readonly open?: boolean
   /** Whether its content is drawn only while it is open. */
   readonly lazy?: boolean

@@ -4,12 +4,10 @@ import { useId, useState } from 'preact/hooks'
 import { Button } from './button.jsx'
 import { useFieldError } from './form.jsx'
 
-/** What all fields have in common. */
 interface FieldBase {
   readonly label: string
   readonly id?: string | undefined
   readonly hint?: ComponentChildren
-  /** What is wrong with the value. */
   readonly error?: string | undefined
   /** The name under which a form's failure is about this field. */
   readonly name?: string | undefined
@@ -59,25 +57,22 @@ function Labelled({ label, hint, bare, name, describedBy, class: look, children,
 interface FieldProps extends FieldBase {
   readonly value: string
   readonly onChange: (value: string) => void
-  readonly type?: 'text' | 'email' | 'password' | 'date' | 'number' | 'tel' | 'datetime-local'
+  readonly type?: 'text' | 'email' | 'password' | 'date' | 'tel'
   readonly autocomplete?: string
   readonly maxLength?: number
   readonly min?: string
   readonly required?: boolean
-  readonly placeholder?: string
-  readonly step?: string
+  readonly placeholder?: string | undefined
   readonly onBlur?: () => void
-  /** A button beside it. */
   readonly beside?: ComponentChildren
 }
 
-/** One line of text. */
 export function Field({ label, hint, error, bare, id, name, value, onChange, ...input }: FieldProps) {
   const { type = 'text', required = true, autocomplete = 'off', beside, ...more } = input
   return (
     <Labelled {...{ label, hint, error, bare, id, name }}>
-      {control => {
-        const field = (
+      {control => (
+        <div class="line">
           <input
             {...control}
             {...more}
@@ -90,16 +85,9 @@ export function Field({ label, hint, error, bare, id, name, value, onChange, ...
             autocapitalize="off"
             onInput={({ currentTarget }) => onChange(currentTarget.value)}
           />
-        )
-        return beside ? (
-          <div class="line">
-            {field}
-            {beside}
-          </div>
-        ) : (
-          field
-        )
-      }}
+          {beside}
+        </div>
+      )}
     </Labelled>
   )
 }
@@ -126,14 +114,12 @@ interface TextAreaProps extends FieldBase {
   readonly value: string
   readonly onChange: (value: string) => void
   readonly rows?: number
-  /** Whether the content is code. */
   readonly code?: boolean
   readonly placeholder?: string
   readonly onKeyDown?: (event: KeyboardEvent) => void
   readonly onPaste?: (event: ClipboardEvent) => void
 }
 
-/** Several lines of text or code. */
 export function TextArea({ label, hint, error, bare, id, name, value, onChange, code, ...area }: TextAreaProps) {
   const { rows = 3, ...more } = area
   return (
@@ -156,12 +142,11 @@ export function TextArea({ label, hint, error, bare, id, name, value, onChange, 
 interface NumberFieldProps extends FieldBase {
   /** As written, so that invalid text stays until it is corrected. */
   readonly value: string
-  /** Called with each key press. */
   readonly onChange: (value: string) => void
   /** Called when the field is left, Enter is pressed or the slider is released. */
-  readonly onSettle?: (value: string) => void
+  readonly onSettle?: ((value: string) => void) | undefined
   readonly unit?: string | undefined
-  readonly placeholder?: string
+  readonly placeholder?: string | undefined
   /** Shows a slider from 0 to `max`. Larger numbers can be typed. */
   readonly slider?: { readonly max: number; readonly step: number } | undefined
 }
@@ -307,7 +292,6 @@ interface CheckboxProps {
   readonly onChange: (value: boolean) => void
 }
 
-/** A choice between yes and no. */
 export function Checkbox({ label, value, onChange }: CheckboxProps) {
   return (
     <label class="choice">

@@ -7,12 +7,9 @@ import { Button } from './button.jsx'
 import { Notice } from './states.jsx'
 
 interface Props {
-  /** The label of its button. */
   readonly send: string
   readonly onSend: () => Promise<unknown>
-  /** Announced once that has succeeded. */
   readonly said?: string | undefined
-  /** Buttons beside the submit button. */
   readonly beside?: ComponentChildren
   readonly tone?: 'main' | 'danger' | 'plain'
   /** Whether it cannot be sent as it is. The fields say why. */
@@ -61,17 +58,11 @@ export function Form({ send, onSend, said, beside, tone = 'main', isInvalid = fa
   )
 }
 
-interface Working {
-  readonly busy: boolean
-  readonly failure: Failure | undefined
-  /** Runs `work` unless it is already running, and announces `said` once it has succeeded. Returns whether it has. */
-  run(work: () => Promise<unknown>, said?: string): Promise<boolean>
-}
-
 /** An action started by the user: whether it is running, and how it failed. */
-export function useWorking(): Working {
+export function useWorking() {
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<Failure>()
+  /** Runs `work` unless it is already running, and announces `said` once it has succeeded. Returns whether it has. */
   const run = async (work: () => Promise<unknown>, said?: string) => {
     if (busy) return false
     setBusy(true)

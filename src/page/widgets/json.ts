@@ -1,7 +1,7 @@
 /** JSON as it is shown, and as it is written in fields. */
+import { createParser } from 'eventsource-parser'
 import { Failure } from '../failure.js'
 
-/** A value as indented JSON. */
 export const indented = (value: unknown): string => JSON.stringify(value, null, 2) ?? ''
 
 /** The value of a text; undefined if it is not JSON. */
@@ -11,6 +11,15 @@ export function parsed(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** What is JSON among the events of a stream. Its end may be missing. */
+export function eventsIn(stream: string): readonly unknown[] {
+  const found: unknown[] = []
+  // Not so `[DONE]`, or an event that was cut.
+  const events = createParser({ onEvent: ({ data }) => void found.push(parsed(data)) })
+  events.feed(`${stream}\n\n`)
+  return found.filter(json => json !== undefined)
 }
 
 /** JSON is indented; anything else, such as the events of a stream, stays as it came. */
@@ -25,10 +34,7 @@ export const isObject = (value: unknown): value is Fields =>
 type Fields = Readonly<Record<string, unknown>>
 
 /** What was changed in an object: the fields that are new or different, and the names of those that are gone. */
-export function changesBetween(
-  before: Fields,
-  after: Fields,
-): { readonly changed: Fields; readonly gone: readonly string[] } {
+export function changesBetween(before: Fields, after: Fields) {
   const differs = ([name, value]: readonly [string, unknown]) => JSON.stringify(value) !== JSON.stringify(before[name])
   return {
     changed: Object.fromEntries(Object.entries(after).filter(differs)),

@@ -6,7 +6,6 @@ interface Props {
   readonly to: string
   readonly class?: string
   readonly current?: boolean
-  /** Whether the Tab key stops at it. */
   readonly reachable?: boolean
   readonly children: ComponentChildren
 }

@@ -1,13 +1,49 @@
 /** A page with a list: search, table, pages, row actions, and what is shown when there is nothing. */
 import type { ComponentChildren } from 'preact'
-import { type PagedSearch, useSearch } from '../search.js'
+import { useEffect, useId, useMemo, useState } from 'preact/hooks'
+import { navigate, useAddress } from '../routing.js'
 import { counted } from '../wording.js'
+import { announce } from './announcer.jsx'
+import { Button } from './button.jsx'
 import { DeveloperOnly } from './developer-only.jsx'
 import { EVERY_MS, type Resource, useResource } from './resource.js'
-import { Pager, SearchField } from './search-field.jsx'
 import { Empty } from './states.jsx'
 import { Table, type TableProps } from './table.jsx'
 import { View } from './view.jsx'
+
+const LIMIT = 20
+/** The search waits until the user stops typing. */
+const SETTLE_MS = 150
+
+type PagedSearch = ReturnType<typeof useSearch>
+
+/** `route` is the address of the list, which may have a query of its own. */
+function useSearch(route: string) {
+  const { query: address } = useAddress()
+  const words = address.get('search') ?? ''
+  const page = Math.max(1, Math.floor(Number(address.get('page'))) || 1)
+  const offset = (page - 1) * LIMIT
+  const go = (words: string, page: number, replace: boolean) => {
+    const [path, own] = route.split('?')
+    const next = new URLSearchParams(own)
+    if (words) next.set('search', words)
+    if (page > 1) next.set('page', String(page))
+    navigate(`${path}${next.size > 0 ? `?${next}` : ''}`, { replace })
+  }
+  const [settled, setSettled] = useState(words)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(words), SETTLE_MS)
+    return () => clearTimeout(timer)
+  }, [words])
+  const query = useMemo(() => ({ search: settled, limit: LIMIT, offset }), [settled, offset])
+  return {
+    words,
+    /** For the list, updated a moment after the last key press. */
+    query,
+    setWords: (words: string) => go(words, 1, true),
+    move: (offset: number) => go(words, offset / LIMIT + 1, false),
+  }
+}
 
 interface Page<Row> {
   readonly data: readonly Row[]
@@ -42,12 +78,10 @@ interface ListBase<Row> {
   readonly what: string
   /** What the search looks at, such as `names and places`. Without it there is no search field. */
   readonly searches?: string | undefined
-  /** Shown when there is nothing at all. */
   readonly empty: ComponentChildren
 }
 
 interface ListProps<Row> extends ListBase<Row> {
-  /** Shows the rows of a page. */
   readonly children: (rows: readonly Row[]) => ComponentChildren
 }
 
@@ -73,7 +107,7 @@ export function List<Row>({ of, what, searches, empty, children }: ListProps<Row
             {data.length > 0 && children(data)}
             {total === 0 && !isSearching && empty}
             {total === 0 && isSearching && <Empty title={`No ${what}s match`}>The search looks at {searches}.</Empty>}
-            {search && <Pager offset={offset} limit={search.limit} total={total} onMove={search.move} />}
+            {search && <Pager offset={offset} limit={search.query.limit} total={total} onMove={search.move} />}
           </>
         )
       }}
@@ -86,7 +120,6 @@ interface ListPageProps<Row> extends ListBase<Row>, Omit<TableProps<Row>, 'rows'
   /** Of the table, if it is not the title. */
   readonly caption?: string
   readonly lead?: ComponentChildren
-  /** The actions of the whole page. */
   readonly action?: ComponentChildren
   /** Shown above the list, such as what went wrong with a row. */
   readonly note?: ComponentChildren
@@ -102,5 +135,62 @@ export function ListPage<Row>({ title, lead, action, note, children, ...more }: 
       <List {...{ of, what, searches, empty }}>{rows => <Table {...table} {...{ caption, rows }} />}</List>
       {children}
     </View>
+  )
+}
+
+interface SearchFieldProps {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly found: string
+}
+
+function SearchField({ label, value, onChange, found }: SearchFieldProps) {
+  const id = useId()
+  useEffect(() => {
+    if (value !== '') announce(`${found} found.`)
+  }, [found])
+  return (
+    <search class="row">
+      <label for={id} class="unseen">
+        {label}
+      </label>
+      <input
+        type="search"
+        id={id}
+        value={value}
+        placeholder={label}
+        spellcheck={false}
+        autocomplete="off"
+        autocapitalize="off"
+        onInput={({ currentTarget }) => onChange(currentTarget.value)}
+      />
+      <p class="quiet">{found}</p>
+    </search>
+  )
+}
+
+interface PagerProps {
+  readonly offset: number
+  readonly limit: number
+  readonly total: number
+  readonly onMove: (offset: number) => void
+}
+
+function Pager({ offset, limit, total, onMove }: PagerProps) {
+  if (total <= limit && offset === 0) return null
+  const last = Math.min(offset + limit, total)
+  return (
+    <nav class="row" aria-label="Pages">
+      <span class="push quiet">
+        {Math.min(offset + 1, total)} to {last} of {total}
+      </span>
+      <Button small disabled={offset === 0} onClick={() => onMove(Math.max(0, offset - limit))}>
+        Previous
+      </Button>
+      <Button small disabled={last >= total} onClick={() => onMove(offset + limit)}>
+        Next
+      </Button>
+    </nav>
   )
 }

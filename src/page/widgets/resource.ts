@@ -11,10 +11,7 @@ export interface Resource<Value> {
   reload(): void
 }
 
-interface State<Value> {
-  readonly value: Value | undefined
-  readonly failure: Failure | undefined
-}
+type State<Value> = Pick<Resource<Value>, 'value' | 'failure'>
 
 /** How often views load again, because apps, tests and other tabs change what they show. */
 export const EVERY_MS = 5000

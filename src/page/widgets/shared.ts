@@ -1,22 +1,16 @@
 /** Values that all parts of the page share. */
 import { useEffect, useState } from 'preact/hooks'
 
-interface Shared<Value> {
-  get(): Value
-  set(value: Value): void
-  /** The value, kept up to date in a component. */
-  use(): Value
-}
-
-export function createShared<Value>(first: Value): Shared<Value> {
+export function createShared<Value>(first: Value) {
   let value = first
   const listeners = new Set<() => void>()
   return {
     get: () => value,
-    set(next) {
+    set(next: Value) {
       value = next
       for (const listener of listeners) listener()
     },
+    /** The value, kept up to date in a component. */
     use() {
       const [shown, setShown] = useState({ value })
       useEffect(() => {

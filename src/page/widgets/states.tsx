@@ -3,18 +3,18 @@ import type { ComponentChildren } from 'preact'
 import { routes } from '../../dashboard/routes.js'
 import type { Failure } from '../failure.js'
 import { Button } from './button.jsx'
-import { Icon, type IconName } from './icon.jsx'
+import { Icon } from './icon.jsx'
 import { Link } from './link.jsx'
 import type { Resource } from './resource.js'
 import { View } from './view.jsx'
 
-interface Props<Value> {
+export interface ShownProps<Value> {
   readonly of: Resource<Value>
   readonly children: (value: Value) => ComponentChildren
 }
 
 /** What was loaded, or why it was not. That Standin does not run is said by the frame, once for all. */
-export function Shown<Value>({ of: { value, failure, reload }, children }: Props<Value>) {
+export function Shown<Value>({ of: { value, failure, reload }, children }: ShownProps<Value>) {
   const refusal = failure?.status === 0 ? undefined : failure
   if (value === undefined && !refusal) return <Waiting />
   return (
@@ -31,7 +31,6 @@ interface FailureNoteProps {
   readonly retry?: () => void
 }
 
-/** What failed, if something has. */
 export function FailureNote({ failure, retry }: FailureNoteProps) {
   if (!failure) return null
   return (
@@ -58,7 +57,6 @@ export function Waiting() {
 interface EmptyProps {
   readonly title: string
   readonly children: ComponentChildren
-  /** Shown below the text. */
   readonly more?: ComponentChildren
 }
 
@@ -84,12 +82,8 @@ export const NotFound = () => (
   </View>
 )
 
-type Tone = 'danger' | 'care' | 'good'
-
-const icons: Record<Tone, IconName> = { danger: 'alert', care: 'alert', good: 'check' }
-
 interface NoticeProps {
-  readonly tone: Tone
+  readonly tone: 'danger' | 'care' | 'good'
   readonly children: ComponentChildren
 }
 
@@ -97,7 +91,7 @@ interface NoticeProps {
 export function Notice({ tone, children }: NoticeProps) {
   return (
     <div class={`notice tone-${tone}`} role={tone === 'good' ? undefined : 'alert'}>
-      <Icon name={icons[tone]} />
+      <Icon name={tone === 'good' ? 'check' : 'alert'} />
       <div>{children}</div>
     </div>
   )

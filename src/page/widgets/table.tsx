@@ -11,7 +11,6 @@ export interface Column<Row> {
 }
 
 export interface TableProps<Row> {
-  /** What is in it. */
   readonly caption: ComponentChildren
   /** Whether the caption is for all, not only for screen readers. */
   readonly isCaptioned?: boolean
@@ -19,11 +18,8 @@ export interface TableProps<Row> {
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly keyOf: (row: Row, index: number) => string
-  /** The buttons of a row. */
   readonly actions?: (row: Row) => ComponentChildren
-  /** The CSS width of the column of buttons. */
   readonly actionsWidth?: string
-  /** Shown in its place if there are no rows. */
   readonly none?: ComponentChildren
   /** Whether a row is shown as no longer active. */
   readonly isDim?: (row: Row) => boolean
@@ -58,7 +54,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, actions, ...more }: 
       </thead>
       <tbody>
         {rows.map((row, index) => (
-          <tr key={keyOf(row, index)} class={isDim?.(row) ? 'row-dim' : undefined}>
+          <tr key={keyOf(row, index)} class={isDim?.(row) ? 'quiet' : undefined}>
             <th scope="row">{first?.of(row)}</th>
             {others.map(({ name, of, plain }) => (
               <td key={name} data-label={plain ? undefined : name}>

@@ -2,14 +2,9 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
 
-interface Tab {
-  readonly name: string
-  readonly content: ComponentChildren
-}
-
 interface Props {
   readonly label: string
-  readonly tabs: readonly Tab[]
+  readonly tabs: readonly { readonly name: string; readonly content: ComponentChildren }[]
 }
 
 export function Tabs({ label, tabs }: Props) {

@@ -1,6 +1,6 @@
-/** A view: its heading, its purpose, and the actions for the whole view. */
+/** A view: its heading, its purpose, and the actions for the whole view; and the sections in it. */
 import type { ComponentChildren } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
 interface Props {
   readonly title: string
@@ -37,5 +37,35 @@ export function View({ title, lead, action, narrow = false, children }: Props) {
       </header>
       {children}
     </div>
+  )
+}
+
+interface SectionProps {
+  readonly title: ComponentChildren
+  /** Its name for screen readers, if the heading alone does not say it. */
+  readonly label?: string
+  readonly heading?: 'h2' | 'h3'
+  readonly lead?: ComponentChildren
+  readonly action?: ComponentChildren
+  readonly children: ComponentChildren
+}
+
+/** A part of a view, named by its heading. */
+export function Section({ title, label, heading: Heading = 'h2', lead, action, children }: SectionProps) {
+  const id = useId()
+  const head = <Heading id={id}>{title}</Heading>
+  return (
+    <section aria-label={label} aria-labelledby={label === undefined ? id : undefined}>
+      {action ? (
+        <div class="row spread">
+          {head}
+          {action}
+        </div>
+      ) : (
+        head
+      )}
+      {lead && <p class="quiet">{lead}</p>}
+      {children}
+    </section>
   )
 }
