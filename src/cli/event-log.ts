@@ -6,7 +6,7 @@ import type { JournalEntry } from '../journal/index.js'
 import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import type { RunFlags } from './command.js'
-import { followRequests, type LogLine, loadBodyLines } from './log-line.js'
+import { followRequests, type LogLine } from './log-line.js'
 import { createLogLines } from './log-lines.js'
 import { type Colors, colorsFor, createOutput, isScreen, jsonLine, sizeOf } from './output.js'
 import { hasBroken, hasMissed, missText, receiptText, violatingText, violationsText } from './receipt.js'
@@ -44,7 +44,7 @@ export async function createEventLog(
   })
   // After a resize, lines wrap differently and can no longer be overwritten.
   stream.on('resize', log.resized)
-  const bodies = await loadBodyLines(verbose && !json)
+  const bodies = verbose && !json ? (await import('./bodies.js')).bodyLines : undefined
   const interrupt = () => {
     log.interrupt()
     output.flush()

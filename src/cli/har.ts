@@ -17,7 +17,7 @@ import { requireNew, rulesFrom, writeRules } from './drafted-rules.js'
 import { counted } from './format.js'
 import { harmless } from './output.js'
 import { fileProgress, type Progress } from './progress.js'
-import { groupedBy, openRecordings, readEach, tellBroken } from './recordings/folder.js'
+import { groupedBy, openRecordings, readAll } from './recordings/folder.js'
 import { writeReport } from './report/reporter.js'
 
 const base = text('URL', 'Base URL of the platform in the HAR file (upstream.baseUrl)')
@@ -56,10 +56,8 @@ const exportFile = command({
     const { words, flags } = line
     const [file = ''] = words
     const { config, folder } = openRecordings(line)
-    const kept = await folder.list()
-    const read = await readEach(kept, folder.read, fileProgress(kept.length, flags))
-    tellBroken(read)
-    const all = read.flatMap(one => (one.kind === 'read' ? [{ recording: one.value, nth: one.kept.nth }] : []))
+    const { read } = await readAll(folder, flags, folder.read)
+    const all = read.map(recording => ({ recording, nth: recording.kept.nth }))
     // HAR needs absolute URLs; without a live platform any host will do.
     const base = baseIn(flags.base, config.upstream.baseUrl) ?? 'http://localhost'
     const { harOf } = await loadHar()

@@ -64,14 +64,16 @@ const noCall: CallOf = () => null
 const loadCallOf = async ({ mcp }: Config): Promise<CallOf> =>
   mcpServers(mcp).size === 0 ? noCall : (await loadFacts()).callOf
 
-/** `entry` is given with --verbose, unless the journal has already dropped it under heavy load. */
-type Tell = (line: LogLine, entry?: JournalEntry) => void
-
 /**
  * Tells all requests, beginning with those that were answered already. Returns a function that reloads the redaction
- * rules after a change of the configuration.
+ * rules after a change of the configuration. With `isVerbose`, `entry` is given, unless the journal has already dropped
+ * it under heavy load.
  */
-export async function followRequests(platform: Platform, isVerbose: boolean, tell: Tell): Promise<() => Promise<void>> {
+export async function followRequests(
+  platform: Platform,
+  isVerbose: boolean,
+  tell: (line: LogLine, entry?: JournalEntry) => void,
+): Promise<() => Promise<void>> {
   const { journal } = platform
   let redact = await loadRedact(platform.loaded.config)
   let callOf = await loadCallOf(platform.loaded.config)
@@ -85,7 +87,3 @@ export async function followRequests(platform: Platform, isVerbose: boolean, tel
     callOf = await loadCallOf(platform.loaded.config)
   }
 }
-
-/** Loaded only for --verbose. */
-export const loadBodyLines = async (isVerbose: boolean) =>
-  isVerbose ? (await import('./bodies.js')).bodyLines : undefined

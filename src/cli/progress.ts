@@ -19,6 +19,8 @@ interface Terminal extends Pick<NodeJS.WriteStream, 'write'> {
 }
 
 const BAR_WIDTH = 20
+/** Clears the line of the bar. */
+const ERASE = '\r\x1b[2K'
 /** Drawing more often than this would not be visible. */
 const DRAW_MS = 80
 const LINE_MS = 5000
@@ -47,7 +49,8 @@ export function createProgress(
   { now = () => performance.now(), afterMs = 0 }: Pace = {},
 ): Progress {
   const startedMs = now()
-  const { isBar, write, erase } = createDisplay(stream)
+  const isBar = isScreen(stream)
+  let isDrawn = false
   let done = 0
   let name = ''
   let saidAtMs = isBar ? startedMs + afterMs - DRAW_MS : startedMs
@@ -56,9 +59,12 @@ export function createProgress(
     const nowMs = now()
     if (nowMs - saidAtMs < (isBar ? DRAW_MS : LINE_MS)) return
     saidAtMs = nowMs
-    const seconds = Math.floor((nowMs - startedMs) / 1000)
     const part = done / total
-    write(part, `${Math.floor(part * 100)} % ${done}/${total} ${seconds} s ${name}`)
+    const facts = `${Math.floor(part * 100)} % ${done}/${total} ${Math.floor((nowMs - startedMs) / 1000)} s ${name}`
+    if (!isBar) return void stream.write(`${facts}\n`)
+    isDrawn = true
+    // A longer line would wrap and could not be erased.
+    stream.write(ERASE + `${barOf(part)} ${facts}`.slice(0, (stream.columns || 80) - 1))
   }
 
   // Keeps the time moving while a single answer takes long.
@@ -75,25 +81,8 @@ export function createProgress(
     },
     end() {
       clearInterval(tick)
-      erase()
-    },
-  }
-}
-
-/** A bar that is drawn in place, or lines where that is not possible. */
-function createDisplay(stream: Terminal) {
-  const isBar = isScreen(stream)
-  let isDrawn = false
-  return {
-    isBar,
-    write(part: number, facts: string): void {
-      if (!isBar) return void stream.write(`${facts}\n`)
-      isDrawn = true
-      // A longer line would wrap and could not be erased.
-      stream.write(`\r\x1b[2K${`${barOf(part)} ${facts}`.slice(0, (stream.columns || 80) - 1)}`)
-    },
-    erase(): void {
-      if (isDrawn) stream.write('\r\x1b[2K')
+      if (isDrawn) stream.write(ERASE)
+      isDrawn = false
     },
   }
 }

@@ -1,11 +1,10 @@
 /** `standin recordings prune`: removes recordings that are no longer needed, and only the kinds that flags name. */
-import { UsageError } from '../../check/problem.js'
+import { ProblemsError, UsageError } from '../../check/problem.js'
 import { ageMsOf } from '../../config/recording-options.js'
-import { type Folder, leftoversIn, overviewIn } from '../../recordings/index.js'
+import { type Folder, leftoversIn, overviewIn, type Recording } from '../../recordings/index.js'
 import { type CommandLine, command, text, yes } from '../command.js'
 import { counted } from '../format.js'
-import { fileProgress } from '../progress.js'
-import { groupedBy, openRecordings, type ReadResult, readEach, removeEmptyFolders } from './folder.js'
+import { groupedBy, openRecordings, readAll, removeEmptyFolders } from './folder.js'
 
 /** A file that can be removed, and why. */
 interface Prunable {
@@ -32,10 +31,14 @@ export const commands = {
       const wanted = wantedIn(line.flags)
       // Only --broken requires reading every recording in full.
       const isBrief = wanted.size > 0 && !wanted.has('broken')
-      const kept = await folder.list()
-      const read = await readEach(kept, file => fateOf(folder, file, isBrief), fileProgress(kept.length, line.flags))
+      const { read } = await readAll(folder, line.flags, async file => ({
+        found: await prunable(folder, file, { isBrief, maxAgeMs }),
+      }))
       const leftovers = await leftoversIn(folder.dir)
-      const all = [...read.flatMap(one => prunable(one, maxAgeMs)), ...leftovers.map(leftover)]
+      const all = [
+        ...read.flatMap(({ found }) => found),
+        ...leftovers.map(file => ({ file, why: 'leftover' }) as const),
+      ]
       if (wanted.size === 0) {
         return { data: { dryRun: true, candidates: candidatesIn(all), removed: [] }, words: advice(all, age) }
       }
@@ -69,30 +72,27 @@ function ageIn(written: string): number {
   throw new UsageError(`--older-than must be a number followed by m, h or d, not "${written}".`)
 }
 
-/** The facts that decide whether a recording is kept. */
-interface Fate {
-  readonly recordedAt: string
-  readonly complete: boolean
+interface Reading {
+  readonly isBrief: boolean
+  readonly maxAgeMs: number
 }
 
-async function fateOf(folder: Folder, file: string, isBrief: boolean): Promise<Fate> {
-  if (isBrief) return overviewIn(await folder.text(file), file)
-  const { recordedAt, response } = await folder.read(file)
-  return { recordedAt, complete: response.complete }
+/** Why a recording can be removed. */
+async function prunable({ text, read }: Folder, file: string, { isBrief, maxAgeMs }: Reading): Promise<Prunable[]> {
+  try {
+    const { recordedAt, complete } = isBrief ? overviewIn(await text(file), file) : factsOf(await read(file))
+    const isOld = maxAgeMs > 0 && Date.now() - Date.parse(recordedAt) > maxAgeMs
+    return [
+      ...(complete ? [] : [{ file, why: 'incomplete' as const }]),
+      ...(isOld ? [{ file, why: 'old' as const }] : []),
+    ]
+  } catch (error) {
+    if (error instanceof ProblemsError) return [{ file, why: 'broken' }]
+    throw error
+  }
 }
 
-const leftover = (file: string): Prunable => ({ file, why: 'leftover' })
-
-function prunable(one: ReadResult<Fate>, maxAgeMs: number): readonly Prunable[] {
-  const { file } = one.kept
-  if (one.kind === 'broken') return [{ file, why: 'broken' }]
-  const { recordedAt, complete } = one.value
-  const isOld = maxAgeMs > 0 && Date.now() - Date.parse(recordedAt) > maxAgeMs
-  return [
-    ...(complete ? [] : [{ file, why: 'incomplete' } as const]),
-    ...(isOld ? [{ file, why: 'old' } as const] : []),
-  ]
-}
+const factsOf = ({ recordedAt, response: { complete } }: Recording) => ({ recordedAt, complete })
 
 /** Says what each flag would remove. */
 function advice(all: readonly Prunable[], age: string): string {
@@ -109,12 +109,7 @@ function advice(all: readonly Prunable[], age: string): string {
   return `${['Nothing was removed. Choose what to remove:', ...lines.map(line => `  ${line}`), ...more].join('\n')}\n`
 }
 
-interface Removed {
-  readonly file: string
-  readonly reasons: readonly string[]
-}
-
-function report(removed: readonly Removed[], what: string): string {
+function report(removed: readonly { readonly file: string; readonly reasons: readonly string[] }[], what: string) {
   const lines = removed.map(({ file, reasons }) => `${file}: ${reasons.join(', ')}`)
   return `${[...lines, `${counted(removed.length, 'file')} ${what}.`].join('\n')}\n`
 }

@@ -6,6 +6,7 @@ import { severities } from '../../check/finding.js'
 import { makeFolder, StartError, UsageError } from '../../check/problem.js'
 import { oneOf, outputFile } from '../command.js'
 import { type Colors, colorsFor, harmless, noColors } from '../output.js'
+import { createProgress, noProgress } from '../progress.js'
 import { junitOf } from './junit.js'
 import { markdownOf } from './markdown.js'
 import { itemLines, type Report, type ReportItem } from './report.js'
@@ -37,8 +38,11 @@ export function createReporter({ reporter, output, json, quiet }: ReporterFlags)
   if (json && form !== 'json') throw new UsageError(`--json and --reporter ${form} are two reports: give one.`)
   if (output !== undefined) requireWritable('--output', output)
   return {
-    /** Whether standard output gets text. */
-    isInWords: form === 'text' && output === undefined,
+    /** Progress would get in the way of another program that reads both outputs. */
+    progress: (total: number) =>
+      quiet || !(form === 'text' || output !== undefined || process.stderr.isTTY)
+        ? noProgress
+        : createProgress(total, process.stderr),
     async write(report: Report): Promise<void> {
       // Files get no colours.
       const colors = output === undefined ? colorsFor(process.stdout) : noColors

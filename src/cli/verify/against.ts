@@ -16,7 +16,7 @@ import { createTarget, type Target, type TargetOptions } from '../../contract/ta
 import { load } from '../load.js'
 import { near } from '../output.js'
 import type { Progress } from '../progress.js'
-import { targetAt, type VerifyEnvironment, type VerifyLine, type VerifyOptions, variables } from './target.js'
+import { targetAt, type VerifyLine, type VerifyOptions, variables } from './target.js'
 
 /** The result of comparing with the live platform. */
 export interface LiveComparison extends Comparison {
@@ -40,14 +40,10 @@ export type ComparisonTarget =
   | ({ readonly kind: 'kept' } & Baseline)
 
 /** Rejects with a UsageError if there is neither. A pull request without live credentials uses the baseline. */
-export async function openOther(
-  line: VerifyLine,
-  options: VerifyOptions,
-  env: VerifyEnvironment,
-): Promise<ComparisonTarget> {
+export async function openOther(line: VerifyLine, options: VerifyOptions): Promise<ComparisonTarget> {
   const { against, 'update-baseline': updatesBaseline } = line.flags
-  const named = against === 'live' ? nameOfLive(line, env) : against
-  const target = named === undefined ? undefined : await targetAt(named, line, env, '--against')
+  const named = against === 'live' ? nameOfLive(line) : against
+  const target = named === undefined ? undefined : await targetAt(named, line, '--against')
   if (target?.apiKey || target?.anonKey) return { kind: 'live', target }
   const baseline = updatesBaseline ? undefined : await readBaseline(path.resolve(options.baseline))
   if (baseline) return { kind: 'kept', ...baseline }
@@ -59,10 +55,8 @@ export async function openOther(
   )
 }
 
-function nameOfLive(line: VerifyLine, env: VerifyEnvironment): string | undefined {
-  if (load(line).config.upstream.baseUrl !== '') return 'live'
-  return env[variables.target] || undefined
-}
+const nameOfLive = (line: VerifyLine): string | undefined =>
+  load(line).config.upstream.baseUrl === '' ? process.env[variables.target] || undefined : 'live'
 
 /** Throws a ProblemsError for a target that did not answer at all. */
 export function requireReached(target: Target, { aborted }: AbortSignal): void {

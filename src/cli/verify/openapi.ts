@@ -7,7 +7,7 @@ import { createTarget, type Target } from '../../contract/target.js'
 import type { Access } from '../../core/exchange.js'
 import { type DocumentedOperation, operationsOf, readDocuments } from '../../openapi/index.js'
 import { counted } from '../format.js'
-import { createProgress, noProgress } from '../progress.js'
+import type { Progress } from '../progress.js'
 import { heldAnd, type Report, type ReportItem } from '../report/report.js'
 import { createReporter } from '../report/reporter.js'
 import { EXIT_STOPPED, stopOnSignals } from '../stop-signals.js'
@@ -31,13 +31,14 @@ export async function verifyOpenApi(line: VerifyLine, file: string): Promise<und
   for (const name of ['only', 'against', 'strict'] as const)
     if (flags[name]) throw new UsageError(`--${name} is about the platform's document: leave it out with --openapi.`)
   const operations = (await readDocuments([inputFor(file)], console.error)).flatMap(one => operationsOf(one))
-  const open = await openTarget(withDocument(line, file), process.env)
+  // A stand-in started for this check serves the document itself.
+  const own = { path: ['openapi'], value: path.resolve(file), origin: '--openapi' }
+  const open = await openTarget({ ...line, overrides: [...line.overrides, own] })
   const signal = stopOnSignals()
   const startedMs = performance.now()
   try {
     const target = createTarget({ ...open.options, maxCalls: flags['max-calls'], signal })
-    const isSilent = flags.quiet || !(reporter.isInWords || flags.output !== undefined || process.stderr.isTTY)
-    const checked = await checkAll(operations, target, isSilent)
+    const checked = await checkAll(operations, target, reporter.progress(operations.length))
     requireReached(target, signal)
     const seconds = (performance.now() - startedMs) / 1000
     const count = countIn(checked)
@@ -58,25 +59,12 @@ function inputFor(name: string) {
   return { name, file, dir, folders: [path.dirname(file), dir], validate: false }
 }
 
-/** A stand-in started for this check serves the document itself. */
-const withDocument = (line: VerifyLine, file: string): VerifyLine => ({
-  ...line,
-  overrides: [...line.overrides, { path: ['openapi'], value: path.resolve(file), origin: '--openapi' }],
-})
-
-async function checkAll(
-  operations: readonly DocumentedOperation[],
-  target: Target,
-  isSilent: boolean,
-): Promise<readonly Checked[]> {
-  const { findingsIn, safeRequestFor } = await import('../../openapi/conformance.js')
-  const progress = isSilent ? noProgress : createProgress(operations.length, process.stderr)
+async function checkAll(operations: readonly DocumentedOperation[], target: Target, progress: Progress) {
+  const conformance = await import('../../openapi/conformance.js')
   const checked: Checked[] = []
   for (const operation of operations) {
     progress.at(nameOf(operation))
-    const request = safeRequestFor(operation)
-    if ('why' in request) checked.push({ operation, outcome: 'skipped', findings: [], why: request.why })
-    else checked.push(await checkOne(operation, callFor(request, target), target, findingsIn))
+    checked.push(await checkOne(operation, target, conformance))
     progress.step()
   }
   progress.end()
@@ -85,15 +73,17 @@ async function checkAll(
 
 async function checkOne(
   operation: DocumentedOperation,
-  call: Call | string,
   target: Target,
-  findingsIn: typeof import('../../openapi/conformance.js').findingsIn,
+  { findingsIn, safeRequestFor }: typeof import('../../openapi/conformance.js'),
 ): Promise<Checked> {
-  if (typeof call === 'string') return { operation, outcome: 'skipped', findings: [], why: call }
+  const without = (outcome: 'skipped' | 'error', why: string) => ({ operation, outcome, findings: [], why })
+  const request = safeRequestFor(operation)
+  if ('why' in request) return without('skipped', request.why)
+  const call = callFor(request, target)
+  if (typeof call === 'string') return without('skipped', call)
   const result: CallResult | Error = await target.ask(call).catch((error: Error) => error)
-  if (result instanceof Error) return { operation, outcome: 'skipped', findings: [], why: result.message }
-  if (result.kind === 'unanswered')
-    return { operation, outcome: 'error', findings: [], why: `no answer: ${result.why}` }
+  if (result instanceof Error) return without('skipped', result.message)
+  if (result.kind === 'unanswered') return without('error', `no answer: ${result.why}`)
   const findings = findingsIn(operation, result)
   return { operation, outcome: findings.some(isFatal) ? 'broken' : 'held', findings }
 }

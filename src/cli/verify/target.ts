@@ -22,8 +22,6 @@ export const variables = {
   password: 'VERIFY_PASSWORD',
 } as const
 
-type Name = keyof typeof variables
-
 interface OpenTarget {
   readonly options: TargetOptions
   /** Whether the target was started by this command. */
@@ -31,23 +29,16 @@ interface OpenTarget {
   close(): Promise<void>
 }
 
-export type VerifyEnvironment = Readonly<Record<string, string | undefined>>
-
 /** Rejects with a UsageError for unusable addresses and credentials. */
-export async function openTarget(line: VerifyLine, env: VerifyEnvironment): Promise<OpenTarget> {
-  const named = line.flags.target ?? env[variables.target]
+export async function openTarget(line: VerifyLine): Promise<OpenTarget> {
+  const named = line.flags.target ?? process.env[variables.target]
   if (!named) return ownTarget(line)
-  return { options: await targetAt(named, line, env), isOwn: false, close: async () => {} }
+  return { options: await targetAt(named, line), isOwn: false, close: async () => {} }
 }
 
 /** The target at an address, or the live one, with its credentials. */
-export async function targetAt(
-  named: string,
-  line: VerifyLine,
-  env: VerifyEnvironment,
-  origin = '--target',
-): Promise<TargetOptions> {
-  const given = await saidOf(line.flags, named, env)
+export async function targetAt(named: string, line: VerifyLine, origin = '--target'): Promise<TargetOptions> {
+  const given = await saidOf(line.flags, named)
   const live = named === 'live' ? liveOf(line) : undefined
   const url = live?.url ?? addressIn(origin, named)
   const authUrl = given('auth') === undefined ? live?.authUrl : addressIn('--auth', given('auth') ?? '')
@@ -67,12 +58,12 @@ export async function targetAt(
 }
 
 /** Credentials in the environment are only used for the target that the environment names. */
-async function saidOf(flags: VerifyLine['flags'], target: string, env: VerifyEnvironment) {
-  const isNamed = [undefined, '', target].includes(env[variables.target])
+async function saidOf(flags: VerifyLine['flags'], target: string) {
+  const isNamed = [undefined, '', target].includes(process.env[variables.target])
   const typed = flags['password-stdin'] ? (await textOf(process.stdin)).replace(/\r?\n$/, '') : undefined
-  return (name: Name): string | undefined => {
+  return (name: keyof typeof variables): string | undefined => {
     if (name === 'password' && typed !== undefined) return typed
-    return (flags[name] ?? (isNamed ? env[variables[name]] : undefined)) || undefined
+    return (flags[name] ?? (isNamed ? process.env[variables[name]] : undefined)) || undefined
   }
 }
 
