@@ -21,15 +21,18 @@ interface ToolCalled {
   readonly entry: JournalEntry
 }
 
-interface TestTool<G extends SharedAddedReply = SharedAddedReply> {
+interface TestTool {
   /** Adds an answer, which takes precedence over all earlier ones: a text, the form of a rule's `reply`, or a list of these for successive calls. */
-  reply(reply: string | ToolReply | readonly (string | ToolReply)[], options?: ToolReplyOptions): Promise<G>
+  reply(
+    reply: string | ToolReply | readonly (string | ToolReply)[],
+    options?: ToolReplyOptions,
+  ): Promise<SharedAddedReply>
   /** Its calls since the last reset, the oldest first. */
   calls(): Promise<readonly ToolCalled[]>
 }
 
-export interface TestTools<G extends SharedAddedReply = SharedAddedReply> {
-  tool(name: string): TestTool<G>
+export interface TestTools {
+  tool(name: string): TestTool
   /** What a server offers at the moment. Without a path: the only server. */
   server(path?: string): Promise<OfferedServer>
   /**
@@ -48,13 +51,13 @@ export interface ListSource {
   change(path: string, changes: McpChangesInput): Promise<OfferedServer>
 }
 
-interface Sources<G extends SharedAddedReply> {
-  readonly reply: ReplyWith<G>
+interface Sources {
+  readonly reply: ReplyWith<SharedAddedReply>
   readonly journal: Pick<SharedJournal, 'find'>
   readonly lists: ListSource
 }
 
-export function createTools<G extends SharedAddedReply>({ reply, journal, lists }: Sources<G>): TestTools<G> {
+export function createTools({ reply, journal, lists }: Sources): TestTools {
   const pathOf = (path: string | undefined) => path ?? onlyPath(lists)
   return {
     async server(path) {

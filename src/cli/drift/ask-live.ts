@@ -118,32 +118,29 @@ interface ReadLimits {
 }
 
 /** Resolves when the answer has ended, completely or not. */
-function hear(answer: IncomingMessage, { startedMs, idleMs, maxBytes }: ReadLimits): Promise<Capture> {
+async function hear(answer: IncomingMessage, { startedMs, idleMs, maxBytes }: ReadLimits): Promise<Capture> {
   const headAtMs = performance.now()
   const chunks: { readonly atMs: number; readonly bytes: Buffer }[] = []
   let length = 0
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => answer.destroy(), idleMs)
-    answer.on('data', (bytes: Buffer) => {
+  const timer = setTimeout(() => answer.destroy(), idleMs)
+  try {
+    for await (const bytes of answer as AsyncIterable<Buffer>) {
       timer.refresh()
       chunks.push({ atMs: performance.now() - headAtMs, bytes })
       length += bytes.length
-      if (length <= maxBytes) return
-      reject(new Error(`The live answer is larger than recordings.maxBytes (${maxBytes}).`))
-      answer.destroy()
-    })
-    // `close` follows an error too; the answer is incomplete then.
-    answer.on('error', () => {})
-    answer.once('close', () => {
-      clearTimeout(timer)
-      resolve({
-        status: answer.statusCode ?? 0,
-        headers: answer.rawHeaders,
-        headMs: headAtMs - startedMs,
-        endMs: performance.now() - headAtMs,
-        chunks,
-        complete: answer.complete,
-      })
-    })
-  })
+      if (length > maxBytes) break
+    }
+  } catch {
+    // The answer is incomplete.
+  }
+  clearTimeout(timer)
+  if (length > maxBytes) throw new Error(`The live answer is larger than recordings.maxBytes (${maxBytes}).`)
+  return {
+    status: answer.statusCode ?? 0,
+    headers: answer.rawHeaders,
+    headMs: headAtMs - startedMs,
+    endMs: performance.now() - headAtMs,
+    chunks,
+    complete: answer.complete,
+  }
 }

@@ -1,16 +1,8 @@
 /** `standin verify --against`: compares a stand-in with the live platform, or with a baseline of it. */
 import path from 'node:path'
-import type { Severity } from '../../check/finding.js'
 import { ProblemsError, UsageError } from '../../check/problem.js'
-import {
-  answersOf,
-  type Baseline,
-  type Comparison,
-  compareAnswers,
-  readBaseline,
-  writeBaseline,
-} from '../../contract/baseline.js'
-import { type ClauseResult, judgeAll } from '../../contract/clause.js'
+import { answersOf, type Baseline, compareAnswers, readBaseline, writeBaseline } from '../../contract/baseline.js'
+import { judgeAll } from '../../contract/clause.js'
 import { clauses } from '../../contract/clauses/index.js'
 import { createTarget, type Target, type TargetOptions } from '../../contract/target.js'
 import { load } from '../load.js'
@@ -19,20 +11,7 @@ import type { Progress } from '../progress.js'
 import { targetAt, type VerifyLine, type VerifyOptions, variables } from './target.js'
 
 /** The result of comparing with the live platform. */
-export interface LiveComparison extends Comparison {
-  readonly target: string
-  /** When the live answers were received. */
-  readonly at: Date
-  /** Whether the live platform was asked just now; otherwise the baseline was used. */
-  readonly isFresh: boolean
-  /** How the live platform itself fulfils the contract; empty if it was not asked. */
-  readonly findings: readonly ClauseResult[]
-  readonly calls: number
-  /** A difference is a failure at this severity or above. */
-  readonly failOn: Severity
-  /** The baseline file that was written, if any. */
-  readonly kept: string | undefined
-}
+export type LiveComparison = Awaited<ReturnType<typeof against>>
 
 /** The live platform, or its baseline. */
 export type ComparisonTarget =
@@ -76,12 +55,12 @@ export async function against(
   own: Target,
   other: ComparisonTarget,
   { line, wanted, maxCalls, baseline, progress, signal }: ComparisonRun,
-): Promise<LiveComparison> {
+) {
   const ours = await answersOf(own)
   const { 'fail-on': failOn = 'critical', 'update-baseline': updatesBaseline } = line.flags
   if (other.kind === 'kept') {
     const { target, at, answers } = other
-    const none = { isFresh: false, failOn, findings: [], calls: 0, kept: undefined }
+    const none = { isFresh: false, failOn, findings: [], calls: 0 }
     return { ...compareAnswers(ours, answers), target, at, ...none }
   }
   const live = createTarget({ ...other.target, maxCalls, signal })
@@ -94,6 +73,16 @@ export async function against(
   const [at, answers] = [new Date(), await answersOf(live)]
   const kept = updatesBaseline && !signal.aborted ? path.resolve(baseline) : undefined
   if (kept !== undefined) await writeBaseline(kept, { at, target: live.url, answers })
-  const facts = { target: live.url, at, isFresh: true, findings, calls: live.calls(), failOn }
-  return { ...compareAnswers(ours, answers), ...facts, kept: kept && near(kept) }
+  return {
+    ...compareAnswers(ours, answers),
+    ...{ target: live.url, at, calls: live.calls() },
+    /** Otherwise the baseline was used. */
+    isFresh: true,
+    /** How the live platform itself fulfils the contract. */
+    findings,
+    /** A difference is a failure at this severity or above. */
+    failOn,
+    /** The baseline file that was written. */
+    ...(kept !== undefined && { kept: near(kept) }),
+  }
 }
