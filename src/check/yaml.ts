@@ -152,7 +152,6 @@ function worthTelling(errors: readonly YAMLParseError[]): readonly YAMLParseErro
   return errors.filter(error => error.code === 'DUPLICATE_KEY' || error === first)
 }
 
-/** Names the duplicate key at `offset`. */
 function duplicateKey(document: Document, offset: number, lines: LineCounter): string {
   let sentence = 'A key is there twice.'
   visit(document, {

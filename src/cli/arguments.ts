@@ -8,10 +8,8 @@ import { fromText } from '../config/options.js'
 import { type Command, type CommandLine, type Flag, type Flags, sharedFlags } from './command.js'
 import { commands, findCommand, groupOf, type ListedCommand } from './commands.js'
 
-/** What a command line means. */
 type ParsedArguments =
   | { readonly kind: 'version' }
-  /** Show the help of the command or group that these words name. */
   | { readonly kind: 'help'; readonly words: readonly string[] }
   | { readonly kind: 'run'; readonly command: Command<Flags>; readonly line: CommandLine }
 
@@ -129,7 +127,6 @@ function requireFitting({ length, 0: first }: readonly string[], name: string, u
   )
 }
 
-/** The error for words that are not a command. */
 export async function notFound(argv: readonly string[]): Promise<UsageError> {
   const [first = '', second = ''] = tokensOf(argv, await allFlags()).words
   const names = groupOf(first).map(({ name }) => name.split(' ')[1] ?? '')

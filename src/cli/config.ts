@@ -29,7 +29,6 @@ const init = command({
   run: () => configReference('./node_modules/standin/src/config/config.schema.json'),
 })
 
-/** The JSON Schema of the configuration file. */
 export const configJsonSchema = () => jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true })
 
 const schema = command({ flags: {}, run: configJsonSchema })

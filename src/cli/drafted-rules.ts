@@ -49,7 +49,6 @@ export function rulesFrom(recordings: readonly (Recording & Timed)[]): DraftedRu
   }
 }
 
-/** Writes the rules. Returns the result as text and as data. */
 export async function writeRules(file: string, rules: DraftedRules) {
   const { yaml, count, passedOver, remarks } = rules
   if (count > 0) await writeReport(file, yaml)
@@ -58,7 +57,6 @@ export async function writeRules(file: string, rules: DraftedRules) {
   return { data, words: `${[first, ...notesOn(rules)].join('\n')}\n` }
 }
 
-/** Remarks on drafted rules, line by line. */
 const notesOn = ({ passedOver, remarks }: DraftedRules): readonly string[] => [
   ...(passedOver.size > 0 ? ['Passed over:', ...[...passedOver].map(([why, count]) => `  ${count}: ${why}`)] : []),
   ...remarks,

@@ -16,25 +16,10 @@ type Flags = Pick<RunFlags, 'json' | 'quiet' | 'verbose'>
 
 type Words = (colors: Colors) => string
 
-export interface EventLog {
-  /** Reports an event. With --quiet it is printed only if it is needed. */
-  say(event: object, words: Words, isNeeded?: boolean): void
-  /** Reports a problem. For people it goes to standard error, even with --quiet. */
-  problem(event: object, words: Words): void
-  /** Reports a request; `entry` has its bodies. */
-  request(event: object, line: LogLine, entry?: JournalEntry): void
-  /** Called before other text is written to the same terminal. */
-  interrupt(): void
-  /** Writes what has been held back. */
-  end(): void
-}
+export type EventLog = Awaited<ReturnType<typeof createEventLog>>
 
 /** `isAlone` means that this log only writes to the terminal, so that lines can be overwritten. */
-export async function createEventLog(
-  { json, quiet, verbose }: Flags,
-  stream: NodeJS.WriteStream,
-  isAlone: boolean,
-): Promise<EventLog> {
+export async function createEventLog({ json, quiet, verbose }: Flags, stream: NodeJS.WriteStream, isAlone: boolean) {
   const output = createOutput(stream)
   const colors = colorsFor(stream)
   const log = createLogLines({
@@ -50,21 +35,26 @@ export async function createEventLog(
     output.flush()
   }
   return {
+    /** Called before other text is written to the same terminal. */
     interrupt,
-    say(event, words, isNeeded = false) {
+    /** Reports an event. With --quiet it is printed only if it is needed. */
+    say(event: object, words: Words, isNeeded = false): void {
       if (json) output.line(jsonLine(event))
       else if (isNeeded || !quiet) log.line(words(colors))
     },
-    problem(event, words) {
+    /** Reports a problem. For people it goes to standard error, even with --quiet. */
+    problem(event: object, words: Words): void {
       if (json) return output.line(jsonLine(event))
       interrupt()
       console.error(words(colorsFor(process.stderr)))
     },
-    request(event, line, entry) {
+    /** Reports a request; `entry` has its bodies. */
+    request(event: object, line: LogLine, entry?: JournalEntry): void {
       if (json) output.line(jsonLine(event))
       else log.request(line, entry && bodies?.(entry, colors))
     },
-    end() {
+    /** Writes what has been held back. */
+    end(): void {
       log.end()
       output.flush()
     },

@@ -61,7 +61,7 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   const advise = once(() => console.error(missAdvice(platform.loaded, program, colorsFor(process.stderr))))
   if (!flags.json) platform.onMiss(advise)
   if (!flags.quiet) for (const warning of warningsOf(platform)) console.error(warning)
-  child = early ? neverStarted(early) : startChild(program, environmentFor(platform))
+  child = early ? endedWith(codeOfSignal(early)) : startChild(program, environmentFor(platform))
   const code = await child.ended
   await platform.stop()
   const hasFailed = conclude(platform, log, flags)
@@ -116,9 +116,6 @@ const KILLED_BY = 128
 const codeOfSignal = (signal: NodeJS.Signals) => KILLED_BY + constants.signals[signal]
 
 const endedWith = (code: number): Child => ({ ended: Promise.resolve(code), send() {} })
-
-/** For a signal that arrived before the child was started. */
-const neverStarted = (signal: NodeJS.Signals): Child => endedWith(codeOfSignal(signal))
 
 /** A command that cannot be started ends with an exit code too; the reason goes to standard error. */
 function startChild([command = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): Child {

@@ -16,7 +16,7 @@ import { command, fileName, text, yes } from './command.js'
 import { requireNew, rulesFrom, writeRules } from './drafted-rules.js'
 import { counted } from './format.js'
 import { harmless } from './output.js'
-import { fileProgress, type Progress } from './progress.js'
+import { fileProgress, type Printing } from './progress.js'
 import { groupedBy, openRecordings, readAll } from './recordings/folder.js'
 import { writeReport } from './report/reporter.js'
 
@@ -42,8 +42,7 @@ const importFile = command({
     for (const problem of imported.problems) console.error(harmless(wordProblem(problem)))
     if (imported.problems.length > 0) console.error('Entries with mistakes are left out.')
     if (flags.rules !== undefined) return writeRules(flags.rules, rulesFrom([...imported.byKey].flatMap(numbered)))
-    const progress = fileProgress(imported.byKey.size, flags)
-    const { written, there } = await keep(folder, imported, { overwrite: flags.overwrite, progress })
+    const { written, there } = await keep(folder, imported, flags)
     const data = inJson(imported, written, there)
     return { data, words: `${inWords(imported, data, there, base).join('\n')}\n` }
   },
@@ -74,20 +73,16 @@ export const commands = { import: importFile, export: exportFile }
 const numbered = ([key, recordings]: readonly [string, readonly Recording[]]) =>
   recordings.map((recording, i) => ({ kept: { key, nth: i + 1 }, ...recording }))
 
-interface Keeping {
-  readonly overwrite: boolean
-  readonly progress: Progress
-}
-
 /** Returns the files written, and how many exchanges had been recorded before. */
-async function keep(folder: Folder, { byKey }: ImportResult, { overwrite, progress }: Keeping) {
+async function keep(folder: Folder, { byKey }: ImportResult, flags: Printing & { readonly overwrite: boolean }) {
+  const progress = fileProgress(byKey.size, flags)
   const known = groupedBy(await folder.list(), ({ key }) => key)
   const written: string[] = []
   let there = 0
   try {
     for (const [key, recordings] of byKey) {
       const old = known.get(key) ?? []
-      if (old.length > 0 && !overwrite) there += recordings.length
+      if (old.length > 0 && !flags.overwrite) there += recordings.length
       else written.push(...(await replace(folder, key, recordings, old)))
       progress.step()
     }

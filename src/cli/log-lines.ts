@@ -10,7 +10,6 @@ interface Sheet {
   readonly isErasable: boolean
 }
 
-/** A repeated line. */
 interface Repeated {
   readonly key: string
   line: LogLine

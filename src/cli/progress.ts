@@ -3,9 +3,7 @@ import type { CommandLine } from './command.js'
 import { isScreen } from './output.js'
 
 export interface Progress {
-  /** The name of the current item. */
   at(name: string): void
-  /** One more item is done. */
   step(): void
   /** Removes the bar. */
   end(): void

@@ -46,7 +46,6 @@ export type CurrentLimits = { readonly [Name in keyof typeof limits]: number }
 export interface Changeable {
   readonly pace: PaceSettings
   readonly limits: CurrentLimits
-  /** Random faults. */
   readonly random: readonly RandomFault[]
 }
 

@@ -18,7 +18,6 @@ interface ModeSwitch {
   current(): CurrentModes
   /** Throws a ProblemsError for a mode that cannot work. */
   change(mode: Mode, modes: CurrentModes['modes']): void
-  /** Returns the configured values. */
   configured(): CurrentModes
   /** Why a mode cannot work for all endpoints, in sentences; `undefined` if it can. */
   impossible(mode: Mode): readonly string[] | undefined
@@ -79,7 +78,6 @@ export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch 
   }
 }
 
-/** Settings that can be changed at run time. */
 interface RuntimeSettings {
   standing<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]>
   /** `undefined` restores the configured value. Throws a ProblemsError for a model that does not exist. */

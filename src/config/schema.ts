@@ -28,7 +28,6 @@ import { openapiOptions } from './openapi-options.js'
 import { recordingOptions } from './recording-options.js'
 import { resourceOptions } from './resource-options.js'
 
-/** Random faults. */
 const randomFaults = list(randomFaultSchema, 'faults')
 
 /** What the control API accepts to change them. */
@@ -65,7 +64,6 @@ const endpointPattern = v.pipe(
   text,
   v.regex(/^(\*|([A-Z]+ )?(\/.*|\*))$/, 'a path with or without a method before it, such as "GET /v1/*", or "*"'),
 )
-/** Modes of single endpoints by their patterns. */
 const modesByEndpoint = v.pipe(
   map(endpointPattern, word(modes), 'a map from endpoints to modes'),
   v.check(
@@ -96,7 +94,6 @@ const withoutV1 = (base: string) =>
     ? `write "${base.slice(0, -'/api'.length)}", or "${base}" if its models are at /api/v1/models.`
     : `write "${base}".`
 
-/** The default location of rules. */
 export const defaultReplies = 'fixtures/replies/*.yaml'
 
 export const configSchema = closed({

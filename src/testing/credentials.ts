@@ -64,7 +64,6 @@ export interface TestSession {
   readonly session: SessionJson
 }
 
-/** Signs users in for tests. */
 export const signInOptions = checking(
   'signIn',
   closed({ email: optional(text, 'Whose address.'), password: optional(text, 'Their password.') }),

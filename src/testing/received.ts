@@ -25,7 +25,6 @@ export function judged(
   return journal.fetched(query).then(now => judge({ journal: now }))
 }
 
-/** Shows two values side by side. */
 export type Diff = (wanted: unknown, found: unknown) => string | undefined | null
 
 export interface MatcherResult {

@@ -33,7 +33,6 @@ export interface FailOptions extends Omit<FaultCallInput, 'fault' | 'when'> {
 
 export type FailNext<R = void> = (fault: Fault, options?: FailOptions) => R
 
-/** Makes the next requests fail. */
 export const failing =
   (platform: Pick<Platform, 'failNext'>, scope?: string): FailNext =>
   (fault, { when, ...options } = {}) =>
@@ -48,7 +47,6 @@ export interface SharedAddedReply {
   remove(): Promise<void>
 }
 
-/** The same for a platform in this process. */
 export interface AddedReply extends SharedAddedReply {
   readonly count: number
 }

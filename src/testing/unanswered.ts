@@ -6,7 +6,6 @@ import type { Miss } from '../recordings/index.js'
 
 export type Unanswered = ReturnType<typeof createUnanswered>
 
-/** At most this many are kept. */
 const MOST = 100
 
 export function createUnanswered(platform: Platform) {

@@ -77,16 +77,12 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
 
 /** Returns a function that restores the old values. */
 function setVariables(wanted: Readonly<Record<string, string | undefined>> | TestEnvironment): () => void {
-  const before = Object.keys(wanted).map(name => [name, process.env[name]] as const)
-  for (const [name, value] of Object.entries(wanted)) setVariable(name, value)
-  return () => {
-    for (const [name, value] of before) setVariable(name, value)
+  const before = Object.fromEntries(Object.keys(wanted).map(name => [name, process.env[name]]))
+  for (const [name, value] of Object.entries(wanted)) {
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
   }
-}
-
-function setVariable(name: string, value: string | undefined): void {
-  if (value === undefined) delete process.env[name]
-  else process.env[name] = value
+  return () => void setVariables(before)
 }
 
 /** Properties that printing and promises look up on every object. */

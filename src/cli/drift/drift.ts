@@ -99,7 +99,6 @@ async function look(
   return { results, total: kept.length, upstream: upstream.baseUrl }
 }
 
-/** Which live credential is for which path. */
 async function liveCredentials({ loaded, ownPathsAt }: Platform): Promise<AskLiveOptions['credentialOf']> {
   const isMcp = mcpPathsOf(loaded.config)
   const at = await ownPathsAt()

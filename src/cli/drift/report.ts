@@ -56,7 +56,6 @@ const refusedWith = (credential: string, all: readonly DriftResult[]) =>
 const isReportedHere = (result: Refused, all: readonly DriftResult[]) =>
   result === refusedWith(result.credential, all)[0]
 
-/** Why recordings could not be compared, and what to do about it. */
 function refusalText({ credential, status }: Refused, all: readonly DriftResult[]): string {
   const count = refusedWith(credential, all).length
   const what = count === 1 ? '1 recording was' : `${count} recordings were`

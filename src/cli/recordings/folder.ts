@@ -9,7 +9,6 @@ import { load } from '../load.js'
 import { harmless, near } from '../output.js'
 import { fileProgress, type Printing, type Progress } from '../progress.js'
 
-/** Throws a ProblemsError for an invalid configuration. */
 export function openRecordings(line: Parameters<typeof load>[0]) {
   const { config, dir } = load(line)
   return {

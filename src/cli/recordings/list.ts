@@ -7,7 +7,6 @@ import { counted, inAge, inBytes, table } from '../format.js'
 import { harmless, near } from '../output.js'
 import { groupedBy, openRecordings, readAll } from './folder.js'
 
-/** One line of the list. */
 interface Row extends Overview, RecordingFile {
   readonly bytes: number
   readonly ageMs: number

@@ -6,7 +6,6 @@ import { type CommandLine, command, text, yes } from '../command.js'
 import { counted } from '../format.js'
 import { groupedBy, openRecordings, readAll, removeEmptyFolders } from './folder.js'
 
-/** A file that can be removed, and why. */
 interface Prunable {
   readonly file: string
   readonly why: 'incomplete' | 'old' | 'broken' | 'leftover'
@@ -19,7 +18,6 @@ const flags = {
   'dry-run': yes('Only print what would be done'),
 }
 
-/** Throws a UsageError for an invalid age. */
 export const commands = {
   'recordings prune': command({
     flags,
@@ -55,7 +53,6 @@ export const commands = {
   }),
 }
 
-/** The reasons that the flags name. */
 const wantedIn = (given: CommandLine<typeof flags>['flags']): ReadonlySet<Prunable['why']> =>
   new Set([
     ...(given.incomplete ? (['incomplete'] as const) : []),
@@ -63,7 +60,6 @@ const wantedIn = (given: CommandLine<typeof flags>['flags']): ReadonlySet<Prunab
     ...(given.broken ? (['broken'] as const) : []),
   ])
 
-/** How many there are of each kind. */
 const candidatesIn = (all: readonly Prunable[]) =>
   Object.fromEntries([...groupedBy(all, ({ why }) => why)].map(([why, { length }]) => [why, length]))
 
@@ -77,7 +73,6 @@ interface Reading {
   readonly maxAgeMs: number
 }
 
-/** Why a recording can be removed. */
 async function prunable({ text, read }: Folder, file: string, { isBrief, maxAgeMs }: Reading): Promise<Prunable[]> {
   try {
     const { recordedAt, complete } = isBrief ? overviewIn(await text(file), file) : factsOf(await read(file))
@@ -94,7 +89,6 @@ async function prunable({ text, read }: Folder, file: string, { isBrief, maxAgeM
 
 const factsOf = ({ recordedAt, response: { complete } }: Recording) => ({ recordedAt, complete })
 
-/** Says what each flag would remove. */
 function advice(all: readonly Prunable[], age: string): string {
   const count = (why: Prunable['why']) => counted(all.filter(one => one.why === why).length, 'recording')
   const lines = [

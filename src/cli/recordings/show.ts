@@ -54,7 +54,6 @@ function inWords({ recordedAt, request, response }: Recording): string {
   return `${parts.join('\n')}\n`
 }
 
-/** Longer bodies are cut. */
 const LONGEST_SHOWN = 20_000
 
 const section = (title: string, text: string): readonly string[] => [

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { severities } from '../../check/finding.js'
 import { makeFolder, StartError, UsageError } from '../../check/problem.js'
-import { oneOf, outputFile } from '../command.js'
+import { type CommandLine, oneOf, outputFile } from '../command.js'
 import { type Colors, colorsFor, harmless, noColors } from '../output.js'
 import { createProgress, noProgress } from '../progress.js'
 import { junitOf } from './junit.js'
@@ -13,7 +13,6 @@ import { itemLines, type Report, type ReportItem } from './report.js'
 
 const reporters = ['text', 'json', 'markdown', 'junit'] as const
 
-/** The flags of commands that write a report. */
 export const reportFlags = {
   reporter: oneOf(reporters, ['FORM', 'text, json, markdown or junit (text)'], undefined),
   output: outputFile('Where the report is written'),
@@ -25,12 +24,7 @@ export const failOnFlag = (what: string) => {
   return oneOf(severities.toReversed(), ['SEVERITY', meaning], undefined)
 }
 
-interface ReporterFlags {
-  readonly reporter: (typeof reporters)[number] | undefined
-  readonly output: string | undefined
-  readonly json: boolean
-  readonly quiet: boolean
-}
+type ReporterFlags = Pick<CommandLine<typeof reportFlags>['flags'], 'reporter' | 'output' | 'json' | 'quiet'>
 
 /** Creates the reporter before the work begins. Throws a UsageError or a StartError if the file cannot be written. */
 export function createReporter({ reporter, output, json, quiet }: ReporterFlags) {
@@ -94,7 +88,6 @@ export function requireWritable(flag: string, file: string): void {
   if (isFolder) throw new UsageError(`${flag} must name a file, and ${file} is a folder.`)
 }
 
-/** Rejects with a StartError if the file cannot be written. */
 export async function writeReport(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text)

@@ -12,7 +12,6 @@ export interface ControlAddress {
   readonly token: string
 }
 
-/** An event of the stream. */
 export type TailEvent =
   | { readonly kind: 'exchange'; readonly entry: JournalEntry }
   /** The number of requests left out because there were too many at once. */

@@ -10,7 +10,6 @@ import { near } from '../output.js'
 import type { Progress } from '../progress.js'
 import { targetAt, type VerifyLine, type VerifyOptions, variables } from './target.js'
 
-/** The result of comparing with the live platform. */
 export type LiveComparison = Awaited<ReturnType<typeof against>>
 
 /** The live platform, or its baseline. */

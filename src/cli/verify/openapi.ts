@@ -16,7 +16,6 @@ import { openTarget, type VerifyLine } from './target.js'
 
 const EXIT_BROKEN = 1
 
-/** The result for one operation. */
 interface Checked {
   readonly operation: DocumentedOperation
   readonly outcome: 'held' | 'broken' | 'skipped' | 'error'

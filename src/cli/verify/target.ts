@@ -22,15 +22,8 @@ export const variables = {
   password: 'VERIFY_PASSWORD',
 } as const
 
-interface OpenTarget {
-  readonly options: TargetOptions
-  /** Whether the target was started by this command. */
-  readonly isOwn: boolean
-  close(): Promise<void>
-}
-
 /** Rejects with a UsageError for unusable addresses and credentials. */
-export async function openTarget(line: VerifyLine): Promise<OpenTarget> {
+export async function openTarget(line: VerifyLine) {
   const named = line.flags.target ?? process.env[variables.target]
   if (!named) return ownTarget(line)
   return { options: await targetAt(named, line), isOwn: false, close: async () => {} }
@@ -67,7 +60,6 @@ async function saidOf(flags: VerifyLine['flags'], target: string) {
   }
 }
 
-/** The live platform from the configuration. */
 function liveOf(line: VerifyLine) {
   const { upstream, mcp } = load(line).config
   const { baseUrl, authUrl, apiKey, anonKey, insecure } = upstream
@@ -80,7 +72,7 @@ function liveOf(line: VerifyLine) {
 const firstServer = (mcp: Config['mcp']): string | undefined => [...mcpServers(mcp).keys()][0]
 
 /** A new platform in this process, on any free port, with nothing written to disk. It reads a configuration only if one is named. */
-export async function ownTarget({ flags, overrides }: VerifyLine): Promise<OpenTarget> {
+export async function ownTarget({ flags, overrides }: VerifyLine) {
   const { config, against } = flags
   const idle = (['auth', 'api-key', 'anon-key', 'email', 'password', 'password-stdin'] as const).find(
     name => flags[name] && against === undefined,
@@ -128,7 +120,6 @@ const withoutPassword = (written: string) => written.replace(/[^/@]*@/, '…@')
 
 const USUAL_BASELINE = 'fixtures/contract-baseline.json'
 
-/** The flags of `standin verify`, and the options that they set. */
 export const verifyFlags = {
   config: { ...sharedFlags.config, meaning: 'Configuration file of the fresh stand-in (none)' },
   upstream: {
@@ -162,7 +153,6 @@ export type VerifyLine = CommandLine<typeof verifyFlags>
 export interface VerifyOptions {
   readonly wanted: ReturnType<typeof wantedOf>
   readonly maxCalls: number
-  /** The baseline file. */
   readonly baseline: string
 }
 
