@@ -13,10 +13,6 @@ type ParsedArguments =
   | { readonly kind: 'help'; readonly words: readonly string[] }
   | { readonly kind: 'run'; readonly command: Command<Flags>; readonly line: CommandLine }
 
-/**
- * Rejects with a UsageError for an unknown command, and for a flag that is unknown, lacks a value or has an invalid
- * one.
- */
 export async function readCommandLine(argv: readonly string[]): Promise<ParsedArguments> {
   const { given, words, hasUnknown } = tokensOf(argv, sharedFlags)
   if (given.has('version')) return { kind: 'version' }
@@ -41,12 +37,7 @@ async function allFlags(): Promise<Flags> {
   return Object.assign({}, sharedFlags, ...loaded.map(({ flags }) => flags))
 }
 
-interface Token {
-  readonly name: string
-  readonly rawName: string
-  readonly value: string | undefined
-  readonly inlineValue: boolean | undefined
-}
+type Token = NonNullable<ReturnType<ReturnType<typeof tokensOf>['given']['get']>>
 
 /** Splits a command line. Unknown flags are taken for flags without a value. */
 function tokensOf(argv: readonly string[], flags: Flags) {
@@ -58,7 +49,7 @@ function tokensOf(argv: readonly string[], flags: Flags) {
     allowPositionals: true,
   })
   const end = tokens.find(({ kind }) => kind === 'option-terminator')?.index ?? argv.length
-  const options = tokens.filter((token): token is typeof token & Token => token.kind === 'option' && token.index < end)
+  const options = tokens.flatMap(token => (token.kind === 'option' && token.index < end ? [token] : []))
   const words = tokens.flatMap(token => (token.kind === 'positional' && token.index < end ? [token] : []))
   return {
     given: new Map(options.map(token => [token.name, token])),

@@ -116,7 +116,6 @@ export const runFlags = {
 export interface CommandLine<F extends Flags = {}> {
   /** `recordings show`. */
   readonly name: string
-  /** The words after the name. */
   readonly words: readonly string[]
   /** The command that `standin exec` runs: everything after `--`. */
   readonly child: readonly string[]
@@ -141,7 +140,6 @@ export interface Result {
   readonly words: string
 }
 
-/** What is printed, or the exit code. */
 export type CommandResult = Result | string | number | undefined
 
 // biome-ignore lint/complexity/noBannedTypes: no flags of its own

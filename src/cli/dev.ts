@@ -138,7 +138,6 @@ interface Watched {
   readonly log: EventLog
   readonly inWords: (colors: Colors) => string
   readonly readAtMs: number
-  /** Called after each reload. */
   readonly renew: () => Promise<void>
 }
 

@@ -3,10 +3,11 @@
  */
 import type { EndpointViolations } from '../check/finding.js'
 import type { JournalEntry } from '../journal/index.js'
+import { loadRedact } from '../platform/recordings.js'
 import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import type { RunFlags } from './command.js'
-import { followRequests, type LogLine } from './log-line.js'
+import { type LogLine, loadCallOf, logLineOf } from './log-line.js'
 import { createLogLines } from './log-lines.js'
 import { type Colors, colorsFor, createOutput, isScreen, jsonLine, sizeOf } from './output.js'
 import { hasBroken, hasMissed, missText, receiptText, violatingText, violationsText } from './receipt.js'
@@ -53,7 +54,6 @@ export async function createEventLog({ json, quiet, verbose }: Flags, stream: No
       if (json) output.line(jsonLine(event))
       else log.request(line, entry && bodies?.(entry, colors))
     },
-    /** Writes what has been held back. */
     end(): void {
       log.end()
       output.flush()
@@ -65,8 +65,21 @@ export async function createEventLog({ json, quiet, verbose }: Flags, stream: No
  * Reports requests, beginning with those that were answered before the log was loaded. Returns a function that reloads
  * the redaction rules after a change of the configuration.
  */
-export const tellRequests = (platform: Platform, log: EventLog, { verbose }: Flags): Promise<() => Promise<void>> =>
-  followRequests(platform, verbose, (line, entry) => log.request(requestEvent(line, entry), line, entry))
+export async function tellRequests(platform: Platform, log: EventLog, { verbose }: Flags) {
+  const { journal } = platform
+  const load = () => Promise.all([loadRedact(platform.loaded.config), loadCallOf(platform.loaded.config)])
+  const tell = (line: LogLine, entry?: JournalEntry) => log.request(requestEvent(line, entry), line, entry)
+  let redaction = await load()
+  for (const entry of journal.entries()) tell(entry, verbose ? entry : undefined)
+  journal.follow((exchange, id) => {
+    // Under heavy load, the journal may already have dropped it.
+    const entry = verbose ? journal.get(String(id)) : undefined
+    tell(entry ?? logLineOf(exchange, ...redaction), entry)
+  })
+  return async () => {
+    redaction = await load()
+  }
+}
 
 /** Reports problems, beginning with those that occurred before the log was loaded. */
 export function tellProblems(platform: Platform, log: EventLog): void {

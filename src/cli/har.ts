@@ -22,7 +22,6 @@ import { writeReport } from './report/reporter.js'
 
 const base = text('URL', 'Base URL of the platform in the HAR file (upstream.baseUrl)')
 
-/** Throws a ProblemsError for a file that is not a HAR. */
 const importFile = command({
   flags: {
     base,

@@ -107,7 +107,6 @@ function createRepeats(sheet: Sheet) {
   return { write, settle, leave }
 }
 
-/** Redraws all tracked lines in place. */
 function redraw(sheet: Sheet, watched: readonly Repeated[]): void {
   sheet.output.write(`\x1b[${heightOf(watched)}A\r\x1b[0J`)
   for (const one of watched.filter(({ untold }) => untold > 0)) {

@@ -15,7 +15,6 @@ const signIn = {
   'password-stdin': yes('Read the password from standard input'),
 }
 
-/** Fails with a StartError that quotes the backend if it refuses. */
 const login = command({
   flags: signIn,
   async run(line) {

@@ -25,7 +25,6 @@ const EXPIRED_SECONDS = -3600
 
 const lifetime = (meaning: string) => ({ ...whole([1, 9_999_999_999], meaning, undefined), value: 'SECONDS' })
 
-/** Prints a token for the given role, and nothing else. */
 const token = command({
   flags: {
     role: oneOf(roles, ['ROLE', 'Role of the token: anon, service or user (user)'], 'user'),

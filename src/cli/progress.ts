@@ -5,7 +5,6 @@ import { isScreen } from './output.js'
 export interface Progress {
   at(name: string): void
   step(): void
-  /** Removes the bar. */
   end(): void
 }
 
@@ -34,17 +33,11 @@ export type Printing = Pick<CommandLine['flags'], 'json' | 'quiet'>
 export const fileProgress = (total: number, { json, quiet }: Printing): Progress =>
   json || quiet || !process.stderr.isTTY ? noProgress : createProgress(total, process.stderr, { afterMs: SHORT_MS })
 
-interface Pace {
-  /** In milliseconds. */
-  readonly now?: () => number
-  /** No bar is drawn before this time. */
-  readonly afterMs?: number
-}
-
+/** No bar is drawn before `afterMs`. */
 export function createProgress(
   total: number,
   stream: Terminal,
-  { now = () => performance.now(), afterMs = 0 }: Pace = {},
+  { now = () => performance.now(), afterMs = 0 }: { readonly now?: () => number; readonly afterMs?: number } = {},
 ): Progress {
   const startedMs = now()
   const isBar = isScreen(stream)

@@ -7,7 +7,6 @@ import { UsageError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import { type Mode, usesRecordings } from '../core/exchange.js'
 import { quoted } from '../journal/curl.js'
-
 import type { Platform } from '../platform.js'
 import type { Miss, Receipt } from '../recordings/index.js'
 import type { RunFlags } from './command.js'

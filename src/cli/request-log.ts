@@ -102,7 +102,6 @@ export function messageLine({ subject, recipient, code, link }: MessageRow, colo
   return parts.join(' ')
 }
 
-/** The same as an object for --json. */
 export const messageEvent = ({ kind, channel, recipient, code, link }: MessageRow) => ({
   ...{ event: 'message', kind, channel, recipient, code, link },
 })

@@ -34,7 +34,6 @@ export interface ConfigSources {
 
 export interface LoadedConfig {
   readonly config: Config
-  /** The file that was read, if any. */
   readonly file: string | undefined
   /** Paths in the configuration are relative to this folder. */
   readonly dir: string
@@ -130,12 +129,9 @@ export function askingLive(config: Pick<Config, 'mode' | 'modes' | 'recordings'>
 export function replyFilesOf({ config: { replies }, dir }: LoadedConfig) {
   const patterns = [replies]
     .flat()
-    .map(name => (isFolder(path.resolve(dir, name)) ? path.posix.join(name, IN_FOLDER) : name))
+    .map(name => (isFolder(path.resolve(dir, name)) ? path.posix.join(name, '*.{yaml,yml}') : name))
   return { patterns, dir, required: replies !== defaultReplies }
 }
-
-/** The pattern that a folder stands for. */
-const IN_FOLDER = '*.{yaml,yml}'
 
 const isFolder = (name: string) => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true
 

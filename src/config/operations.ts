@@ -23,7 +23,7 @@ interface ModeSwitch {
   impossible(mode: Mode): readonly string[] | undefined
 }
 
-/** Picks the properties one by one, because the argument may have more. */
+/** Picks the properties one by one, because the configuration has more. */
 const picked = ({ mode, modes }: CurrentModes) => ({ mode, modes })
 
 function changeModes(steered: ModeSwitch, { mode, modes = {} }: v.InferOutput<typeof modeSwitch>): CurrentModes {
@@ -32,7 +32,7 @@ function changeModes(steered: ModeSwitch, { mode, modes = {} }: v.InferOutput<ty
   } catch (error) {
     throw error instanceof ProblemsError ? modeNotPossible(error.problems.map(({ sentence }) => sentence)) : error
   }
-  return picked(steered.current())
+  return steered.current()
 }
 
 const modeChoices = ({ impossible }: ModeSwitch) =>
@@ -49,7 +49,7 @@ export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch 
       at: 'GET /mode',
       does: 'Returns where answers come from.',
       ...shared,
-      run: () => picked(steered.current()),
+      run: () => steered.current(),
     }),
     setMode: operation({
       at: 'PUT /mode',

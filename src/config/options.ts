@@ -91,11 +91,12 @@ export function fromText(path: Path, text: string): unknown {
   const schema = schemaAt(path)
   const list = text.split(',').map(item => item.trim())
   const number = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
-  const readings = [...(list.length > 1 ? [list] : []), text, number, booleans.get(text), list]
+  const readings = [
+    ...(list.length > 1 ? [list] : []),
+    text,
+    number,
+    ['true', 'false'].includes(text) ? text === 'true' : text,
+    list,
+  ]
   return (schema && readings.find(reading => v.is(schema, reading))) ?? text
 }
-
-const booleans = new Map([
-  ['true', true],
-  ['false', false],
-])

@@ -145,8 +145,7 @@ export const configSchema = closed({
   ),
   resources: resourceOptions,
   openapi: openapiOptions,
-  strict: option(
-    v.boolean('true or false'),
+  strict: flag(
     false,
     'Whether a chat request without a matching rule is an error (424) that names the nearest rule, instead of a made-up reply.',
   ),
@@ -155,8 +154,7 @@ export const configSchema = closed({
     'warn',
     "What happens to a chat request that OpenAI is known to refuse with 400, such as a tool message without its call: warn answers and reports it in the log and the journal, strict refuses it in OpenAI's words, lenient answers silently.",
   ),
-  magic: option(
-    v.boolean('true or false'),
+  magic: flag(
     true,
     'Whether words such as standin:error-500 or standin:slow in the last user message take effect; standin:help lists them.',
   ),

@@ -53,7 +53,6 @@ export interface SignInOptions {
   readonly password?: string | undefined
 }
 
-/** A signed-in user. */
 export interface TestSession {
   readonly accessToken: string
   readonly refreshToken: string

@@ -84,7 +84,6 @@ export function createTestJournal(journal: Journal, underWay: () => number, scop
   return Object.defineProperty({ ...now, waitFor }, 'underWay', { get: underWay, enumerable: true })
 }
 
-/** Queries over the exchanges of a source. */
 export function journalNow(source: ExchangeSource) {
   const fitting = (query: ExchangeQuery) => {
     const wanted = wantedBy(query)

@@ -24,7 +24,6 @@ export interface OutboxMessage {
   readonly at: string
 }
 
-/** Selects messages. */
 export interface MessageFilter {
   readonly to?: string | RegExp | undefined
   readonly type?: string | undefined
@@ -57,7 +56,6 @@ interface Source {
   watch(changed: () => void): () => void
 }
 
-/** The outbox of a platform in this process. */
 export function createOutbox({ forTests, onMessage }: Pick<Platform, 'forTests' | 'onMessage'>): Outbox {
   const waiting = new Set<() => void>()
   onMessage(() => {

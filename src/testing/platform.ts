@@ -7,11 +7,11 @@ import type { environmentOf } from '../platform/platform.js'
 import type { Platform as OpenPlatform } from '../platform.js'
 import type { Receipt } from '../recordings/index.js'
 import type { Abilities, SharedAbilities } from './abilities.js'
+import type { TestReset } from './checked.js'
 import type { SignInOptions, TestSession } from './credentials.js'
 import type { IdleOptions } from './idle.js'
 import type { Awaitable } from './journal.js'
 import type { Outbox } from './outbox.js'
-import type { TestReset } from './reset.js'
 import type { Scope, SharedScope } from './scope.js'
 
 /** The environment variables in which clients look for a platform. */

@@ -4,7 +4,6 @@ import type { Platform } from '../platform.js'
 import type { ChatRuleInput, RuleInput } from '../replies/index.js'
 import type { Awaitable } from './journal.js'
 
-/** What the model says, as in a rule. */
 type ReplySchema = NonNullable<ChatRuleInput['reply']>
 
 /** A text, the form of a rule's `reply`, a list of these for successive answers, or a whole rule. */

@@ -9,12 +9,10 @@ import type { ExchangeFilter } from './exchange-filter.js'
 import type { SharedJournal } from './journal.js'
 import type { ReplyWith, SharedAddedReply } from './reply.js'
 
-/** What a tool answers, as in a rule. */
 type ToolReply = NonNullable<McpRuleInput['reply']>
 
 type ToolReplyOptions = Omit<McpRuleInput, 'on' | 'reply' | 'replies'>
 
-/** One call of a tool. */
 interface ToolCalled {
   readonly arguments: Readonly<Record<string, unknown>>
   /** The exchange of the call. */
@@ -104,7 +102,6 @@ function callIn(body: unknown): Call | undefined {
   return jsonrpc === '2.0' && method === 'tools/call' ? (params as Call) : undefined
 }
 
-/** The path of the only server. */
 async function onlyPath(lists: ListSource): Promise<string> {
   const servers = await lists.list()
   const [only, ...more] = servers
@@ -114,7 +111,6 @@ async function onlyPath(lists: ListSource): Promise<string> {
 
 const known = (servers: readonly OfferedServer[]) => `Known: ${servers.map(({ path }) => path).join(', ') || 'none'}.`
 
-/** The servers of a platform in this process. */
 export const testLists = ({ mcp }: Pick<Platform, 'mcp'>, scope = ''): ListSource => ({
   list: async () => (await mcp()).list(scope),
   async change(path, changes) {

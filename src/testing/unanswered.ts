@@ -22,7 +22,6 @@ export function createUnanswered(platform: Platform) {
   const misses = (scope?: string): readonly Miss[] => platform.misses().filter(isOf(scope))
 
   return {
-    /** Requests without a matching recording, the newest first. */
     misses,
     /** Throws an Error that lists each request with the closest match. */
     expectNone(scope?: string): void {

@@ -45,10 +45,7 @@ const flags = {
 
 export const commands = { drift: command({ flags, run: drift }) }
 
-/**
- * Reports the findings and sets the exit code by their severity. Rejects with a UsageError, a ProblemsError or a
- * StartError.
- */
+/** Reports the findings and sets the exit code by their severity. */
 async function drift(line: CommandLine<typeof flags>): Promise<undefined> {
   const { junit, 'fail-on': failOn = 'critical' } = line.flags
   const reporter = createReporter(line.flags)

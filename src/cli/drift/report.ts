@@ -73,7 +73,6 @@ export const failuresOf = (result: DriftResult, threshold: Severity): readonly F
 
 interface DriftRun {
   readonly results: readonly DriftResult[]
-  /** How many recordings there are, including those that were not reached. */
   readonly total: number
   /** A recording fails at this severity or above. */
   readonly failOn: Severity

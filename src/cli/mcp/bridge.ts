@@ -52,7 +52,6 @@ export class Bridge {
     this.#server = new LiveServer(parts)
   }
 
-  /** Handles a line from the client. */
   take(line: string): void {
     if (line.trim() === '') return
     const value = jsonOf(line)

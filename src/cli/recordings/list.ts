@@ -5,6 +5,7 @@ import { type Folder, type Overview, overviewIn, type RecordingFile } from '../.
 import { command } from '../command.js'
 import { counted, inAge, inBytes, table } from '../format.js'
 import { harmless, near } from '../output.js'
+import { listed } from '../report/report.js'
 import { groupedBy, openRecordings, readAll } from './folder.js'
 
 interface Row extends Overview, RecordingFile {
@@ -13,7 +14,6 @@ interface Row extends Overview, RecordingFile {
   readonly stale: boolean
 }
 
-/** A table grouped by endpoint, or one JSON document with `--json`. Unreadable recordings are reported on standard error. */
 export const commands = {
   'recordings list': command({
     flags: {},
@@ -61,12 +61,11 @@ function groupText([folder, rows]: readonly [string, readonly Row[]]): string {
 function summary(rows: readonly Row[], broken: number, dir: string): string {
   if (rows.length + broken === 0) return `There are no recordings in ${dir}.`
   const count = (what: (row: Row) => boolean) => rows.filter(what).length
-  const remarkable = [
+  const remarks = listed([
     [count(({ complete }) => !complete), 'incomplete'],
     [count(({ stale }) => stale), 'stale'],
     [broken, 'broken'],
-  ] as const
-  const remarks = remarkable.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []))
+  ])
   const size = inBytes(rows.reduce((sum, { bytes }) => sum + bytes, 0))
-  return `${[counted(rows.length + broken, 'recording'), size, ...remarks].join(', ')}.`
+  return `${[counted(rows.length + broken, 'recording'), size, remarks].filter(Boolean).join(', ')}.`
 }

@@ -56,7 +56,6 @@ async function moveOf(folder: Folder, old: string, slug: string): Promise<readon
   return [{ from: kept.file, to: named(nth) }]
 }
 
-/** Unreadable recordings keep their names and are reported. */
 async function movesToday({ folder, ignore }: ReturnType<typeof openRecordings>, flags: Printing) {
   const { read, broken } = await readAll(folder, flags, folder.read)
   const found = read.map(recording => ({ ...recording, key: keyOf(recording.request, ignore) }))

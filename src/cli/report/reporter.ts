@@ -69,10 +69,7 @@ function textOf({ title, groups, summary }: Report, colors: Colors, isQuiet: boo
   return `${lines.join('\n')}\n`
 }
 
-/**
- * Creates the folders for a report before the work begins. Throws a UsageError if the flag names no file, and a
- * StartError if the place is not writable.
- */
+/** Creates the folders for a report before the work begins. Throws if the place is not writable. */
 export function requireWritable(flag: string, file: string): void {
   if (file === '-') throw new UsageError(`${flag} must name a file, and cannot be standard output.`)
   const place = path.resolve(file)

@@ -26,10 +26,7 @@ const ANSWER_MS = 10_000
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5000
 
-/**
- * Begins with the `last` requests, and ends with `signal`. Rejects with a StartError if there is no journal to follow,
- * and with a UsageError for an invalid filter.
- */
+/** Begins with the `last` requests, and ends with `signal`. */
 export async function* newsOf(
   place: ControlAddress,
   { filter, last }: { readonly filter: Readonly<Record<string, string>>; readonly last: number },

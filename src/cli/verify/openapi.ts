@@ -4,7 +4,6 @@ import { type Finding, isAtLeast } from '../../check/finding.js'
 import { UsageError } from '../../check/problem.js'
 import type { Call, CallResult } from '../../contract/call.js'
 import { createTarget, type Target } from '../../contract/target.js'
-import type { Access } from '../../core/exchange.js'
 import { type DocumentedOperation, operationsOf, readDocuments } from '../../openapi/index.js'
 import { counted } from '../format.js'
 import type { Progress } from '../progress.js'
@@ -73,7 +72,7 @@ async function checkAll(operations: readonly DocumentedOperation[], target: Targ
 async function checkOne(
   operation: DocumentedOperation,
   target: Target,
-  { findingsIn, safeRequestFor }: typeof import('../../openapi/conformance.js'),
+  { findingsIn, safeRequestFor }: Conformance,
 ): Promise<Checked> {
   const without = (outcome: 'skipped' | 'error', why: string) => ({ operation, outcome, findings: [], why })
   const request = safeRequestFor(operation)
@@ -89,14 +88,11 @@ async function checkOne(
 
 const isFatal = ({ severity }: Finding) => isAtLeast('critical', severity)
 
-interface OperationRequest {
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly access: Access
-}
+type Conformance = typeof import('../../openapi/conformance.js')
+type SafeRequest = Exclude<ReturnType<Conformance['safeRequestFor']>, { readonly why: string }>
 
 /** The call with a credential that the operation accepts, or why there is none. */
-function callFor({ path, headers, access }: OperationRequest, { credentials }: Target): Call | string {
+function callFor({ path, headers, access }: SafeRequest, { credentials }: Target): Call | string {
   const call = { to: 'platform', method: 'GET', path } as const
   if (access === 'anyone') return { ...call, headers }
   const usesAnonKey = !access.includes('apiKey') && access.includes('anon')

@@ -22,7 +22,6 @@ export const variables = {
   password: 'VERIFY_PASSWORD',
 } as const
 
-/** Rejects with a UsageError for unusable addresses and credentials. */
 export async function openTarget(line: VerifyLine) {
   const named = line.flags.target ?? process.env[variables.target]
   if (!named) return ownTarget(line)
@@ -156,7 +155,6 @@ export interface VerifyOptions {
   readonly baseline: string
 }
 
-/** Throws a UsageError for flags that do not fit together. */
 export function optionsIn({ flags }: VerifyLine): VerifyOptions {
   const { only, against, target, baseline = USUAL_BASELINE, 'max-calls': maxCalls } = flags
   const wanted = wantedOf(clauses, only)

@@ -24,10 +24,7 @@ export const commands = {
   }),
 }
 
-/**
- * Reports the findings. The exit code is 1 if a documented clause is broken or none could be checked. Rejects with a
- * UsageError for invalid flags, and with a ProblemsError if the target cannot be reached.
- */
+/** Reports the findings. The exit code is 1 if a documented clause is broken or none could be checked. */
 async function verify(line: VerifyLine): Promise<undefined> {
   if (line.flags.openapi !== undefined) return (await import('./openapi.js')).verifyOpenApi(line, line.flags.openapi)
   const options = optionsIn(line)
