@@ -12,7 +12,7 @@ export interface Mistake {
 
 type Schema = v.GenericSchema<unknown, unknown>
 
-interface CheckOptions {
+export interface CheckOptions {
   /** Stop at the first mistake. */
   readonly firstOnly?: boolean
   /** The name of the whole value in sentences. */
@@ -70,7 +70,6 @@ export const isMissing = (expectation: string) => `is missing. It must be ${expe
 export const range = (what: string, least: number, most = Number.POSITIVE_INFINITY) =>
   `${what} from ${least}${most < Number.POSITIVE_INFINITY ? ` to ${most}` : ''}`
 
-/** The expectation of a word. */
 export const oneOf = (words: readonly string[]) => `one of ${words.join(', ')}`
 
 export const AN_OBJECT = 'an object'
@@ -169,16 +168,13 @@ export const filled = v.pipe(text, v.nonEmpty('text that is not empty'))
 
 export const arrayOf = <const S extends v.GenericSchema>(item: S, of: string) => v.array(item, `an array of ${of}`)
 
-/** This word and no other. */
 export const only = <const W extends string>(word: W) => v.literal(word, `"${word}"`)
 
 /** May be missing, or null: OpenAI's own clients send null for "not set". */
 export const maybe = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema)
 
-/** One of a few words. */
 export const word = <const W extends readonly [string, ...string[]]>(words: W) => v.picklist(words, oneOf(words))
 
-/** A whole number from zero. */
 export const count = v.pipe(v.number('a whole number'), v.integer('a whole number'), v.minValue(0, 'zero or more'))
 
 /** A number in a range, both ends included. `what` names it with its unit. */

@@ -42,7 +42,6 @@ const difference = closed({
   recorded: v.optional(text),
   asked: v.optional(text),
 })
-/** One field that differs. */
 export type Difference = Readonly<v.InferOutput<typeof difference>>
 
 export const closestRecording = closed({ file: text, differences: v.array(difference) })
@@ -71,7 +70,6 @@ export type ViolationCounts = Readonly<v.InferOutput<typeof violationCounts>>
 
 /** An exchange whose answer violates the contract. */
 export const violating = closed({
-  /** Its id in the journal. */
   id: text,
   method: text,
   endpoint: v.nullable(text),

@@ -1,16 +1,11 @@
 /** Finds positions in a JSON text. Loaded, like `jsonc-parser`, only for a file that may have mistakes. */
 import { findNodeAtLocation, type JSONVisitor, type Node, parseTree, visit } from 'jsonc-parser'
 import type { Path } from './check.js'
-
-/** Both count from 1. */
-interface TextPlace {
-  readonly line: number
-  readonly column: number
-}
+import type { Position } from './yaml.js'
 
 /** The position of the first JSON mistake, which not every message of JSON.parse contains; `undefined` for valid JSON. */
-export function placeOfMistake(text: string): TextPlace | undefined {
-  let place: TextPlace | undefined
+export function placeOfMistake(text: string): Position | undefined {
+  let place: Position | undefined
   const onError: JSONVisitor['onError'] = (_code, _offset, _length, line, column) => {
     place ??= { line: line + 1, column: column + 1 }
   }
@@ -19,7 +14,7 @@ export function placeOfMistake(text: string): TextPlace | undefined {
 }
 
 /** The positions of the values at these paths, in order. For a missing value, the position of what surrounds it. */
-export function placesOf(json: string, paths: readonly Path[]): readonly TextPlace[] {
+export function placesOf(json: string, paths: readonly Path[]): readonly Position[] {
   const root = paths.length === 0 ? undefined : ifNotTooDeep(() => parseTree(json))
   return paths.map(path => placeAt(json, root ? nearestNode(root, path).offset : 0))
 }
@@ -39,7 +34,7 @@ function nearestNode(root: Node, path: Path): Node {
   return found ?? nearestNode(root, path.slice(0, -1))
 }
 
-function placeAt(text: string, offset: number): TextPlace {
+function placeAt(text: string, offset: number): Position {
   const before = text.slice(0, offset)
   return { line: before.split('\n').length, column: before.length - before.lastIndexOf('\n') }
 }

@@ -6,9 +6,7 @@ import { didYouMean } from './suggest.js'
 /** A keyword that a value does not fit. Those with schemas inside are followed by the mismatches of these. */
 export interface SchemaMismatch {
   readonly keyword: string
-  /** The keyword's address in the schema. */
   readonly location: string
-  /** The schema that has the keyword. */
   readonly schema: SchemaObject
   readonly path: Path
   readonly value: unknown
@@ -20,7 +18,6 @@ const containers = new Set(
   prefixItems items additionalItems unevaluatedItems`.split(/\s+/),
 )
 
-/** The mistakes of a value, in the order of the schema's keywords. */
 export function mistakesIn(mismatches: readonly SchemaMismatch[], whole: string): readonly Mistake[] {
   const mistakes: Mistake[] = []
   for (let i = 0; i < mismatches.length; ) {

@@ -1,6 +1,6 @@
 /** Validates values against JSON Schemas and describes mistakes in sentences. The only file that imports the validator. */
 import { dereference, type OutputUnit, type Schema, validate } from '@cfworker/json-schema'
-import type { Mistake, Path } from './check.js'
+import type { CheckOptions, Mistake, Path } from './check.js'
 import {
   type JsonValue,
   type NormalizedSchema,
@@ -49,17 +49,10 @@ export const fitsSchema = (value: JsonValue, schema: NormalizedSchema, lookup: S
 const run = (value: JsonValue, schema: NormalizedSchema, lookup: SchemaLookup, firstOnly: boolean) =>
   validate(value, schema as Schema, '2019-09', lookup as Record<string, Schema>, firstOnly).errors
 
-interface Validation {
-  /** Stop at the first mistake. */
-  readonly firstOnly?: boolean
-  /** The name of the whole value in sentences. */
-  readonly whole?: string
-}
-
 /** Schemas are never changed, so each is prepared once. */
 const validators = new WeakMap<object, Validator>()
 
-export type Validator = (value: unknown, options?: Validation) => readonly Mistake[]
+export type Validator = (value: unknown, options?: Pick<CheckOptions, 'firstOnly' | 'whole'>) => readonly Mistake[]
 
 /**
  * Returns a function that lists the mistakes of a value. Patterns and nested lists can take any amount of time, so

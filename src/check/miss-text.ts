@@ -1,16 +1,11 @@
 /** Describes a miss: the request and the most similar recording, side by side. */
+import type { ClosestRecording, Difference } from './finding.js'
 
 interface Missed {
   readonly method: string
   readonly path: string
   readonly reason: string
-  readonly nearest?: { readonly file: string; readonly differences: readonly Different[] } | undefined
-}
-
-interface Different {
-  readonly field: string
-  readonly recorded?: string | undefined
-  readonly asked?: string | undefined
+  readonly nearest?: ClosestRecording | undefined
 }
 
 /** How texts are shown, with control characters made harmless. */
@@ -30,7 +25,7 @@ export function missText({ method, path, reason, nearest }: Missed, paint: Paint
   return [`${title} The nearest is ${harmless(nearest.file)}:`, ...table(nearest.differences, paint)].join('\n')
 }
 
-function table(differences: readonly Different[], { faint, harmless }: Paint): readonly string[] {
+function table(differences: readonly Difference[], { faint, harmless }: Paint): readonly string[] {
   const rows = differences.map(
     ({ field, recorded, asked }) => [field, ...sideBySide(recorded ?? ABSENT, asked ?? ABSENT, WIDTH)] as const,
   )

@@ -84,7 +84,6 @@ export function withItemBefore(text: string, items: readonly ListItem[], i: numb
   return text.slice(0, item.start) + fitted(text, item, added) + separator + text.slice(item.start)
 }
 
-/** Appends one or several items. */
 export const withItemAtEnd = (text: string, added: string) =>
   text.replace(/(?<=[^\n])$/, lineBreakOf(text)) + fitted(text, { indent: 0 }, added)
 

@@ -17,10 +17,9 @@ import {
 import type { Path } from './check.js'
 import { type Problem, refusedText } from './problem.js'
 
-interface Position {
-  /** 1-based. */
+/** Both count from 1. */
+export interface Position {
   readonly line: number
-  /** 1-based. */
   readonly column: number
 }
 
@@ -37,10 +36,7 @@ export interface YamlFile {
   readonly replaced: readonly Path[]
 }
 
-/**
- * Changes texts that contain a `$` while the file is read. If it throws an Error, the message becomes a problem at that
- * position.
- */
+/** Changes texts that contain a `$`. If it throws an Error, the message becomes a problem at that position. */
 type ReplaceText = (text: string) => string
 
 interface Reading {
@@ -152,7 +148,6 @@ function worthTelling(errors: readonly YAMLParseError[]): readonly YAMLParseErro
   return errors.filter(error => error.code === 'DUPLICATE_KEY' || error === first)
 }
 
-/** Names the duplicate key at `offset`. */
 function duplicateKey(document: Document, offset: number, lines: LineCounter): string {
   let sentence = 'A key is there twice.'
   visit(document, {
@@ -213,7 +208,6 @@ function pathOf(chain: readonly unknown[]): Path {
   return path
 }
 
-/** A value as a YAML document. */
 export const yamlOf = (value: object) => stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 })
 
 /** A value as YAML on one line, for people. */

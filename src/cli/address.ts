@@ -5,14 +5,11 @@ import { urlHost } from '../http/address.js'
 import type { CommandLine } from './command.js'
 import { load } from './load.js'
 
-export interface Address {
-  readonly url: URL
-  /** Whether it comes from the configuration, whose credentials then belong to it. */
-  readonly isConfigured: boolean
-}
-
-/** `given` is the value of --url. The environment is the one that `standin exec` or a copied .env sets. */
-export function addressFor(line: CommandLine, given: string | undefined): Address {
+/**
+ * `given` is the value of --url. The environment is the one that `standin exec` or a copied .env sets. The credentials
+ * of the configuration belong to the address only if `isConfigured`.
+ */
+export function addressFor(line: CommandLine, given: string | undefined) {
   const { port, host } = line.flags
   const url = given ?? (port === undefined && host === undefined ? fromEnvironment() : undefined)
   return url === undefined
@@ -40,7 +37,6 @@ function configured(line: CommandLine): URL {
   return new URL(`http://${urlHost(config.host)}:${config.port}`)
 }
 
-/** Why a request got no answer, in a few words. */
 export function whyLost(error: unknown): string {
   const { message, cause, name } = error as Error & { cause?: { code?: string; message?: string } }
   return cause?.code ?? (name === 'TimeoutError' ? 'no answer' : (cause?.message ?? message))

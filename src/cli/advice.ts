@@ -6,16 +6,9 @@ import { AUTH, documentedPaths, isAuth } from '../core/paths.js'
 import type { LogLine } from './log-line.js'
 
 /** Returns `undefined` if there is nothing to do, or if the error itself says what to do. */
-export function adviceFor({
-  status,
-  mode,
-  error,
-  code,
-  hint,
-  fault,
-  answeredBy,
-  request: { path },
-}: LogLine): string | undefined {
+export function adviceFor(line: LogLine): string | undefined {
+  const { status, mode, error, code, fault, answeredBy } = line
+  const { path } = line.request
   if (status === null || status < 400) return undefined
   if (fault !== null) {
     return error === null
@@ -28,7 +21,7 @@ export function adviceFor({
   if (code === 'not_found') return unknownPath(path, mode)
   const advice = code === null ? undefined : adviceOn(code)
   if (advice !== undefined) return typeof advice === 'string' ? advice : advice(path)
-  return byStatus(status, path, { mode, hint })
+  return byStatus(status, path, line)
 }
 
 /** Advice on an error that has no code of ours. */

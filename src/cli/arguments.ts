@@ -8,17 +8,11 @@ import { fromText } from '../config/options.js'
 import { type Command, type CommandLine, type Flag, type Flags, sharedFlags } from './command.js'
 import { commands, findCommand, groupOf, type ListedCommand } from './commands.js'
 
-/** What a command line means. */
 type ParsedArguments =
   | { readonly kind: 'version' }
-  /** Show the help of the command or group that these words name. */
   | { readonly kind: 'help'; readonly words: readonly string[] }
   | { readonly kind: 'run'; readonly command: Command<Flags>; readonly line: CommandLine }
 
-/**
- * Rejects with a UsageError for an unknown command, and for a flag that is unknown, lacks a value or has an invalid
- * one.
- */
 export async function readCommandLine(argv: readonly string[]): Promise<ParsedArguments> {
   const { given, words, hasUnknown } = tokensOf(argv, sharedFlags)
   if (given.has('version')) return { kind: 'version' }
@@ -43,12 +37,7 @@ async function allFlags(): Promise<Flags> {
   return Object.assign({}, sharedFlags, ...loaded.map(({ flags }) => flags))
 }
 
-interface Token {
-  readonly name: string
-  readonly rawName: string
-  readonly value: string | undefined
-  readonly inlineValue: boolean | undefined
-}
+type Token = NonNullable<ReturnType<ReturnType<typeof tokensOf>['given']['get']>>
 
 /** Splits a command line. Unknown flags are taken for flags without a value. */
 function tokensOf(argv: readonly string[], flags: Flags) {
@@ -60,7 +49,7 @@ function tokensOf(argv: readonly string[], flags: Flags) {
     allowPositionals: true,
   })
   const end = tokens.find(({ kind }) => kind === 'option-terminator')?.index ?? argv.length
-  const options = tokens.filter((token): token is typeof token & Token => token.kind === 'option' && token.index < end)
+  const options = tokens.flatMap(token => (token.kind === 'option' && token.index < end ? [token] : []))
   const words = tokens.flatMap(token => (token.kind === 'positional' && token.index < end ? [token] : []))
   return {
     given: new Map(options.map(token => [token.name, token])),
@@ -129,7 +118,6 @@ function requireFitting({ length, 0: first }: readonly string[], name: string, u
   )
 }
 
-/** The error for words that are not a command. */
 export async function notFound(argv: readonly string[]): Promise<UsageError> {
   const [first = '', second = ''] = tokensOf(argv, await allFlags()).words
   const names = groupOf(first).map(({ name }) => name.split(' ')[1] ?? '')

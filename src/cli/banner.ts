@@ -50,7 +50,6 @@ export function banner(platform: Platform, version: string, colors: Colors): str
   ].join('\n')
 }
 
-/** Warnings about surprising settings. */
 export function warningsOf({ mode, modes, loaded }: Platform): readonly string[] {
   const { host, upstream, auth, recordings } = loaded.config
   const goesLive = askingLive({ mode, modes, recordings }).length > 0
@@ -79,5 +78,4 @@ function isSignedIn(authUrl: string): boolean {
   }
 }
 
-/** Hides the password in a database URL. */
 const withoutPassword = (state: string) => state.replace(/\/\/[^/@]*@/, '//…@')

@@ -27,27 +27,17 @@ export function bodyLines(entry: JournalEntry, colors: Colors): readonly string[
           `the first after ${inTime(firstByteMs + (piecesAtMs[0] ?? 0))}`,
           `the last after ${inTime(firstByteMs + last)}`,
         ]
+  const cut = truncated ? ['only the beginning was recorded'] : []
+  const answer = [`< ${inBytes(bytes)}`, ...eventsOf(response), ...rhythm, ...cut].join(', ')
+  const part = (title: string, lines: readonly string[]) => [
+    colors.dim(`  ${title}`),
+    ...lines.map(line => `    ${line}`.trimEnd()),
+  ]
+  const untouched = upstream && `< ${inBytes(upstream.bytes)}, as the live platform sent it`
   return [
-    ...part(`> ${inBytes(request.bytes)}`, shownLines(request.body), request.bytes > 0, colors),
-    ...(upstream
-      ? part(
-          `< ${inBytes(upstream.bytes)}, as the live platform sent it`,
-          answerLines(upstream, status ?? 0),
-          true,
-          colors,
-        )
-      : []),
-    ...part(
-      [
-        `< ${inBytes(bytes)}`,
-        ...eventsOf(response),
-        ...rhythm,
-        ...(truncated ? ['only the beginning was recorded'] : []),
-      ].join(', '),
-      answerLines(response, status ?? 0),
-      bytes > 0,
-      colors,
-    ),
+    ...(request.bytes > 0 ? part(`> ${inBytes(request.bytes)}`, shownLines(request.body)) : []),
+    ...(untouched ? part(untouched, answerLines(upstream, status ?? 0)) : []),
+    ...(bytes > 0 ? part(answer, answerLines(response, status ?? 0)) : []),
   ]
 }
 
@@ -56,9 +46,6 @@ function eventsOf({ headers, body }: JournalEntry['response']): readonly string[
   if (typeof body !== 'string' || !/^text\/event-stream\b/i.test(headers['content-type'] ?? '')) return []
   return [counted(dataIn(Buffer.from(body)).length, 'event')]
 }
-
-const part = (title: string, lines: readonly string[], isThere: boolean, colors: Colors): readonly string[] =>
-  isThere ? [colors.dim(`  ${title}`), ...lines.map(line => `    ${line}`.trimEnd())] : []
 
 /** For a model's stream, the text that was generated; for anything else, the body as sent. */
 function answerLines(

@@ -23,13 +23,11 @@ export type Flags = Readonly<Record<string, Flag>>
 
 type Values<F extends Flags> = { readonly [Name in keyof F]: F[Name] extends Flag<infer T> ? T : never }
 
-/** A flag with any text. */
 export const text = (value: string, meaning: string): Flag<string | undefined> => ({
   ...{ type: 'string', value, meaning },
   read: written => written,
 })
 
-/** A flag with the name of a file. */
 export const fileName = (meaning: string): Flag<string | undefined> => ({
   ...text('FILE', meaning),
   read(written, name) {
@@ -44,13 +42,11 @@ export function outputFile(meaning: string): Flag<string | undefined> {
   return { ...flag, read: (written, name) => flag.read(written === '-' ? undefined : written, name) }
 }
 
-/** A flag without a value. */
 export const yes = (meaning: string): Flag<boolean> => ({
   ...{ type: 'boolean', meaning },
   read: written => written !== undefined,
 })
 
-/** A flag with a whole number. */
 export function whole<const T extends number | undefined>(
   [least, most]: readonly [number, number],
   meaning: string,
@@ -67,7 +63,6 @@ export function whole<const T extends number | undefined>(
   }
 }
 
-/** A flag with one of several words. */
 export function oneOf<const T extends string, const I extends T | undefined>(
   words: readonly T[],
   [value, meaning]: readonly [string, string],
@@ -110,7 +105,6 @@ export const sharedFlags = {
   version: { ...yes('Show the version'), short: 'v' },
 } as const satisfies Flags
 
-/** The flags of commands that start a platform. */
 export const runFlags = {
   strict: yes('End with exit code 1 when a request had no recording'),
   'strict-unused': yes('The same, and when a recording was never used'),
@@ -118,12 +112,10 @@ export const runFlags = {
   verbose: yes('Log bodies as well'),
 } as const satisfies Flags
 
-/** The command line as a command gets it. */
 // biome-ignore lint/complexity/noBannedTypes: no flags of its own
 export interface CommandLine<F extends Flags = {}> {
   /** `recordings show`. */
   readonly name: string
-  /** The words after the name. */
   readonly words: readonly string[]
   /** The command that `standin exec` runs: everything after `--`. */
   readonly child: readonly string[]
@@ -140,7 +132,6 @@ export function sourcesOf({ flags, overrides }: ConfigLine) {
   return { cwd: process.cwd(), file: flags.config, flags: overrides, env: process.env }
 }
 
-/** The values of the flags of a command that starts a platform. */
 export type RunFlags = CommandLine<typeof runFlags>['flags']
 
 /** The result of a command: text for people or, with --json, a document. With --quiet no text is printed. */
@@ -149,14 +140,12 @@ export interface Result {
   readonly words: string
 }
 
-/** What is printed, or the exit code. */
 export type CommandResult = Result | string | number | undefined
 
 // biome-ignore lint/complexity/noBannedTypes: no flags of its own
 export interface Command<F extends Flags = {}> {
   /** Its own flags, and shared ones to list in its help, perhaps with another description. */
   readonly flags: F
-  /** Command lines, and what they do. */
   readonly examples?: readonly (readonly [line: string, meaning: string])[]
   run(line: CommandLine<F>): CommandResult | Promise<CommandResult>
 }

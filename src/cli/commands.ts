@@ -4,7 +4,6 @@
  */
 import type { Command, Flags } from './command.js'
 
-/** A command before it is loaded. */
 export interface ListedCommand {
   /** `recordings show`. */
   readonly name: string

@@ -21,18 +21,13 @@ const check = command({
   },
 })
 
-const print = command({ flags: {}, run: line => printConfig(load(line)) })
-
 const init = command({
   flags: {},
   examples: [['standin config init > platform.config.yaml', 'begin a configuration']],
   run: () => configReference('./node_modules/standin/src/config/config.schema.json'),
 })
 
-/** The JSON Schema of the configuration file. */
 export const configJsonSchema = () => jsonSchemaOf(configSchema, 'Configuration of Standin', { variables: true })
-
-const schema = command({ flags: {}, run: configJsonSchema })
 
 const openapi = command({
   flags: { yaml: yes('Print YAML instead of JSON') },
@@ -47,5 +42,7 @@ const openapi = command({
 })
 
 export const commands = {
-  ...{ openapi, 'config check': check, 'config print': print, 'config init': init, 'config schema': schema },
+  ...{ openapi, 'config check': check, 'config init': init },
+  'config print': command({ flags: {}, run: line => printConfig(load(line)) }),
+  'config schema': command({ flags: {}, run: configJsonSchema }),
 }

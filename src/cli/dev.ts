@@ -136,10 +136,8 @@ function problemsOf(error: unknown): readonly Problem[] {
 interface Watched {
   readonly platform: Platform
   readonly log: EventLog
-  /** The banner. */
   readonly inWords: (colors: Colors) => string
   readonly readAtMs: number
-  /** Called after each reload. */
   readonly renew: () => Promise<void>
 }
 
@@ -163,7 +161,7 @@ async function reloadOnChange(parts: Watched): Promise<void> {
 
   async function reload() {
     const nowMs = Date.now()
-    const before = { address: addressOf(platform), keys: keysOf(platform) }
+    const before = printedOf(platform)
     let broken: readonly string[] = []
     try {
       await platform.reload()
@@ -183,17 +181,13 @@ async function reloadOnChange(parts: Watched): Promise<void> {
   }
 }
 
-interface Printed {
-  readonly keys: string
-  readonly address: string
-}
-
-function tellReloaded({ platform, log, inWords }: Watched, before: Printed): void {
+function tellReloaded({ platform, log, inWords }: Watched, before: ReturnType<typeof printedOf>): void {
   log.say({ event: 'reloaded', ...factsOf(platform) }, colors => {
     const lines = [colors.dim('Reloaded.')]
+    const { keys, address } = printedOf(platform)
     // The keys that were printed at the start no longer work.
-    if (keysOf(platform) !== before.keys) lines.push(inWords(colors))
-    if (addressOf(platform) !== before.address)
+    if (keys !== before.keys) lines.push(inWords(colors))
+    if (address !== before.address)
       lines.push(colors.yellow('host, port and state do not change until the next start.'))
     return lines.join('\n')
   })
@@ -212,8 +206,10 @@ function filesOf({ loaded, textFiles }: Platform, broken: readonly string[] = []
   }
 }
 
-const addressOf = ({ loaded: { config } }: Platform) => `${config.host} ${config.port} ${config.state}`
-const keysOf = ({ anonKey, serviceKey, apiKey }: Platform) => `${anonKey} ${serviceKey} ${apiKey}`
+const printedOf = ({ anonKey, serviceKey, apiKey, loaded: { config } }: Platform) => ({
+  keys: `${anonKey} ${serviceKey} ${apiKey}`,
+  address: `${config.host} ${config.port} ${config.state}`,
+})
 
 /** Installed before the port opens, so that no signal can end the process without a clean stop. */
 function stopOnSignals(leave: (graceMs: number) => Promise<void>): void {

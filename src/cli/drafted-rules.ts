@@ -9,8 +9,7 @@ import { bodyOf, inOrder, isStream, type RecordedRequest, type Recording, type T
 import { type DraftedRules, type DraftSource, draftsOf } from '../replies/index.js'
 import { command, outputFile } from './command.js'
 import { counted } from './format.js'
-import { fileProgress } from './progress.js'
-import { openRecordings, readEach, tellBroken } from './recordings/folder.js'
+import { openRecordings, readAll } from './recordings/folder.js'
 import { requireWritable, writeReport } from './report/reporter.js'
 
 export const commands = {
@@ -24,10 +23,7 @@ export const commands = {
       const { flags } = line
       if (flags.output !== undefined) requireNew('--output', flags.output)
       const { folder } = openRecordings(line)
-      const kept = await folder.list()
-      const read = await readEach(kept, folder.read, fileProgress(kept.length, flags))
-      tellBroken(read)
-      const rules = rulesFrom(read.flatMap(one => (one.kind === 'read' ? [{ kept: one.kept, ...one.value }] : [])))
+      const rules = rulesFrom((await readAll(folder, flags, folder.read)).read)
       if (flags.output !== undefined) return writeRules(flags.output, rules)
       for (const note of notesOn(rules)) console.error(note)
       return rules.count === 0 ? 'No rule was drafted.\n' : rules.yaml
@@ -53,7 +49,6 @@ export function rulesFrom(recordings: readonly (Recording & Timed)[]): DraftedRu
   }
 }
 
-/** Writes the rules. Returns the result as text and as data. */
 export async function writeRules(file: string, rules: DraftedRules) {
   const { yaml, count, passedOver, remarks } = rules
   if (count > 0) await writeReport(file, yaml)
@@ -62,7 +57,6 @@ export async function writeRules(file: string, rules: DraftedRules) {
   return { data, words: `${[first, ...notesOn(rules)].join('\n')}\n` }
 }
 
-/** Remarks on drafted rules, line by line. */
 const notesOn = ({ passedOver, remarks }: DraftedRules): readonly string[] => [
   ...(passedOver.size > 0 ? ['Passed over:', ...[...passedOver].map(([why, count]) => `  ${count}: ${why}`)] : []),
   ...remarks,

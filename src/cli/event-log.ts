@@ -3,10 +3,11 @@
  */
 import type { EndpointViolations } from '../check/finding.js'
 import type { JournalEntry } from '../journal/index.js'
+import { loadRedact } from '../platform/recordings.js'
 import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 import type { RunFlags } from './command.js'
-import { followRequests, type LogLine, loadBodyLines } from './log-line.js'
+import { type LogLine, loadCallOf, logLineOf } from './log-line.js'
 import { createLogLines } from './log-lines.js'
 import { type Colors, colorsFor, createOutput, isScreen, jsonLine, sizeOf } from './output.js'
 import { hasBroken, hasMissed, missText, receiptText, violatingText, violationsText } from './receipt.js'
@@ -16,25 +17,10 @@ type Flags = Pick<RunFlags, 'json' | 'quiet' | 'verbose'>
 
 type Words = (colors: Colors) => string
 
-export interface EventLog {
-  /** Reports an event. With --quiet it is printed only if it is needed. */
-  say(event: object, words: Words, isNeeded?: boolean): void
-  /** Reports a problem. For people it goes to standard error, even with --quiet. */
-  problem(event: object, words: Words): void
-  /** Reports a request; `entry` has its bodies. */
-  request(event: object, line: LogLine, entry?: JournalEntry): void
-  /** Called before other text is written to the same terminal. */
-  interrupt(): void
-  /** Writes what has been held back. */
-  end(): void
-}
+export type EventLog = Awaited<ReturnType<typeof createEventLog>>
 
 /** `isAlone` means that this log only writes to the terminal, so that lines can be overwritten. */
-export async function createEventLog(
-  { json, quiet, verbose }: Flags,
-  stream: NodeJS.WriteStream,
-  isAlone: boolean,
-): Promise<EventLog> {
+export async function createEventLog({ json, quiet, verbose }: Flags, stream: NodeJS.WriteStream, isAlone: boolean) {
   const output = createOutput(stream)
   const colors = colorsFor(stream)
   const log = createLogLines({
@@ -44,27 +30,31 @@ export async function createEventLog(
   })
   // After a resize, lines wrap differently and can no longer be overwritten.
   stream.on('resize', log.resized)
-  const bodies = await loadBodyLines(verbose && !json)
+  const bodies = verbose && !json ? (await import('./bodies.js')).bodyLines : undefined
   const interrupt = () => {
     log.interrupt()
     output.flush()
   }
   return {
+    /** Called before other text is written to the same terminal. */
     interrupt,
-    say(event, words, isNeeded = false) {
+    /** Reports an event. With --quiet it is printed only if it is needed. */
+    say(event: object, words: Words, isNeeded = false): void {
       if (json) output.line(jsonLine(event))
       else if (isNeeded || !quiet) log.line(words(colors))
     },
-    problem(event, words) {
+    /** Reports a problem. For people it goes to standard error, even with --quiet. */
+    problem(event: object, words: Words): void {
       if (json) return output.line(jsonLine(event))
       interrupt()
       console.error(words(colorsFor(process.stderr)))
     },
-    request(event, line, entry) {
+    /** Reports a request; `entry` has its bodies. */
+    request(event: object, line: LogLine, entry?: JournalEntry): void {
       if (json) output.line(jsonLine(event))
       else log.request(line, entry && bodies?.(entry, colors))
     },
-    end() {
+    end(): void {
       log.end()
       output.flush()
     },
@@ -75,8 +65,21 @@ export async function createEventLog(
  * Reports requests, beginning with those that were answered before the log was loaded. Returns a function that reloads
  * the redaction rules after a change of the configuration.
  */
-export const tellRequests = (platform: Platform, log: EventLog, { verbose }: Flags): Promise<() => Promise<void>> =>
-  followRequests(platform, verbose, (line, entry) => log.request(requestEvent(line, entry), line, entry))
+export async function tellRequests(platform: Platform, log: EventLog, { verbose }: Flags) {
+  const { journal } = platform
+  const load = () => Promise.all([loadRedact(platform.loaded.config), loadCallOf(platform.loaded.config)])
+  const tell = (line: LogLine, entry?: JournalEntry) => log.request(requestEvent(line, entry), line, entry)
+  let redaction = await load()
+  for (const entry of journal.entries()) tell(entry, verbose ? entry : undefined)
+  journal.follow((exchange, id) => {
+    // Under heavy load, the journal may already have dropped it.
+    const entry = verbose ? journal.get(String(id)) : undefined
+    tell(entry ?? logLineOf(exchange, ...redaction), entry)
+  })
+  return async () => {
+    redaction = await load()
+  }
+}
 
 /** Reports problems, beginning with those that occurred before the log was loaded. */
 export function tellProblems(platform: Platform, log: EventLog): void {

@@ -61,7 +61,7 @@ async function exec(line: CommandLine<typeof execFlags>): Promise<number> {
   const advise = once(() => console.error(missAdvice(platform.loaded, program, colorsFor(process.stderr))))
   if (!flags.json) platform.onMiss(advise)
   if (!flags.quiet) for (const warning of warningsOf(platform)) console.error(warning)
-  child = early ? neverStarted(early) : startChild(program, environmentFor(platform))
+  child = early ? endedWith(codeOfSignal(early)) : startChild(program, environmentFor(platform))
   const code = await child.ended
   await platform.stop()
   const hasFailed = conclude(platform, log, flags)
@@ -101,12 +101,8 @@ function ownPlace({ config, originOf }: LoadedConfig): readonly Override[] {
   })
 }
 
-/** A running command that has the terminal to itself. */
-interface Child {
-  /** The exit code, as a shell would report it. */
-  readonly ended: Promise<number>
-  send(signal: NodeJS.Signals): void
-}
+/** A running command that has the terminal to itself. `ended` has its exit code, as a shell would report it. */
+type Child = ReturnType<typeof startChild>
 
 // Exit codes as in shells.
 const NOT_FOUND = 127
@@ -115,13 +111,10 @@ const KILLED_BY = 128
 
 const codeOfSignal = (signal: NodeJS.Signals) => KILLED_BY + constants.signals[signal]
 
-const endedWith = (code: number): Child => ({ ended: Promise.resolve(code), send() {} })
-
-/** For a signal that arrived before the child was started. */
-const neverStarted = (signal: NodeJS.Signals): Child => endedWith(codeOfSignal(signal))
+const endedWith = (code: number) => ({ ended: Promise.resolve(code), send(_signal: NodeJS.Signals) {} })
 
 /** A command that cannot be started ends with an exit code too; the reason goes to standard error. */
-function startChild([command = '', ...args]: readonly string[], env: NodeJS.ProcessEnv): Child {
+function startChild([command = '', ...args]: readonly string[], env: NodeJS.ProcessEnv) {
   const refused = (error: unknown) => notStarted(command, error as NodeJS.ErrnoException)
   let child: ChildProcess
   try {
@@ -141,9 +134,9 @@ function startChild([command = '', ...args]: readonly string[], env: NodeJS.Proc
   return { ended, send: sendingTo(child) }
 }
 
-function sendingTo(child: ChildProcess): Child['send'] {
+function sendingTo(child: ChildProcess) {
   let firstTermMs: number | undefined
-  return signal => {
+  return (signal: NodeJS.Signals) => {
     // Ctrl-C already reaches every process on the terminal.
     if (signal === 'SIGINT' && process.stdin.isTTY) return
     const nowMs = performance.now()

@@ -7,7 +7,6 @@ import prettyMs from 'pretty-ms'
 /** The number of columns that a text takes: wide characters take two, combining marks none. */
 export const widthOf = (text: string) => truncatedWidth(text).width
 
-/** Cuts a text to the width, and marks the cut. */
 export function cutTo(text: string, width: number): string {
   const { index, truncated } = truncatedWidth(text, { limit: width, ellipsis: '…', ellipsisWidth: 1 })
   return truncated ? `${text.slice(0, index)}…` : text
@@ -19,7 +18,6 @@ export const paddedTo = (text: string, width: number) => text + ' '.repeat(Math.
 export const wrapped = (text: string, width: number): readonly string[] =>
   wrapAnsi(text, width, { hard: true }).split('\n')
 
-/** Formats rows as lines with aligned columns. */
 export function table(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_cell, i) => Math.max(...rows.map(row => widthOf(row[i] ?? ''))))
   return rows.map(row => `  ${row.map((cell, i) => paddedTo(cell, widths[i] ?? 0)).join('  ')}`.trimEnd())

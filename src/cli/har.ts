@@ -16,13 +16,12 @@ import { command, fileName, text, yes } from './command.js'
 import { requireNew, rulesFrom, writeRules } from './drafted-rules.js'
 import { counted } from './format.js'
 import { harmless } from './output.js'
-import { fileProgress, type Progress } from './progress.js'
-import { groupedBy, openRecordings, readEach, tellBroken } from './recordings/folder.js'
+import { fileProgress, type Printing } from './progress.js'
+import { groupedBy, openRecordings, readAll } from './recordings/folder.js'
 import { writeReport } from './report/reporter.js'
 
 const base = text('URL', 'Base URL of the platform in the HAR file (upstream.baseUrl)')
 
-/** Throws a ProblemsError for a file that is not a HAR. */
 const importFile = command({
   flags: {
     base,
@@ -42,8 +41,7 @@ const importFile = command({
     for (const problem of imported.problems) console.error(harmless(wordProblem(problem)))
     if (imported.problems.length > 0) console.error('Entries with mistakes are left out.')
     if (flags.rules !== undefined) return writeRules(flags.rules, rulesFrom([...imported.byKey].flatMap(numbered)))
-    const progress = fileProgress(imported.byKey.size, flags)
-    const { written, there } = await keep(folder, imported, { overwrite: flags.overwrite, progress })
+    const { written, there } = await keep(folder, imported, flags)
     const data = inJson(imported, written, there)
     return { data, words: `${inWords(imported, data, there, base).join('\n')}\n` }
   },
@@ -56,10 +54,8 @@ const exportFile = command({
     const { words, flags } = line
     const [file = ''] = words
     const { config, folder } = openRecordings(line)
-    const kept = await folder.list()
-    const read = await readEach(kept, folder.read, fileProgress(kept.length, flags))
-    tellBroken(read)
-    const all = read.flatMap(one => (one.kind === 'read' ? [{ recording: one.value, nth: one.kept.nth }] : []))
+    const { read } = await readAll(folder, flags, folder.read)
+    const all = read.map(recording => ({ recording, nth: recording.kept.nth }))
     // HAR needs absolute URLs; without a live platform any host will do.
     const base = baseIn(flags.base, config.upstream.baseUrl) ?? 'http://localhost'
     const { harOf } = await loadHar()
@@ -76,20 +72,16 @@ export const commands = { import: importFile, export: exportFile }
 const numbered = ([key, recordings]: readonly [string, readonly Recording[]]) =>
   recordings.map((recording, i) => ({ kept: { key, nth: i + 1 }, ...recording }))
 
-interface Keeping {
-  readonly overwrite: boolean
-  readonly progress: Progress
-}
-
 /** Returns the files written, and how many exchanges had been recorded before. */
-async function keep(folder: Folder, { byKey }: ImportResult, { overwrite, progress }: Keeping) {
+async function keep(folder: Folder, { byKey }: ImportResult, flags: Printing & { readonly overwrite: boolean }) {
+  const progress = fileProgress(byKey.size, flags)
   const known = groupedBy(await folder.list(), ({ key }) => key)
   const written: string[] = []
   let there = 0
   try {
     for (const [key, recordings] of byKey) {
       const old = known.get(key) ?? []
-      if (old.length > 0 && !overwrite) there += recordings.length
+      if (old.length > 0 && !flags.overwrite) there += recordings.length
       else written.push(...(await replace(folder, key, recordings, old)))
       progress.step()
     }

@@ -4,13 +4,9 @@ import { configIn } from '../config/load.js'
 import type { Platform } from '../platform.js'
 import { type ConfigLine, sourcesOf } from './command.js'
 
-/** Throws a ProblemsError for mistakes in the file, the environment or the flags. */
 export const load = (line: ConfigLine) => configIn(sourcesOf(line), readYaml)
 
-/**
- * Opens what the configuration describes, without a port and without its stored state, calls `look`, and closes it.
- * Rejects with a ProblemsError for mistakes in the configuration or its rules.
- */
+/** Opens what the configuration describes, without a port and without its stored state, calls `look`, and closes it. */
 export async function lookInto<T>(line: ConfigLine, look: (platform: Platform) => Promise<T>): Promise<T> {
   const { openPlatform } = await import('../platform.js')
   const state = { path: ['state'], value: 'memory', origin: 'standin' }

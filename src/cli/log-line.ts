@@ -4,8 +4,6 @@ import type { Config } from '../config/schema.js'
 import { type Exchange, sourceOf } from '../core/exchange.js'
 import { once } from '../core/work.js'
 import { type JournalEntry, loadFacts } from '../journal/index.js'
-import { loadRedact } from '../platform/recordings.js'
-import type { Platform } from '../platform.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 
 /** What only a whole entry has. */
@@ -20,7 +18,7 @@ export interface LogLine extends Omit<JournalEntry, OfEntries | 'request' | 'res
 }
 
 /** Much cheaper than a whole journal entry, which only few lines need. */
-export function logLineOf(exchange: Exchange, redact: Redact, callOf: CallOf = noCall): LogLine {
+export function logLineOf(exchange: Exchange, redact: Redact, callOf?: CallOf): LogLine {
   const { method, path, query, caller, endpoint, mode = null, outcome, startedMs } = exchange
   const redaction = once(() => redact(credentialsOf(exchange, redact)))
   const open = (text: string | null | undefined) => (text == null ? null : redaction().text(text))
@@ -34,7 +32,7 @@ export function logLineOf(exchange: Exchange, redact: Redact, callOf: CallOf = n
       query: query === '' ? '' : redaction().query(query),
     },
     endpoint: endpoint ? `${endpoint.method} ${endpoint.path}` : null,
-    call: open(callOf(exchange)),
+    call: open(callOf?.(exchange)),
     mode,
     source: sourceOf(outcome),
     answeredBy: outcome?.answeredBy ?? null,
@@ -58,34 +56,6 @@ const rounded = (ms: number) => Math.round(ms * 10) / 10
 
 type CallOf = (exchange: Exchange) => string | null
 
-const noCall: CallOf = () => null
-
 /** Names the calls of MCP servers. Without MCP servers, bodies are not read. */
-const loadCallOf = async ({ mcp }: Config): Promise<CallOf> =>
-  mcpServers(mcp).size === 0 ? noCall : (await loadFacts()).callOf
-
-/** `entry` is given with --verbose, unless the journal has already dropped it under heavy load. */
-type Tell = (line: LogLine, entry?: JournalEntry) => void
-
-/**
- * Tells all requests, beginning with those that were answered already. Returns a function that reloads the redaction
- * rules after a change of the configuration.
- */
-export async function followRequests(platform: Platform, isVerbose: boolean, tell: Tell): Promise<() => Promise<void>> {
-  const { journal } = platform
-  let redact = await loadRedact(platform.loaded.config)
-  let callOf = await loadCallOf(platform.loaded.config)
-  for (const entry of journal.entries()) tell(entry, isVerbose ? entry : undefined)
-  journal.follow((exchange, id) => {
-    const entry = isVerbose ? journal.get(String(id)) : undefined
-    tell(entry ?? logLineOf(exchange, redact, callOf), entry)
-  })
-  return async () => {
-    redact = await loadRedact(platform.loaded.config)
-    callOf = await loadCallOf(platform.loaded.config)
-  }
-}
-
-/** Loaded only for --verbose. */
-export const loadBodyLines = async (isVerbose: boolean) =>
-  isVerbose ? (await import('./bodies.js')).bodyLines : undefined
+export const loadCallOf = async ({ mcp }: Config): Promise<CallOf | undefined> =>
+  mcpServers(mcp).size === 0 ? undefined : (await loadFacts()).callOf

@@ -3,19 +3,6 @@ import type { LogLine } from './log-line.js'
 import type { TerminalOutput } from './output.js'
 import { type LogOutput, requestRows } from './request-log.js'
 
-interface LogLines {
-  /** `more` are extra lines that belong to this request only. */
-  request(line: LogLine, more?: readonly string[]): void
-  /** Writes a line that is not about a request. */
-  line(text: string): void
-  /** Called before other text is written to the same terminal. */
-  interrupt(): void
-  /** The terminal was resized, so its lines have moved. */
-  resized(): void
-  /** Writes what is still held back. */
-  end(): void
-}
-
 interface Sheet {
   readonly output: TerminalOutput
   readonly paper: () => LogOutput & { readonly height?: number | undefined }
@@ -23,7 +10,6 @@ interface Sheet {
   readonly isErasable: boolean
 }
 
-/** A repeated line. */
 interface Repeated {
   readonly key: string
   line: LogLine
@@ -44,7 +30,7 @@ const MOST_HELD = 100
 /** How long a preflight waits for the request that it announces. */
 const PREFLIGHT_MS = 2000
 
-export function createLogLines(sheet: Sheet): LogLines {
+export function createLogLines(sheet: Sheet) {
   const { output, paper } = sheet
   const repeats = createRepeats(sheet)
   const preflights = createPreflights((line, note) => write(line, note, []))
@@ -56,17 +42,22 @@ export function createLogLines(sheet: Sheet): LogLines {
   }
 
   return {
+    /** Called before other text is written to the same terminal. */
     interrupt: repeats.settle,
+    /** The terminal was resized, so its lines have moved. */
     resized: repeats.leave,
-    request(line, more = []) {
+    /** `more` are extra lines that belong to this request only. */
+    request(line: LogLine, more: readonly string[] = []): void {
       if (more.length === 0 && isPreflight(line)) preflights.hold(line)
       else write(line, preflights.noteOn(line.request.path), more)
     },
-    line(text) {
+    /** Writes a line that is not about a request. */
+    line(text: string): void {
       repeats.settle()
       output.line(text)
     },
-    end() {
+    /** Writes what is still held back. */
+    end(): void {
       preflights.release()
       repeats.settle()
     },
@@ -116,7 +107,6 @@ function createRepeats(sheet: Sheet) {
   return { write, settle, leave }
 }
 
-/** Redraws all tracked lines in place. */
 function redraw(sheet: Sheet, watched: readonly Repeated[]): void {
   sheet.output.write(`\x1b[${heightOf(watched)}A\r\x1b[0J`)
   for (const one of watched.filter(({ untold }) => untold > 0)) {

@@ -15,7 +15,6 @@ const signIn = {
   'password-stdin': yes('Read the password from standard input'),
 }
 
-/** Fails with a StartError that quotes the backend if it refuses. */
 const login = command({
   flags: signIn,
   async run(line) {
@@ -105,18 +104,15 @@ function reasonIn({ message, cause }: Error): string {
   return reason ?? message
 }
 
-interface Credentials {
-  readonly email: string
-  readonly password: string
-}
-
 /** Throws a UsageError when a credential is missing and there is no terminal to ask on. */
-async function credentialsFor(flags: CommandLine<typeof signIn>['flags']): Promise<Credentials> {
-  const { email } = flags
-  if (flags['password-stdin']) {
+async function credentialsFor({ email, 'password-stdin': isPiped }: CommandLine<typeof signIn>['flags']) {
+  if (isPiped) {
     if (email === undefined)
       throw new UsageError('--password-stdin needs --email, because standard input contains only the password.')
-    return { email, password: lineIn(await textOf(process.stdin)) }
+    // `echo` adds a line end.
+    const password = (await textOf(process.stdin)).replace(/\r?\n$/, '')
+    if (password === '') throw new UsageError('There is no password on standard input.')
+    return { email, password }
   }
   if (!process.stdin.isTTY) {
     throw new UsageError('There is no terminal to ask for a password. Use --email and --password-stdin.')
@@ -125,32 +121,20 @@ async function credentialsFor(flags: CommandLine<typeof signIn>['flags']): Promi
   try {
     return {
       email: email ?? (await prompt.ask('E-mail: ')).trim(),
-      password: await prompt.ask('Password: ', { isSecret: true }),
+      password: await prompt.ask('Password: ', true),
     }
   } finally {
     prompt.close()
   }
 }
 
-/** Removes the line end that `echo` adds; it is not part of the password. */
-function lineIn(input: string): string {
-  const password = input.replace(/\r?\n$/, '')
-  if (password === '') throw new UsageError('There is no password on standard input.')
-  return password
-}
-
-/** Asks questions on the terminal. Secret input is not echoed. */
-export interface Prompt {
-  /** Rejects with a StartError when the user cancels (Ctrl-C, Ctrl-D). */
-  ask(question: string, options?: { readonly isSecret: boolean }): Promise<string>
-  close(): void
-}
-
-/** Writes questions to standard error, so that standard output holds only the result. */
-function openPrompt(): Prompt {
+/**
+ * Asks questions on the terminal. Secret input is not echoed. Questions go to standard error, so that standard output
+ * holds only the result.
+ */
+function openPrompt() {
   // Muted between questions too, because both answers may be pasted at once.
   let isMuted = true
-  const ahead: string[] = []
   const output = new Writable({
     write(piece, _encoding, done) {
       if (!isMuted) process.stderr.write(piece)
@@ -158,29 +142,24 @@ function openPrompt(): Prompt {
     },
   })
   const lines = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 })
-  lines.on('line', line => ahead.push(line))
+  const answers = lines[Symbol.asyncIterator]()
+  lines.on('line', () => {
+    isMuted = true
+  })
 
   return {
-    ask: (question, { isSecret } = { isSecret: false }) =>
-      new Promise((resolve, reject) => {
-        const left = () => {
-          process.stderr.write('\n')
-          reject(new StartError('Signing in was cancelled.'))
-        }
-        const answered = (answer: string) => {
-          lines.off('close', left)
-          if (isMuted) process.stderr.write('\n')
-          isMuted = true
-          resolve(answer)
-        }
-        const first = ahead.shift()
-        isMuted = isSecret || first !== undefined
-        // Unmuted input is redrawn on each key press, so readline has to know the question.
-        if (isMuted) process.stderr.write(question)
-        if (first !== undefined) return answered(first)
-        lines.once('close', left)
-        lines.question(isMuted ? '' : question, answered)
-      }),
+    /** Rejects with a StartError when the user cancels (Ctrl-C, Ctrl-D). */
+    async ask(question: string, isSecret = false): Promise<string> {
+      isMuted = isSecret
+      if (isSecret) process.stderr.write(question)
+      // Unmuted input is redrawn on each key press, so readline has to know the question.
+      lines.setPrompt(isSecret ? '' : question)
+      lines.prompt()
+      const { done, value = '' } = await answers.next()
+      if (isSecret || done) process.stderr.write('\n')
+      if (done) throw new StartError('Signing in was cancelled.')
+      return value
+    },
     close: () => lines.close(),
   }
 }

@@ -25,7 +25,6 @@ const EXPIRED_SECONDS = -3600
 
 const lifetime = (meaning: string) => ({ ...whole([1, 9_999_999_999], meaning, undefined), value: 'SECONDS' })
 
-/** Prints a token for the given role, and nothing else. */
 const token = command({
   flags: {
     role: oneOf(roles, ['ROLE', 'Role of the token: anon, service or user (user)'], 'user'),
@@ -62,7 +61,8 @@ const keyCreate = command({
       )
     }
     if (name.trim() === '') throw new UsageError('--name must not be empty.')
-    const expiresAt = seconds === undefined ? null : new Date(inSeconds(seconds) * 1000).toISOString()
+    const expiresAt =
+      seconds === undefined ? null : new Date((Math.floor(Date.now() / 1000) + seconds) * 1000).toISOString()
     return withState(loaded, async state => {
       const owner = email === undefined ? null : await ownerOf(loaded, state, emailIn(email))
       const apiKeys = createApiKeys({ state: async () => state, report: console.error })
@@ -73,8 +73,6 @@ const keyCreate = command({
 })
 
 export const commands = { token, 'key create': keyCreate }
-
-const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds
 
 /** The auth backend of a platform started here, without its state. */
 function backendOf(loaded: LoadedConfig): Backend {

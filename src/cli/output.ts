@@ -2,16 +2,10 @@
 import path from 'node:path'
 import pc from 'picocolors'
 
-export interface TerminalOutput {
-  line(text: string): void
-  /** Writes the text as it is, without adding a line end. */
-  write(text: string): void
-  /** Writes the waiting lines at once. */
-  flush(): void
-}
+export type TerminalOutput = ReturnType<typeof createOutput>
 
 /** Collects lines until the event loop is idle: writing each one separately would cost more than answering the request. */
-export function createOutput(stream: NodeJS.WriteStream): TerminalOutput {
+export function createOutput(stream: NodeJS.WriteStream) {
   let waiting = ''
   const flush = () => {
     if (waiting === '') return
@@ -22,7 +16,7 @@ export function createOutput(stream: NodeJS.WriteStream): TerminalOutput {
     if (waiting === '') setImmediate(flush)
     waiting += text
   }
-  return { flush, write, line: text => write(`${text}\n`) }
+  return { flush, write, line: (text: string) => write(`${text}\n`) }
 }
 
 /** Colours for a stream: none if it is not a terminal, or if NO_COLOR is set. */
@@ -56,5 +50,4 @@ export const harmless = (text: string) =>
 export const jsonLine = (value: unknown): string =>
   JSON.stringify(value).replace(control, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** A path relative to the current folder. */
 export const near = (place: string) => path.relative(process.cwd(), place) || place

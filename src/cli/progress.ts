@@ -3,11 +3,8 @@ import type { CommandLine } from './command.js'
 import { isScreen } from './output.js'
 
 export interface Progress {
-  /** The name of the current item. */
   at(name: string): void
-  /** One more item is done. */
   step(): void
-  /** Removes the bar. */
   end(): void
 }
 
@@ -19,6 +16,8 @@ interface Terminal extends Pick<NodeJS.WriteStream, 'write'> {
 }
 
 const BAR_WIDTH = 20
+/** Clears the line of the bar. */
+const ERASE = '\r\x1b[2K'
 /** Drawing more often than this would not be visible. */
 const DRAW_MS = 80
 const LINE_MS = 5000
@@ -34,20 +33,15 @@ export type Printing = Pick<CommandLine['flags'], 'json' | 'quiet'>
 export const fileProgress = (total: number, { json, quiet }: Printing): Progress =>
   json || quiet || !process.stderr.isTTY ? noProgress : createProgress(total, process.stderr, { afterMs: SHORT_MS })
 
-interface Pace {
-  /** In milliseconds. */
-  readonly now?: () => number
-  /** No bar is drawn before this time. */
-  readonly afterMs?: number
-}
-
+/** No bar is drawn before `afterMs`. */
 export function createProgress(
   total: number,
   stream: Terminal,
-  { now = () => performance.now(), afterMs = 0 }: Pace = {},
+  { now = () => performance.now(), afterMs = 0 }: { readonly now?: () => number; readonly afterMs?: number } = {},
 ): Progress {
   const startedMs = now()
-  const { isBar, write, erase } = createDisplay(stream)
+  const isBar = isScreen(stream)
+  let isDrawn = false
   let done = 0
   let name = ''
   let saidAtMs = isBar ? startedMs + afterMs - DRAW_MS : startedMs
@@ -56,9 +50,12 @@ export function createProgress(
     const nowMs = now()
     if (nowMs - saidAtMs < (isBar ? DRAW_MS : LINE_MS)) return
     saidAtMs = nowMs
-    const seconds = Math.floor((nowMs - startedMs) / 1000)
     const part = done / total
-    write(part, `${Math.floor(part * 100)} % ${done}/${total} ${seconds} s ${name}`)
+    const facts = `${Math.floor(part * 100)} % ${done}/${total} ${Math.floor((nowMs - startedMs) / 1000)} s ${name}`
+    if (!isBar) return void stream.write(`${facts}\n`)
+    isDrawn = true
+    // A longer line would wrap and could not be erased.
+    stream.write(ERASE + `${barOf(part)} ${facts}`.slice(0, (stream.columns || 80) - 1))
   }
 
   // Keeps the time moving while a single answer takes long.
@@ -75,25 +72,8 @@ export function createProgress(
     },
     end() {
       clearInterval(tick)
-      erase()
-    },
-  }
-}
-
-/** A bar that is drawn in place, or lines where that is not possible. */
-function createDisplay(stream: Terminal) {
-  const isBar = isScreen(stream)
-  let isDrawn = false
-  return {
-    isBar,
-    write(part: number, facts: string): void {
-      if (!isBar) return void stream.write(`${facts}\n`)
-      isDrawn = true
-      // A longer line would wrap and could not be erased.
-      stream.write(`\r\x1b[2K${`${barOf(part)} ${facts}`.slice(0, (stream.columns || 80) - 1)}`)
-    },
-    erase(): void {
-      if (isDrawn) stream.write('\r\x1b[2K')
+      if (isDrawn) stream.write(ERASE)
+      isDrawn = false
     },
   }
 }

@@ -7,7 +7,6 @@ import { UsageError } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import { type Mode, usesRecordings } from '../core/exchange.js'
 import { quoted } from '../journal/curl.js'
-
 import type { Platform } from '../platform.js'
 import type { Miss, Receipt } from '../recordings/index.js'
 import type { RunFlags } from './command.js'
@@ -17,7 +16,6 @@ import { itemLines, type ReportItem } from './report/report.js'
 /** At most this many unused recordings are listed by name. */
 const NAMED = 10
 
-/** The receipt for people. */
 export function receiptText(receipt: Receipt, colors: Colors): string {
   const { unused, notRecorded } = receipt
   const more = unused.length > NAMED ? [`  … and ${unused.length - NAMED} more`] : []
@@ -86,13 +84,11 @@ export function violatingText({ endpoint, method, status, violations }: Endpoint
   return itemLines(item, 0, colors).join('\n')
 }
 
-/** One line at the end of a run. */
 export function violationsText({ documented, decided, unjudged }: ViolationCounts, colors: Colors): string {
   const more = unjudged > 0 ? ` ${unjudged} answers were not checked, because there were too many at once.` : ''
   return `Against the contract: ${colors.red(`${documented} documented`)}, ${decided} decided.${more}`
 }
 
-/** A miss as shown in a terminal, and what to do about it. */
 export const missText = (miss: Miss, { red, dim }: Colors): string => textOf(miss, { title: red, faint: dim, harmless })
 
 /** Advice on misses in `standin exec`. Names the folder by its full path, as it may not be the intended one, and says if it is empty. */

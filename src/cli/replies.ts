@@ -24,9 +24,6 @@ import {
 import { type CommandLine, command, fileName, text, yes } from './command.js'
 import { load } from './load.js'
 
-const schema = command({ flags: {}, run: () => repliesJsonSchema() })
-
-/** The JSON Schema of rule files. */
 export const repliesJsonSchema = () => jsonSchemaOf(rulesSchema, 'Rules for the replies of the emulated model')
 
 /** Lints the rules; any finding makes the exit code 1. */
@@ -120,7 +117,10 @@ function explained(
   return `${[...answer, ...(others.length === 0 ? [] : ['', 'Passed over:', ...others])].join('\n')}\n`
 }
 
-export const commands = { 'replies schema': schema, 'replies check': check, 'replies try': tryReplies }
+export const commands = {
+  ...{ 'replies check': check, 'replies try': tryReplies },
+  'replies schema': command({ flags: {}, run: repliesJsonSchema }),
+}
 
 const indented = (lines: readonly string[]) => lines.map(line => `  ${line.replaceAll('\n', '\n  ')}`)
 

@@ -8,7 +8,6 @@ import { counted, cutTo, inTime, paddedTo, widthOf, wrapped } from './format.js'
 import type { LogLine } from './log-line.js'
 import { type Colors, harmless } from './output.js'
 
-/** Where the lines are written. */
 export interface LogOutput {
   readonly colors: Colors
   /** The width; unlimited for a file. */
@@ -92,7 +91,6 @@ export function requestEvent(line: LogLine, entry?: JournalEntry) {
 const known = (facts: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null))
 
-/** The line for a message in the outbox. */
 export function messageLine({ subject, recipient, code, link }: MessageRow, colors: Colors): string {
   const parts = [
     colors.dim(timeOfDay(new Date().toISOString())),
@@ -104,7 +102,6 @@ export function messageLine({ subject, recipient, code, link }: MessageRow, colo
   return parts.join(' ')
 }
 
-/** The same as an object for --json. */
 export const messageEvent = ({ kind, channel, recipient, code, link }: MessageRow) => ({
   ...{ event: 'message', kind, channel, recipient, code, link },
 })

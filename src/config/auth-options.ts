@@ -155,7 +155,6 @@ const apiKey = closed({
   revoked: v.optional(v.boolean('true or false'), false),
 })
 
-/** Users and API keys in the configuration. */
 export const userOptions = option(
   v.pipe(
     list(user, 'users'),

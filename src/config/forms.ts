@@ -43,7 +43,6 @@ export const id = v.pipe(text, v.uuid('a UUID'))
 export const flag = (initial: boolean, meaning: string) => option(v.boolean('true or false'), initial, meaning)
 export const metadata = v.record(v.string(), v.unknown(), 'a map')
 
-/** Who may call. */
 export const access = v.union(
   [
     v.literal('anyone', 'anyone, or a list of credential kinds'),

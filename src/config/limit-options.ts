@@ -42,11 +42,9 @@ export interface PaceSettings extends Pace {
 /** The settings that can be changed at run time, with their current values. */
 export type CurrentLimits = { readonly [Name in keyof typeof limits]: number }
 
-/** A setting that can be changed. */
 export interface Changeable {
   readonly pace: PaceSettings
   readonly limits: CurrentLimits
-  /** Random faults. */
   readonly random: readonly RandomFault[]
 }
 

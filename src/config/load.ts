@@ -34,7 +34,6 @@ export interface ConfigSources {
 
 export interface LoadedConfig {
   readonly config: Config
-  /** The file that was read, if any. */
   readonly file: string | undefined
   /** Paths in the configuration are relative to this folder. */
   readonly dir: string
@@ -115,34 +114,24 @@ function contradictions({ mode, modes, auth, upstream, recordings, users, apiKey
 export const NEEDS_LIVE = 'needs upstream.baseUrl, the address of the live platform.'
 
 /** Returns an error for each setting that needs the live platform, if the configuration does not name it. */
-export function askingLive({
-  mode,
-  modes,
-  recordings,
-}: Pick<Config, 'mode' | 'modes' | 'recordings'>): readonly Mistake[] {
-  const asking = Object.entries(modes).flatMap(([endpoint, mode]) =>
-    asksLive(mode) ? [{ path: ['modes', endpoint], sentence: `The mode ${mode} ${NEEDS_LIVE}` }] : [],
-  )
-  const replays = [mode, ...Object.values(modes)].includes('replay')
-  return [
-    ...(asksLive(mode) ? [{ path: ['mode'], sentence: `The mode ${mode} ${NEEDS_LIVE}` }] : []),
-    ...asking,
-    ...(replays && recordings.onMiss === 'record'
-      ? [{ path: ['recordings', 'onMiss'], sentence: `recordings.onMiss record ${NEEDS_LIVE}` }]
-      : []),
-  ]
+export function askingLive(config: Pick<Config, 'mode' | 'modes' | 'recordings'>): readonly Mistake[] {
+  const ofEndpoints = Object.entries(config.modes).map(([endpoint, mode]) => ({ path: ['modes', endpoint], mode }))
+  const all = [{ path: ['mode'], mode: config.mode }, ...ofEndpoints]
+  const asking = all
+    .filter(({ mode }) => asksLive(mode))
+    .map(({ path, mode }) => ({ path, sentence: `The mode ${mode} ${NEEDS_LIVE}` }))
+  if (config.recordings.onMiss === 'record' && all.some(({ mode }) => mode === 'replay'))
+    asking.push({ path: ['recordings', 'onMiss'], sentence: `recordings.onMiss record ${NEEDS_LIVE}` })
+  return asking
 }
 
 /** The files with reply rules. Only the default pattern may match nothing. */
 export function replyFilesOf({ config: { replies }, dir }: LoadedConfig) {
   const patterns = [replies]
     .flat()
-    .map(name => (isFolder(path.resolve(dir, name)) ? path.posix.join(name, IN_FOLDER) : name))
+    .map(name => (isFolder(path.resolve(dir, name)) ? path.posix.join(name, '*.{yaml,yml}') : name))
   return { patterns, dir, required: replies !== defaultReplies }
 }
-
-/** The pattern that a folder stands for. */
-const IN_FOLDER = '*.{yaml,yml}'
 
 const isFolder = (name: string) => statSync(name, { throwIfNoEntry: false })?.isDirectory() === true
 

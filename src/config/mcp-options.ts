@@ -160,7 +160,6 @@ export type McpResource = McpServer['resources'][number]
 export type McpResourceTemplate = McpServer['resourceTemplates'][number]
 export type McpPrompt = McpServer['prompts'][number]
 
-/** The servers by path. */
 export function mcpServers(configured: v.InferOutput<typeof mcpOptions>): ReadonlyMap<string, McpServer> {
   if (isOne(configured)) return new Map([['/mcp', configured as McpServer]])
   return new Map(Object.entries(configured as Readonly<Record<string, McpServer>>))

@@ -18,13 +18,12 @@ interface ModeSwitch {
   current(): CurrentModes
   /** Throws a ProblemsError for a mode that cannot work. */
   change(mode: Mode, modes: CurrentModes['modes']): void
-  /** Returns the configured values. */
   configured(): CurrentModes
   /** Why a mode cannot work for all endpoints, in sentences; `undefined` if it can. */
   impossible(mode: Mode): readonly string[] | undefined
 }
 
-/** Picks the properties one by one, because the argument may have more. */
+/** Picks the properties one by one, because the configuration has more. */
 const picked = ({ mode, modes }: CurrentModes) => ({ mode, modes })
 
 function changeModes(steered: ModeSwitch, { mode, modes = {} }: v.InferOutput<typeof modeSwitch>): CurrentModes {
@@ -33,7 +32,7 @@ function changeModes(steered: ModeSwitch, { mode, modes = {} }: v.InferOutput<ty
   } catch (error) {
     throw error instanceof ProblemsError ? modeNotPossible(error.problems.map(({ sentence }) => sentence)) : error
   }
-  return picked(steered.current())
+  return steered.current()
 }
 
 const modeChoices = ({ impossible }: ModeSwitch) =>
@@ -50,7 +49,7 @@ export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch 
       at: 'GET /mode',
       does: 'Returns where answers come from.',
       ...shared,
-      run: () => picked(steered.current()),
+      run: () => steered.current(),
     }),
     setMode: operation({
       at: 'PUT /mode',
@@ -79,7 +78,6 @@ export const modeOperations = ({ modes: steered }: { readonly modes: ModeSwitch 
   }
 }
 
-/** Settings that can be changed at run time. */
 interface RuntimeSettings {
   standing<Name extends keyof Changeable>(name: Name): Setting<Changeable[Name]>
   /** `undefined` restores the configured value. Throws a ProblemsError for a model that does not exist. */

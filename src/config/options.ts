@@ -11,7 +11,6 @@ type Schema = v.GenericSchema & {
   readonly options?: readonly Schema[]
 }
 
-/** An option that can be set by itself. */
 export interface Option {
   readonly path: readonly string[]
   readonly meaning: string
@@ -20,11 +19,7 @@ export interface Option {
   readonly variable: string
 }
 
-/** A group of options under one name. */
-export interface Group {
-  readonly path: readonly string[]
-  readonly meaning: string
-}
+type Group = Pick<Option, 'path' | 'meaning'>
 
 const root = configSchema as unknown as Schema
 const inside = (schema: Schema): Schema => (schema.wrapped ? inside(schema.wrapped) : schema)
@@ -47,7 +42,6 @@ export function* walkOptions(schema = root, path: readonly string[] = []): Gener
 
 export const isOption = (found: Option | Group): found is Option => 'variable' in found
 
-/** Only the options. */
 export const allOptions = (): readonly Option[] => [...walkOptions()].filter(isOption)
 
 /** Returns the schema of the value at `path`, or `undefined` if no value is allowed there. */
@@ -97,11 +91,12 @@ export function fromText(path: Path, text: string): unknown {
   const schema = schemaAt(path)
   const list = text.split(',').map(item => item.trim())
   const number = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
-  const readings = [...(list.length > 1 ? [list] : []), text, number, booleans.get(text), list]
+  const readings = [
+    ...(list.length > 1 ? [list] : []),
+    text,
+    number,
+    ['true', 'false'].includes(text) ? text === 'true' : text,
+    list,
+  ]
   return (schema && readings.find(reading => v.is(schema, reading))) ?? text
 }
-
-const booleans = new Map([
-  ['true', true],
-  ['false', false],
-])

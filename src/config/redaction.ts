@@ -6,13 +6,8 @@ import type { Config } from './schema.js'
 type Redact = Config['recordings']['redact']
 
 /** Includes the public development keys, since no credential of a caller belongs in a recording. */
-export function redactionRules({
-  recordings: { redact },
-  upstream,
-  apiKeys,
-  auth,
-  controlToken,
-}: Config): RedactionRules {
+export function redactionRules({ recordings, upstream, apiKeys, auth, controlToken }: Config): RedactionRules {
+  const { redact } = recordings
   const known = [
     { name: 'upstream-api-key', value: upstream.apiKey },
     { name: 'upstream-anon-key', value: upstream.anonKey },
@@ -24,9 +19,7 @@ export function redactionRules({
     { name: 'jwt-secret', value: auth.jwtSecret === developmentSecret ? '' : auth.jwtSecret },
   ]
   return {
-    headers: redact.headers,
-    query: redact.query,
-    emails: redact.emails,
+    ...redact,
     patterns: redact.patterns.map(patternOf),
     known: known.filter(({ value }) => value !== ''),
   }

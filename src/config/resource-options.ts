@@ -69,5 +69,4 @@ export const resourceOptions = option(
   'Collections of rows that can be listed, read, created, changed and deleted, by their paths, such as { /builder/projects: { data: fixtures/projects.yaml, owner: user } }.',
 )
 
-/** One resource, as it is configured. */
 export type ResourceOptions = v.InferOutput<typeof resource>

@@ -28,7 +28,6 @@ import { openapiOptions } from './openapi-options.js'
 import { recordingOptions } from './recording-options.js'
 import { resourceOptions } from './resource-options.js'
 
-/** Random faults. */
 const randomFaults = list(randomFaultSchema, 'faults')
 
 /** What the control API accepts to change them. */
@@ -65,7 +64,6 @@ const endpointPattern = v.pipe(
   text,
   v.regex(/^(\*|([A-Z]+ )?(\/.*|\*))$/, 'a path with or without a method before it, such as "GET /v1/*", or "*"'),
 )
-/** Modes of single endpoints by their patterns. */
 const modesByEndpoint = v.pipe(
   map(endpointPattern, word(modes), 'a map from endpoints to modes'),
   v.check(
@@ -96,7 +94,6 @@ const withoutV1 = (base: string) =>
     ? `write "${base.slice(0, -'/api'.length)}", or "${base}" if its models are at /api/v1/models.`
     : `write "${base}".`
 
-/** The default location of rules. */
 export const defaultReplies = 'fixtures/replies/*.yaml'
 
 export const configSchema = closed({
@@ -148,8 +145,7 @@ export const configSchema = closed({
   ),
   resources: resourceOptions,
   openapi: openapiOptions,
-  strict: option(
-    v.boolean('true or false'),
+  strict: flag(
     false,
     'Whether a chat request without a matching rule is an error (424) that names the nearest rule, instead of a made-up reply.',
   ),
@@ -158,8 +154,7 @@ export const configSchema = closed({
     'warn',
     "What happens to a chat request that OpenAI is known to refuse with 400, such as a tool message without its call: warn answers and reports it in the log and the journal, strict refuses it in OpenAI's words, lenient answers silently.",
   ),
-  magic: option(
-    v.boolean('true or false'),
+  magic: flag(
     true,
     'Whether words such as standin:error-500 or standin:slow in the last user message take effect; standin:help lists them.',
   ),

@@ -8,8 +8,6 @@ import { ProblemsError } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
 import { type LoadedConfig, readText } from './load.js'
 
-/** The private part of each kind of key. */
-const privateParts = { EC: 'd', RSA: 'd', OKP: 'd', oct: 'k' } as const
 const algorithms = {
   EC: ['ES256', 'ES384', 'ES512'],
   RSA: ['RS256', 'RS384', 'RS512'],
@@ -34,12 +32,8 @@ const key = v.pipe(
     'an algorithm of its kty: ES256, ES384, ES512 (EC), RS256, RS384, RS512 (RSA), EdDSA (OKP) or HS256 (oct)',
     ({ kty, alg }) => isOf(kty, alg),
   ),
-  where(
-    'd',
-    'present: it is the private part of the key',
-    ({ kty, d }) => privateParts[kty] !== 'd' || d !== undefined,
-  ),
-  where('k', 'present: it is the secret', ({ kty, k }) => privateParts[kty] !== 'k' || k !== undefined),
+  where('d', 'present: it is the private part of the key', ({ kty, d }) => kty === 'oct' || d !== undefined),
+  where('k', 'present: it is the secret', ({ kty, k }) => kty !== 'oct' || k !== undefined),
 )
 
 const signs = ({ key_ops }: { key_ops?: readonly string[] | undefined }) => key_ops?.includes('sign') ?? false

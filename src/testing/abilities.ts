@@ -10,17 +10,55 @@ import type { Unanswered } from './unanswered.js'
 
 /** In any process. */
 export interface SharedAbilities {
-  /** Adds a reply for the model. It takes precedence over all earlier ones. */
+  /**
+   * Adds a reply for the model. It takes precedence over all earlier ones. A text, the form of a rule's `reply`, a list of these for
+   * successive answers, or a rule:
+   *
+   * ```ts
+   * await platform.reply('Sunny.')
+   * await platform.reply({ toolCalls: [{ name: 'get_weather', arguments: { city: 'Oslo' } }] }, { when: { user: 'Oslo' }, times: 1 })
+   * await platform.reply(['First.', 'Then.'])
+   * await platform.reply({ when: { user: /weather/i }, reply: { text: 'Rain.' } })
+   * ```
+   *
+   * The result counts how often the reply was used, and can remove it. Requests sent after the call wait until the reply is in place,
+   * even if the call is not awaited. Rejects with a `ProblemsError` for an invalid rule.
+   */
   readonly reply: ReplyWith<SharedAddedReply>
-  /** Makes the next requests fail. */
+  /**
+   * Makes the next request fail in this way, or the next `times` requests: to any endpoint of the platform, or to paths that match
+   * `path` (`*` matches any text), and only with `method` if that is given.
+   *
+   * ```ts
+   * platform.failNext({ status: 429, retryAfter: 1 }, { times: 2 })
+   * platform.failNext({ cutAfterChunks: 3 }, { path: '/v1/chat/completions' })
+   * ```
+   *
+   * `when` has conditions as in rules and limits the fault to matching chat completions. `scope` limits it to requests of a scope.
+   *
+   * Several faults are queued. Requests that are refused for their credential, or that ask for a fault themselves, do not count.
+   * Throws a `ProblemsError` for an invalid fault.
+   */
   readonly failNext: FailNext<Awaitable<void>>
-  /** The requests since the last reset, and their answers. */
+  /**
+   * The requests since the last reset, and their answers.
+   *
+   * ```ts
+   * const { request } = await platform.journal.waitFor({ path: '/v1/chat/completions', body: { stream: true } })
+   * expect(platform.journal.count({ status: '4xx' })).toBe(0)
+   * ```
+   *
+   * Queries see requests as they came; in the returned entries secrets are removed.
+   */
   readonly journal: SharedJournal
   /** Tools of MCP servers: `platform.mcp.tool('get_weather').reply('Sunny.')`, and `.calls()`. */
   readonly mcp: TestTools
   /** The latest requests without a matching recording, the newest first, each compared with the closest recording. */
   misses(): Awaitable<readonly Miss[]>
-  /** Throws, or rejects with, an Error that lists each request since the last reset for which nothing was prepared. */
+  /**
+   * Throws, or rejects with, an Error that lists each request since the last reset for which nothing was prepared: no
+   * recording or, with `strict`, no rule. Misses that `recordings.onMiss` answers in another way do not count.
+   */
   expectNoMisses(): Awaitable<void>
   /** An API key for `/v1`: of the user with the address `user`, or of no user. */
   createKey(options?: KeyOptions): Promise<string>
@@ -36,52 +74,10 @@ export interface SharedAbilities {
 
 /** In this process. */
 export interface Abilities extends SharedAbilities {
-  /**
-   * Adds a reply for the model. It takes precedence over all earlier ones. A text, the form of a rule's `reply`, a list of these for
-   * successive answers, or a rule:
-   *
-   * ```ts
-   * await platform.reply('Sunny.')
-   * await platform.reply({ toolCalls: [{ name: 'get_weather', arguments: { city: 'Oslo' } }] }, { when: { user: 'Oslo' }, times: 1 })
-   * await platform.reply(['First.', 'Then.'])
-   * await platform.reply({ when: { user: /weather/i }, reply: { text: 'Rain.' } })
-   * ```
-   *
-   * The result counts how often the reply was used, and can remove it. Requests sent after the call wait until the reply is in place,
-   * even if the call is not awaited. Rejects with a `ProblemsError` for an invalid rule.
-   */
   readonly reply: ReplyWith
-  /**
-   * Makes the next request fail in this way, or the next `times` requests: to any endpoint of the platform, or to paths that match
-   * `path` (`*` matches any text), and only with `method` if that is given.
-   *
-   * ```ts
-   * platform.failNext({ status: 429, retryAfter: 1 }, { times: 2 })
-   * platform.failNext({ cutAfterChunks: 3 }, { path: '/v1/chat/completions' })
-   * ```
-   *
-   * `when` has conditions as in rules and limits the fault to matching chat completions. `scope` limits it to requests of a scope.
-   *
-   * Several faults are queued. Requests that are refused for their credential, or that ask for a fault themselves, do not count.
-   * Throws a `ProblemsError` for an invalid fault.
-   */
   readonly failNext: FailNext
-  /**
-   * The requests since the last reset, and their answers.
-   *
-   * ```ts
-   * const { request } = await platform.journal.waitFor({ path: '/v1/chat/completions', body: { stream: true } })
-   * expect(platform.journal.count({ status: '4xx' })).toBe(0)
-   * ```
-   *
-   * Queries see requests as they came; in the returned entries secrets are removed.
-   */
   readonly journal: TestJournal
   misses(): readonly Miss[]
-  /**
-   * Throws an Error that lists each request since the last reset for which nothing was prepared: no recording or, with `strict`,
-   * no rule. Misses that `recordings.onMiss` answers in another way do not count.
-   */
   expectNoMisses(): void
 }
 
@@ -94,8 +90,7 @@ interface Parts {
 /** Those of a scope; without one, of the whole platform. */
 export function createAbilities({ platform, keys, unanswered }: Parts, scope?: string): Abilities {
   const reply = giving(platform, scope)
-  const { underWay } = platform.forTests.traffic
-  const journal = createTestJournal({ journal: platform.journal, scope, underWay })
+  const journal = createTestJournal(platform.journal, platform.forTests.traffic.underWay, scope)
   return {
     ...{ reply, journal, mcp: createTools({ reply, journal, lists: testLists(platform, scope) }) },
     failNext: failing(platform, scope),

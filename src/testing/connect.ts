@@ -10,7 +10,7 @@ import type { ControlOperations } from '../http/operations.js'
 import type { JournalEntry } from '../journal/index.js'
 import { environmentOf } from '../platform/platform.js'
 import type { SharedAbilities } from './abilities.js'
-import { checking } from './checked.js'
+import { checking, resetOptions } from './checked.js'
 import { keyOptions, signedInWith, signInOptions } from './credentials.js'
 import { type ExchangeQuery, entryParts, wantedBy } from './exchange-filter.js'
 import { type JournalNow, journalNow, type SharedJournal, waiting } from './journal.js'
@@ -18,7 +18,6 @@ import { outboxOf } from './outbox.js'
 import type { SharedClock, SharedPlatform, TestEnvironment } from './platform.js'
 import type { RemoteReceiver } from './received.js'
 import { type FailNext, type ReplyWith, ruleFrom, type SharedAddedReply } from './reply.js'
-import { resetOptions } from './reset.js'
 import { resourceOf } from './resource.js'
 import { type SharedScope, scopeName } from './scope.js'
 import { createTools, type ListSource } from './tools.js'
@@ -200,21 +199,20 @@ const failing =
 const MOST_REMEMBERED = 50
 
 function journalOf(control: Control, own: Own): ConnectedJournal {
-  const all = remembering<JournalEntry>(control, own, entry => entry)
-  const ofParts = new Map<string, () => Promise<readonly KnownExchange[]>>()
+  const known = new Map<string, ReturnType<typeof remembering>>()
 
-  /** The exchanges that match a part of a query that only the platform can evaluate. */
-  function matching(part: object): Promise<readonly KnownExchange[]> {
+  /** The exchanges that match a part of a query that only the platform can evaluate; all of them without one. */
+  function matching(part: object) {
     const name = JSON.stringify(part)
-    const ask = ofParts.get(name) ?? remembering(control, { ...own, ...part }, known)
-    if (ofParts.size >= MOST_REMEMBERED) ofParts.clear()
-    ofParts.set(name, ask)
+    const ask = known.get(name) ?? remembering(control, { ...own, ...part })
+    if (known.size >= MOST_REMEMBERED) known.clear()
+    known.set(name, ask)
     return ask()
   }
 
   /** All exchanges, and which of them match each part of the query. */
   async function fetched(query: ExchangeQuery): Promise<JournalNow> {
-    const entries = await all()
+    const entries = await matching({})
     const judged = Object.entries(wantedBy(query).filter).map(async ([name, wanted]) => {
       const ids = new Set((await matching({ [name]: wanted })).map(({ id }) => id))
       return [name, ids] as const
@@ -239,36 +237,32 @@ function journalOf(control: Control, own: Own): ConnectedJournal {
   }
 }
 
-/** Distinguishes an exchange from one that got the same id after a restart. */
-type KnownExchange = Pick<JournalEntry, 'id' | 'at'>
-
-const known = ({ id, at }: JournalEntry): KnownExchange => ({ id, at })
-
 /**
  * Fetches the matches, oldest first. They are cached, so that the next call only fetches the last one and newer ones.
  * If the last one or any other is gone, something was reset, and everything is fetched again.
  */
-function remembering<E extends KnownExchange>(control: Control, filter: object, kept: (entry: JournalEntry) => E) {
-  let found: readonly E[] = []
-  let latest: Promise<readonly E[]> = Promise.resolve(found)
+function remembering(control: Control, filter: object) {
+  let found: readonly JournalEntry[] = []
+  let latest = Promise.resolve(found)
 
-  async function after(id: string): Promise<readonly E[]> {
-    const entries: E[] = []
+  async function after(id: string): Promise<readonly JournalEntry[]> {
+    const entries: JournalEntry[] = []
     for (let after = id; ; ) {
       const { data, next } = await control('POST /journal/find', { body: { ...filter, after, whole: true } })
-      entries.push(...data.map(kept))
+      entries.push(...data)
       if (next === undefined) return entries
       after = next
     }
   }
 
-  async function ask(): Promise<readonly E[]> {
+  async function ask(): Promise<readonly JournalEntry[]> {
     const last = found.at(-1)
     const before = found.at(-2)
     const fresh = await after(before?.id ?? '0')
     if (!before) found = fresh
     else {
       const { count } = await control('POST /journal/count', { body: filter })
+      // After a restart, another exchange can have the same id.
       const isSame = last?.id === fresh[0]?.id && last?.at === fresh[0]?.at
       const all = [...found.slice(0, -1), ...fresh]
       found = isSame && all.length === count ? all : await after('0')

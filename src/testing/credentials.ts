@@ -15,11 +15,7 @@ export interface KeyOptions {
   readonly expiresInMs?: number | undefined
 }
 
-export interface TestKeys {
-  create(options?: KeyOptions, scope?: string): Promise<string>
-  /** The key of a scope, returned at once. Requests wait until the key is stored. */
-  ofScope(name: string): string
-}
+export type TestKeys = ReturnType<typeof createKeys>
 
 export const keyOptions = checking(
   'createKey',
@@ -30,14 +26,15 @@ export const keyOptions = checking(
   }),
 )
 
-export function createKeys({ forTests }: Pick<Platform, 'forTests'>): TestKeys {
+export function createKeys({ forTests }: Pick<Platform, 'forTests'>) {
   const ofScopes = new Map<string, string>()
   return {
-    async create(wanted = {}, scope) {
+    async create(wanted: KeyOptions = {}, scope?: string): Promise<string> {
       const options = keyOptions(wanted)
       return (await forTests.traffic.hold(() => forTests.createKey({ scope, ...options }))).key
     },
-    ofScope(name) {
+    /** The key of a scope, returned at once. Requests wait until the key is stored. */
+    ofScope(name: string): string {
       const known = ofScopes.get(name)
       if (known !== undefined) return known
       const key = newSecret()
@@ -56,7 +53,6 @@ export interface SignInOptions {
   readonly password?: string | undefined
 }
 
-/** A signed-in user. */
 export interface TestSession {
   readonly accessToken: string
   readonly refreshToken: string
@@ -67,18 +63,10 @@ export interface TestSession {
   readonly session: SessionJson
 }
 
-/** Signs users in for tests. */
 export const signInOptions = checking(
   'signIn',
   closed({ email: optional(text, 'Whose address.'), password: optional(text, 'Their password.') }),
 )
-
-export async function signedIn(
-  { forTests }: Pick<Platform, 'forTests'>,
-  user: SignInOptions = {},
-): Promise<TestSession> {
-  return signedInWith(await forTests.traffic.hold(() => forTests.signIn(signInOptions(user))))
-}
 
 export function signedInWith(session: SessionJson): TestSession {
   return {

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { closed, optional } from '../check/check.js'
 import { callerInWords } from '../core/caller.js'
 import { type Caller, type Exchange, sourceOf } from '../core/exchange.js'
+import { jsonOf } from '../core/json.js'
 import { type JournalFilter, journalFilter } from '../journal/filter.js'
 import type { JournalEntry } from '../journal/index.js'
 import { checking } from './checked.js'
@@ -107,7 +108,8 @@ const decided = (where: (entry: JournalEntry) => boolean) => (entry: JournalEntr
 export function partsOf(exchange: Exchange, response: () => unknown): Readonly<Record<string, unknown>> {
   const { method, path, endpoint, mode, scope, caller, outcome, body, headers } = exchange
   const text = body && body.length > 0 ? body.toString('utf8') : undefined
-  const value = text === undefined ? undefined : valueIn(text)
+  const json = text && jsonOf(text)
+  const value = json === undefined ? text : json
   const { model, stream } = (value ?? {}) as { readonly model?: unknown; readonly stream?: unknown }
   return {
     ...{ method, path, status: outcome?.status, mode, scope, source: sourceOf(outcome) ?? undefined },
@@ -121,14 +123,6 @@ export function partsOf(exchange: Exchange, response: () => unknown): Readonly<R
 }
 
 const credentialIn = (caller: Caller) => callerInWords(caller) || 'none'
-
-function valueIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
 
 /** The same parts, from a journal entry. */
 export function entryParts(entry: JournalEntry): Readonly<Record<string, unknown>> {

@@ -23,7 +23,6 @@ const optionsOf = checking(
 
 export async function untilIdle(traffic: Traffic, options: IdleOptions = {}): Promise<void> {
   const { timeoutMs = 3000, quietMs = Math.min(QUIET_MS, timeoutMs / 2) } = optionsOf(options)
-  let changed = () => {}
   const wait = async () => {
     for (;;) {
       await traffic.quiet()
@@ -33,14 +32,13 @@ export async function untilIdle(traffic: Traffic, options: IdleOptions = {}): Pr
     }
   }
   let isIdle = false
-  void wait().then(() => {
-    isIdle = true
-    changed()
-  })
   await eventually({
-    look: () => (isIdle ? true : undefined),
-    watch(tell) {
-      changed = tell
+    look: () => isIdle || undefined,
+    watch(changed) {
+      void wait().then(() => {
+        isIdle = true
+        changed()
+      })
       return () => {}
     },
     timeoutMs,

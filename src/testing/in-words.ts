@@ -67,7 +67,6 @@ function lineOf({ request, status, source, error, caller }: JournalEntry): strin
 
 const part = (text: unknown) => (typeof text === 'string' && text !== '' ? ` · ${text}` : '')
 
-/** At most `most` characters. */
 const shortened = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text)
 
 /** How much of a text is shown before the first difference, and after it. */

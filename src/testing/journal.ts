@@ -34,28 +34,11 @@ export interface SharedJournal {
 }
 
 /** The journal at this moment. */
-export interface JournalNow {
-  /** Matching exchanges, the oldest first; all of them without a query. */
-  find(query?: ExchangeQuery): readonly JournalEntry[]
-  count(query?: ExchangeQuery): number
-  /** The newest match. */
-  last(query?: ExchangeQuery): JournalEntry | undefined
-  /** How many requests since the last reset are still being answered, in any scope. */
-  readonly underWay: number
-  /** Compares the query with `entry`, or with the closest exchange that does not match. */
-  nearest(query: ExchangeQuery, entry?: JournalEntry): NearestRecording | undefined
-}
+export type JournalNow = ReturnType<typeof journalNow>
 
 /** The journal of a platform in this process. */
 export interface TestJournal extends JournalNow {
   readonly waitFor: WaitFor
-}
-
-/** The exchange closest to the query, side by side with it. */
-interface NearestRecording {
-  readonly entry: JournalEntry
-  readonly wanted: Readonly<Record<string, unknown>>
-  readonly found: unknown
 }
 
 const count = 'a whole number of exchanges'
@@ -82,14 +65,8 @@ interface MatchableExchange {
   parts(): Readonly<Record<string, unknown>>
 }
 
-interface Parts {
-  readonly journal: Journal
-  /** Only exchanges of this scope; of all scopes if undefined. */
-  readonly scope: string | undefined
-  readonly underWay: () => number
-}
-
-export function createTestJournal({ journal, scope, underWay }: Parts): TestJournal {
+/** Only exchanges of `scope`; of all scopes if undefined. */
+export function createTestJournal(journal: Journal, underWay: () => number, scope: string | undefined): TestJournal {
   const get: ExchangeSource['get'] = (id, isWhole) => journal.get(id, isWhole ? Number.MAX_SAFE_INTEGER : undefined)
   const now = journalNow({
     fitting: filter =>
@@ -107,14 +84,13 @@ export function createTestJournal({ journal, scope, underWay }: Parts): TestJour
   return Object.defineProperty({ ...now, waitFor }, 'underWay', { get: underWay, enumerable: true })
 }
 
-/** Queries over the exchanges of a source. */
-export function journalNow(source: ExchangeSource): JournalNow {
+export function journalNow(source: ExchangeSource) {
   const fitting = (query: ExchangeQuery) => {
     const wanted = wantedBy(query)
     return source.fitting(wanted.filter).filter(seen => isAsWanted(source, wanted, seen))
   }
   const shown = (ids: readonly { readonly id: string }[]) => ids.flatMap(({ id }) => source.get(id) ?? [])
-  const find = (query: ExchangeQuery = {}) => shown(fitting(query))
+  const find = (query: ExchangeQuery = {}): readonly JournalEntry[] => shown(fitting(query))
 
   function others(query: ExchangeQuery): readonly JournalEntry[] {
     const ids = new Set(fitting(query).map(({ id }) => id))
@@ -122,13 +98,17 @@ export function journalNow(source: ExchangeSource): JournalNow {
   }
 
   return {
+    /** Matching exchanges, the oldest first; all of them without a query. */
     find,
-    count: (query = {}) => fitting(query).length,
-    last: (query = {}) => shown(fitting(query).slice(-1))[0],
+    count: (query: ExchangeQuery = {}) => fitting(query).length,
+    /** The newest match. */
+    last: (query: ExchangeQuery = {}) => shown(fitting(query).slice(-1))[0],
+    /** How many requests since the last reset are still being answered, in any scope. */
     get underWay() {
       return source.underWay()
     },
-    nearest(query, only) {
+    /** Compares the query with `only`, or with the closest exchange that does not match. */
+    nearest(query: ExchangeQuery, only?: JournalEntry) {
       const wanted = wantedBy(query)
       const pattern = { ...wanted.filter, ...wanted.parts }
       let best: { readonly entry: JournalEntry; readonly parts: object; readonly score: number } | undefined

@@ -37,39 +37,31 @@ export interface ReceivedMatchers<R = void, T = unknown> {
 
 export const matchers = {
   toHaveReceived(this: Context, receiver: unknown, query: ExchangeQuery = {}) {
-    const { diff } = this.utils
-    return titled(
-      'toHaveReceived',
-      this,
-      judged(journaling(receiver), query, one => received(one, query, { diff })),
-    )
+    const judge = titled('toHaveReceived', this, one => received(one, query, this.utils))
+    return judged(journaling(receiver), query, judge)
   },
   toHaveReceivedTimes(this: Context, receiver: unknown, times: number, query: ExchangeQuery = {}) {
     const { diff } = this.utils
-    const judge = (one: Receiver) => received(one, query, { times, diff })
-    return titled('toHaveReceivedTimes', this, judged(journaling(receiver), query, judge))
+    const judge = titled('toHaveReceivedTimes', this, one => received(one, query, { times, diff }))
+    return judged(journaling(receiver), query, judge)
   },
   toHaveReceivedLast(this: Context, receiver: unknown, query: ExchangeQuery) {
-    const judge = (one: Receiver) => receivedLast(one, query, this.utils.diff)
-    return titled('toHaveReceivedLast', this, judged(journaling(receiver), query, judge))
+    const judge = titled('toHaveReceivedLast', this, one => receivedLast(one, query, this.utils.diff))
+    return judged(journaling(receiver), query, judge)
   },
   toHaveCalledTool(this: Context, receiver: unknown, name: string, args?: Readonly<Record<string, unknown>>) {
-    const { diff } = this.utils
     const query = callOf(name, args)
-    const judge = (one: Receiver) => received(one, query, { diff })
-    return titled('toHaveCalledTool', this, judged(journaling(receiver), query, judge))
+    const judge = titled('toHaveCalledTool', this, one => received(one, query, this.utils))
+    return judged(journaling(receiver), query, judge)
   },
 }
 
-function titled(
-  name: string,
-  context: Context,
-  verdict: MatcherResult | Promise<MatcherResult>,
-): MatcherResult | Promise<MatcherResult> {
-  if (verdict instanceof Promise) return verdict.then(settled => titled(name, context, settled))
-  const title = `expect(platform)${context.isNot ? '.not' : ''}.${name}(…)`
-  return { pass: verdict.pass, message: () => `${title}\n\n${verdict.message()}` }
-}
+const titled =
+  (name: string, { isNot }: Context, judge: (one: Receiver) => MatcherResult) =>
+  (receiver: Receiver) => {
+    const { pass, message } = judge(receiver)
+    return { pass, message: () => `expect(platform)${isNot ? '.not' : ''}.${name}(…)\n\n${message()}` }
+  }
 
 function journaling(receiver: unknown): Receiver | RemoteReceiver {
   if (typeof receiver === 'object' && receiver !== null && 'journal' in receiver) return receiver as Receiver

@@ -24,7 +24,6 @@ export interface OutboxMessage {
   readonly at: string
 }
 
-/** Selects messages. */
 export interface MessageFilter {
   readonly to?: string | RegExp | undefined
   readonly type?: string | undefined
@@ -57,7 +56,6 @@ interface Source {
   watch(changed: () => void): () => void
 }
 
-/** The outbox of a platform in this process. */
 export function createOutbox({ forTests, onMessage }: Pick<Platform, 'forTests' | 'onMessage'>): Outbox {
   const waiting = new Set<() => void>()
   onMessage(() => {
@@ -74,28 +72,25 @@ export function createOutbox({ forTests, onMessage }: Pick<Platform, 'forTests' 
 }
 
 export function outboxOf({ messages: current, clear, watch }: Source): Outbox {
-  const messages: Outbox['messages'] = async (filter = {}) => messagesIn(await current(), filterOf(filter))
+  const messages: Outbox['messages'] = async (filter = {}) => {
+    const wanted = filterOf(filter)
+    return (await current()).map(messageOf).filter(message => isMeant(message, wanted))
+  }
 
   return {
     messages,
     async waitFor(filter = {}, options = {}) {
       const { timeoutMs = PATIENCE_MS } = optionsOf(options)
+      const what = `message matching ${inspect(filter)} arrived within ${timeoutMs} ms`
       return eventually({
+        ...{ watch, timeoutMs },
         look: async () => (await messages(filter))[0],
-        watch,
-        timeoutMs,
-        tooLate: async () =>
-          new Error(
-            `No message matching ${inspect(filter)} arrived within ${timeoutMs} ms.\n${list(await messages())}`,
-          ),
+        tooLate: async () => new Error(`No ${what}.\n${list(await messages())}`),
       })
     },
     clear,
   }
 }
-
-const messagesIn = (rows: readonly MessageRow[], filter: MessageFilter) =>
-  rows.map(messageOf).filter(message => isMeant(message, filter))
 
 const messageOf = ({ id, recipient, kind, channel, subject, code, link, created_at }: MessageRow): OutboxMessage => ({
   ...{ id, to: recipient, type: kind, channel, subject, code, link, at: created_at },

@@ -12,7 +12,6 @@ interface Awaited<T> {
   /** Calls back on each change. Returns a function that stops this. */
   readonly watch: (changed: () => void) => () => void
   readonly timeoutMs: number
-  /** Makes the error for a timeout. */
   readonly tooLate: () => Error | Promise<Error>
 }
 

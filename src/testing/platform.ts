@@ -7,11 +7,11 @@ import type { environmentOf } from '../platform/platform.js'
 import type { Platform as OpenPlatform } from '../platform.js'
 import type { Receipt } from '../recordings/index.js'
 import type { Abilities, SharedAbilities } from './abilities.js'
+import type { TestReset } from './checked.js'
 import type { SignInOptions, TestSession } from './credentials.js'
 import type { IdleOptions } from './idle.js'
 import type { Awaitable } from './journal.js'
 import type { Outbox } from './outbox.js'
-import type { TestReset } from './reset.js'
 import type { Scope, SharedScope } from './scope.js'
 
 /** The environment variables in which clients look for a platform. */
@@ -28,7 +28,16 @@ export interface SharedPlatform
   readonly env: TestEnvironment
   /** Where answers come from at the moment. */
   readonly mode: Awaitable<Mode>
-  /** Signs a user in: by address, or the development user. */
+  /**
+   * Signs a user in: by address, or the development user. Unknown users are signed up, with `password` if it is given.
+   *
+   * ```ts
+   * const { accessToken, session } = await platform.signIn({ email: 'ada@example.com' })
+   * await supabase.auth.setSession(session)
+   * ```
+   *
+   * Rejects if the password is wrong.
+   */
   signIn(user?: SignInOptions): Promise<TestSession>
   /** Emails and text messages that a live backend would have sent, with their codes and links. */
   readonly outbox: Outbox
@@ -61,17 +70,6 @@ export type SharedClock = {
 export interface Platform extends Omit<SharedPlatform, keyof Abilities>, Abilities {
   readonly mode: Mode
   /**
-   * Signs a user in: by address, or the development user. Unknown users are signed up, with `password` if it is given.
-   *
-   * ```ts
-   * const { accessToken, session } = await platform.signIn({ email: 'ada@example.com' })
-   * await supabase.auth.setSession(session)
-   * ```
-   *
-   * Rejects if the password is wrong.
-   */
-  signIn(user?: SignInOptions): Promise<TestSession>
-  /**
    * The clock for tokens, keys, sessions, codes, bans, and the limits per minute. Paces and timeouts use the real time.
    *
    * ```ts
@@ -91,7 +89,6 @@ export interface Platform extends Omit<SharedPlatform, keyof Abilities>, Abiliti
    * it gets. It can be mounted below a prefix, but pages and links do not know the prefix.
    */
   readonly handler: Handler
-  /** How recordings were used so far; undefined if no mode uses them. */
   receipt(): Receipt | undefined
   /** Changes where answers come from, for all endpoints or for single ones. Throws a `ProblemsError` for a mode that cannot work. */
   switchMode(mode: Mode, modes?: Readonly<Record<string, Mode>>): void

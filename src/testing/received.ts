@@ -25,7 +25,6 @@ export function judged(
   return journal.fetched(query).then(now => judge({ journal: now }))
 }
 
-/** Shows two values side by side. */
 export type Diff = (wanted: unknown, found: unknown) => string | undefined | null
 
 export interface MatcherResult {
@@ -42,20 +41,18 @@ export function received(
 ): MatcherResult {
   if (times !== undefined) requireTimes(times)
   const found = journal.find(query)
-  const title = () => `${counted(found.length)} ${inWords(query, Math.max(1, found.length))}`
-  const came = () => whatCame(journal.find(), journal.underWay)
-  if (times !== undefined) {
-    const because = () => (found.length < times ? nearest(journal, query, diff) : '')
-    return {
-      pass: found.length === times,
-      message: () => paragraphs(`${title()}, and ${times} should.`, because(), came()),
-    }
-  }
-  const pass = found.length > 0
-  if (pass) return { pass, message: () => paragraphs(`${title()}.`, whatCame(found)) }
+  const isAny = times === undefined && found.length > 0
   return {
-    pass,
-    message: () => paragraphs(`${title()}.`, nearest(journal, query, diff), came()),
+    pass: isAny || found.length === times,
+    message() {
+      const title = `${counted(found.length)} ${inWords(query, Math.max(1, found.length))}`
+      if (isAny) return paragraphs(`${title}.`, whatCame(found))
+      return paragraphs(
+        times === undefined ? `${title}.` : `${title}, and ${times} should.`,
+        found.length < (times ?? 1) ? nearest(journal, query, diff) : '',
+        whatCame(journal.find(), journal.underWay),
+      )
+    },
   }
 }
 

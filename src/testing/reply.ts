@@ -4,7 +4,6 @@ import type { Platform } from '../platform.js'
 import type { ChatRuleInput, RuleInput } from '../replies/index.js'
 import type { Awaitable } from './journal.js'
 
-/** What the model says, as in a rule. */
 type ReplySchema = NonNullable<ChatRuleInput['reply']>
 
 /** A text, the form of a rule's `reply`, a list of these for successive answers, or a whole rule. */
@@ -33,7 +32,6 @@ export interface FailOptions extends Omit<FaultCallInput, 'fault' | 'when'> {
 
 export type FailNext<R = void> = (fault: Fault, options?: FailOptions) => R
 
-/** Makes the next requests fail. */
 export const failing =
   (platform: Pick<Platform, 'failNext'>, scope?: string): FailNext =>
   (fault, { when, ...options } = {}) =>
@@ -48,7 +46,6 @@ export interface SharedAddedReply {
   remove(): Promise<void>
 }
 
-/** The same for a platform in this process. */
 export interface AddedReply extends SharedAddedReply {
   readonly count: number
 }

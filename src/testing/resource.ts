@@ -41,7 +41,6 @@ export const resourceOf = ({ page, insert, change, remove }: RowSource): TestRes
   remove: id => remove(String(id)),
 })
 
-/** A resource of a platform in this process. */
 export function testResource({ resources }: Pick<Platform, 'resources'>, path: string, scope = ''): TestResource {
   const at = { path, scope }
   return resourceOf({

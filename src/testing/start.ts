@@ -8,11 +8,11 @@ import { environmentOf } from '../platform/platform.js'
 import { type Platform as OpenPlatform, openPlatform } from '../platform.js'
 import type { RuleInput } from '../replies/index.js'
 import { createAbilities } from './abilities.js'
-import { createKeys, signedIn } from './credentials.js'
+import { resetOptions } from './checked.js'
+import { createKeys, signedInWith, signInOptions } from './credentials.js'
 import { untilIdle } from './idle.js'
 import { createOutbox } from './outbox.js'
 import type { Platform, TestEnvironment } from './platform.js'
-import { resetOptions } from './reset.js'
 import { createScope } from './scope.js'
 import { createUnanswered } from './unanswered.js'
 
@@ -65,7 +65,7 @@ function forTests(platform: OpenPlatform): Platform {
       return platform.mode
     },
     ...createAbilities(parts),
-    signIn: user => signedIn(platform, user),
+    signIn: async (user = {}) => signedInWith(await traffic.hold(() => platform.forTests.signIn(signInOptions(user)))),
     outbox: createOutbox(platform),
     clock: platform.clock,
     scope: scopes.get,

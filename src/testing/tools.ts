@@ -9,27 +9,28 @@ import type { ExchangeFilter } from './exchange-filter.js'
 import type { SharedJournal } from './journal.js'
 import type { ReplyWith, SharedAddedReply } from './reply.js'
 
-/** What a tool answers, as in a rule. */
 type ToolReply = NonNullable<McpRuleInput['reply']>
 
 type ToolReplyOptions = Omit<McpRuleInput, 'on' | 'reply' | 'replies'>
 
-/** One call of a tool. */
 interface ToolCalled {
   readonly arguments: Readonly<Record<string, unknown>>
   /** The exchange of the call. */
   readonly entry: JournalEntry
 }
 
-interface TestTool<G extends SharedAddedReply = SharedAddedReply> {
+interface TestTool {
   /** Adds an answer, which takes precedence over all earlier ones: a text, the form of a rule's `reply`, or a list of these for successive calls. */
-  reply(reply: string | ToolReply | readonly (string | ToolReply)[], options?: ToolReplyOptions): Promise<G>
+  reply(
+    reply: string | ToolReply | readonly (string | ToolReply)[],
+    options?: ToolReplyOptions,
+  ): Promise<SharedAddedReply>
   /** Its calls since the last reset, the oldest first. */
   calls(): Promise<readonly ToolCalled[]>
 }
 
-export interface TestTools<G extends SharedAddedReply = SharedAddedReply> {
-  tool(name: string): TestTool<G>
+export interface TestTools {
+  tool(name: string): TestTool
   /** What a server offers at the moment. Without a path: the only server. */
   server(path?: string): Promise<OfferedServer>
   /**
@@ -48,13 +49,13 @@ export interface ListSource {
   change(path: string, changes: McpChangesInput): Promise<OfferedServer>
 }
 
-interface Sources<G extends SharedAddedReply> {
-  readonly reply: ReplyWith<G>
+interface Sources {
+  readonly reply: ReplyWith<SharedAddedReply>
   readonly journal: Pick<SharedJournal, 'find'>
   readonly lists: ListSource
 }
 
-export function createTools<G extends SharedAddedReply>({ reply, journal, lists }: Sources<G>): TestTools<G> {
+export function createTools({ reply, journal, lists }: Sources): TestTools {
   const pathOf = (path: string | undefined) => path ?? onlyPath(lists)
   return {
     async server(path) {
@@ -101,7 +102,6 @@ function callIn(body: unknown): Call | undefined {
   return jsonrpc === '2.0' && method === 'tools/call' ? (params as Call) : undefined
 }
 
-/** The path of the only server. */
 async function onlyPath(lists: ListSource): Promise<string> {
   const servers = await lists.list()
   const [only, ...more] = servers
@@ -111,7 +111,6 @@ async function onlyPath(lists: ListSource): Promise<string> {
 
 const known = (servers: readonly OfferedServer[]) => `Known: ${servers.map(({ path }) => path).join(', ') || 'none'}.`
 
-/** The servers of a platform in this process. */
 export const testLists = ({ mcp }: Pick<Platform, 'mcp'>, scope = ''): ListSource => ({
   list: async () => (await mcp()).list(scope),
   async change(path, changes) {

@@ -4,25 +4,13 @@ import type { Exchange } from '../core/exchange.js'
 import type { Platform } from '../platform.js'
 import type { Miss } from '../recordings/index.js'
 
-/** A request that no rule matched, with `strict`. */
-interface Unmatched extends Pick<Exchange, 'scope' | 'startedMs'> {
-  readonly sentence: string
-}
+export type Unanswered = ReturnType<typeof createUnanswered>
 
-export interface Unanswered {
-  /** Requests without a matching recording, the newest first. */
-  misses(scope?: string): readonly Miss[]
-  /** Throws an Error that lists each request with the closest match. */
-  expectNone(scope?: string): void
-}
-
-type OpenedPlatform = Pick<Platform, 'journal' | 'loaded'> & { misses(): readonly Miss[] }
-
-/** At most this many are kept. */
 const MOST = 100
 
-export function createUnanswered(platform: OpenedPlatform): Unanswered {
-  let unmatched: readonly Unmatched[] = []
+export function createUnanswered(platform: Platform) {
+  /** Requests that no rule matched, with `strict`. */
+  let unmatched: readonly (Pick<Exchange, 'scope' | 'startedMs'> & { readonly sentence: string })[] = []
   platform.journal.followErrors(exchange => {
     const { outcome, method, path, scope, startedMs } = exchange
     if (outcome?.code !== 'no_rule_matches') return
@@ -31,19 +19,19 @@ export function createUnanswered(platform: OpenedPlatform): Unanswered {
   })
 
   const isOf = (scope: string | undefined) => (one: { readonly scope: string }) => (scope ?? one.scope) === one.scope
-  const misses = (scope?: string) => platform.misses().filter(isOf(scope))
+  const misses = (scope?: string): readonly Miss[] => platform.misses().filter(isOf(scope))
 
   return {
     misses,
-    expectNone(scope) {
+    /** Throws an Error that lists each request with the closest match. */
+    expectNone(scope?: string): void {
       // With another `onMiss`, misses are answered as configured, so they do not count.
       const missed = platform.loaded.config.recordings.onMiss === 'fail' ? misses(scope).toReversed() : []
       const current = unmatched.filter(one => !platform.journal.isPast(one))
-      const sentences = [
+      requireNone([
         ...current.filter(isOf(scope)).map(({ sentence }) => sentence),
         ...missed.map(miss => missText(miss)),
-      ]
-      requireNone(sentences)
+      ])
     },
   }
 }

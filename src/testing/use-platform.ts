@@ -1,6 +1,7 @@
 /** A platform for the tests of a file or a group, for any test runner. */
+
+import type { TestReset } from './checked.js'
 import type { Platform, TestEnvironment } from './platform.js'
-import type { TestReset } from './reset.js'
 import { type PlatformOptions, startPlatform } from './start.js'
 
 /** The hooks of a test runner: in vitest and jest the functions of these names; in node:test, `before` and `after` for the two that run once. */
@@ -77,27 +78,16 @@ export function createUsePlatform(runner: TestRunner): (options?: UsePlatformOpt
 
 /** Returns a function that restores the old values. */
 function setVariables(wanted: Readonly<Record<string, string | undefined>> | TestEnvironment): () => void {
-  const before = Object.keys(wanted).map(name => [name, process.env[name]] as const)
-  for (const [name, value] of Object.entries(wanted)) setVariable(name, value)
-  return () => {
-    for (const [name, value] of before) setVariable(name, value)
+  const before = Object.fromEntries(Object.keys(wanted).map(name => [name, process.env[name]]))
+  for (const [name, value] of Object.entries(wanted)) {
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
   }
-}
-
-function setVariable(name: string, value: string | undefined): void {
-  if (value === undefined) delete process.env[name]
-  else process.env[name] = value
+  return () => void setVariables(before)
 }
 
 /** Properties that printing and promises look up on every object. */
-const askedOfEverything = new Set<string | symbol>([
-  'then',
-  'toJSON',
-  'asymmetricMatch',
-  '$$typeof',
-  'nodeType',
-  'constructor',
-])
+const askedOfEverything = /^(then|toJSON|asymmetricMatch|\$\$typeof|nodeType|constructor)$/
 
 /** A proxy for the platform, which is started later, before the tests. */
 function standingFor(current: () => Platform | undefined): Platform {
@@ -111,7 +101,7 @@ function standingFor(current: () => Platform | undefined): Platform {
   }
   return new Proxy({} as Platform, {
     get: (_target, name) =>
-      !current() && (typeof name === 'symbol' || askedOfEverything.has(name))
+      !current() && (typeof name === 'symbol' || askedOfEverything.test(name))
         ? undefined
         : Reflect.get(started(name), name),
     has: (_target, name) => Reflect.has(started(name), name),

@@ -6,7 +6,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { expect, onTestFinished, test } from 'vitest'
-import { createBridge } from '../../src/cli/mcp/bridge.js'
+import { Bridge } from '../../src/cli/mcp/bridge.js'
 import { run } from '../command.js'
 import { liveWith } from '../http/live.js'
 import { everythingServer } from '../mcp/everything.js'
@@ -54,7 +54,7 @@ test('a client that starts a command works with a server over HTTP, in both dire
 function bridgeTo(url: string) {
   const messages: unknown[] = []
   const waiting: (() => void)[] = []
-  const bridge = createBridge({
+  const bridge = new Bridge({
     ...{ url, key, say: sentence => void messages.push(sentence) },
     write(message) {
       messages.push(JSON.parse(message))

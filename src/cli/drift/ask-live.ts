@@ -51,11 +51,8 @@ function requestOptions(
   }
 }
 
-function send(
-  recorded: RecordedRequest,
-  to: https.RequestOptions,
-  { upstream, maxBytes }: AskLiveOptions,
-): Promise<Capture> {
+function send(recorded: RecordedRequest, to: https.RequestOptions, options: AskLiveOptions): Promise<Capture> {
+  const { firstByteTimeoutMs } = options.upstream
   return new Promise((resolve, reject) => {
     const startedMs = performance.now()
     const request = (to.protocol === 'https:' ? https : http).request(to)
@@ -64,7 +61,7 @@ function send(
     const timer = setTimeout(() => {
       timedOut = true
       request.destroy()
-    }, upstream.firstByteTimeoutMs)
+    }, firstByteTimeoutMs)
     request.once('response', answer => {
       clearTimeout(timer)
       isAnswered = true
@@ -73,11 +70,11 @@ function send(
         answer.destroy()
         return reject(upstreamUnreadable(`status ${statusCode}`))
       }
-      hear(answer, { startedMs, idleMs: upstream.idleTimeoutMs, maxBytes }).then(resolve, reject)
+      hear(answer, startedMs, options).then(resolve, reject)
     })
     // Once the answer has begun, its own events report how it ended.
     request.on('error', ({ code = '', message }: NodeJS.ErrnoException) => {
-      if (timedOut) return reject(upstreamTimeout(upstream.firstByteTimeoutMs))
+      if (timedOut) return reject(upstreamTimeout(firstByteTimeoutMs))
       reject(code.startsWith('HPE_') ? upstreamUnreadable(code) : upstreamUnreachable(code || message))
     })
     // Some requests end without an answer and without an error, for example on an unexpected protocol upgrade.
@@ -111,39 +108,31 @@ function textOf({ body }: RecordedRequest): string | undefined {
   return body.kind === 'text' ? body.text : undefined
 }
 
-interface ReadLimits {
-  readonly startedMs: number
-  readonly idleMs: number
-  readonly maxBytes: number
-}
-
 /** Resolves when the answer has ended, completely or not. */
-function hear(answer: IncomingMessage, { startedMs, idleMs, maxBytes }: ReadLimits): Promise<Capture> {
+async function hear(answer: IncomingMessage, startedMs: number, options: AskLiveOptions): Promise<Capture> {
+  const { maxBytes, upstream } = options
   const headAtMs = performance.now()
   const chunks: { readonly atMs: number; readonly bytes: Buffer }[] = []
   let length = 0
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => answer.destroy(), idleMs)
-    answer.on('data', (bytes: Buffer) => {
+  const timer = setTimeout(() => answer.destroy(), upstream.idleTimeoutMs)
+  try {
+    for await (const bytes of answer as AsyncIterable<Buffer>) {
       timer.refresh()
       chunks.push({ atMs: performance.now() - headAtMs, bytes })
       length += bytes.length
-      if (length <= maxBytes) return
-      reject(new Error(`The live answer is larger than recordings.maxBytes (${maxBytes}).`))
-      answer.destroy()
-    })
-    // `close` follows an error too; the answer is incomplete then.
-    answer.on('error', () => {})
-    answer.once('close', () => {
-      clearTimeout(timer)
-      resolve({
-        status: answer.statusCode ?? 0,
-        headers: answer.rawHeaders,
-        headMs: headAtMs - startedMs,
-        endMs: performance.now() - headAtMs,
-        chunks,
-        complete: answer.complete,
-      })
-    })
-  })
+      if (length > maxBytes) break
+    }
+  } catch {
+    // The answer is incomplete.
+  }
+  clearTimeout(timer)
+  if (length > maxBytes) throw new Error(`The live answer is larger than recordings.maxBytes (${maxBytes}).`)
+  return {
+    status: answer.statusCode ?? 0,
+    headers: answer.rawHeaders,
+    headMs: headAtMs - startedMs,
+    endMs: performance.now() - headAtMs,
+    chunks,
+    complete: answer.complete,
+  }
 }

@@ -2,7 +2,7 @@
 import path from 'node:path'
 import type { Severity } from '../../check/finding.js'
 import { StartError, UsageError } from '../../check/problem.js'
-import { type LoadedConfig, NEEDS_LIVE } from '../../config/load.js'
+import { NEEDS_LIVE } from '../../config/load.js'
 import { redactionRules } from '../../config/redaction.js'
 import { compare } from '../../contract/compare.js'
 import { shapeOfAnswer } from '../../contract/shape.js'
@@ -45,10 +45,7 @@ const flags = {
 
 export const commands = { drift: command({ flags, run: drift }) }
 
-/**
- * Reports the findings and sets the exit code by their severity. Rejects with a UsageError, a ProblemsError or a
- * StartError.
- */
+/** Reports the findings and sets the exit code by their severity. */
 async function drift(line: CommandLine<typeof flags>): Promise<undefined> {
   const { junit, 'fail-on': failOn = 'critical' } = line.flags
   const reporter = createReporter(line.flags)
@@ -67,7 +64,7 @@ async function look(
   platform: Platform,
   { only, update, concurrency, json, quiet }: CommandLine<typeof flags>['flags'],
   signal: AbortSignal,
-): Promise<{ readonly results: readonly DriftResult[]; readonly total: number; readonly upstream: string }> {
+) {
   const { config, dir } = platform.loaded
   const { upstream, recordings } = config
   if (upstream.baseUrl === '') throw new UsageError(`standin drift ${NEEDS_LIVE}`)
@@ -78,21 +75,19 @@ async function look(
   if (kept.length === 0)
     throw new StartError(`There are no recordings in ${near(folder.dir)}, so nothing could be compared.`)
   const rules = redactionRules(config)
-  const credentialOf = await liveCredentials(platform)
-  const userToken = await openLiveSession(upstream, sentence => console.error(sentence))
+  const live = {
+    ...{ upstream, maxBytes: recordings.maxBytes },
+    credentialOf: await liveCredentials(platform),
+    userToken: await openLiveSession(upstream, sentence => console.error(sentence)),
+    openingAt: await openings(folder, kept),
+  }
   const progress = json || quiet ? noProgress : createProgress(kept.length, process.stderr)
   const results = await findDrift({
     ...{ folder, kept, concurrency, update, signal },
-    credentialFor: path => credentialFor(path, { ...upstream, credentialOf, hasSession: userToken !== undefined }),
+    credentialFor: path => credentialFor(path, live),
     compare: (recorded, live) =>
       compareTools(recorded.body, live.body) ?? compare(shapeOfAnswer(recorded), shapeOfAnswer(live)),
-    ask: askLive({
-      upstream,
-      maxBytes: recordings.maxBytes,
-      userToken,
-      credentialOf,
-      openingAt: await openings(folder, kept),
-    }),
+    ask: askLive(live),
     redact: createRedact(rules),
     placeholder: anyPlaceholder(rules),
     begun: file => progress.at(harmless(file)),
@@ -101,7 +96,6 @@ async function look(
   return { results, total: kept.length, upstream: upstream.baseUrl }
 }
 
-/** Which live credential is for which path. */
 async function liveCredentials({ loaded, ownPathsAt }: Platform): Promise<AskLiveOptions['credentialOf']> {
   const isMcp = mcpPathsOf(loaded.config)
   const at = await ownPathsAt()
@@ -121,18 +115,12 @@ async function openings(folder: Folder, kept: readonly RecordingFile[]): Promise
   return path => found.get(path)
 }
 
-interface Credentials
-  extends Pick<LoadedConfig['config']['upstream'], 'apiKey' | 'anonKey'>,
-    Pick<AskLiveOptions, 'credentialOf'> {
-  readonly hasSession: boolean
-}
-
 /** The credential that askLive sends for a path, as users know it. */
-function credentialFor(path: string, { credentialOf, hasSession, ...keys }: Credentials): string | undefined {
+function credentialFor(path: string, { credentialOf, upstream, userToken }: AskLiveOptions): string | undefined {
   const kind = credentialOf(path)
   if (kind === undefined) return undefined
-  if (keys[kind] !== '') return `upstream.${kind}`
-  return kind === 'apiKey' && hasSession ? 'the session of standin login' : `a request without upstream.${kind}`
+  if (upstream[kind] !== '') return `upstream.${kind}`
+  return kind === 'apiKey' && userToken ? 'the session of standin login' : `a request without upstream.${kind}`
 }
 
 function exitCodeOf(findings: readonly DriftResult[], failOn: Severity, { aborted }: AbortSignal): number {

@@ -1,27 +1,15 @@
 /** The results of a drift check as a report. */
+import path from 'node:path'
 import { type Finding, fromWorst, isAtLeast, type Severity } from '../../check/finding.js'
 import { wordProblem } from '../../check/problem.js'
 import type { DriftResult } from '../../recordings/index.js'
+import { counted } from '../format.js'
 import { countBySeverity, listed, type Report, type ReportItem } from '../report/report.js'
-
-interface DriftCount extends Readonly<Record<Severity, number>> {
-  readonly recordings: number
-  readonly same: number
-  readonly drifted: number
-  readonly updated: number
-  readonly skipped: number
-  readonly notAsked: number
-  /** Recordings whose credential the live platform refuses. */
-  readonly refused: number
-  readonly unreadable: number
-  /** Recordings that were not compared because the command was stopped. */
-  readonly notReached: number
-}
 
 const driftsOf = (result: DriftResult): readonly Finding[] => (result.kind === 'compared' ? result.drifts : [])
 
 /** `recordings` is the total, including those that were not reached. */
-function countOf(results: readonly DriftResult[], recordings: number): DriftCount {
+function countOf(results: readonly DriftResult[], recordings: number) {
   const kinds = (kind: DriftResult['kind']) => results.filter(result => result.kind === kind).length
   const drifted = results.filter(result => driftsOf(result).length > 0).length
   return {
@@ -32,14 +20,16 @@ function countOf(results: readonly DriftResult[], recordings: number): DriftCoun
     updated: results.filter(result => result.kind === 'compared' && result.updated).length,
     skipped: kinds('skipped'),
     notAsked: kinds('notAsked'),
+    /** Recordings whose credential the live platform refuses. */
     refused: kinds('refused'),
     unreadable: kinds('unreadable'),
+    /** Recordings that were not compared because the command was stopped. */
     notReached: recordings - results.length,
   }
 }
 
 /** `12 recordings: 9 the same, 2 drifted (1 critical, 3 warnings), 1 skipped` */
-function countLine(count: DriftCount): string {
+function countLine(count: ReturnType<typeof countOf>): string {
   const drifts = listed([
     [count.critical, 'critical'],
     [count.warning, count.warning === 1 ? 'warning' : 'warnings'],
@@ -54,8 +44,7 @@ function countLine(count: DriftCount): string {
     [count.unreadable, 'not readable'],
     [count.notReached, 'not reached'],
   ])
-  const all = `${count.recordings} ${count.recordings === 1 ? 'recording' : 'recordings'}`
-  return `${all}: ${count.same} the same${parts === '' ? '' : `, ${parts}`}`
+  return `${counted(count.recordings, 'recording')}: ${[`${count.same} the same`, parts].filter(Boolean).join(', ')}`
 }
 
 type Refused = Extract<DriftResult, { kind: 'refused' }>
@@ -67,7 +56,6 @@ const refusedWith = (credential: string, all: readonly DriftResult[]) =>
 const isReportedHere = (result: Refused, all: readonly DriftResult[]) =>
   result === refusedWith(result.credential, all)[0]
 
-/** Why recordings could not be compared, and what to do about it. */
 function refusalText({ credential, status }: Refused, all: readonly DriftResult[]): string {
   const count = refusedWith(credential, all).length
   const what = count === 1 ? '1 recording was' : `${count} recordings were`
@@ -85,7 +73,6 @@ export const failuresOf = (result: DriftResult, threshold: Severity): readonly F
 
 interface DriftRun {
   readonly results: readonly DriftResult[]
-  /** How many recordings there are, including those that were not reached. */
   readonly total: number
   /** A recording fails at this severity or above. */
   readonly failOn: Severity
@@ -109,26 +96,25 @@ export function reportOf({ results, total, failOn, upstream, seconds }: DriftRun
 
 function itemOf(result: DriftResult, all: readonly DriftResult[], failOn: Severity): ReportItem {
   const { file } = result
-  const [folder = '', name] = file.split(/\/(?=[^/]*$)/)
-  const item = { names: [file], ...(name === undefined ? {} : { testName: name }) }
-  const classname = name === undefined ? 'recordings' : folder
+  const { dir, base } = path.posix.parse(file)
+  const item = { names: [file], testName: base, classname: dir || 'recordings' }
   switch (result.kind) {
     case 'compared':
-      return { ...item, classname, ...comparedItem(result, failOn) }
+      return { ...item, ...comparedItem(result, failOn) }
     case 'skipped': {
-      const note = `skipped: ${result.reason}`
-      const rows = [['skipped', file, result.reason]]
-      return { ...item, classname, outcome: 'skipped', message: result.reason, note, shown: 'usually', rows }
+      const { reason } = result
+      const rows = [['skipped', file, reason]]
+      return { ...item, outcome: 'skipped', message: reason, note: `skipped: ${reason}`, shown: 'usually', rows }
     }
     case 'notAsked': {
       const note = `not asked: ${result.reason}`
       const rows = [['not asked', file, result.reason]]
-      return { ...item, classname, outcome: 'skipped', message: note, note, shown: 'always', rows }
+      return { ...item, outcome: 'skipped', message: note, note, shown: 'always', rows }
     }
     case 'refused':
-      return { ...item, classname, ...problemItem('refused', [refusalText(result, all)], isReportedHere(result, all)) }
+      return { ...item, ...problemItem('refused', [refusalText(result, all)], isReportedHere(result, all)) }
     case 'unreadable':
-      return { ...item, classname, ...problemItem('unreadable', result.problems.map(wordProblem), true) }
+      return { ...item, ...problemItem('unreadable', result.problems.map(wordProblem), true) }
   }
 }
 

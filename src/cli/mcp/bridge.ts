@@ -19,10 +19,8 @@ import { versionIn } from './headers.js'
 import { LiveServer, messagesIn } from './server.js'
 
 interface BridgeParts {
-  /** The address of the server. */
   readonly url: string
   readonly key: string
-  /** Writes one message to the client. */
   readonly write: (message: string) => void
   /** Reports output that is not a message. */
   readonly say: (sentence: string) => void
@@ -33,7 +31,6 @@ const NO_ANSWER = -32000
 /** How long to wait before the server's own stream is opened again. */
 const AGAIN_MS = 1000
 
-/** A pending call. */
 interface Call {
   readonly stop: AbortController
   readonly isStateless: boolean
@@ -41,9 +38,7 @@ interface Call {
   readonly isEndless: boolean
 }
 
-export const createBridge = (parts: BridgeParts) => new Bridge(parts)
-
-class Bridge {
+export class Bridge {
   /** Resolves when the server has accepted everything that must arrive before the next message. */
   #before: Promise<unknown> = Promise.resolve()
   readonly #calls = new Map<RpcId, Call>()
@@ -57,7 +52,6 @@ class Bridge {
     this.#server = new LiveServer(parts)
   }
 
-  /** Handles a line from the client. */
   take(line: string): void {
     if (line.trim() === '') return
     const value = jsonOf(line)

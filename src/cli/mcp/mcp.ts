@@ -6,7 +6,7 @@ import { developmentApiKey } from '../../core/secrets.js'
 import { addressFor } from '../address.js'
 import { type CommandLine, command, sharedFlags, text, yes } from '../command.js'
 import { harmless } from '../output.js'
-import { createBridge } from './bridge.js'
+import { Bridge } from './bridge.js'
 
 const flags = {
   stdio: yes('Read messages from standard input and write them to standard output, one on a line'),
@@ -33,7 +33,7 @@ async function bridge(line: Line): Promise<undefined> {
   if (!line.flags.stdio) throw new UsageError('standin mcp needs --stdio: the way in which it speaks to its client.')
   const url = serverAt(line)
   const say = (sentence: string) => console.error(harmless(sentence))
-  const open = createBridge({
+  const open = new Bridge({
     ...{ url: url.href, key: keyFor(line, url), say },
     write: message => void process.stdout.write(`${message}\n`),
   })

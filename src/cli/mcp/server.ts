@@ -18,7 +18,6 @@ export class LiveServer {
 
   constructor(private readonly address: { readonly url: string; readonly key: string }) {}
 
-  /** The session is over. */
   forget(): void {
     this.session = undefined
     this.#version = undefined

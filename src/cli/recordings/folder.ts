@@ -3,23 +3,13 @@ import { rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { type Problem, ProblemsError, UsageError, wordProblem } from '../../check/problem.js'
 import { redactionRules } from '../../config/redaction.js'
-import type { Config } from '../../config/schema.js'
 import { eachOf } from '../../core/work.js'
-import { type Folder, type Ignore, ignoreFrom, openFolder, type RecordingFile } from '../../recordings/index.js'
-import type { RedactionRules } from '../../redact/index.js'
+import { type Folder, ignoreFrom, openFolder, type RecordingFile } from '../../recordings/index.js'
 import { load } from '../load.js'
 import { harmless, near } from '../output.js'
-import type { Progress } from '../progress.js'
+import { fileProgress, type Printing, type Progress } from '../progress.js'
 
-export interface OpenFolder {
-  readonly config: Config
-  readonly folder: Folder
-  readonly ignore: Ignore
-  readonly rules: RedactionRules
-}
-
-/** Throws a ProblemsError for an invalid configuration. */
-export function openRecordings(line: Parameters<typeof load>[0]): OpenFolder {
+export function openRecordings(line: Parameters<typeof load>[0]) {
   const { config, dir } = load(line)
   return {
     config,
@@ -29,30 +19,30 @@ export function openRecordings(line: Parameters<typeof load>[0]): OpenFolder {
   }
 }
 
-/** A recording that was read, or the reason why it could not be. */
-export type ReadResult<T> =
-  | { readonly kind: 'read'; readonly kept: RecordingFile; readonly value: T }
-  | { readonly kind: 'broken'; readonly kept: RecordingFile; readonly problems: readonly Problem[] }
-
-/** Reads many recordings with `read`; a broken one does not stop the others. */
-export const readEach = <T>(
-  kept: readonly RecordingFile[],
-  read: (file: string) => Promise<T>,
-  progress: Progress,
-): Promise<readonly ReadResult<T>[]> =>
-  eachWithProgress(
-    kept,
-    async (kept): Promise<ReadResult<T>> => {
-      progress.at(harmless(kept.file))
-      try {
-        return { kind: 'read', kept, value: await read(kept.file) }
-      } catch (error) {
-        if (error instanceof ProblemsError) return { kind: 'broken', kept, problems: error.problems }
-        throw error
-      }
-    },
-    progress,
-  )
+/**
+ * Reads all recordings of a folder with `read`. A broken one does not stop the others: it is reported on standard
+ * error, and sets the exit code to 1.
+ */
+export async function readAll<T>({ list }: Folder, flags: Printing, read: (file: string) => Promise<T>) {
+  const all = await list()
+  const progress = fileProgress(all.length, flags)
+  const problems = new Map<RecordingFile, readonly Problem[]>()
+  const readOne = async (kept: RecordingFile) => {
+    progress.at(harmless(kept.file))
+    try {
+      return [{ kept, ...(await read(kept.file)) }]
+    } catch (error) {
+      if (!(error instanceof ProblemsError)) throw error
+      problems.set(kept, error.problems)
+      return []
+    }
+  }
+  const found = (await eachWithProgress(all, readOne, progress)).flat()
+  const broken = all.flatMap(kept => (problems.has(kept) ? [{ kept, problems: problems.get(kept) ?? [] }] : []))
+  if (broken.length > 0) process.exitCode = 1
+  for (const problem of broken.flatMap(({ problems }) => problems)) console.error(wordProblem(problem))
+  return { read: found, broken }
+}
 
 /** Runs `work` on all of them, several at a time, and shows progress. */
 export const eachWithProgress = <T, R>(
@@ -65,15 +55,6 @@ export const eachWithProgress = <T, R>(
     progress.step()
     return result
   }).finally(progress.end)
-
-/** Reports broken recordings on standard error and sets the exit code to 1. */
-export function tellBroken(read: readonly ReadResult<unknown>[]): void {
-  for (const one of read) {
-    if (one.kind === 'read') continue
-    process.exitCode = 1
-    for (const problem of one.problems) console.error(wordProblem(problem))
-  }
-}
 
 /** At most this many candidates are listed. */
 const CANDIDATES = 20

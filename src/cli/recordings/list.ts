@@ -1,37 +1,39 @@
 /** `standin recordings list`: all recordings, one per line. */
 import path from 'node:path'
 import { ageMsOf } from '../../config/recording-options.js'
-import { type Folder, type Overview, overviewIn } from '../../recordings/index.js'
+import { type Folder, type Overview, overviewIn, type RecordingFile } from '../../recordings/index.js'
 import { command } from '../command.js'
 import { counted, inAge, inBytes, table } from '../format.js'
 import { harmless, near } from '../output.js'
-import { fileProgress } from '../progress.js'
-import { groupedBy, openRecordings, type ReadResult, readEach, tellBroken } from './folder.js'
+import { listed } from '../report/report.js'
+import { groupedBy, openRecordings, readAll } from './folder.js'
 
-/** One line of the list. */
-interface Row extends Overview {
-  readonly file: string
-  readonly key: string
-  readonly nth: number
+interface Row extends Overview, RecordingFile {
   readonly bytes: number
   readonly ageMs: number
   readonly stale: boolean
 }
 
-/** A table grouped by endpoint, or one JSON document with `--json`. Unreadable recordings are reported on standard error. */
 export const commands = {
   'recordings list': command({
     flags: {},
     async run(line) {
       const { config, folder } = openRecordings(line)
-      const kept = await folder.list()
-      const read = await readEach(kept, file => overviewOf(folder, file), fileProgress(kept.length, line.flags))
-      const rows = rowsOf(read, ageMsOf(config.recordings.maxAge))
-      tellBroken(read)
+      const maxAgeMs = ageMsOf(config.recordings.maxAge)
+      const { read, broken } = await readAll(folder, line.flags, file => overviewOf(folder, file))
+      const now = Date.now()
+      const rows = read.map(({ kept, ...overview }): Row => {
+        const ageMs = now - Date.parse(overview.recordedAt)
+        return { ...kept, ...overview, ageMs, stale: maxAgeMs > 0 && ageMs > maxAgeMs }
+      })
       const groups = [...groupedBy(rows, ({ file }) => path.posix.dirname(file))].map(groupText)
       return {
-        data: { dir: folder.dir, recordings: rows, broken: brokenIn(read) },
-        words: [...groups, `${summary(rows, read.length - rows.length, near(folder.dir))}\n`].join('\n'),
+        data: {
+          dir: folder.dir,
+          recordings: rows,
+          broken: broken.map(({ kept, problems }) => ({ file: kept.file, problems })),
+        },
+        words: [...groups, `${summary(rows, broken.length, near(folder.dir))}\n`].join('\n'),
       }
     },
   }),
@@ -41,20 +43,6 @@ async function overviewOf({ dir, text }: Folder, file: string) {
   const written = await text(file)
   return { ...overviewIn(written, near(path.join(dir, file))), bytes: Buffer.byteLength(written) }
 }
-
-type FolderOverview = Awaited<ReturnType<typeof overviewOf>>
-
-function rowsOf(read: readonly ReadResult<FolderOverview>[], maxAgeMs: number): readonly Row[] {
-  const now = Date.now()
-  return read.flatMap(one => {
-    if (one.kind === 'broken') return []
-    const ageMs = now - Date.parse(one.value.recordedAt)
-    return [{ ...one.kept, ...one.value, ageMs, stale: maxAgeMs > 0 && ageMs > maxAgeMs }]
-  })
-}
-
-const brokenIn = (read: readonly ReadResult<FolderOverview>[]) =>
-  read.flatMap(one => (one.kind === 'broken' ? [{ file: one.kept.file, problems: one.problems }] : []))
 
 function groupText([folder, rows]: readonly [string, readonly Row[]]): string {
   const cells = rows.map(({ file, method, path: asked, model = '', status, form, bytes, ageMs, complete, stale }) => [
@@ -73,12 +61,11 @@ function groupText([folder, rows]: readonly [string, readonly Row[]]): string {
 function summary(rows: readonly Row[], broken: number, dir: string): string {
   if (rows.length + broken === 0) return `There are no recordings in ${dir}.`
   const count = (what: (row: Row) => boolean) => rows.filter(what).length
-  const remarkable = [
+  const remarks = listed([
     [count(({ complete }) => !complete), 'incomplete'],
     [count(({ stale }) => stale), 'stale'],
     [broken, 'broken'],
-  ] as const
-  const remarks = remarkable.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []))
+  ])
   const size = inBytes(rows.reduce((sum, { bytes }) => sum + bytes, 0))
-  return `${[counted(rows.length + broken, 'recording'), size, ...remarks].join(', ')}.`
+  return `${[counted(rows.length + broken, 'recording'), size, remarks].filter(Boolean).join(', ')}.`
 }

@@ -1,13 +1,11 @@
 /** `standin recordings prune`: removes recordings that are no longer needed, and only the kinds that flags name. */
-import { UsageError } from '../../check/problem.js'
+import { ProblemsError, UsageError } from '../../check/problem.js'
 import { ageMsOf } from '../../config/recording-options.js'
 import { type Folder, leftoversIn, overviewIn } from '../../recordings/index.js'
 import { type CommandLine, command, text, yes } from '../command.js'
 import { counted } from '../format.js'
-import { fileProgress } from '../progress.js'
-import { groupedBy, openRecordings, type ReadResult, readEach, removeEmptyFolders } from './folder.js'
+import { groupedBy, openRecordings, readAll, removeEmptyFolders } from './folder.js'
 
-/** A file that can be removed, and why. */
 interface Prunable {
   readonly file: string
   readonly why: 'incomplete' | 'old' | 'broken' | 'leftover'
@@ -20,7 +18,6 @@ const flags = {
   'dry-run': yes('Only print what would be done'),
 }
 
-/** Throws a UsageError for an invalid age. */
 export const commands = {
   'recordings prune': command({
     flags,
@@ -32,10 +29,14 @@ export const commands = {
       const wanted = wantedIn(line.flags)
       // Only --broken requires reading every recording in full.
       const isBrief = wanted.size > 0 && !wanted.has('broken')
-      const kept = await folder.list()
-      const read = await readEach(kept, file => fateOf(folder, file, isBrief), fileProgress(kept.length, line.flags))
+      const { read } = await readAll(folder, line.flags, async file => ({
+        found: await prunable(folder, file, { isBrief, maxAgeMs }),
+      }))
       const leftovers = await leftoversIn(folder.dir)
-      const all = [...read.flatMap(one => prunable(one, maxAgeMs)), ...leftovers.map(leftover)]
+      const all = [
+        ...read.flatMap(({ found }) => found),
+        ...leftovers.map(file => ({ file, why: 'leftover' }) as const),
+      ]
       if (wanted.size === 0) {
         return { data: { dryRun: true, candidates: candidatesIn(all), removed: [] }, words: advice(all, age) }
       }
@@ -52,7 +53,6 @@ export const commands = {
   }),
 }
 
-/** The reasons that the flags name. */
 const wantedIn = (given: CommandLine<typeof flags>['flags']): ReadonlySet<Prunable['why']> =>
   new Set([
     ...(given.incomplete ? (['incomplete'] as const) : []),
@@ -60,7 +60,6 @@ const wantedIn = (given: CommandLine<typeof flags>['flags']): ReadonlySet<Prunab
     ...(given.broken ? (['broken'] as const) : []),
   ])
 
-/** How many there are of each kind. */
 const candidatesIn = (all: readonly Prunable[]) =>
   Object.fromEntries([...groupedBy(all, ({ why }) => why)].map(([why, { length }]) => [why, length]))
 
@@ -69,32 +68,26 @@ function ageIn(written: string): number {
   throw new UsageError(`--older-than must be a number followed by m, h or d, not "${written}".`)
 }
 
-/** The facts that decide whether a recording is kept. */
-interface Fate {
-  readonly recordedAt: string
-  readonly complete: boolean
+interface Reading {
+  readonly isBrief: boolean
+  readonly maxAgeMs: number
 }
 
-async function fateOf(folder: Folder, file: string, isBrief: boolean): Promise<Fate> {
-  if (isBrief) return overviewIn(await folder.text(file), file)
-  const { recordedAt, response } = await folder.read(file)
-  return { recordedAt, complete: response.complete }
+async function prunable({ text, read }: Folder, file: string, { isBrief, maxAgeMs }: Reading): Promise<Prunable[]> {
+  try {
+    if (!isBrief) await read(file)
+    const { recordedAt, complete } = overviewIn(await text(file), file)
+    const isOld = maxAgeMs > 0 && Date.now() - Date.parse(recordedAt) > maxAgeMs
+    return [
+      ...(complete ? [] : [{ file, why: 'incomplete' as const }]),
+      ...(isOld ? [{ file, why: 'old' as const }] : []),
+    ]
+  } catch (error) {
+    if (error instanceof ProblemsError) return [{ file, why: 'broken' }]
+    throw error
+  }
 }
 
-const leftover = (file: string): Prunable => ({ file, why: 'leftover' })
-
-function prunable(one: ReadResult<Fate>, maxAgeMs: number): readonly Prunable[] {
-  const { file } = one.kept
-  if (one.kind === 'broken') return [{ file, why: 'broken' }]
-  const { recordedAt, complete } = one.value
-  const isOld = maxAgeMs > 0 && Date.now() - Date.parse(recordedAt) > maxAgeMs
-  return [
-    ...(complete ? [] : [{ file, why: 'incomplete' } as const]),
-    ...(isOld ? [{ file, why: 'old' } as const] : []),
-  ]
-}
-
-/** Says what each flag would remove. */
 function advice(all: readonly Prunable[], age: string): string {
   const count = (why: Prunable['why']) => counted(all.filter(one => one.why === why).length, 'recording')
   const lines = [
@@ -109,12 +102,7 @@ function advice(all: readonly Prunable[], age: string): string {
   return `${['Nothing was removed. Choose what to remove:', ...lines.map(line => `  ${line}`), ...more].join('\n')}\n`
 }
 
-interface Removed {
-  readonly file: string
-  readonly reasons: readonly string[]
-}
-
-function report(removed: readonly Removed[], what: string): string {
+function report(removed: readonly { readonly file: string; readonly reasons: readonly string[] }[], what: string) {
   const lines = removed.map(({ file, reasons }) => `${file}: ${reasons.join(', ')}`)
   return `${[...lines, `${counted(removed.length, 'file')} ${what}.`].join('\n')}\n`
 }

@@ -5,16 +5,8 @@ import { UsageError } from '../../check/problem.js'
 import { type Folder, fileOf, inOrder, keyOf } from '../../recordings/index.js'
 import { command, yes } from '../command.js'
 import { counted } from '../format.js'
-import { fileProgress, type Printing } from '../progress.js'
-import {
-  findOne,
-  groupedBy,
-  type OpenFolder,
-  openRecordings,
-  readEach,
-  removeEmptyFolders,
-  tellBroken,
-} from './folder.js'
+import type { Printing } from '../progress.js'
+import { findOne, groupedBy, openRecordings, readAll, removeEmptyFolders } from './folder.js'
 
 interface Move {
   readonly from: string
@@ -64,20 +56,14 @@ async function moveOf(folder: Folder, old: string, slug: string): Promise<readon
   return [{ from: kept.file, to: named(nth) }]
 }
 
-/** Unreadable recordings keep their names and are reported. */
-async function movesToday({ folder, ignore }: Pick<OpenFolder, 'folder' | 'ignore'>, flags: Printing) {
-  const kept = await folder.list()
-  const read = await readEach(kept, folder.read, fileProgress(kept.length, flags))
-  tellBroken(read)
-  const found = read.flatMap(one =>
-    one.kind === 'read' ? [{ kept: one.kept, ...one.value, key: keyOf(one.value.request, ignore) }] : [],
-  )
-  const broken = read.flatMap(one => (one.kind === 'broken' ? [one.kept] : []))
+async function movesToday({ folder, ignore }: ReturnType<typeof openRecordings>, flags: Printing) {
+  const { read, broken } = await readAll(folder, flags, folder.read)
+  const found = read.map(recording => ({ ...recording, key: keyOf(recording.request, ignore) }))
   const moves: Move[] = []
   for (const [key, same] of groupedBy(found, ({ key }) => key)) {
     // Files that already have this key come first, and keep their numbers if those are unique.
     const ordered = inOrder(same).toSorted((a, b) => Number(a.kept.key !== key) - Number(b.kept.key !== key))
-    const numbers = new Set(broken.filter(kept => kept.key === key).map(({ nth }) => nth))
+    const numbers = new Set(broken.flatMap(({ kept }) => (kept.key === key ? [kept.nth] : [])))
     for (const { kept, request } of ordered) {
       const nth = kept.key === key && !numbers.has(kept.nth) ? kept.nth : Math.max(0, ...numbers) + 1
       numbers.add(nth)

@@ -14,10 +14,6 @@ interface FoundIn extends SecretFinding {
   readonly file: string
 }
 
-/**
- * If there is any secret, the exit code is 1. With `--json` the findings are one document. Rejects with a ProblemsError
- * for unreadable files.
- */
 export const commands = {
   'recordings scan': command({
     flags: {},

@@ -14,7 +14,6 @@ import { counted, inAge, inBytes, inTime } from '../format.js'
 import { harmless } from '../output.js'
 import { findOne, openRecordings } from './folder.js'
 
-/** Throws a UsageError if the name is ambiguous, and a ProblemsError if the recording cannot be read. */
 export const commands = {
   'recordings show': command({
     flags: {},
@@ -54,7 +53,6 @@ function inWords({ recordedAt, request, response }: Recording): string {
   return `${parts.join('\n')}\n`
 }
 
-/** Longer bodies are cut. */
 const LONGEST_SHOWN = 20_000
 
 const section = (title: string, text: string): readonly string[] => [

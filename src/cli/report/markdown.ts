@@ -33,7 +33,6 @@ const cell = (text: string) =>
     .replaceAll('|', '\\|')
     .replace(/\s*\n\s*/g, ' ')
 
-/** Formats any text as inline code. */
 function code(text: string): string {
   const fence = '`'.repeat(longestRun(text) + 1)
   const gap = /^`|`$/.test(text) ? ' ' : ''

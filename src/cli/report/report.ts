@@ -2,18 +2,14 @@
 import { type Finding, fromWorst, type Severity } from '../../check/finding.js'
 import { type Colors, harmless, noColors } from '../output.js'
 
-/** What was checked, and the results. */
 export interface Report {
   /** The test suite in JUnit: `verify`. */
   readonly name: string
   readonly title: string
   readonly groups: readonly Group[]
-  /** The counts, in one line. */
   readonly summary: string
   readonly seconds: number
-  /** The JSON document. */
   readonly data: object
-  /** More Markdown, for readers who do not know the program. */
   readonly appendix?: readonly string[]
 }
 
@@ -21,21 +17,16 @@ interface Group {
   /** Lists of files have none in a terminal. */
   readonly title?: string
   readonly items: readonly ReportItem[]
-  /** Lines after the items. */
   readonly notes?: readonly string[]
-  /** The headings of the Markdown table. */
   readonly columns: readonly string[]
 }
 
-/** One thing that was checked. */
 export interface ReportItem {
   /** `different` is a difference that is not a failure. */
   readonly outcome: 'held' | 'broken' | 'different' | 'skipped' | 'error'
   /** What was checked: a clause, a file, or calls. */
   readonly names: readonly string[]
-  /** The test class in JUnit. */
   readonly classname: string
-  /** The name of the test in JUnit, if it differs. */
   readonly testName?: string
   /** What was checked, if the name does not say it. Marked in a terminal. */
   readonly what?: string
@@ -43,7 +34,6 @@ export interface ReportItem {
   readonly findings?: readonly Finding[]
   /** Findings of this severity or above are failures. */
   readonly failOn?: Severity
-  /** More details, by name. */
   readonly facts?: readonly (readonly [name: string, text: string])[]
   /** Why the item is broken, skipped or an error, and the same in one word. */
   readonly message?: string | undefined
@@ -52,7 +42,6 @@ export interface ReportItem {
   readonly instead?: readonly string[]
   /** When a terminal shows it; `usually` means not with --quiet. */
   readonly shown: 'always' | 'usually' | 'never'
-  /** Its rows in the Markdown table. */
   readonly rows: readonly (readonly string[])[]
 }
 
@@ -79,7 +68,6 @@ const marks = { held: '✓', broken: '✗', different: '≠', skipped: '-', erro
 
 const NAME_WIDTH = 10
 
-/** The item as a terminal shows it. */
 export function itemLines(item: ReportItem, indent: number, colors: Colors): readonly string[] {
   const { outcome, names, what, note, findings = [], facts = [], instead } = item
   const margin = ' '.repeat(indent)

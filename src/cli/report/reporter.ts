@@ -4,15 +4,15 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { severities } from '../../check/finding.js'
 import { makeFolder, StartError, UsageError } from '../../check/problem.js'
-import { oneOf, outputFile } from '../command.js'
+import { type CommandLine, oneOf, outputFile } from '../command.js'
 import { type Colors, colorsFor, harmless, noColors } from '../output.js'
+import { createProgress, noProgress } from '../progress.js'
 import { junitOf } from './junit.js'
 import { markdownOf } from './markdown.js'
 import { itemLines, type Report, type ReportItem } from './report.js'
 
 const reporters = ['text', 'json', 'markdown', 'junit'] as const
 
-/** The flags of commands that write a report. */
 export const reportFlags = {
   reporter: oneOf(reporters, ['FORM', 'text, json, markdown or junit (text)'], undefined),
   output: outputFile('Where the report is written'),
@@ -24,12 +24,7 @@ export const failOnFlag = (what: string) => {
   return oneOf(severities.toReversed(), ['SEVERITY', meaning], undefined)
 }
 
-interface ReporterFlags {
-  readonly reporter: (typeof reporters)[number] | undefined
-  readonly output: string | undefined
-  readonly json: boolean
-  readonly quiet: boolean
-}
+type ReporterFlags = Pick<CommandLine<typeof reportFlags>['flags'], 'reporter' | 'output' | 'json' | 'quiet'>
 
 /** Creates the reporter before the work begins. Throws a UsageError or a StartError if the file cannot be written. */
 export function createReporter({ reporter, output, json, quiet }: ReporterFlags) {
@@ -37,8 +32,11 @@ export function createReporter({ reporter, output, json, quiet }: ReporterFlags)
   if (json && form !== 'json') throw new UsageError(`--json and --reporter ${form} are two reports: give one.`)
   if (output !== undefined) requireWritable('--output', output)
   return {
-    /** Whether standard output gets text. */
-    isInWords: form === 'text' && output === undefined,
+    /** Progress would get in the way of another program that reads both outputs. */
+    progress: (total: number) =>
+      quiet || !(form === 'text' || output !== undefined || process.stderr.isTTY)
+        ? noProgress
+        : createProgress(total, process.stderr),
     async write(report: Report): Promise<void> {
       // Files get no colours.
       const colors = output === undefined ? colorsFor(process.stdout) : noColors
@@ -71,10 +69,7 @@ function textOf({ title, groups, summary }: Report, colors: Colors, isQuiet: boo
   return `${lines.join('\n')}\n`
 }
 
-/**
- * Creates the folders for a report before the work begins. Throws a UsageError if the flag names no file, and a
- * StartError if the place is not writable.
- */
+/** Creates the folders for a report before the work begins. Throws if the place is not writable. */
 export function requireWritable(flag: string, file: string): void {
   if (file === '-') throw new UsageError(`${flag} must name a file, and cannot be standard output.`)
   const place = path.resolve(file)
@@ -90,7 +85,6 @@ export function requireWritable(flag: string, file: string): void {
   if (isFolder) throw new UsageError(`${flag} must name a file, and ${file} is a folder.`)
 }
 
-/** Rejects with a StartError if the file cannot be written. */
 export async function writeReport(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text)

@@ -12,15 +12,6 @@ export interface ControlAddress {
   readonly token: string
 }
 
-/** What `standin tail` should show. */
-interface TailOptions {
-  /** Parameters of the journal query. */
-  readonly filter: Readonly<Record<string, string>>
-  /** How many of the latest requests are shown first. */
-  readonly last: number
-}
-
-/** An event of the stream. */
 export type TailEvent =
   | { readonly kind: 'exchange'; readonly entry: JournalEntry }
   /** The number of requests left out because there were too many at once. */
@@ -35,10 +26,10 @@ const ANSWER_MS = 10_000
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5000
 
-/** Ends with `signal`. Rejects with a StartError if there is no journal to follow, and with a UsageError for an invalid filter. */
+/** Begins with the `last` requests, and ends with `signal`. */
 export async function* newsOf(
   place: ControlAddress,
-  wish: TailOptions,
+  { filter, last }: { readonly filter: Readonly<Record<string, string>>; readonly last: number },
   signal: AbortSignal,
 ): AsyncGenerator<TailEvent> {
   let seen: JournalEntry | undefined
@@ -48,7 +39,12 @@ export async function* newsOf(
     try {
       const restarted = seen !== undefined && (await hasRestarted(place, seen, signal))
       if (restarted) seen = undefined
-      const stream = await open(place, wish, { isFirst, restarted, seen }, signal)
+      const query = {
+        ...{ ...filter, follow: 'true' },
+        ...(isFirst && last > 0 && { limit: String(last) }),
+        ...(restarted && { after: '0' }),
+      }
+      const stream = await open(place, query, signal, seen)
       yield { kind: 'connected', again: !isFirst, restarted }
       isFirst = false
       pauseMs = FIRST_PAUSE_MS
@@ -58,8 +54,8 @@ export async function* newsOf(
       }
     } catch (error) {
       if (signal.aborted) return
-      if (isFirst || !(error instanceof Lost))
-        throw isFirst && error instanceof Lost ? nothingThere(place, error) : error
+      if (!(error instanceof Lost)) throw error
+      if (isFirst) throw nothingThere(place, error)
     }
     if (signal.aborted) return
     if (pauseMs === FIRST_PAUSE_MS) yield { kind: 'lost' }
@@ -76,30 +72,25 @@ const nothingThere = ({ url }: ControlAddress, { message }: Lost) =>
     `Nothing answers at ${url} (${message}). Start Standin there, or give its address: standin tail --url http://127.0.0.1:PORT.`,
   )
 
-interface From {
-  readonly isFirst: boolean
-  readonly restarted: boolean
-  /** The last exchange that was received. */
-  readonly seen: JournalEntry | undefined
-}
-
+/** Continues after the exchange that was received last. */
 async function open(
   place: ControlAddress,
-  { filter, last }: TailOptions,
-  { isFirst, restarted, seen }: From,
+  query: Readonly<Record<string, string>>,
   signal: AbortSignal,
+  seen: JournalEntry | undefined,
 ): Promise<AsyncGenerator<TailEvent>> {
-  const query = new URLSearchParams({ ...filter, follow: 'true' })
-  if (isFirst && last > 0) query.set('limit', String(last))
-  if (restarted) query.set('after', '0')
   const alive = createPatience(signal)
-  const response = await ask(place, `${JOURNAL}?${query}`, alive.signal, seen && { 'last-event-id': seen.id })
+  const path = `${JOURNAL}?${new URLSearchParams(query)}`
+  const response = await ask(place, path, alive.signal, seen && { 'last-event-id': seen.id })
   const type = response.headers.get('content-type') ?? ''
   if (!response.body || !type.startsWith('text/event-stream')) throw noJournal(place, response.status)
   return eventsIn(response.body, alive)
 }
 
-async function* eventsIn(body: AsyncIterable<Uint8Array>, alive: Patience): AsyncGenerator<TailEvent> {
+async function* eventsIn(
+  body: AsyncIterable<Uint8Array>,
+  alive: ReturnType<typeof createPatience>,
+): AsyncGenerator<TailEvent> {
   const splitter = createEventSplitter()
   try {
     for await (const bytes of body) {
@@ -177,14 +168,8 @@ const noJournal = ({ url }: ControlAddress, status: number) =>
     `The server at ${url} has no journal (status ${status}). It is not Standin, or an old version. Give the address of Standin: standin tail --url http://127.0.0.1:PORT.`,
   )
 
-interface Patience {
-  readonly signal: AbortSignal
-  heard(): void
-  end(): void
-}
-
 /** Aborts a connection that has gone silent. */
-function createPatience(signal: AbortSignal): Patience {
+function createPatience(signal: AbortSignal) {
   const silent = new AbortController()
   const timer = globalThis.setTimeout(() => silent.abort(new DOMException('silence', 'TimeoutError')), SILENCE_MS)
   return {

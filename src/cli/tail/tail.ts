@@ -48,7 +48,6 @@ export const commands = {
   }),
 }
 
-/** Runs until a signal stops it. Rejects with a UsageError, a StartError or a ProblemsError. */
 async function tail(line: Line): Promise<undefined> {
   const address = controlAddress(line)
   const stopping = stopOnSignals()

@@ -1,38 +1,16 @@
 /** `standin verify --against`: compares a stand-in with the live platform, or with a baseline of it. */
 import path from 'node:path'
-import type { Severity } from '../../check/finding.js'
 import { ProblemsError, UsageError } from '../../check/problem.js'
-import {
-  answersOf,
-  type Baseline,
-  type Comparison,
-  compareAnswers,
-  readBaseline,
-  writeBaseline,
-} from '../../contract/baseline.js'
-import { type ClauseResult, judgeAll } from '../../contract/clause.js'
+import { answersOf, type Baseline, compareAnswers, readBaseline, writeBaseline } from '../../contract/baseline.js'
+import { judgeAll } from '../../contract/clause.js'
 import { clauses } from '../../contract/clauses/index.js'
 import { createTarget, type Target, type TargetOptions } from '../../contract/target.js'
 import { load } from '../load.js'
 import { near } from '../output.js'
 import type { Progress } from '../progress.js'
-import { targetAt, type VerifyEnvironment, type VerifyLine, type VerifyOptions, variables } from './target.js'
+import { targetAt, type VerifyLine, type VerifyOptions, variables } from './target.js'
 
-/** The result of comparing with the live platform. */
-export interface LiveComparison extends Comparison {
-  readonly target: string
-  /** When the live answers were received. */
-  readonly at: Date
-  /** Whether the live platform was asked just now; otherwise the baseline was used. */
-  readonly isFresh: boolean
-  /** How the live platform itself fulfils the contract; empty if it was not asked. */
-  readonly findings: readonly ClauseResult[]
-  readonly calls: number
-  /** A difference is a failure at this severity or above. */
-  readonly failOn: Severity
-  /** The baseline file that was written, if any. */
-  readonly kept: string | undefined
-}
+export type LiveComparison = Awaited<ReturnType<typeof against>>
 
 /** The live platform, or its baseline. */
 export type ComparisonTarget =
@@ -40,14 +18,10 @@ export type ComparisonTarget =
   | ({ readonly kind: 'kept' } & Baseline)
 
 /** Rejects with a UsageError if there is neither. A pull request without live credentials uses the baseline. */
-export async function openOther(
-  line: VerifyLine,
-  options: VerifyOptions,
-  env: VerifyEnvironment,
-): Promise<ComparisonTarget> {
+export async function openOther(line: VerifyLine, options: VerifyOptions): Promise<ComparisonTarget> {
   const { against, 'update-baseline': updatesBaseline } = line.flags
-  const named = against === 'live' ? nameOfLive(line, env) : against
-  const target = named === undefined ? undefined : await targetAt(named, line, env, '--against')
+  const named = against === 'live' ? nameOfLive(line) : against
+  const target = named === undefined ? undefined : await targetAt(named, line, '--against')
   if (target?.apiKey || target?.anonKey) return { kind: 'live', target }
   const baseline = updatesBaseline ? undefined : await readBaseline(path.resolve(options.baseline))
   if (baseline) return { kind: 'kept', ...baseline }
@@ -59,10 +33,8 @@ export async function openOther(
   )
 }
 
-function nameOfLive(line: VerifyLine, env: VerifyEnvironment): string | undefined {
-  if (load(line).config.upstream.baseUrl !== '') return 'live'
-  return env[variables.target] || undefined
-}
+const nameOfLive = (line: VerifyLine): string | undefined =>
+  load(line).config.upstream.baseUrl === '' ? process.env[variables.target] || undefined : 'live'
 
 /** Throws a ProblemsError for a target that did not answer at all. */
 export function requireReached(target: Target, { aborted }: AbortSignal): void {
@@ -82,12 +54,12 @@ export async function against(
   own: Target,
   other: ComparisonTarget,
   { line, wanted, maxCalls, baseline, progress, signal }: ComparisonRun,
-): Promise<LiveComparison> {
+) {
   const ours = await answersOf(own)
   const { 'fail-on': failOn = 'critical', 'update-baseline': updatesBaseline } = line.flags
   if (other.kind === 'kept') {
     const { target, at, answers } = other
-    const none = { isFresh: false, failOn, findings: [], calls: 0, kept: undefined }
+    const none = { isFresh: false, failOn, findings: [], calls: 0 }
     return { ...compareAnswers(ours, answers), target, at, ...none }
   }
   const live = createTarget({ ...other.target, maxCalls, signal })
@@ -100,6 +72,16 @@ export async function against(
   const [at, answers] = [new Date(), await answersOf(live)]
   const kept = updatesBaseline && !signal.aborted ? path.resolve(baseline) : undefined
   if (kept !== undefined) await writeBaseline(kept, { at, target: live.url, answers })
-  const facts = { target: live.url, at, isFresh: true, findings, calls: live.calls(), failOn }
-  return { ...compareAnswers(ours, answers), ...facts, kept: kept && near(kept) }
+  return {
+    ...compareAnswers(ours, answers),
+    ...{ target: live.url, at, calls: live.calls() },
+    /** Otherwise the baseline was used. */
+    isFresh: true,
+    /** How the live platform itself fulfils the contract. */
+    findings,
+    /** A difference is a failure at this severity or above. */
+    failOn,
+    /** The baseline file that was written. */
+    ...(kept !== undefined && { kept: near(kept) }),
+  }
 }

@@ -4,10 +4,9 @@ import { type Finding, isAtLeast } from '../../check/finding.js'
 import { UsageError } from '../../check/problem.js'
 import type { Call, CallResult } from '../../contract/call.js'
 import { createTarget, type Target } from '../../contract/target.js'
-import type { Access } from '../../core/exchange.js'
 import { type DocumentedOperation, operationsOf, readDocuments } from '../../openapi/index.js'
 import { counted } from '../format.js'
-import { createProgress, noProgress } from '../progress.js'
+import type { Progress } from '../progress.js'
 import { heldAnd, type Report, type ReportItem } from '../report/report.js'
 import { createReporter } from '../report/reporter.js'
 import { EXIT_STOPPED, stopOnSignals } from '../stop-signals.js'
@@ -16,7 +15,6 @@ import { openTarget, type VerifyLine } from './target.js'
 
 const EXIT_BROKEN = 1
 
-/** The result for one operation. */
 interface Checked {
   readonly operation: DocumentedOperation
   readonly outcome: 'held' | 'broken' | 'skipped' | 'error'
@@ -31,13 +29,14 @@ export async function verifyOpenApi(line: VerifyLine, file: string): Promise<und
   for (const name of ['only', 'against', 'strict'] as const)
     if (flags[name]) throw new UsageError(`--${name} is about the platform's document: leave it out with --openapi.`)
   const operations = (await readDocuments([inputFor(file)], console.error)).flatMap(one => operationsOf(one))
-  const open = await openTarget(withDocument(line, file), process.env)
+  // A stand-in started for this check serves the document itself.
+  const own = { path: ['openapi'], value: path.resolve(file), origin: '--openapi' }
+  const open = await openTarget({ ...line, overrides: [...line.overrides, own] })
   const signal = stopOnSignals()
   const startedMs = performance.now()
   try {
     const target = createTarget({ ...open.options, maxCalls: flags['max-calls'], signal })
-    const isSilent = flags.quiet || !(reporter.isInWords || flags.output !== undefined || process.stderr.isTTY)
-    const checked = await checkAll(operations, target, isSilent)
+    const checked = await checkAll(operations, target, reporter.progress(operations.length))
     requireReached(target, signal)
     const seconds = (performance.now() - startedMs) / 1000
     const count = countIn(checked)
@@ -58,25 +57,12 @@ function inputFor(name: string) {
   return { name, file, dir, folders: [path.dirname(file), dir], validate: false }
 }
 
-/** A stand-in started for this check serves the document itself. */
-const withDocument = (line: VerifyLine, file: string): VerifyLine => ({
-  ...line,
-  overrides: [...line.overrides, { path: ['openapi'], value: path.resolve(file), origin: '--openapi' }],
-})
-
-async function checkAll(
-  operations: readonly DocumentedOperation[],
-  target: Target,
-  isSilent: boolean,
-): Promise<readonly Checked[]> {
-  const { findingsIn, safeRequestFor } = await import('../../openapi/conformance.js')
-  const progress = isSilent ? noProgress : createProgress(operations.length, process.stderr)
+async function checkAll(operations: readonly DocumentedOperation[], target: Target, progress: Progress) {
+  const conformance = await import('../../openapi/conformance.js')
   const checked: Checked[] = []
   for (const operation of operations) {
     progress.at(nameOf(operation))
-    const request = safeRequestFor(operation)
-    if ('why' in request) checked.push({ operation, outcome: 'skipped', findings: [], why: request.why })
-    else checked.push(await checkOne(operation, callFor(request, target), target, findingsIn))
+    checked.push(await checkOne(operation, target, conformance))
     progress.step()
   }
   progress.end()
@@ -85,29 +71,28 @@ async function checkAll(
 
 async function checkOne(
   operation: DocumentedOperation,
-  call: Call | string,
   target: Target,
-  findingsIn: typeof import('../../openapi/conformance.js').findingsIn,
+  { findingsIn, safeRequestFor }: Conformance,
 ): Promise<Checked> {
-  if (typeof call === 'string') return { operation, outcome: 'skipped', findings: [], why: call }
+  const without = (outcome: 'skipped' | 'error', why: string) => ({ operation, outcome, findings: [], why })
+  const request = safeRequestFor(operation)
+  if ('why' in request) return without('skipped', request.why)
+  const call = callFor(request, target)
+  if (typeof call === 'string') return without('skipped', call)
   const result: CallResult | Error = await target.ask(call).catch((error: Error) => error)
-  if (result instanceof Error) return { operation, outcome: 'skipped', findings: [], why: result.message }
-  if (result.kind === 'unanswered')
-    return { operation, outcome: 'error', findings: [], why: `no answer: ${result.why}` }
+  if (result instanceof Error) return without('skipped', result.message)
+  if (result.kind === 'unanswered') return without('error', `no answer: ${result.why}`)
   const findings = findingsIn(operation, result)
   return { operation, outcome: findings.some(isFatal) ? 'broken' : 'held', findings }
 }
 
 const isFatal = ({ severity }: Finding) => isAtLeast('critical', severity)
 
-interface OperationRequest {
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly access: Access
-}
+type Conformance = typeof import('../../openapi/conformance.js')
+type SafeRequest = Exclude<ReturnType<Conformance['safeRequestFor']>, { readonly why: string }>
 
 /** The call with a credential that the operation accepts, or why there is none. */
-function callFor({ path, headers, access }: OperationRequest, { credentials }: Target): Call | string {
+function callFor({ path, headers, access }: SafeRequest, { credentials }: Target): Call | string {
   const call = { to: 'platform', method: 'GET', path } as const
   if (access === 'anyone') return { ...call, headers }
   const usesAnonKey = !access.includes('apiKey') && access.includes('anon')

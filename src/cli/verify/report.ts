@@ -8,7 +8,6 @@ import { markdownTable } from '../report/markdown.js'
 import { countBySeverity, heldAnd, type Report, type ReportItem } from '../report/report.js'
 import type { LiveComparison } from './against.js'
 
-/** A run of `standin verify`. */
 export interface VerifyRun {
   readonly url: string
   readonly isOwn: boolean
@@ -17,7 +16,6 @@ export interface VerifyRun {
   readonly maxCalls: number
   readonly seconds: number
   readonly isStrict: boolean
-  /** The comparison with the live platform, if it was asked for. */
   readonly against?: LiveComparison | undefined
 }
 
@@ -60,7 +58,6 @@ const brokenAtLive = ({ findings }: LiveComparison) =>
 const isFailure = ({ drifts }: AnswerDifference, { failOn }: LiveComparison) =>
   drifts.some(({ severity }) => isAtLeast(failOn, severity))
 
-/** Whether the run counts as failed. */
 export const hasFailed = (run: VerifyRun): boolean => {
   const { against } = run
   if (countOf(run).broken > 0) return true
@@ -113,7 +110,6 @@ function clauseItem(result: ClauseResult, isStrict: boolean): ReportItem {
   return { ...item, facts: factsOf(clause, verdict), type: source, message }
 }
 
-/** The facts of a broken clause, with their names. */
 const factsOf = (
   { quotes, source }: Clause,
   { expected, came, shown }: BrokenVerdict,
@@ -173,7 +169,6 @@ function differenceItem(difference: AnswerDifference, against: LiveComparison): 
   }
 }
 
-/** The JSON document. */
 function dataOf(run: VerifyRun): object {
   const { url, isOwn, findings, calls, maxCalls, seconds, isStrict, against } = run
   const clauses = findings.map(result => {

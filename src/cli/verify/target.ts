@@ -22,32 +22,15 @@ export const variables = {
   password: 'VERIFY_PASSWORD',
 } as const
 
-type Name = keyof typeof variables
-
-interface OpenTarget {
-  readonly options: TargetOptions
-  /** Whether the target was started by this command. */
-  readonly isOwn: boolean
-  close(): Promise<void>
-}
-
-export type VerifyEnvironment = Readonly<Record<string, string | undefined>>
-
-/** Rejects with a UsageError for unusable addresses and credentials. */
-export async function openTarget(line: VerifyLine, env: VerifyEnvironment): Promise<OpenTarget> {
-  const named = line.flags.target ?? env[variables.target]
+export async function openTarget(line: VerifyLine) {
+  const named = line.flags.target ?? process.env[variables.target]
   if (!named) return ownTarget(line)
-  return { options: await targetAt(named, line, env), isOwn: false, close: async () => {} }
+  return { options: await targetAt(named, line), isOwn: false, close: async () => {} }
 }
 
 /** The target at an address, or the live one, with its credentials. */
-export async function targetAt(
-  named: string,
-  line: VerifyLine,
-  env: VerifyEnvironment,
-  origin = '--target',
-): Promise<TargetOptions> {
-  const given = await saidOf(line.flags, named, env)
+export async function targetAt(named: string, line: VerifyLine, origin = '--target'): Promise<TargetOptions> {
+  const given = await saidOf(line.flags, named)
   const live = named === 'live' ? liveOf(line) : undefined
   const url = live?.url ?? addressIn(origin, named)
   const authUrl = given('auth') === undefined ? live?.authUrl : addressIn('--auth', given('auth') ?? '')
@@ -67,16 +50,15 @@ export async function targetAt(
 }
 
 /** Credentials in the environment are only used for the target that the environment names. */
-async function saidOf(flags: VerifyLine['flags'], target: string, env: VerifyEnvironment) {
-  const isNamed = [undefined, '', target].includes(env[variables.target])
+async function saidOf(flags: VerifyLine['flags'], target: string) {
+  const isNamed = [undefined, '', target].includes(process.env[variables.target])
   const typed = flags['password-stdin'] ? (await textOf(process.stdin)).replace(/\r?\n$/, '') : undefined
-  return (name: Name): string | undefined => {
+  return (name: keyof typeof variables): string | undefined => {
     if (name === 'password' && typed !== undefined) return typed
-    return (flags[name] ?? (isNamed ? env[variables[name]] : undefined)) || undefined
+    return (flags[name] ?? (isNamed ? process.env[variables[name]] : undefined)) || undefined
   }
 }
 
-/** The live platform from the configuration. */
 function liveOf(line: VerifyLine) {
   const { upstream, mcp } = load(line).config
   const { baseUrl, authUrl, apiKey, anonKey, insecure } = upstream
@@ -89,7 +71,7 @@ function liveOf(line: VerifyLine) {
 const firstServer = (mcp: Config['mcp']): string | undefined => [...mcpServers(mcp).keys()][0]
 
 /** A new platform in this process, on any free port, with nothing written to disk. It reads a configuration only if one is named. */
-export async function ownTarget({ flags, overrides }: VerifyLine): Promise<OpenTarget> {
+export async function ownTarget({ flags, overrides }: VerifyLine) {
   const { config, against } = flags
   const idle = (['auth', 'api-key', 'anon-key', 'email', 'password', 'password-stdin'] as const).find(
     name => flags[name] && against === undefined,
@@ -137,7 +119,6 @@ const withoutPassword = (written: string) => written.replace(/[^/@]*@/, '…@')
 
 const USUAL_BASELINE = 'fixtures/contract-baseline.json'
 
-/** The flags of `standin verify`, and the options that they set. */
 export const verifyFlags = {
   config: { ...sharedFlags.config, meaning: 'Configuration file of the fresh stand-in (none)' },
   upstream: {
@@ -171,11 +152,9 @@ export type VerifyLine = CommandLine<typeof verifyFlags>
 export interface VerifyOptions {
   readonly wanted: ReturnType<typeof wantedOf>
   readonly maxCalls: number
-  /** The baseline file. */
   readonly baseline: string
 }
 
-/** Throws a UsageError for flags that do not fit together. */
 export function optionsIn({ flags }: VerifyLine): VerifyOptions {
   const { only, against, target, baseline = USUAL_BASELINE, 'max-calls': maxCalls } = flags
   const wanted = wantedOf(clauses, only)

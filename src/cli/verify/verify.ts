@@ -3,12 +3,11 @@ import { judgeAll } from '../../contract/clause.js'
 import { clauses } from '../../contract/clauses/index.js'
 import { createTarget } from '../../contract/target.js'
 import { command } from '../command.js'
-import { createProgress, noProgress } from '../progress.js'
 import { createReporter } from '../report/reporter.js'
 import { EXIT_STOPPED, stopOnSignals } from '../stop-signals.js'
-import { against, type ComparisonTarget, openOther, requireReached } from './against.js'
+import { against, openOther, requireReached } from './against.js'
 import { countOf, hasFailed, reportOf, type VerifyRun } from './report.js'
-import { openTarget, optionsIn, ownTarget, type VerifyLine, type VerifyOptions, verifyFlags } from './target.js'
+import { openTarget, optionsIn, ownTarget, type VerifyLine, verifyFlags } from './target.js'
 
 const EXIT_BROKEN = 1
 
@@ -25,54 +24,35 @@ export const commands = {
   }),
 }
 
-/**
- * Reports the findings. The exit code is 1 if a documented clause is broken or none could be checked. Rejects with a
- * UsageError for invalid flags, and with a ProblemsError if the target cannot be reached.
- */
+/** Reports the findings. The exit code is 1 if a documented clause is broken or none could be checked. */
 async function verify(line: VerifyLine): Promise<undefined> {
   if (line.flags.openapi !== undefined) return (await import('./openapi.js')).verifyOpenApi(line, line.flags.openapi)
   const options = optionsIn(line)
+  const { wanted, maxCalls } = options
   const reporter = createReporter(line.flags)
-  const other = line.flags.against === undefined ? undefined : await openOther(line, options, process.env)
-  const open = await (other ? ownTarget(line) : openTarget(line, process.env))
+  const other = line.flags.against === undefined ? undefined : await openOther(line, options)
+  const open = await (other ? ownTarget(line) : openTarget(line))
   const signal = stopOnSignals()
-  try {
-    const isSilent =
-      line.flags.quiet || !(reporter.isInWords || line.flags.output !== undefined || process.stderr.isTTY)
-    const run = await judged({ ...open, ...options, line, other, signal, isSilent })
-    process.exitCode = signal.aborted ? EXIT_STOPPED : exitCodeOf(run)
-    await reporter.write(reportOf(run))
-  } finally {
-    await open.close()
-  }
-}
-
-interface Judging extends VerifyOptions, Omit<Awaited<ReturnType<typeof openTarget>>, 'close'> {
-  readonly line: VerifyLine
-  readonly other: ComparisonTarget | undefined
-  readonly signal: AbortSignal
-  readonly isSilent: boolean
-}
-
-async function judged({ options, isOwn, other, line, signal, isSilent, ...judging }: Judging): Promise<VerifyRun> {
-  const { wanted, maxCalls } = judging
   const startedMs = performance.now()
-  const target = createTarget({ ...options, maxCalls, signal })
-  const total = wanted.length * (other?.kind === 'live' ? 2 : 1)
-  const progress = isSilent ? noProgress : createProgress(total, process.stderr)
+  const progress = reporter.progress(wanted.length * (other?.kind === 'live' ? 2 : 1))
   try {
+    const target = createTarget({ ...open.options, maxCalls, signal })
     const findings = await judgeAll({
       ...{ target, wanted, table: clauses },
       begun: ({ id }) => progress.at(id),
       ended: progress.step,
     })
-    const compared = other && (await against(target, other, { ...judging, line, progress, signal }))
+    const compared = other && (await against(target, other, { ...options, line, progress, signal }))
     requireReached(target, signal)
+    progress.end()
     const seconds = (performance.now() - startedMs) / 1000
-    const facts = { isOwn, findings, maxCalls, seconds, isStrict: line.flags.strict }
-    return { ...facts, url: target.url, calls: target.calls(), against: compared }
+    const facts = { isOwn: open.isOwn, findings, maxCalls, seconds, isStrict: line.flags.strict }
+    const run = { ...facts, url: target.url, calls: target.calls(), against: compared }
+    process.exitCode = signal.aborted ? EXIT_STOPPED : exitCodeOf(run)
+    await reporter.write(reportOf(run))
   } finally {
     progress.end()
+    await open.close()
   }
 }
 
