@@ -402,16 +402,25 @@ function howToLetIn({ kind, name }: ForeignSource): string {
     : `If that is a name of this machine, add ${shown} to the option cors.origins, or set the option host to it.`
 }
 
+const foreign = (stranger: ForeignSource, message: string) =>
+  refusal(403, stranger.kind === 'origin' ? 'foreign_origin' : 'foreign_host', message, { hint: howToLetIn(stranger) })
+
 export const foreignToLive = (stranger: ForeignSource) =>
-  new PlatformError(
-    403,
-    stranger.kind === 'origin' ? 'foreign_origin' : 'foreign_host',
+  foreign(
+    stranger,
     stranger.kind === 'origin'
       ? 'Pages of this origin may not use the live platform through this address.'
       : 'The live platform cannot be used through this address under this host name.',
-    [],
-    { hint: howToLetIn(stranger) },
   )
+
+/** Only for pages: an MCP server may be called under any host name. */
+export const foreignToTools = (stranger: ForeignSource) =>
+  foreign(stranger, 'Pages of this origin may not call MCP servers here.')
+
+export const foreignAdmin = (stranger: ForeignSource) => {
+  const where = stranger.kind === 'origin' ? 'from pages of this origin' : 'under this host name'
+  return foreign(stranger, `Admin keys are not accepted ${where}.`)
+}
 
 export const refusedByRule = unauthorized('refused_by_rule', 'The credential was refused, because a rule says so.')
 
@@ -421,20 +430,6 @@ export const insufficientScope = () =>
     'insufficient_scope',
     'The scope of the credential is not sufficient, because a rule says so.',
     ['www-authenticate', 'Bearer error="insufficient_scope", scope="mcp:tools"'],
-  )
-
-export const foreignToTools = (stranger: ForeignSource) =>
-  new PlatformError(403, 'foreign_origin', 'Pages of this origin may not call MCP servers here.', [], {
-    hint: howToLetIn(stranger),
-  })
-
-export const foreignAdmin = (stranger: ForeignSource) =>
-  new PlatformError(
-    403,
-    stranger.kind === 'origin' ? 'foreign_origin' : 'foreign_host',
-    `Admin keys are not accepted ${stranger.kind === 'origin' ? 'from pages of this origin' : 'under this host name'}.`,
-    [],
-    { hint: howToLetIn(stranger) },
   )
 
 export const noSuchApiKey = () => refusal(404, 'no_such_api_key', 'You have no such API key.')
