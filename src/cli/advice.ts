@@ -1,6 +1,5 @@
 /** Suggests in one sentence what to do about a request that was refused or has no recording. */
 import { nearest } from '../check/suggest.js'
-import { adviceOn } from '../core/errors.js'
 import { asksLive, type Mode } from '../core/exchange.js'
 import { AUTH, documentedPaths, isAuth } from '../core/paths.js'
 import type { LogLine } from './log-line.js'
@@ -19,10 +18,73 @@ export function adviceFor(line: LogLine): string | undefined {
   if (isLive && (status === 401 || status === 403)) return liveCredential
   if (isLive && status === 429) return 'This is a rate limit of the live platform. Try again after its Retry-After.'
   if (code === 'not_found') return unknownPath(path, mode)
-  const advice = code === null ? undefined : adviceOn(code)
+  const advice = code === null ? undefined : onCode.get(code)
   if (advice !== undefined) return typeof advice === 'string' ? advice : advice(path)
   return byStatus(status, path, line)
 }
+
+const sendOneAsPrinted = (path: string) =>
+  `Send the header "Authorization: Bearer KEY" with the ${path.startsWith('/api/') ? 'SUPABASE_ANON_KEY' : 'OPENAI_API_KEY'} that is printed at startup, or a token from standin token.`
+const sendKnownKey =
+  'Send the OPENAI_API_KEY printed at startup, or create a key with standin key create or on the dashboard.'
+const makeNewKey = 'Create a new key with standin key create or on the dashboard.'
+const signInAgain = 'Sign in again, or get a token with standin token.'
+const takeTokenFromHere = 'Use a token of this backend: sign in, or run standin token.'
+const perOption = (option: string) => `The option limits.${option} sets this limit; 0 means unlimited.`
+
+/** By the code of the error. It may depend on the requested path. Other messages are enough in themselves. */
+const onCode = new Map<string, string | ((path: string) => string)>([
+  ['missing_credential', sendOneAsPrinted],
+  ['empty_credential', sendOneAsPrinted],
+  ['wrong_scheme', sendOneAsPrinted],
+  ['malformed_credential', sendOneAsPrinted],
+  ['doubled_credential', sendOneAsPrinted],
+  ['barred_user', sendOneAsPrinted],
+  ['wrong_kind', sendOneAsPrinted],
+  ['unknown_api_key', sendKnownKey],
+  ['mistyped_api_key', sendKnownKey],
+  ['ownerless_api_key', makeNewKey],
+  ['revoked_api_key', makeNewKey],
+  ['expired_api_key', makeNewKey],
+  ['expired_token', `${signInAgain} A clock that was moved makes tokens expire, too.`],
+  ['ended_session', signInAgain],
+  ['refresh_token_not_found', signInAgain],
+  ['refresh_token_already_used', signInAgain],
+  ['refused_by_live', 'Sign in to the live auth backend again. Only its tokens are accepted here.'],
+  ['token_not_yet_valid', 'Check its nbf claim and the clock (GET /__standin/clock).'],
+  ['token_without_expiry', takeTokenFromHere],
+  ['mistyped_claim', takeTokenFromHere],
+  ['alg_not_allowed', takeTokenFromHere],
+  ['malformed_token', takeTokenFromHere],
+  ['unknown_role', takeTokenFromHere],
+  [
+    'wrong_signature',
+    'It was issued elsewhere, or with another auth.jwtSecret. Sign in here, or get a token with standin token.',
+  ],
+  [
+    'invalid_credentials',
+    'Use a configured user (the banner prints the development user), sign up, or set a password with the service key.',
+  ],
+  [
+    'email_not_confirmed',
+    'Follow the link in the outbox: GET /__standin/outbox; auth.mailerAutoconfirm does without it.',
+  ],
+  ['foreign_row', 'Rows of this resource belong to users. Sign in, or use an API key that has an owner.'],
+  [
+    'no_rule_matches',
+    'Add a matching rule to the reply files. standin replies try shows which rule would answer, and why.',
+  ],
+  ['no_recording', 'Record it once with standin record, or start with --on-miss emulate to get an emulated answer.'],
+  [
+    'not_in_document',
+    'The header Prefer chooses among the answers of the OpenAPI document; leave it out for the usual one.',
+  ],
+  ['no_fitting_value', 'Add an example to this answer in the OpenAPI document, or a rule for this path.'],
+  ['too_many_requests', perOption('requestsPerMinute')],
+  ['too_many_tokens', perOption('tokensPerMinute')],
+  ['request_too_large', perOption('tokensPerMinute')],
+  ['too_many_streams', perOption('concurrentStreams')],
+])
 
 /** Advice on an error that has no code of ours. */
 function byStatus(status: number, path: string, { mode, hint }: Pick<LogLine, 'mode' | 'hint'>): string | undefined {

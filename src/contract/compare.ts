@@ -83,17 +83,11 @@ function compareKinds({ kinds: recorded }: Shape, { kinds: live }: Shape, path: 
   const [gone, come] = [less(recorded, live), less(live, recorded)]
   if (gone.length === 0 && come.length === 0) return []
   const sentence = `recorded ${listed(recorded)}, live ${listed(live)}`
-  return [finding(severityOfKinds({ gone, come, recorded, live }), path, sentence)]
+  return [finding(severityOfKinds(recorded, live), path, sentence)]
 }
 
-interface Kinds {
-  readonly gone: readonly Kind[]
-  readonly come: readonly Kind[]
-  readonly recorded: readonly Kind[]
-  readonly live: readonly Kind[]
-}
-
-function severityOfKinds({ gone, come, recorded, live }: Kinds): Severity {
+function severityOfKinds(recorded: readonly Kind[], live: readonly Kind[]): Severity {
+  const [gone, come] = [less(recorded, live), less(live, recorded)]
   if (isOnlyNull(recorded)) return 'warning'
   // Of an object or array, everything inside is gone. A single value that may be null is something that most clients
   // can handle.

@@ -45,11 +45,10 @@ function compareTool(before: JsonObject, now: JsonObject, path: string): readonl
  * against its users.
  */
 function compareWords(before: JsonObject, now: JsonObject, path: string): readonly Finding[] {
-  if (before.description === now.description) return changedField(before, now, 'title', path)
-  return [
-    finding('critical', `${path}.description`, 'has changed; models follow it, so read it before you accept it'),
-    ...changedField(before, now, 'title', path),
-  ]
+  const title = changedField(before, now, 'title', path)
+  if (before.description === now.description) return title
+  const sentence = 'has changed; models follow it, so read it before you accept it'
+  return [finding('critical', `${path}.description`, sentence), ...title]
 }
 
 const changedField = (before: JsonObject, now: JsonObject, name: string, path: string): readonly Finding[] =>
@@ -74,17 +73,13 @@ function compareSchemas(before: unknown, now: unknown, place: Place): readonly F
     ...(isDeepStrictEqual(before.type, now.type) ? [] : [finding('critical', `${path}.type`, 'has changed')]),
     ...compareChoices(before.enum, now.enum, place),
     ...compareProperties(before, now, place),
-    ...compareItems(before.items, now.items, place),
+    ...compareSchemas(before.items, now.items, { ...place, path: `${path}[]` }),
     ...others.flatMap(name => changedField(before, now, name, path)),
   ]
 }
 
 const inWords = (before: unknown, now: unknown) =>
   before === undefined ? 'is new' : now === undefined ? 'is gone' : 'has changed'
-
-function compareItems(before: unknown, now: unknown, { path, isInput }: Place): readonly Finding[] {
-  return compareSchemas(before, now, { path: `${path}[]`, isInput })
-}
 
 /** A removed value breaks clients that send it; a new value breaks clients that must handle every value. */
 function compareChoices(before: unknown, now: unknown, { path, isInput }: Place): readonly Finding[] {

@@ -4,21 +4,6 @@ import type { Exchange } from '../core/exchange.js'
 import { createPauses, inSlices, onceLoaded, type Sliced } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
 
-export interface Violations {
-  /** Takes an exchange whose answer has been sent. */
-  take(exchange: Exchange, id: number): void
-  /** The counts so far in this process. */
-  counts(): ViolationCounts
-  /** The latest exchanges with violations, newest first. */
-  list(): readonly EndpointViolations[]
-  /** Headers for an answer that is about to be sent, as node's flat array. */
-  headers(): readonly string[]
-  onViolating(listener: (violating: EndpointViolations) => void): void
-  forget(): void
-  /** Resolves when everything that was taken has been checked. */
-  settle(): Promise<void>
-}
-
 /** At most this many are listed. */
 const MOST_LISTED = 1000
 /** At most this many wait to be checked, since answering requests comes first. */
@@ -33,8 +18,10 @@ const HEADER = 'x-standin-violations'
 const none: readonly string[] = []
 const noViolations: ViolationCounts = { documented: 0, decided: 0, unjudged: 0 }
 
+export type Violations = ReturnType<typeof createViolations>
+
 /** `redact` removes secrets, since field names and paths on the live platform may be anything. */
-export function createViolations(report: (error: unknown) => void, redact: () => Redact): Violations {
+export function createViolations(report: (error: unknown) => void, redact: () => Redact) {
   const listeners: ((violating: EndpointViolations) => void)[] = []
   let listed: EndpointViolations[] = []
   const counts = { ...noViolations }
@@ -50,24 +37,28 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
 
   const queue = createQueue(look, redact, report)
   return {
-    take(exchange, id) {
+    /** Takes an exchange whose answer has been sent. */
+    take(exchange: Exchange, id: number): void {
       const { mode } = exchange
       if (mode === undefined || mode === 'emulate') return
       if (!queue.add([exchange, String(id)])) counts.unjudged++
     },
-    counts: () => ({ ...counts }),
-    list: () => listed,
-    // Only of answers before this one: the head is sent before the body is known.
-    headers() {
+    /** The counts so far in this process. */
+    counts: (): ViolationCounts => ({ ...counts }),
+    /** The latest exchanges with violations, newest first. */
+    list: (): readonly EndpointViolations[] => listed,
+    /** Headers for an answer that is about to be sent, about the answers before it: the head is sent before the body is known. */
+    headers(): readonly string[] {
       const found = counts.documented + counts.decided
       return found > 0 ? [HEADER, String(found)] : none
     },
-    onViolating: listener => void listeners.push(listener),
-    forget() {
+    onViolating: (listener: (violating: EndpointViolations) => void) => void listeners.push(listener),
+    forget(): void {
       queue.clear()
       listed = []
       Object.assign(counts, noViolations)
     },
+    /** Resolves when everything that was taken has been checked. */
     settle: queue.settle,
   }
 }

@@ -1,34 +1,5 @@
 /** The clock by which things expire: the real time, until it is set, moved or frozen. */
 
-/** The state of a clock. */
-interface ClockState {
-  /** The time of the clock, as ISO 8601 text in UTC. */
-  readonly now: string
-  /** Whether it is stopped. */
-  readonly frozen: boolean
-  /** How far it is ahead of the real time; negative if it is behind. */
-  readonly offsetMs: number
-}
-
-/** A clock that tests can set. Times are milliseconds since 1970. */
-export interface Clock {
-  now(): number
-  /**
-   * Sets the clock. It continues to run from there, or stays there if it is frozen. Throws a RangeError for times
-   * outside of 1970 to 9000.
-   */
-  set(ms: number): void
-  /** Moves the clock forward, or backward if `ms` is negative. Throws as `set` does. */
-  advance(ms: number): void
-  /** Stops the clock. */
-  freeze(): void
-  /** Lets it run again from the time at which it stopped. */
-  run(): void
-  /** Returns to the real time, running. */
-  reset(): void
-  state(): ClockState
-}
-
 /** Years of four digits, since times are compared as text, with room for the longest ban. */
 const LATEST_MS = Date.UTC(9000, 0, 1)
 
@@ -39,7 +10,10 @@ function requireOnClock(ms: number): void {
   if (!isOnClock(ms)) throw new RangeError(`The clock shows moments from 1970 to 9000, and ${ms} ms is none.`)
 }
 
-export function createClock(real: () => number = Date.now): Clock {
+export type Clock = ReturnType<typeof createClock>
+
+/** A clock that tests can set. Times are milliseconds since 1970. */
+export function createClock(real: () => number = Date.now) {
   let offsetMs = 0
   let frozenAtMs: number | undefined
 
@@ -47,28 +21,37 @@ export function createClock(real: () => number = Date.now): Clock {
 
   return {
     now,
-    set(ms) {
+    /**
+     * Sets the clock. It continues to run from there, or stays there if it is frozen. Throws a RangeError for times
+     * outside of 1970 to 9000.
+     */
+    set(ms: number): void {
       requireOnClock(ms)
       if (frozenAtMs === undefined) offsetMs = ms - real()
       else frozenAtMs = ms
     },
-    advance(ms) {
+    /** Moves the clock forward, or backward if `ms` is negative. Throws as `set` does. */
+    advance(ms: number): void {
       requireOnClock(now() + ms)
       if (frozenAtMs === undefined) offsetMs += ms
       else frozenAtMs += ms
     },
-    freeze() {
+    /** Stops the clock. */
+    freeze(): void {
       frozenAtMs = now()
     },
-    run() {
+    /** Lets it run again from the time at which it stopped. */
+    run(): void {
       if (frozenAtMs === undefined) return
       offsetMs = frozenAtMs - real()
       frozenAtMs = undefined
     },
-    reset() {
+    /** Returns to the real time, running. */
+    reset(): void {
       offsetMs = 0
       frozenAtMs = undefined
     },
+    /** `offsetMs` is how far it is ahead of the real time; negative if it is behind. */
     state() {
       const realMs = real()
       const ms = frozenAtMs ?? realMs + offsetMs

@@ -1,6 +1,6 @@
 /**
- * All errors of requests, as a table: status, code, message, and advice for the log. Defined only here, except for the
- * auth backend's errors in supabase/errors.ts.
+ * All errors of requests: status, code and message. Defined only here, except for the auth backend's errors in
+ * supabase/errors.ts. cli/advice.ts has the log's advice on them.
  */
 import type { CredentialKind, TriedCredential } from './caller.js'
 
@@ -29,64 +29,29 @@ export class PlatformError extends Error {
   }
 }
 
-/** What to do about an error. May depend on the requested path. */
-export type Advice = string | ((path: string) => string)
-
-const advices = new Map<string, Advice>()
-
-/** The log's advice on errors with this code; `undefined` if the message is enough. */
-export const adviceOn = (code: string): Advice | undefined => advices.get(code)
-
-interface Row<Facts extends readonly unknown[]> {
-  /** Further response headers. */
-  readonly headers?: (...facts: Facts) => readonly string[]
-  /** Only for the log. */
-  readonly hint?: string
-  readonly advice?: Advice
-}
-
-/** Defines a row of the table. Returns a function that creates such an error from the facts in its message. */
-export function failure<Facts extends readonly unknown[] = []>(
-  status: number,
-  code: string,
-  sentence: string | ((...facts: Facts) => string),
-  { headers, hint, advice }: Row<Facts> = {},
-) {
-  if (advice !== undefined) advices.set(code, advice)
-  return (...facts: Facts) => {
-    const message = typeof sentence === 'string' ? sentence : sentence(...facts)
-    return new PlatformError(status, code, message, headers?.(...facts), hint === undefined ? {} : { hint })
-  }
-}
+/** An error without response headers of its own. */
+export const refusal = (status: number, code: string, message: string, more: PlatformError['more'] = {}) =>
+  new PlatformError(status, code, message, [], more)
 
 /** RFC 9110 §15.5.2 requires the challenge with a 401. */
 const challenge = ['www-authenticate', 'Bearer']
 
-/** Defines a row for a refused credential. Returns a function that takes the credential and a hint. */
-function unauthorized(code: string, message: string, { hint, advice }: Omit<Row<[]>, 'headers'> = {}) {
-  if (advice !== undefined) advices.set(code, advice)
-  return (tried?: TriedCredential, ownHint = hint) =>
-    new PlatformError(401, code, message, challenge, { ...(ownHint !== undefined && { hint: ownHint }), tried })
-}
-
-const sendOneAsPrinted = (path: string) =>
-  `Send the header "Authorization: Bearer KEY" with the ${path.startsWith('/api/') ? 'SUPABASE_ANON_KEY' : 'OPENAI_API_KEY'} that is printed at startup, or a token from standin token.`
-const makeNewKey = 'Create a new key with standin key create or on the dashboard.'
-/** Also used for errors of the auth backend. */
-export const signInAgain = 'Sign in again, or get a token with standin token.'
-const takeTokenFromHere = 'Use a token of this backend: sign in, or run standin token.'
+/** Returns a function that takes the refused credential, and a hint that replaces `usualHint`. */
+const unauthorized =
+  (code: string, message: string, usualHint?: string) =>
+  (tried?: TriedCredential, hint = usualHint) =>
+    new PlatformError(401, code, message, challenge, { ...(hint !== undefined && { hint }), tried })
 
 // Documented errors (platform-api.md, "Errors"): 404 with the path, and 401.
 
-export const notFound = failure(404, 'not_found', 'Not found.')
+export const notFound = () => refusal(404, 'not_found', 'Not found.')
 
 /** For a path that only rules answer, none of which matched. */
-export const notFoundByRule = (nearest: string) =>
-  new PlatformError(404, 'not_found', notFound().message, [], { hint: nearest })
+export const notFoundByRule = (nearest: string) => refusal(404, 'not_found', notFound().message, { hint: nearest })
 
 /** For a path that the live platform may know. The client gets the same message. The argument is the refused credential's error. */
 export const notFoundWithoutCredential = ({ message, more: { tried } }: PlatformError) =>
-  new PlatformError(404, 'not_found', notFound().message, [], {
+  refusal(404, 'not_found', notFound().message, {
     hint: `The request was not sent to the live platform: ${message}`,
     tried,
   })
@@ -94,31 +59,26 @@ export const notFoundWithoutCredential = ({ message, more: { tried } }: Platform
 export const missingCredential = unauthorized(
   'missing_credential',
   'No credential was sent. Add the header "Authorization: Bearer <credential>".',
-  { advice: sendOneAsPrinted },
 )
 
 export const emptyCredential = unauthorized(
   'empty_credential',
   'The Authorization header has no credential. Send "Bearer", a space and the key.',
-  { advice: sendOneAsPrinted },
 )
 
 export const wrongScheme = unauthorized(
   'wrong_scheme',
   'The Authorization header must use the Bearer scheme: "Bearer <credential>".',
-  { advice: sendOneAsPrinted },
 )
 
 export const malformedCredential = unauthorized(
   'malformed_credential',
   'The credential is malformed. Send "Bearer" and exactly one key or token.',
-  { advice: sendOneAsPrinted },
 )
 
 export const doubledCredential = unauthorized(
   'doubled_credential',
   'More than one credential was sent. Send exactly one Authorization header.',
-  { advice: sendOneAsPrinted },
 )
 
 const byAnother = 'made by a Standin with another state, such as that of another folder'
@@ -131,79 +91,57 @@ export const fromAnotherState = {
 } as const
 
 const keyNotKnown = 'The API key is not known.'
-const sendKnownKey =
-  'Send the OPENAI_API_KEY printed at startup, or create a key with standin key create or on the dashboard.'
 
-export const unknownApiKey = unauthorized('unknown_api_key', keyNotKnown, { advice: sendKnownKey })
+export const unknownApiKey = unauthorized('unknown_api_key', keyNotKnown)
 
 /** The client gets the same message as for an unknown key. The log says that the key was mistyped. */
-export const mistypedApiKey = unauthorized('mistyped_api_key', keyNotKnown, {
-  hint: 'Its checksum does not fit: part of it was lost or mistyped.',
-  advice: sendKnownKey,
-})
+export const mistypedApiKey = unauthorized(
+  'mistyped_api_key',
+  keyNotKnown,
+  'Its checksum does not fit: part of it was lost or mistyped.',
+)
 
-export const ownerlessApiKey = unauthorized('ownerless_api_key', 'The owner of this API key can no longer sign in.', {
-  advice: makeNewKey,
-})
+export const ownerlessApiKey = unauthorized('ownerless_api_key', 'The owner of this API key can no longer sign in.')
 
-export const revokedApiKey = unauthorized('revoked_api_key', 'The API key has been revoked.', { advice: makeNewKey })
+export const revokedApiKey = unauthorized('revoked_api_key', 'The API key has been revoked.')
 
-export const expiredApiKey = unauthorized('expired_api_key', 'The API key has expired.', { advice: makeNewKey })
+export const expiredApiKey = unauthorized('expired_api_key', 'The API key has expired.')
 
-export const expiredToken = unauthorized('expired_token', 'The token has expired. Sign in again for a fresh one.', {
-  advice: `${signInAgain} A clock that was moved makes tokens expire, too.`,
-})
+export const expiredToken = unauthorized('expired_token', 'The token has expired. Sign in again for a fresh one.')
 
 /** If the state has no such user any more, there is another hint. */
 export const endedSession = unauthorized(
   'ended_session',
   'The session of this token has ended. Sign in again for a fresh one.',
-  { hint: fromAnotherState.session, advice: signInAgain },
+  fromAnotherState.session,
 )
 
 /** The hint contains the answer of the live backend. */
-export const refusedByLive = unauthorized('refused_by_live', 'The live auth backend refuses the token.', {
-  advice: 'Sign in to the live auth backend again. Only its tokens are accepted here.',
-})
+export const refusedByLive = unauthorized('refused_by_live', 'The live auth backend refuses the token.')
 
-export const barredUser = unauthorized('barred_user', 'The user of this token can no longer sign in.', {
-  advice: sendOneAsPrinted,
-})
+export const barredUser = unauthorized('barred_user', 'The user of this token can no longer sign in.')
 
-export const tokenNotYetValid = unauthorized('token_not_yet_valid', 'The token is not valid yet.', {
-  advice: 'Check its nbf claim and the clock (GET /__standin/clock).',
-})
+export const tokenNotYetValid = unauthorized('token_not_yet_valid', 'The token is not valid yet.')
 
-export const tokenWithoutExpiry = unauthorized('token_without_expiry', 'The token has no readable expiry time (exp).', {
-  advice: takeTokenFromHere,
-})
+export const tokenWithoutExpiry = unauthorized('token_without_expiry', 'The token has no readable expiry time (exp).')
 
-export const mistypedClaim = unauthorized('mistyped_claim', 'A claim of the token has the wrong type.', {
-  advice: takeTokenFromHere,
-})
+export const mistypedClaim = unauthorized('mistyped_claim', 'A claim of the token has the wrong type.')
 
 export const unsignedToken = unauthorized(
   'alg_not_allowed',
   'The token is not signed with an algorithm that is accepted here.',
-  { advice: takeTokenFromHere },
 )
 
 export const wronglySignedToken = unauthorized(
   'wrong_signature',
   "The token was not signed by this platform's auth backend.",
-  {
-    advice: 'It was issued elsewhere, or with another auth.jwtSecret. Sign in here, or get a token with standin token.',
-  },
 )
 
-export const malformedToken = unauthorized('malformed_token', 'The token is not a readable JWT.', {
-  advice: takeTokenFromHere,
-})
+export const malformedToken = unauthorized('malformed_token', 'The token is not a readable JWT.')
 
 export const roleUnknown = unauthorized(
   'unknown_role',
   'The token has no role that grants access here. Sign in to get a user token.',
-  { advice: takeTokenFromHere },
 )
 
 const nameOfKind: Record<CredentialKind, string> = {
@@ -213,73 +151,62 @@ const nameOfKind: Record<CredentialKind, string> = {
   apiKey: 'an API key',
 }
 
-export const wrongKind = failure(
-  401,
-  'wrong_kind',
-  (kind: CredentialKind, accepted: readonly CredentialKind[], endpoint: string) =>
+export const wrongKind = (kind: CredentialKind, accepted: readonly CredentialKind[], endpoint: string) =>
+  new PlatformError(
+    401,
+    'wrong_kind',
     `${capitalized(nameOfKind[kind])} does not open ${endpoint}. It takes ${alternatives(accepted.map(k => nameOfKind[k]))}.`,
-  { headers: () => challenge, advice: sendOneAsPrinted },
-)
+    challenge,
+  )
 
 /** For a row that a resource does not have, or that belongs to another user. */
-export const noSuchRow = failure(404, 'not_found', (id: string) => `There is no ${JSON.stringify(shortened(id))} here.`)
+export const noSuchRow = (id: string) => refusal(404, 'not_found', `There is no ${JSON.stringify(shortened(id))} here.`)
 
 /** What a client sent, as long as a sentence can quote it. */
 export const shortened = (text: string) => (text.length > 100 ? `${text.slice(0, 100)}…` : text)
 
+/** The beginning of what a client sent, in quotes. */
+const quoted = (text: string, most = 100) => JSON.stringify(text.slice(0, most))
+
 // Not documented. Our choice (design §2): the usual status, and always `{ error }`.
 
-export const methodNotAllowed = failure(
-  405,
-  'method_not_allowed',
-  (method: string, allowed: readonly string[]) => `${method} is not allowed here. Use ${alternatives(allowed)}.`,
-  { headers: (_method, allowed) => ['allow', allowed.join(', ')] },
-)
+export const methodNotAllowed = (method: string, allowed: readonly string[]) =>
+  new PlatformError(405, 'method_not_allowed', `${method} is not allowed here. Use ${alternatives(allowed)}.`, [
+    'allow',
+    allowed.join(', '),
+  ])
 
-export const bodyTooLarge = failure(
-  413,
-  'body_too_large',
-  (limitBytes: number) => `The request body is larger than ${limitBytes} bytes.`,
-)
+export const bodyTooLarge = (limitBytes: number) =>
+  refusal(413, 'body_too_large', `The request body is larger than ${limitBytes} bytes.`)
 
-export const notJsonContent = failure(
-  415,
-  'unsupported_media_type',
-  (contentType: string) =>
-    `The Content-Type is ${JSON.stringify(contentType.slice(0, 100))}. Send the header "Content-Type: application/json".`,
-)
+export const notJsonContent = (contentType: string) =>
+  refusal(
+    415,
+    'unsupported_media_type',
+    `The Content-Type is ${quoted(contentType)}. Send the header "Content-Type: application/json".`,
+  )
 
 /** For a body of a type that an OpenAPI document does not describe. */
-export const bodyNotDescribed = failure(
-  415,
-  'unsupported_media_type',
-  (contentType: string, types: readonly string[]) =>
-    `The Content-Type is ${JSON.stringify(contentType.slice(0, 100))}. Send ${alternatives(types)}.`,
-)
+export const bodyNotDescribed = (contentType: string, types: readonly string[]) =>
+  refusal(415, 'unsupported_media_type', `The Content-Type is ${quoted(contentType)}. Send ${alternatives(types)}.`)
 
-export const encodedContent = failure(
-  415,
-  'unsupported_encoding',
-  (encoding: string) =>
-    `The request body must not be encoded; its Content-Encoding is ${JSON.stringify(encoding.slice(0, 100))}.`,
-  { headers: () => ['accept-encoding', 'identity'] },
-)
+export const encodedContent = (encoding: string) =>
+  new PlatformError(
+    415,
+    'unsupported_encoding',
+    `The request body must not be encoded; its Content-Encoding is ${quoted(encoding)}.`,
+    ['accept-encoding', 'identity'],
+  )
 
-export const emptyBody = failure(400, 'invalid_json', 'The request body is empty. It must be a JSON object.')
+export const emptyBody = () => refusal(400, 'invalid_json', 'The request body is empty. It must be a JSON object.')
 
-export const notJson = failure(400, 'invalid_json', (why: string) => `The request body is not valid JSON: ${why}.`)
+export const notJson = (why: string) => refusal(400, 'invalid_json', `The request body is not valid JSON: ${why}.`)
 
-export const tooDeep = failure(
-  400,
-  'invalid_json',
-  (most: number) => `The request body has more than ${most} levels of objects and arrays.`,
-)
+export const tooDeep = (most: number) =>
+  refusal(400, 'invalid_json', `The request body has more than ${most} levels of objects and arrays.`)
 
-export const tooManyValues = failure(
-  400,
-  'invalid_json',
-  (most: number) => `The request body has more than ${most} texts, values and brackets.`,
-)
+export const tooManyValues = (most: number) =>
+  refusal(400, 'invalid_json', `The request body has more than ${most} texts, values and brackets.`)
 
 const megabytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MB`
 
@@ -293,125 +220,86 @@ export const answerTakesTooLong = (why: string) =>
 
 export const rulesTakeTooLong = (why: string) => invalidRequest(`The rules cannot be read. ${why} Send fewer at once.`)
 
-export const invalidRequest = failure(400, 'invalid_request', (sentence: string) => sentence)
+export const invalidRequest = (sentence: string) => refusal(400, 'invalid_request', sentence)
 
-export const rowExists = failure(
-  409,
-  'row_exists',
-  (id: string) => `There is a row with the id ${JSON.stringify(shortened(id))} already. Choose another id.`,
-)
+export const rowExists = (id: string) =>
+  refusal(409, 'row_exists', `There is a row with the id ${JSON.stringify(shortened(id))} already. Choose another id.`)
 
-export const rowChanged = failure(
-  412,
-  'row_changed',
-  'The row has changed since: its ETag is not the one in If-Match. Read it again.',
-)
+export const rowChanged = () =>
+  refusal(412, 'row_changed', 'The row has changed since: its ETag is not the one in If-Match. Read it again.')
 
-export const foreignRow = failure(403, 'foreign_row', (sentence: string) => sentence, {
-  advice: 'Rows of this resource belong to users. Sign in, or use an API key that has an owner.',
-})
+export const foreignRow = (sentence: string) => refusal(403, 'foreign_row', sentence)
 
 /** Has OpenAI's message, for `requests: strict`. */
 export const refusedAsByOpenai = ({ code, message }: { readonly code: string; readonly message: string }) =>
-  new PlatformError(400, code, message, [], {
+  refusal(400, code, message, {
     hint: 'OpenAI refuses this request, and the option requests is strict. With warn, it is answered and reported here.',
   })
 
 /** A 424, because clients do not retry it: a retry would give the same result. */
-export const noRuleMatches = failure(
-  424,
-  'no_rule_matches',
-  (nearest: string) => `No rule matches this request, and strict is on. ${nearest}`,
-  {
-    advice: 'Add a matching rule to the reply files. standin replies try shows which rule would answer, and why.',
-  },
-)
+export const noRuleMatches = (nearest: string) =>
+  refusal(424, 'no_rule_matches', `No rule matches this request, and strict is on. ${nearest}`)
 
 /** For an app that uses the platform as a handler and has already read the body. */
-export const bodyIsGone = failure(
-  500,
-  'body_is_gone',
-  'The body was read before the request came to platform.handler. Mount it before the middleware that reads bodies.',
-)
+export const bodyIsGone = () =>
+  refusal(
+    500,
+    'body_is_gone',
+    'The body was read before the request came to platform.handler. Mount it before the middleware that reads bodies.',
+  )
 
 /** A mounted platform cannot know who else can reach the server that it is mounted in. */
-export const loopbackOnly = failure(
-  403,
-  'loopback_only',
-  'The control API of a mounted platform answers on loopback addresses only, such as 127.0.0.1.',
-)
+export const loopbackOnly = () =>
+  refusal(
+    403,
+    'loopback_only',
+    'The control API of a mounted platform answers on loopback addresses only, such as 127.0.0.1.',
+  )
 
-export const noFileDescriptors = failure(
-  503,
-  'no_file_descriptors',
-  'Standin cannot open another file. Try again later.',
-  { hint: 'Too many files and connections are open. Close some connections, or allow more with "ulimit -n".' },
-)
+export const noFileDescriptors = () =>
+  refusal(503, 'no_file_descriptors', 'Standin cannot open another file. Try again later.', {
+    hint: 'Too many files and connections are open. Close some connections, or allow more with "ulimit -n".',
+  })
 
 /** With these codes, the system refuses to open another file or connection. */
 export const hasNoDescriptor = (code: string | undefined) => code === 'EMFILE' || code === 'ENFILE'
 
 /** For handlers that outlive their platform. */
-export const hasStopped = failure(503, 'has_stopped', 'The platform has been stopped.')
+export const hasStopped = () => refusal(503, 'has_stopped', 'The platform has been stopped.')
 
 /** Also a 424. `title` is the request in words; `why` is a sentence that names the most similar recording, if there is any. */
-export const noRecording = failure(
-  424,
-  'no_recording',
-  (title: string, why: string) => `No recording matches ${title}. ${why}`,
-  { advice: 'Record it once with standin record, or start with --on-miss emulate to get an emulated answer.' },
-)
+export const noRecording = (title: string, why: string) =>
+  refusal(424, 'no_recording', `No recording matches ${title}. ${why}`)
 
 /** `why` is the reason why no value can be generated for the schema in `field`. */
-export const unfitSchema = failure(
-  400,
-  'unfit_schema',
-  (field: string, why: string) => `${field} cannot be answered: ${why}.`,
-)
+export const unfitSchema = (field: string, why: string) =>
+  refusal(400, 'unfit_schema', `${field} cannot be answered: ${why}.`)
 
 // Answers from OpenAPI documents.
 
 /** For a request whose `Prefer` header asks for something that its operation does not have. */
-export const notInDocument = failure(
-  404,
-  'not_in_document',
-  (what: string, operation: string, known: readonly string[]) =>
+export const notInDocument = (what: string, operation: string, known: readonly string[]) =>
+  refusal(
+    404,
+    'not_in_document',
     `${operation} does not have ${what}. ${known.length === 0 ? 'It has none.' : `It has ${listOf(known)}.`}`,
-  { advice: 'The header Prefer chooses among the answers of the OpenAPI document; leave it out for the usual one.' },
-)
+  )
 
-export const notAcceptable = failure(
-  406,
-  'not_acceptable',
-  (operation: string, types: readonly string[]) =>
-    `${operation} answers with ${alternatives(types)}. Accept one of them.`,
-)
+export const notAcceptable = (operation: string, types: readonly string[]) =>
+  refusal(406, 'not_acceptable', `${operation} answers with ${alternatives(types)}. Accept one of them.`)
 
-export const noFittingValue = failure(
-  500,
-  'no_fitting_value',
-  (operation: string, why: string) => `${operation} cannot be answered: ${why}.`,
-  { advice: 'Add an example to this answer in the OpenAPI document, or a rule for this path.' },
-)
+export const noFittingValue = (operation: string, why: string) =>
+  refusal(500, 'no_fitting_value', `${operation} cannot be answered: ${why}.`)
 
 // Limits of one credential. The headers say when to try again.
 
-const overLimit = <Facts extends readonly unknown[]>(
-  code: string,
-  option: string,
-  sentence: (...facts: Facts) => string,
-) =>
-  failure(429, code, (_headers: readonly string[], ...facts: Facts) => sentence(...facts), {
-    headers: (headers, ..._facts) => headers,
-    advice: `The option limits.${option} sets this limit; 0 means unlimited.`,
-  })
-
-export const tooManyRequests = overLimit(
-  'too_many_requests',
-  'requestsPerMinute',
-  (limit: number, wait: string) =>
+export const tooManyRequests = (headers: readonly string[], limit: number, wait: string) =>
+  new PlatformError(
+    429,
+    'too_many_requests',
     `Rate limit reached for requests: ${limit} per minute, and all are used. Try again in ${wait}.`,
-)
+    headers,
+  )
 
 interface TokenCounts {
   readonly limit: number
@@ -419,85 +307,84 @@ interface TokenCounts {
   readonly requested: number
 }
 
-export const tooManyTokens = overLimit(
-  'too_many_tokens',
-  'tokensPerMinute',
-  ({ limit, used, requested }: TokenCounts, wait: string) =>
+export const tooManyTokens = (headers: readonly string[], { limit, used, requested }: TokenCounts, wait: string) =>
+  new PlatformError(
+    429,
+    'too_many_tokens',
     `Rate limit reached for tokens: ${limit} per minute, ${used} used, ${requested} requested. Try again in ${wait}.`,
-)
+    headers,
+  )
 
-export const requestTooLarge = overLimit(
-  'request_too_large',
-  'tokensPerMinute',
-  (limit: number, requested: number) =>
+export const requestTooLarge = (headers: readonly string[], limit: number, requested: number) =>
+  new PlatformError(
+    429,
+    'request_too_large',
     `Request too large: the limit is ${limit} tokens per minute, and the prompt alone has ${requested}. Make it shorter; waiting does not help.`,
-)
+    headers,
+  )
 
-export const tooManyStreams = overLimit(
-  'too_many_streams',
-  'concurrentStreams',
-  (limit: number) =>
+export const tooManyStreams = (headers: readonly string[], limit: number) =>
+  new PlatformError(
+    429,
+    'too_many_streams',
     `Rate limit reached for streams: ${limit} at the same time, and all are open. Wait until one has ended.`,
-)
+    headers,
+  )
 
-export const promptTooLong = failure(
-  400,
-  'prompt_too_long',
-  (limit: number, tokens: number) =>
+export const promptTooLong = (limit: number, tokens: number) =>
+  refusal(
+    400,
+    'prompt_too_long',
     `This model's maximum prompt is ${limit} tokens; yours has ${tokens}. Make it shorter.`,
-)
+  )
 
-export const notOneHost = failure(400, 'not_one_host', 'An HTTP/1.1 request needs exactly one Host header.')
+export const notOneHost = () => refusal(400, 'not_one_host', 'An HTTP/1.1 request needs exactly one Host header.')
 
-export const unmetExpectation = failure(417, 'unmet_expectation', 'The only supported expectation is 100-continue.')
+export const unmetExpectation = () =>
+  refusal(417, 'unmet_expectation', 'The only supported expectation is 100-continue.')
 
-export const unreadableRequest = failure(400, 'unreadable_request', 'The request is not valid HTTP.')
+export const unreadableRequest = () => refusal(400, 'unreadable_request', 'The request is not valid HTTP.')
 
-export const headersTooLarge = failure(431, 'headers_too_large', 'The request headers are too large.')
+export const headersTooLarge = () => refusal(431, 'headers_too_large', 'The request headers are too large.')
 
-export const requestTooSlow = failure(408, 'request_too_slow', 'The request took too long to arrive.')
+export const requestTooSlow = () => refusal(408, 'request_too_slow', 'The request took too long to arrive.')
 
 /** For a word such as `standin:slwo` in a prompt. `near` is a sentence that suggests the intended word. */
-export const unknownMagic = failure(
-  400,
-  'unknown_magic',
-  (written: string, near: string, words: readonly string[]) =>
-    `The prompt says ${JSON.stringify(written.slice(0, 100))}, which is not a magic word.${near} After "standin:" use ${alternatives(words)}.`,
-)
+export const unknownMagic = (written: string, near: string, words: readonly string[]) =>
+  refusal(
+    400,
+    'unknown_magic',
+    `The prompt says ${quoted(written)}, which is not a magic word.${near} After "standin:" use ${alternatives(words)}.`,
+  )
 
-export const noToolOffered = failure(
-  400,
-  'no_tool_offered',
-  (written: string) => `The prompt says "${written}", but the request offers no tool to call.`,
-)
+export const noToolOffered = (written: string) =>
+  refusal(400, 'no_tool_offered', `The prompt says "${written}", but the request offers no tool to call.`)
 
-export const toolNotOffered = failure(
-  400,
-  'tool_not_offered',
-  (name: string, near: string, offered: readonly string[]) =>
-    `The prompt asks for the tool ${JSON.stringify(name.slice(0, 100))}, which the request does not offer.${near} It offers ${alternatives(offered)}.`,
-)
+export const toolNotOffered = (name: string, near: string, offered: readonly string[]) =>
+  refusal(
+    400,
+    'tool_not_offered',
+    `The prompt asks for the tool ${quoted(name)}, which the request does not offer.${near} It offers ${alternatives(offered)}.`,
+  )
 
-export const templateFailed = failure(
-  500,
-  'template_failed',
-  (rule: string, sentence: string) => `A template of ${rule} failed. ${sentence}`,
-)
+export const templateFailed = (rule: string, sentence: string) =>
+  refusal(500, 'template_failed', `A template of ${rule} failed. ${sentence}`)
 
-export const expressionTakesTooLong = failure(
-  500,
-  'expression_failed',
-  (expression: RegExp) =>
+export const expressionTakesTooLong = (expression: RegExp) =>
+  refusal(
+    500,
+    'expression_failed',
     `The expression ${String(expression).slice(0, 200)} of a rule takes too long for this request. Avoid repetitions that are nested or follow one another.`,
-)
+  )
 
-export const foreignHost = failure(
-  403,
-  'foreign_host',
-  'This address must be called by its own name, such as 127.0.0.1. Under any other name, the control API only answers requests with the control token, and no pages.',
-)
+export const foreignHost = () =>
+  refusal(
+    403,
+    'foreign_host',
+    'This address must be called by its own name, such as 127.0.0.1. Under any other name, the control API only answers requests with the control token, and no pages.',
+  )
 
-export const foreignOrigin = failure(403, 'foreign_origin', 'Pages of another origin may not read this.')
+export const foreignOrigin = () => refusal(403, 'foreign_origin', 'Pages of another origin may not read this.')
 
 /** Why a request counts as foreign: the page's origin, or the host name that it used. */
 export interface ForeignSource {
@@ -515,53 +402,43 @@ function howToLetIn({ kind, name }: ForeignSource): string {
     : `If that is a name of this machine, add ${shown} to the option cors.origins, or set the option host to it.`
 }
 
+const foreign = (stranger: ForeignSource, message: string) =>
+  refusal(403, stranger.kind === 'origin' ? 'foreign_origin' : 'foreign_host', message, { hint: howToLetIn(stranger) })
+
 export const foreignToLive = (stranger: ForeignSource) =>
-  new PlatformError(
-    403,
-    stranger.kind === 'origin' ? 'foreign_origin' : 'foreign_host',
+  foreign(
+    stranger,
     stranger.kind === 'origin'
       ? 'Pages of this origin may not use the live platform through this address.'
       : 'The live platform cannot be used through this address under this host name.',
-    [],
-    { hint: howToLetIn(stranger) },
   )
+
+/** Only for pages: an MCP server may be called under any host name. */
+export const foreignToTools = (stranger: ForeignSource) =>
+  foreign(stranger, 'Pages of this origin may not call MCP servers here.')
+
+export const foreignAdmin = (stranger: ForeignSource) => {
+  const where = stranger.kind === 'origin' ? 'from pages of this origin' : 'under this host name'
+  return foreign(stranger, `Admin keys are not accepted ${where}.`)
+}
 
 export const refusedByRule = unauthorized('refused_by_rule', 'The credential was refused, because a rule says so.')
 
-export const insufficientScope = failure(
-  403,
-  'insufficient_scope',
-  'The scope of the credential is not sufficient, because a rule says so.',
-  { headers: () => ['www-authenticate', 'Bearer error="insufficient_scope", scope="mcp:tools"'] },
-)
-
-export const foreignToTools = (stranger: ForeignSource) =>
-  new PlatformError(403, 'foreign_origin', 'Pages of this origin may not call MCP servers here.', [], {
-    hint: howToLetIn(stranger),
-  })
-
-export const foreignAdmin = (stranger: ForeignSource) =>
+export const insufficientScope = () =>
   new PlatformError(
     403,
-    stranger.kind === 'origin' ? 'foreign_origin' : 'foreign_host',
-    `Admin keys are not accepted ${stranger.kind === 'origin' ? 'from pages of this origin' : 'under this host name'}.`,
-    [],
-    { hint: howToLetIn(stranger) },
+    'insufficient_scope',
+    'The scope of the credential is not sufficient, because a rule says so.',
+    ['www-authenticate', 'Bearer error="insufficient_scope", scope="mcp:tools"'],
   )
 
-export const noSuchApiKey = failure(404, 'no_such_api_key', 'You have no such API key.')
+export const noSuchApiKey = () => refusal(404, 'no_such_api_key', 'You have no such API key.')
 
-export const alreadyRevokedApiKey = failure(
-  409,
-  'already_revoked',
-  'The API key has already been revoked or rolled. Create a new one.',
-)
+export const alreadyRevokedApiKey = () =>
+  refusal(409, 'already_revoked', 'The API key has already been revoked or rolled. Create a new one.')
 
-export const usersAreLive = failure(
-  409,
-  'users_are_live',
-  'auth.mode is proxy: users and their tokens are those of the live backend.',
-)
+export const usersAreLive = () =>
+  refusal(409, 'users_are_live', 'auth.mode is proxy: users and their tokens are those of the live backend.')
 
 // The control API at an address that other machines can reach.
 
@@ -578,165 +455,121 @@ export const unknownControlToken = unauthorized(
   `This is neither the control token nor the service key. ${howToControl}`,
 )
 
-export const notForControl = failure(
-  403,
-  'not_for_control',
-  `This credential does not give access to the control API. ${howToControl}`,
-)
+export const notForControl = () =>
+  refusal(403, 'not_for_control', `This credential does not give access to the control API. ${howToControl}`)
 
-export const publicServiceKey = failure(
-  403,
-  'public_service_key',
-  `The service key is not accepted here: it is signed with the public default of auth.jwtSecret, so anyone can create it. ${howToControl}`,
-)
+export const publicServiceKey = () =>
+  refusal(
+    403,
+    'public_service_key',
+    `The service key is not accepted here: it is signed with the public default of auth.jwtSecret, so anyone can create it. ${howToControl}`,
+  )
 
-export const noSuchExchange = failure(
-  404,
-  'no_such_exchange',
-  /** `lastId` is the latest id so far, if known. */
-  (id: string, lastId?: string) =>
+export const noSuchExchange = (id: string, lastId?: string) =>
+  refusal(
+    404,
+    'no_such_exchange',
     Number(id) > 0 && Number(id) <= Number(lastId ?? 0)
       ? `Exchange ${id} is no longer kept. It was cleared, or is not among the latest ones: the journal keeps only those, and under heavy load only some (options journal.maxEntries and journal.maxBytes).`
-      : `There is no exchange ${JSON.stringify(id.slice(0, 40))} in the journal. Ids start over when Standin restarts.`,
-)
+      : `There is no exchange ${quoted(id, 40)} in the journal. Ids start over when Standin restarts.`,
+  )
 
-export const notRepeatable = failure(
-  409,
-  'not_repeatable',
-  'This request cannot be sent again: the journal has only the beginning of its body, or none of it.',
-)
+export const notRepeatable = () =>
+  refusal(
+    409,
+    'not_repeatable',
+    'This request cannot be sent again: the journal has only the beginning of its body, or none of it.',
+  )
 
-export const noSuchSession = failure(
-  404,
-  'no_such_session',
-  (id: string) => `There is no session ${JSON.stringify(id.slice(0, 60))}, or it has ended.`,
-)
+export const noSuchSession = (id: string) =>
+  refusal(404, 'no_such_session', `There is no session ${quoted(id, 60)}, or it has ended.`)
 
-export const noSuchUser = failure(
-  404,
-  'no_such_user',
-  (id: string) => `There is no user with the id ${JSON.stringify(id.slice(0, 60))}.`,
-)
+export const noSuchUser = (id: string) =>
+  refusal(404, 'no_such_user', `There is no user with the id ${quoted(id, 60)}.`)
 
-export const noSuchRecording = failure(
-  404,
-  'no_such_recording',
-  (file: string) => `There is no recording ${JSON.stringify(file.slice(0, 200))}.`,
-)
+export const noSuchRecording = (file: string) =>
+  refusal(404, 'no_such_recording', `There is no recording ${quoted(file, 200)}.`)
 
-export const recordingsUnreadable = failure(409, 'recordings_unreadable', (sentence: string) => sentence)
+export const recordingsUnreadable = (sentence: string) => refusal(409, 'recordings_unreadable', sentence)
 
 /** `why` continues the sentence. */
-export const cannotBeRecorded = failure(
-  409,
-  'cannot_be_recorded',
-  (why: string) => `No recording can be created from this exchange, because ${why}.`,
-)
+export const cannotBeRecorded = (why: string) =>
+  refusal(409, 'cannot_be_recorded', `No recording can be created from this exchange, because ${why}.`)
 
-export const alreadyRecorded = failure(
-  409,
-  'already_recorded',
-  (file: string, count: number) =>
+export const alreadyRecorded = (file: string, count: number) =>
+  refusal(
+    409,
+    'already_recorded',
     `This request is already recorded, in ${file}${count > 1 ? ` and ${count - 1} more` : ''}. Say whether to replace it or to append to it.`,
-)
+  )
 
-export const notWritten = failure(
-  409,
-  'not_written',
-  (place: string, code: string) => `Cannot write to ${place} (${code}).`,
-)
+export const notWritten = (place: string, code: string) =>
+  refusal(409, 'not_written', `Cannot write to ${place} (${code}).`)
 
-export const modeNotPossible = failure(409, 'mode_not_possible', (sentences: readonly string[]) => sentences.join(' '))
+export const modeNotPossible = (sentences: readonly string[]) => refusal(409, 'mode_not_possible', sentences.join(' '))
 
-export const noSuchResource = failure(
-  404,
-  'no_such_resource',
-  (path: string, nearest: string) => `There is no resource ${JSON.stringify(shortened(path))}.${nearest}`,
-)
+export const noSuchResource = (path: string, nearest: string) =>
+  refusal(404, 'no_such_resource', `There is no resource ${JSON.stringify(shortened(path))}.${nearest}`)
 
-export const noSuchMcpItem = failure(
-  404,
-  'no_such_mcp_item',
-  (what: string, name: string, nearest: string) => `There is no ${what} ${JSON.stringify(shortened(name))}.${nearest}`,
-)
+export const noSuchMcpItem = (what: string, name: string, nearest: string) =>
+  refusal(404, 'no_such_mcp_item', `There is no ${what} ${JSON.stringify(shortened(name))}.${nearest}`)
 
-export const noSuchRuleFile = failure(
-  404,
-  'no_such_rule_file',
-  (name: string) => `The configuration reads no rules from ${JSON.stringify(name.slice(0, 200))}.`,
-)
+export const noSuchRuleFile = (name: string) =>
+  refusal(404, 'no_such_rule_file', `The configuration reads no rules from ${quoted(name, 200)}.`)
 
-export const noSuchRule = failure(
-  404,
-  'no_such_rule',
-  (id: string) => `There is no rule with the id ${JSON.stringify(id.slice(0, 200))}.`,
-)
+export const noSuchRule = (id: string) =>
+  refusal(404, 'no_such_rule', `There is no rule with the id ${quoted(id, 200)}.`)
 
-export const ruleFileChanged = failure(
-  409,
-  'rule_file_changed',
-  (file: string) =>
+export const ruleFileChanged = (file: string) =>
+  refusal(
+    409,
+    'rule_file_changed',
     `${file} was changed in the meantime, so nothing was written. Look at the rule again, then repeat it.`,
-)
+  )
 
-export const tooManyFaults = failure(
-  409,
-  'too_many_faults',
-  (most: number) => `No more than ${most} faults can wait. Remove some: DELETE /__standin/faults.`,
-)
+export const tooManyFaults = (most: number) =>
+  refusal(409, 'too_many_faults', `No more than ${most} faults can wait. Remove some: DELETE /__standin/faults.`)
 
-export const tooManyRules = failure(
-  409,
-  'too_many_rules',
-  (most: number) =>
+export const tooManyRules = (most: number) =>
+  refusal(
+    409,
+    'too_many_rules',
     `No more than ${most} rules can be added while Standin runs. Remove some: DELETE /__standin/replies.`,
-)
+  )
 
-export const noSuchFault = failure(
-  404,
-  'no_such_fault',
-  (id: string) => `No fault with the id ${JSON.stringify(id.slice(0, 40))} waits for a request.`,
-)
+export const noSuchFault = (id: string) =>
+  refusal(404, 'no_such_fault', `No fault with the id ${quoted(id, 40)} waits for a request.`)
 /** `why` continues the sentence. */
-export const notForARule = failure(
-  409,
-  'not_for_a_rule',
-  (why: string) => `No rule can be created from this exchange, because ${why}.`,
-)
+export const notForARule = (why: string) =>
+  refusal(409, 'not_for_a_rule', `No rule can be created from this exchange, because ${why}.`)
 
 /** `why` is a sentence. */
-export const ruleNotKept = failure(409, 'rule_not_kept', (why: string) => `The rule was not saved. ${why}`)
+export const ruleNotKept = (why: string) => refusal(409, 'rule_not_kept', `The rule was not saved. ${why}`)
 
-export const pageNotBuilt = failure(503, 'page_not_built', 'The dashboard is not built yet. Run "npm run build" once.')
+export const pageNotBuilt = () =>
+  refusal(503, 'page_not_built', 'The dashboard is not built yet. Run "npm run build" once.')
 
 /** For auth.mode proxy. The live backend has its own admins. */
-export const adminStaysHere = failure(
-  403,
-  'admin_stays_here',
-  'The live auth backend does not accept the service key or secret key of this stand-in. Send the live one.',
-)
+export const adminStaysHere = () =>
+  refusal(
+    403,
+    'admin_stays_here',
+    'The live auth backend does not accept the service key or secret key of this stand-in. Send the live one.',
+  )
 
-export const upstreamUnreachable = failure(
-  502,
-  'upstream_unreachable',
-  (why: string) => `The live platform could not be reached (${why}).`,
-)
+export const upstreamUnreachable = (why: string) =>
+  refusal(502, 'upstream_unreachable', `The live platform could not be reached (${why}).`)
 
-export const upstreamUntrusted = failure(502, 'upstream_untrusted', (why: string) => upstreamUnreachable(why).message, {
-  hint: 'Its certificate is not signed by a known authority. To accept it, set the option upstream.insecure.',
-})
+export const upstreamUntrusted = (why: string) =>
+  refusal(502, 'upstream_untrusted', upstreamUnreachable(why).message, {
+    hint: 'Its certificate is not signed by a known authority. To accept it, set the option upstream.insecure.',
+  })
 
-export const upstreamUnreadable = failure(
-  502,
-  'upstream_unreadable',
-  (why: string) => `The live platform answered with something that is not valid HTTP (${why}).`,
-)
+export const upstreamUnreadable = (why: string) =>
+  refusal(502, 'upstream_unreadable', `The live platform answered with something that is not valid HTTP (${why}).`)
 
-export const upstreamTimeout = failure(
-  504,
-  'upstream_timeout',
-  (afterMs: number) => `The live platform did not answer within ${afterMs} ms.`,
-)
+export const upstreamTimeout = (afterMs: number) =>
+  refusal(504, 'upstream_timeout', `The live platform did not answer within ${afterMs} ms.`)
 
 // Faults.
 
@@ -788,24 +621,21 @@ export const brokenStream = 'Something went wrong on the server while the answer
  */
 export const errorEvent = (message: string) => ({ error: { message, type: 'server_error', param: null, code: null } })
 
-export const faultsByHeaderOff = failure(
-  400,
-  'faults_by_header_off',
-  (header: string) =>
+export const faultsByHeaderOff = (header: string) =>
+  refusal(
+    400,
+    'faults_by_header_off',
     `Header ${header}: faults by header are switched off here. Leave it out, or set the option faults.header to true.`,
-)
+  )
 
 /** The place where the state is stored is unavailable, full or damaged. `sentence` names it without credentials. */
-export const stateUnavailable = failure(503, 'state_unavailable', (sentence: string) => sentence)
+export const stateUnavailable = (sentence: string) => refusal(503, 'state_unavailable', sentence)
 
 export const isStateUnavailable = (error: unknown) =>
   error instanceof PlatformError && error.code === stateUnavailable('').code
 
-export const internalError = failure(
-  500,
-  'internal_error',
-  'Something went wrong inside Standin. See its output for details.',
-)
+export const internalError = () =>
+  refusal(500, 'internal_error', 'Something went wrong inside Standin. See its output for details.')
 
 /** Joins names: `a`, `a or b`, `a, b or c`. */
 export function alternatives(names: readonly string[]): string {

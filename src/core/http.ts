@@ -24,8 +24,8 @@ interface Decoder {
 /** "deflate" is used with and without a zlib header (RFC 9110 §8.4.1.2). */
 const hasHeader = (first: Buffer | undefined) => ((first?.[0] ?? 0) & 0x0f) === 8
 
-/** Returns `undefined` for an unsupported coding. `first` are the first bytes of the body. */
-function decoderFor(coding: string, first: Buffer | undefined): Decoder | undefined {
+/** Throws for an unsupported coding. `first` are the first bytes of the body. */
+function decoderFor(coding: string, first: Buffer | undefined): Decoder {
   const all = zlib() as ReturnType<typeof zlib> & Zstd
   switch (coding) {
     case 'gzip':
@@ -39,17 +39,10 @@ function decoderFor(coding: string, first: Buffer | undefined): Decoder | undefi
       return { whole: all.brotliDecompressSync, stream: all.createBrotliDecompress }
     case 'zstd': {
       const { zstdDecompressSync: whole, createZstdDecompress: stream } = all
-      return whole && stream && { whole, stream }
+      if (whole && stream) return { whole, stream }
     }
-    default:
-      return undefined
   }
-}
-
-function requiredDecoder(coding: string, first: Buffer | undefined): Decoder {
-  const decoder = decoderFor(coding, first)
-  if (!decoder) throw new Error(`its Content-Encoding ${JSON.stringify(coding.slice(0, 100))} cannot be read here`)
-  return decoder
+  throw new Error(`its Content-Encoding ${JSON.stringify(coding.slice(0, 100))} cannot be read here`)
 }
 
 /** The codings of a Content-Encoding header, in the order in which they must be removed. */
@@ -67,7 +60,7 @@ const codingsIn = (encoding: string | undefined): readonly string[] =>
  */
 export const decoded = (body: Buffer, encoding: string | undefined, mostBytes: number): Buffer =>
   codingsIn(encoding).reduce(
-    (bytes, coding) => requiredDecoder(coding, bytes).whole(bytes, { maxOutputLength: mostBytes }),
+    (bytes, coding) => decoderFor(coding, bytes).whole(bytes, { maxOutputLength: mostBytes }),
     body,
   )
 
@@ -94,7 +87,7 @@ export async function decodedChunks(
 
 async function unpacked(chunks: readonly Chunk[], coding: string, mostBytes: number): Promise<readonly Chunk[]> {
   const [first] = chunks
-  const { stream } = requiredDecoder(coding, first?.bytes)
+  const { stream } = decoderFor(coding, first?.bytes)
   if (!first) return chunks
   const decoder = stream()
   const broken = new Promise<never>((_resolve, reject) => {

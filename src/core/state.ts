@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import { closed, word } from '../check/check.js'
 import { isMoment } from '../check/formats.js'
+import { isObject, isTooDeep } from './json.js'
 import { problemOfHash } from './secrets.js'
 
 /** A time as ISO 8601 text in UTC: sorts chronologically, and is sent to clients unchanged. */
@@ -40,13 +41,8 @@ const momentSaid = (what: string) => v.pipe(v.string(what), v.check(isKept, what
 const moment = momentSaid('a moment such as 2030-01-31T12:00:00.000Z')
 const momentOrNull = v.nullable(momentSaid('a moment such as 2030-01-31T12:00:00.000Z, or null'))
 
-const isShallow = (value: unknown, depth = 0): boolean =>
-  typeof value !== 'object' ||
-  value === null ||
-  (depth < DEEPEST && Object.values(value).every(inside => isShallow(inside, depth + 1)))
-
 const json = v.custom<Json>(
-  value => typeof value === 'object' && value !== null && !Array.isArray(value) && isShallow(value),
+  value => isObject(value) && !isTooDeep(value, DEEPEST),
   `an object of at most ${DEEPEST} levels`,
 )
 

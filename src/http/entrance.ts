@@ -51,16 +51,7 @@ export interface Entrance {
 }
 
 /** The traffic, with the methods by which the entrance and the line report it. */
-interface TrafficCount extends Traffic {
-  readonly counts: { underWay: number; begun: number }
-  readonly gate: ReturnType<typeof createGate>
-  /** Called with each exchange of the line when it is over. */
-  left(exchange: Pick<Exchange, 'startedMs'>): void
-  /** Stops holding requests back, for good. */
-  close(): void
-}
-
-export function createTraffic(): TrafficCount {
+export function createTraffic() {
   const counts = { underWay: 0, begun: 0 }
   const gate = createGate()
   return { counts, gate, ...createCount(counts), hold: gate.hold, close: gate.close }
@@ -68,7 +59,7 @@ export function createTraffic(): TrafficCount {
 
 export function createEntrance(
   { line, carriesWebSocket = () => false, rest }: Ways,
-  { counts, gate }: TrafficCount = createTraffic(),
+  { counts, gate }: Pick<ReturnType<typeof createTraffic>, 'counts' | 'gate'> = createTraffic(),
 ): Entrance {
   const upgrades = (request: IncomingMessage) => {
     if (!asksForWebSocket(request)) return false
@@ -100,7 +91,8 @@ function createGate() {
     async opened(): Promise<void> {
       while (holds.length > 0) await Promise.all(holds)
     },
-    close() {
+    /** Stops holding requests back, for good. */
+    close(): void {
       isClosed = true
     },
     hold<T>(work: () => Promise<T>): Promise<T> {
@@ -147,7 +139,8 @@ function createCount(counts: { underWay: number; readonly begun: number }) {
       counts.underWay = 0
       tellQuiet()
     },
-    left({ startedMs }: Pick<Exchange, 'startedMs'>) {
+    /** Called with each exchange of the line when it is over. */
+    left({ startedMs }: Pick<Exchange, 'startedMs'>): void {
       // A request that was held back while the others were disowned started after that.
       if (disowned > 0 && (startedMs < disownedAtMs || counts.underWay === 0)) disowned--
       else counts.underWay--

@@ -13,13 +13,7 @@ import { adopt } from './foreign.js'
  */
 export type Handler = (request: IncomingMessage, response: ServerResponse, next?: unknown) => void
 
-export interface Mount {
-  readonly handler: Handler
-  /** Stops answering, waits up to `graceMs` for open requests, then cuts them. */
-  stop(graceMs: number): Promise<void>
-}
-
-export function createMount({ answer }: Pick<Entrance, 'answer'>): Mount {
+export function createMount({ answer }: Pick<Entrance, 'answer'>) {
   const open = new Set<ServerResponse>()
   let stopped = false
   let emptied = () => {}
@@ -29,16 +23,19 @@ export function createMount({ answer }: Pick<Entrance, 'answer'>): Mount {
     if (open.size === 0) emptied()
   }
 
+  const handler: Handler = (request, response) => {
+    if (stopped) return refuse(request, response, hasStopped())
+    if (isControl(pathOf(request.url ?? '/')) && !isAtHome(request)) return refuse(request, response, loopbackOnly())
+    adopt(request, response)
+    open.add(response)
+    response.once('close', () => close(response))
+    answer(request, response)
+  }
+
   return {
-    handler(request, response) {
-      if (stopped) return refuse(request, response, hasStopped())
-      if (isControl(pathOf(request.url ?? '/')) && !isAtHome(request)) return refuse(request, response, loopbackOnly())
-      adopt(request, response)
-      open.add(response)
-      response.once('close', () => close(response))
-      answer(request, response)
-    },
-    async stop(graceMs) {
+    handler,
+    /** Stops answering, waits up to `graceMs` for open requests, then cuts them. */
+    async stop(graceMs: number): Promise<void> {
       stopped = true
       if (open.size === 0) return
       const cut = setTimeout(() => {

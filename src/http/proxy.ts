@@ -16,7 +16,7 @@ import { endWith } from './proxy/end-with.js'
 import { outgoing } from './proxy/headers.js'
 import { createKeptClient } from './proxy/kept-client.js'
 import { MOST_REST_MS } from './proxy/kept-connection.js'
-import type { LiveAnswer } from './proxy/live-answer.js'
+import type { LiveAddress, LiveAnswer } from './proxy/live-answer.js'
 import { type ForwardContext, type ForwardSettings, ProxiedRequest } from './proxy/proxied-request.js'
 import { sendAnswer } from './proxy/send-answer.js'
 import { joinWebSocket } from './proxy/websocket.js'
@@ -37,15 +37,6 @@ export interface ProxyOptions extends ForwardSettings {
 
 /** Sends a proxied request once everything about it is known. */
 type Client = (proxied: ProxiedRequest) => void
-
-/** The live platform's address, and whether its certificate must be trusted. */
-interface Live {
-  readonly protocol: string
-  readonly host: string
-  readonly hostname: string
-  readonly port: string
-  readonly secure: boolean
-}
 
 /** Creates a proxy that forwards to `baseUrl` and nowhere else. */
 export function createProxy(options: ProxyOptions): Upstream {
@@ -96,7 +87,7 @@ function addTarget(
 }
 
 /** Chooses the client that sends a request, and retries a request that a closing connection has lost. */
-function createSender(live: Live): Client {
+function createSender(live: LiveAddress): Client {
   const Agent = live.protocol === 'https:' ? HttpsAgent : HttpAgent
   // Idle connections time out. Nothing else would close those of a proxy that a reload has replaced.
   const kept = new Agent({ keepAlive: true, timeout: MOST_REST_MS })
@@ -133,7 +124,7 @@ type Failed = (proxied: ProxiedRequest, error: NodeJS.ErrnoException) => void
  * Node's own client. Used for requests that need a new connection, and for WebSockets, because http-proxy-middleware
  * would write the live platform's refusal to the connection itself.
  */
-function directClient({ protocol, hostname, port, secure }: Live, agent: HttpAgent, failed: Failed): Client {
+function directClient({ protocol, hostname, port, secure }: LiveAddress, agent: HttpAgent, failed: Failed): Client {
   const send = protocol === 'https:' ? httpsRequest : httpRequest
   const to = { hostname, port, agent, rejectUnauthorized: secure }
   return proxied => {
@@ -153,7 +144,7 @@ function directClient({ protocol, hostname, port, secure }: Live, agent: HttpAge
 }
 
 /** Our own client, for documented paths. Node's client sends what ours cannot. */
-function keptClient(live: Live, agent: HttpAgent, failed: Failed): Client {
+function keptClient(live: LiveAddress, agent: HttpAgent, failed: Failed): Client {
   const sendByNode = directClient(live, agent, failed)
   const answerAtOnce = (proxied: ProxiedRequest, answer: LiveAnswer) => {
     answerBegan(proxied, answer)
@@ -166,7 +157,7 @@ function keptClient(live: Live, agent: HttpAgent, failed: Failed): Client {
 }
 
 /** The client for paths that only the live platform knows, loaded with the first such request. */
-function engineClient(live: Live, agent: HttpAgent, failed: Failed): Client {
+function engineClient(live: LiveAddress, agent: HttpAgent, failed: Failed): Client {
   const load = onceLoaded(async () => {
     const { createEngine } = await import('./proxy/engine.js')
     return createEngine({ ...live, agent }, { connected, answerArrived, failed })

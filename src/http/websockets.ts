@@ -4,19 +4,13 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Entrance } from './entrance.js'
 
-interface HandedOver {
-  /** Passes the request to the line with a response created here: node creates none for a connection that it hands over. */
-  take(request: IncomingMessage, connection: Duplex, early: Buffer): void
-  /** Closes all connections. Node no longer tracks them. */
-  cut(): void
-}
-
 /** Keeps the connections that node hands over because they become WebSockets. */
-export function createHandedOver({ classes, answer }: Entrance): HandedOver {
+export function createHandedOver({ classes, answer }: Entrance) {
   const Response = classes.ServerResponse
   const open = new Set<Socket>()
   return {
-    take(request, connection, early) {
+    /** Passes the request to the line with a response created here: node creates none for a connection that it hands over. */
+    take(request: IncomingMessage, connection: Duplex, early: Buffer): void {
       // The server of `listen` has sockets only.
       const socket = connection as Socket
       open.add(socket)
@@ -37,7 +31,8 @@ export function createHandedOver({ classes, answer }: Entrance): HandedOver {
       noticeEnd(socket, response, early)
       answer(request, response)
     },
-    cut() {
+    /** Closes all connections. Node no longer tracks them. */
+    cut(): void {
       for (const socket of open) socket.destroy()
     },
   }

@@ -1,9 +1,6 @@
 /** The errors of the auth backend, with the messages, codes and statuses of Supabase Auth (supabase-auth.md, §2.2). */
 import type { TriedCredential } from '../core/caller.js'
-import { failure, fromAnotherState, PlatformError, signInAgain } from '../core/errors.js'
-
-const refusal = (status: number, code: string, message: string, more: PlatformError['more'] = {}) =>
-  new PlatformError(status, code, message, [], more)
+import { fromAnotherState, PlatformError, refusal } from '../core/errors.js'
 
 const invalid = (message: string, status = 400) => refusal(status, 'validation_failed', message)
 
@@ -35,21 +32,15 @@ export const notAdmin = (message = 'User not allowed', tried?: TriedCredential) 
 
 /** `hint` is only for the log: the client must not learn which addresses have a user. */
 const wrongLogin = (hint?: string) =>
-  failure(400, 'invalid_credentials', 'Invalid login credentials', {
-    ...(hint !== undefined && { hint }),
-    advice:
-      'Use a configured user (the banner prints the development user), sign up, or set a password with the service key.',
-  })
-export const invalidCredentials = wrongLogin()
-export const noSuchUser = wrongLogin('This state has no user with that address.')
-export const noPassword = wrongLogin('The user has no password.')
+  refusal(400, 'invalid_credentials', 'Invalid login credentials', hint === undefined ? {} : { hint })
+export const invalidCredentials = () => wrongLogin()
+export const noSuchUser = () => wrongLogin('This state has no user with that address.')
+export const noPassword = () => wrongLogin('The user has no password.')
 /** `problem` says why the stored hash cannot be checked, as a sentence without its full stop. */
 export const wrongPassword = (problem?: string) =>
-  wrongLogin(problem === undefined ? 'The user has another password.' : `${problem}.`)()
+  wrongLogin(problem === undefined ? 'The user has another password.' : `${problem}.`)
 export const unknownGrantType = () => refusal(400, 'invalid_credentials', 'unsupported_grant_type')
-export const emailNotConfirmed = failure(400, 'email_not_confirmed', 'Email not confirmed', {
-  advice: 'Follow the link in the outbox: GET /__standin/outbox; auth.mailerAutoconfirm does without it.',
-})
+export const emailNotConfirmed = () => refusal(400, 'email_not_confirmed', 'Email not confirmed')
 export const phoneNotConfirmed = () => refusal(400, 'phone_not_confirmed', 'Phone not confirmed')
 export const emailToConfirm = () => refusal(422, 'email_not_confirmed', 'Please verify your email first.')
 export const phoneToConfirm = () => refusal(422, 'phone_not_confirmed', 'Please verify your phone first.')
@@ -80,15 +71,11 @@ export const weakPassword = (message: string, reasons: readonly string[]) =>
 
 // Sessions.
 
-export const refreshTokenNotFound = failure(
-  400,
-  'refresh_token_not_found',
-  'Invalid Refresh Token: Refresh Token Not Found',
-  { hint: fromAnotherState.session, advice: signInAgain },
-)
-export const refreshTokenUsed = failure(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used', {
-  advice: signInAgain,
-})
+export const refreshTokenNotFound = () =>
+  refusal(400, 'refresh_token_not_found', 'Invalid Refresh Token: Refresh Token Not Found', {
+    hint: fromAnotherState.session,
+  })
+export const refreshTokenUsed = () => refusal(400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used')
 
 // Users.
 

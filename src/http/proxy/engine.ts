@@ -1,15 +1,10 @@
 /** Sends requests with http-proxy-middleware: the only file that imports it, loaded with the first request that needs it. */
 import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import { createProxyMiddleware, proxyEventsPlugin } from 'http-proxy-middleware'
+import type { LiveAddress } from './live-answer.js'
 import type { ProxiedRequest } from './proxied-request.js'
 
-/** The live platform's address, whether its certificate must be trusted, and the connections to it. */
-interface EngineOptions {
-  readonly protocol: string
-  readonly host: string
-  readonly hostname: string
-  readonly port: string
-  readonly secure: boolean
+interface EngineOptions extends LiveAddress {
   readonly agent: Agent
 }
 

@@ -48,12 +48,9 @@ export function withoutHops({ rawHeaders, headers }: Pick<LiveAnswer, 'rawHeader
   return kept
 }
 
-/** A copy of node's flat array without the headers in `names`, which are lower-case. */
-export const without = (headers: readonly string[], names: ReadonlySet<string>): string[] =>
-  headers.filter((_, i) => !names.has(headers[i - (i % 2)]?.toLowerCase() ?? ''))
-
 /** A copy in which `ours` replace headers of the same name. Names in `ours` are lower-case. */
 export function replaced(headers: readonly string[], ours: readonly string[]): string[] {
   if (ours.length === 0) return [...headers]
-  return [...without(headers, new Set(ours.filter((_, i) => i % 2 === 0))), ...ours]
+  const names = new Set(ours.filter((_, i) => i % 2 === 0))
+  return [...headers.filter((_, i) => !names.has(headers[i - (i % 2)]?.toLowerCase() ?? '')), ...ours]
 }

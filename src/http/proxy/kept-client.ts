@@ -2,21 +2,9 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectSecurely } from 'node:tls'
 import { parserFactory } from './answer-parser.js'
-import { KeptConnection, MOST_REST_MS } from './kept-connection.js'
-import type { LiveCall } from './live-call.js'
+import { type ConnectionEvents, KeptConnection, MOST_REST_MS } from './kept-connection.js'
+import type { LiveAddress } from './live-answer.js'
 import type { ProxiedRequest } from './proxied-request.js'
-
-interface KeptClientOptions {
-  readonly protocol: string
-  readonly hostname: string
-  readonly port: string
-  readonly secure: boolean
-}
-
-interface ClientEvents {
-  answers(proxied: ProxiedRequest, answer: LiveCall): void
-  failed(proxied: ProxiedRequest, error: NodeJS.ErrnoException): void
-}
 
 /** At most this many idle connections are kept. */
 const MOST_IDLE = 256
@@ -26,10 +14,10 @@ const MOST_IDLE = 256
  * node's parser is not available or because node's client would refuse them.
  */
 export function createKeptClient(
-  options: KeptClientOptions,
-  events: ClientEvents,
+  address: LiveAddress,
+  events: Pick<ConnectionEvents, 'answers' | 'failed'>,
 ): (proxied: ProxiedRequest) => boolean {
-  const open = opener(options)
+  const open = opener(address)
   // The most recent is used first, so that the others can close.
   const idle: KeptConnection[] = []
   const connectionEvents = {
@@ -54,7 +42,7 @@ export function createKeptClient(
 }
 
 /** Returns a function that opens a connection as an agent of node would. */
-function opener({ protocol, hostname, port, secure }: KeptClientOptions): () => Socket {
+function opener({ protocol, hostname, port, secure }: LiveAddress): () => Socket {
   const to = { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
   // The session of an earlier connection shortens the handshake of the next.
   let session: Buffer | undefined

@@ -13,7 +13,7 @@ import { writeTogether } from './end-with.js'
 import { LiveCall } from './live-call.js'
 import type { ProxiedRequest } from './proxied-request.js'
 
-interface ConnectionEvents {
+export interface ConnectionEvents {
   /** The first part of an answer has arrived, with its whole head. */
   answers(proxied: ProxiedRequest, answer: LiveCall): void
   failed(proxied: ProxiedRequest, error: NodeJS.ErrnoException): void

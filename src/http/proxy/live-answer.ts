@@ -1,4 +1,13 @@
-/** The parts of a request to the live platform, and of its answer, that the proxy uses. Node's own classes have them too. */
+/** The live platform's address, and the parts of a request to it and of its answer that the proxy uses. Node's own classes have them too. */
+
+/** The live platform's address, and whether its certificate must be trusted. */
+export interface LiveAddress {
+  readonly protocol: string
+  readonly host: string
+  readonly hostname: string
+  readonly port: string
+  readonly secure: boolean
+}
 
 /** A request on its way. */
 export interface LiveRequest {

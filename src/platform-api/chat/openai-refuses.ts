@@ -12,10 +12,11 @@ export interface OpenAiRefusal {
 }
 
 /**
- * A field, an error code, and a function that returns OpenAI's message, or `undefined` if the value is accepted. `at`
+ * A field, an error code, and a function that returns OpenAI's message if the value is refused. `at`
  * is the index of a message.
  */
-type Row<O> = readonly [field: string, code: string, says: (object: O, at: number) => string | undefined]
+type Row<O> = readonly [field: string, code: string, says: (object: O, at: number) => Refusal]
+type Refusal = string | false | undefined
 type Table<O> = ReadonlyMap<string, readonly Row<O>[]>
 
 const ofRequest: readonly Row<ChatRequest>[] = [
@@ -24,18 +25,15 @@ const ofRequest: readonly Row<ChatRequest>[] = [
     'max_tokens',
     'both_max_tokens',
     ({ max_completion_tokens: other }) =>
-      when(isSet(other), () => "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."),
+      isSet(other) && "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
   ],
   [
     'max_tokens',
     'unsupported_parameter',
     // Reasoning models.
     ({ model }) =>
-      when(
-        /^(o\d|gpt-5)/.test(model),
-        () =>
-          "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-      ),
+      /^(o\d|gpt-5)/.test(model) &&
+      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
   ],
   ['max_tokens', 'integer_below_min_value', ({ max_tokens }) => belowOne('max_tokens', max_tokens)],
   [
@@ -43,15 +41,16 @@ const ofRequest: readonly Row<ChatRequest>[] = [
     'integer_below_min_value',
     ({ max_completion_tokens }) => belowOne('max_completion_tokens', max_completion_tokens),
   ],
-  ['stop', 'array_above_max_length', ({ stop }) => (Array.isArray(stop) ? longerThan(4, 'stop', stop) : undefined)],
+  ['stop', 'array_above_max_length', ({ stop }) => Array.isArray(stop) && longerThan(4, 'stop', stop)],
   ['tools', 'empty_array', ({ tools }) => emptyArray('tools', tools)],
   ['tools', 'array_above_max_length', ({ tools }) => longerThan(128, 'tools', tools)],
   [
     'tools',
     'invalid_value',
     ({ tools }) =>
-      firstOf(tools, ({ type }, i) =>
-        when(type !== 'function' && type !== 'custom', () => unknownValue(`tools[${i}].type`, type, toolTypes)),
+      firstOf(
+        tools,
+        ({ type }, i) => type !== 'function' && type !== 'custom' && unknownValue(`tools[${i}].type`, type, toolTypes),
       ),
   ],
   [
@@ -66,13 +65,13 @@ const ofRequest: readonly Row<ChatRequest>[] = [
     'tools',
     'invalid_function_parameters',
     ({ tools }) =>
-      firstOf(tools, ({ function: fn }) =>
-        fn
-          ? wrongInSchema(`function '${shown(fn.name)}'`, fn.parameters, fn.strict === true, tools?.length)
-          : undefined,
+      firstOf(
+        tools,
+        ({ function: fn }) =>
+          isSet(fn) && wrongInSchema(`function '${shown(fn.name)}'`, fn.parameters, fn.strict === true, tools?.length),
       ),
   ],
-  ['functions', 'empty_array', ({ functions }) => when(functions?.length === 0, () => "[] is too short - 'functions'")],
+  ['functions', 'empty_array', ({ functions }) => functions?.length === 0 && "[] is too short - 'functions'"],
   [
     'functions',
     'invalid_function_name',
@@ -84,17 +83,15 @@ const ofRequest: readonly Row<ChatRequest>[] = [
   [
     'stream_options',
     'stream_missing',
-    ({ stream }) =>
-      when(stream !== true, () => "The 'stream_options' parameter is only allowed when 'stream' is enabled."),
+    ({ stream }) => stream !== true && "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
   ],
   [
     'response_format',
     'json_not_mentioned',
     ({ response_format, messages }) =>
-      when(
-        response_format?.type === 'json_object' && !messages.some(message => /json/i.test(textOf(message))),
-        () => "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
-      ),
+      response_format?.type === 'json_object' &&
+      !messages.some(message => /json/i.test(textOf(message))) &&
+      "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
   ],
   [
     'response_format',
@@ -117,38 +114,41 @@ const ofMessage: readonly Row<ChatMessage>[] = [
   [
     'content',
     'empty_array',
-    ({ content }, i) => (Array.isArray(content) ? emptyArray(`messages[${i}].content`, content) : undefined),
+    ({ content }, i) => Array.isArray(content) && emptyArray(`messages[${i}].content`, content),
   ],
   [
     'content',
     'invalid_value',
     ({ content }, i) =>
-      Array.isArray(content)
-        ? firstOf(content, ({ type }, j) =>
-            when(!partTypes.includes(type), () => unknownValue(`messages[${i}].content[${j}].type`, type, partTypes)),
-          )
-        : undefined,
+      Array.isArray(content) &&
+      firstOf(
+        content,
+        ({ type }, j) =>
+          !partTypes.includes(type) && unknownValue(`messages[${i}].content[${j}].type`, type, partTypes),
+      ),
   ],
   [
     'role',
     'missing_content',
     ({ role, content, tool_calls, function_call, audio }) =>
-      when(
-        role === 'assistant' && !isSet(content) && !isSet(tool_calls) && !isSet(function_call) && !isSet(audio),
-        () => "Invalid value for 'content': expected a string, got null.",
-      ),
+      role === 'assistant' &&
+      !isSet(content) &&
+      !isSet(tool_calls) &&
+      !isSet(function_call) &&
+      !isSet(audio) &&
+      "Invalid value for 'content': expected a string, got null.",
   ],
-  ['role', 'missing_name', ({ role, name }) => when(role === 'function' && !isSet(name), () => required('name', role))],
+  ['role', 'missing_name', ({ role, name }) => role === 'function' && !isSet(name) && required('name', role)],
   [
     'role',
     'missing_tool_call_id',
-    ({ role, tool_call_id: id }) => when(role === 'tool' && !isSet(id), () => required('tool_call_id', role)),
+    ({ role, tool_call_id: id }) => role === 'tool' && !isSet(id) && required('tool_call_id', role),
   ],
   [
     'name',
     'invalid_name',
     ({ name }, i) =>
-      when(isSet(name) && !/^[^\s<|\\/>]+$/.test(name), () => mismatch(`messages[${i}].name`, '^[^\\s<|\\\\/>]+$')),
+      isSet(name) && !/^[^\s<|\\/>]+$/.test(name) && mismatch(`messages[${i}].name`, '^[^\\s<|\\\\/>]+$'),
   ],
   ['tool_calls', 'empty_array', ({ tool_calls }, i) => emptyArray(`messages[${i}].tool_calls`, tool_calls)],
   [
@@ -199,7 +199,7 @@ function found<O extends ChatRequest | ChatMessage>(table: Table<O>, object: O, 
     if (!rows || !isSet(object[field])) continue
     for (let i = 0; i < rows.length; i++) {
       const message = rows[i]?.[2](object, at)
-      if (message !== undefined) return { code: rows[i]?.[1] ?? '', message }
+      if (message) return { code: rows[i]?.[1] ?? '', message }
     }
   }
   return undefined
@@ -248,16 +248,15 @@ const toolTypes = ['function', 'custom']
 const partTypes = ['text', 'image_url', 'input_audio', 'refusal', 'audio', 'file']
 
 const isSet = <T>(value: T): value is NonNullable<T> => value !== null && value !== undefined
-const when = (holds: boolean, says: () => string) => (holds ? says() : undefined)
 /** At most this many mistakes of the same kind are named. */
 const MOST_NAMED = 20
 /** Names chosen by clients may be long. */
 const shown = (value: unknown) => String(value).slice(0, 100)
 
-function firstOf<T>(all: readonly T[] | null | undefined, says: (one: T, at: number) => string | undefined) {
+function firstOf<T>(all: readonly T[] | null | undefined, says: (one: T, at: number) => Refusal) {
   for (const [i, one] of (all ?? []).entries()) {
     const refusal = says(one, i)
-    if (refusal !== undefined) return refusal
+    if (refusal) return refusal
   }
   return undefined
 }
@@ -265,26 +264,20 @@ function firstOf<T>(all: readonly T[] | null | undefined, says: (one: T, at: num
 type Items = readonly unknown[] | null | undefined
 
 const emptyArray = (field: string, items: Items) =>
-  when(
-    items?.length === 0,
-    () => `Invalid '${field}': empty array. Expected an array with minimum length 1, but got an empty array instead.`,
-  )
+  items?.length === 0 &&
+  `Invalid '${field}': empty array. Expected an array with minimum length 1, but got an empty array instead.`
 
 const longerThan = (most: number, field: string, items: Items) =>
-  when(
-    (items?.length ?? 0) > most,
-    () =>
-      `Invalid '${field}': array too long. Expected an array with maximum length ${most}, but got an array with length ${items?.length} instead.`,
-  )
+  (items?.length ?? 0) > most &&
+  `Invalid '${field}': array too long. Expected an array with maximum length ${most}, but got an array with length ${items?.length} instead.`
 
 const belowOne = (field: string, value: number | null | undefined) =>
-  when(
-    isSet(value) && value < 1,
-    () => `Invalid '${field}': integer below minimum value. Expected a value >= 1, but got ${value} instead.`,
-  )
+  isSet(value) &&
+  value < 1 &&
+  `Invalid '${field}': integer below minimum value. Expected a value >= 1, but got ${value} instead.`
 
 const onlyWith = (field: string, other: string, items: Items) =>
-  when(!isSet(items), () => `'${field}' is only allowed when '${other}' are specified.`)
+  !isSet(items) && `'${field}' is only allowed when '${other}' are specified.`
 
 const required = (field: string, role: string) =>
   `Missing parameter '${field}': messages with role '${role}' must have a '${field}'.`
@@ -300,12 +293,11 @@ const mismatch = (field: string, pattern: string) =>
 
 const LONGEST_NAME = 64
 
-function wrongName(field: string, name: string | null | undefined): string | undefined {
+function wrongName(field: string, name: string | null | undefined): Refusal {
   if (!isSet(name)) return undefined
   if (!/^[a-zA-Z0-9_-]*$/.test(name)) return mismatch(field, '^[a-zA-Z0-9_-]+$')
-  return when(
-    name.length > LONGEST_NAME,
-    () =>
-      `Invalid '${field}': string too long. Expected a string with maximum length ${LONGEST_NAME}, but got a string with length ${name.length} instead.`,
+  return (
+    name.length > LONGEST_NAME &&
+    `Invalid '${field}': string too long. Expected a string with maximum length ${LONGEST_NAME}, but got a string with length ${name.length} instead.`
   )
 }
