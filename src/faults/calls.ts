@@ -114,22 +114,13 @@ export function faultCallFromCode(call: FaultCallInput): FaultCall {
   throw new ProblemsError(checked.mistakes.map(({ sentence }) => ({ origin: 'failNext', sentence })))
 }
 
-/** Draws random numbers that are the same for the same seed and requests, in whatever order requests arrive. */
-export interface Chances {
-  /**
-   * Returns a number from 0 up to, but not including, 1. It depends on `seed`, on the purpose (`entry`), on the
-   * request, and on how often the request was repeated: a retry draws again.
-   */
-  draw(exchange: Exchange, seed: number, entry: string): number
-  /** Restarts counting for the requests of a scope, or of all scopes if none is given. */
-  forget(scope?: string): void
-}
+export type Chances = ReturnType<typeof createChances>
 
 /**
- * Counts the last `remembered` different requests. One that is repeated only after that many others starts again from
+ * Draws random numbers that are the same for the same seed and requests, in whatever order requests arrive. Counts the last `remembered` different requests. One that is repeated only after that many others starts again from
  * zero.
  */
-export function createChances(remembered = 10_000): Chances {
+export function createChances(remembered = 10_000) {
   const timesOf = new Map<string, number>()
   const nameOf = new WeakMap<Exchange, string>()
 
@@ -152,8 +143,14 @@ export function createChances(remembered = 10_000): Chances {
   }
 
   return {
-    draw: (exchange, seed, entry) => fractionOf(hash('sha256', `${seed} ${entry} ${named(exchange)}`, 'hex')),
-    forget(scope) {
+    /**
+     * Returns a number from 0 up to, but not including, 1. It depends on `seed`, on the purpose (`entry`), on the
+     * request, and on how often the request was repeated: a retry draws again.
+     */
+    draw: (exchange: Exchange, seed: number, entry: string) =>
+      fractionOf(hash('sha256', `${seed} ${entry} ${named(exchange)}`, 'hex')),
+    /** Restarts counting for the requests of a scope, or of all scopes if none is given. */
+    forget(scope?: string): void {
       for (const key of timesOf.keys())
         if (scope === undefined || key.slice(key.indexOf(' ') + 1) === scope) timesOf.delete(key)
     },

@@ -54,15 +54,10 @@ interface Parts {
   readonly now?: () => number
 }
 
-/** What must be called when a credential may have become invalid. */
-export interface Authenticator {
-  readonly identify: Identify
-  /** Empties the cache, because something was revoked. */
-  forget(): void
-}
+export type Authenticator = ReturnType<typeof createAuthenticator>
 
 /** Accepts both kinds of credential: JWTs, recognized by their two dots, and API keys. */
-export function createAuthenticator({ tokens, apiKeys, now = Date.now }: Parts): Authenticator {
+export function createAuthenticator({ tokens, apiKeys, now = Date.now }: Parts) {
   // Verifying a signature costs more than the rest of a request, and the result is valid until the token expires or is
   // revoked. Keyed by the whole header: extracting and hashing the token would take longer than all of this. Written by
   // hand, since every request uses it, and a cache that tracks the order of use would write on each read.
@@ -83,7 +78,7 @@ export function createAuthenticator({ tokens, apiKeys, now = Date.now }: Parts):
   }
 
   return {
-    identify(header) {
+    identify(header: string | undefined): Caller | Promise<Caller> {
       const known = remembered.get(header ?? '')
       if (known === undefined) return lookUp(bearerToken(header), header ?? '')
       const nowMs = known.isLive ? Date.now() : now()
@@ -95,6 +90,7 @@ export function createAuthenticator({ tokens, apiKeys, now = Date.now }: Parts):
       if (known.caller.kind === 'apiKey') apiKeys.used(known.caller.id, nowMs)
       return known.caller
     },
+    /** Empties the cache, because something was revoked. */
     forget() {
       revocations++
       remembered.clear()

@@ -7,48 +7,21 @@ export interface LimitWindow {
   tokens: number
 }
 
-/** What a credential has used, and when its limit is fully available again. */
-export interface QuotaUse {
-  readonly requests: number
-  readonly tokens: number
-  readonly resetMs: number
-}
-
+export type Counters = ReturnType<typeof createCounters>
 /** What one credential has used, for display. */
-export interface LimitUsage extends QuotaUse {
-  readonly key: string
-  /** The number of its open streams. */
-  readonly streams: number
-  /** The number of its refused requests in the minute that began with the first refusal. */
-  readonly refused: number
-}
-
-export interface Counters {
-  /** The window of a credential: the open one, or a new one that begins now. */
-  windowOf(key: string): LimitWindow
-  /** What a credential has used of its window. Does not open one. */
-  usedBy(key: string): QuotaUse
-  /** Counts a request over the limit. */
-  refuse(key: string): void
-  /** The number of open streams of a credential. */
-  streamsOf(key: string): number
-  /** Opens a stream. Returns a function that closes it; calling that twice does nothing. */
-  openStream(key: string): () => void
-  /** All credentials with a count at this moment. */
-  all(): readonly LimitUsage[]
-  /** Resets what was used. Open streams stay counted. */
-  forget(): void
-}
+export type LimitUsage = ReturnType<Counters['all']>[number]
 
 /** Nothing is kept for a credential whose window is over and whose streams have ended. */
-export function createCounters(nowMs: () => number): Counters {
+export function createCounters(nowMs: () => number) {
   const windows = createWindows<LimitWindow>(nowMs, endsMs => ({ endsMs, requests: 0, tokens: 0 }))
   const refusals = createWindows(nowMs, endsMs => ({ endsMs, count: 0 }))
   const streams = new Map<string, number>()
 
+  /** The number of open streams of a credential. */
   const streamsOf = (key: string) => streams.get(key) ?? 0
 
-  function usedBy(key: string): QuotaUse {
+  /** What a credential has used, and when its limit is fully available again. Does not open a window. */
+  function usedBy(key: string) {
     const window = windows.find(key)
     if (!window) return nothing
     const { requests, tokens, endsMs } = window
@@ -58,9 +31,11 @@ export function createCounters(nowMs: () => number): Counters {
   return {
     windowOf: windows.open,
     usedBy,
-    refuse: key => void refusals.open(key).count++,
+    /** Counts a request over the limit. */
+    refuse: (key: string) => void refusals.open(key).count++,
     streamsOf,
-    openStream: key => openStream(streams, key),
+    openStream: (key: string) => openStream(streams, key),
+    /** All credentials with a count at this moment; refusals are those of the minute that began with the first one. */
     all() {
       const known = [windows.all(), refusals.all(), [...streams]].flat().map(([key]) => key)
       return [...new Set(known)].map(key => ({
@@ -68,6 +43,7 @@ export function createCounters(nowMs: () => number): Counters {
         refused: refusals.find(key)?.count ?? 0,
       }))
     },
+    /** Resets what was used. Open streams stay counted. */
     forget() {
       windows.clear()
       refusals.clear()
@@ -75,7 +51,7 @@ export function createCounters(nowMs: () => number): Counters {
   }
 }
 
-const nothing: QuotaUse = { requests: 0, tokens: 0, resetMs: 0 }
+const nothing = { requests: 0, tokens: 0, resetMs: 0 }
 
 /** Counts a stream. Returns a function that removes it from the count once. */
 function openStream(streams: Map<string, number>, key: string): () => void {
@@ -99,21 +75,11 @@ interface Ending {
   readonly endsMs: number
 }
 
-export interface Windows<W extends Ending> {
-  /** The window of a credential: the open one, or a new one that begins now. */
-  open(key: string): W
-  /** The open window, if there is one. Does not open one. */
-  find(key: string): W | undefined
-  /** The open windows by credential. */
-  all(): readonly (readonly [key: string, window: W])[]
-  clear(): void
-}
-
 /** A window that ends too late has not begun yet, because the clock was moved back. It does not count. */
 const isOpen = ({ endsMs }: Ending, nowMs: number) => endsMs > nowMs && endsMs <= nowMs + WINDOW_MS
 
 /** Creates windows. Those that are over are removed. */
-function createWindows<W extends Ending>(nowMs: () => number, begin: (endsMs: number) => W): Windows<W> {
+function createWindows<W extends Ending>(nowMs: () => number, begin: (endsMs: number) => W) {
   /** In the order in which they end, since all have the same length and new ones are added at the end. */
   const windows = new Map<string, W>()
 
@@ -130,7 +96,8 @@ function createWindows<W extends Ending>(nowMs: () => number, begin: (endsMs: nu
   }
 
   return {
-    open(key) {
+    /** The open window of a credential, or a new one that begins now. */
+    open(key: string): W {
       const now = nowMs()
       forgetEnded(now)
       const open = openAt(key, now)
@@ -140,7 +107,7 @@ function createWindows<W extends Ending>(nowMs: () => number, begin: (endsMs: nu
       windows.set(key, fresh)
       return fresh
     },
-    find: key => openAt(key, nowMs()),
+    find: (key: string) => openAt(key, nowMs()),
     all() {
       const now = nowMs()
       return [...windows].filter(([, window]) => isOpen(window, now))

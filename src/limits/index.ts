@@ -112,8 +112,8 @@ function quotaOf(key: string, countsChat: boolean, countsPrompts: boolean, parts
     headers() {
       const { requests, tokens, resetMs } = counters.usedBy(key)
       return [
-        ...standingHeaders({ name: 'requests', limit: requestsPerMinute, used: requests, resetMs }),
-        ...standingHeaders({ name: 'tokens', limit: tokensPerMinute, used: tokens, resetMs }),
+        ...standingHeaders('requests', requestsPerMinute, requests, resetMs),
+        ...standingHeaders('tokens', tokensPerMinute, tokens, resetMs),
       ]
     },
   }
@@ -167,18 +167,8 @@ function keyOf(caller: Caller): string | undefined {
   }
 }
 
-/** The state of one limit. */
-interface LimitState {
-  readonly name: 'requests' | 'tokens'
-  /** 0 if there is none. */
-  readonly limit: number
-  readonly used: number
-  /** Milliseconds until all of it is available again. */
-  readonly resetMs: number
-}
-
-/** As node's flat array of names and values; empty if there is no limit. */
-function standingHeaders({ name, limit, used, resetMs }: LimitState): readonly string[] {
+/** As node's flat array of names and values; empty if there is no limit. All of it is available again after `resetMs`. */
+function standingHeaders(name: 'requests' | 'tokens', limit: number, used: number, resetMs: number): readonly string[] {
   if (limit === 0) return []
   return [
     ...[`x-ratelimit-limit-${name}`, String(limit)],

@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { bucketsSeconds, type DurationCounts, type Meter, type Series } from './meter.js'
 
 /** Facts besides the exchanges, read at each scrape. */
-export interface Gauges {
+interface Gauges {
   readonly version: string
   readonly mode: string
   /** The size of the journal, and the number of exchanges that it did not keep. */
@@ -19,17 +19,10 @@ interface Receipt {
   readonly passed: number
 }
 
-export interface Exposition {
-  readonly contentType: string
-  text(): Promise<string>
-}
-
-type Place = 'method' | 'path' | 'mode'
-
 const places = ['method', 'path', 'mode'] as const
 
 /** Also starts measuring the process: memory, event loop, garbage collection. */
-export function createExposition(meter: Meter, gauged: () => Gauges): Exposition {
+export function createExposition(meter: Meter, gauged: () => Gauges) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const metric of [...ofExchanges(meter), ...ofPlatform(gauged)]) {
@@ -128,7 +121,7 @@ const ofPlatform = (gauged: () => Gauges) => [
 
 const outcomes = ['served', 'missed', 'recorded', 'passed'] as const
 
-const placeOf = ({ method, path, mode }: Pick<Series, Place>) => ({ method, path, mode })
+const placeOf = ({ method, path, mode }: Pick<Series, (typeof places)[number]>) => ({ method, path, mode })
 
 interface PlacedSeries {
   readonly labels: ReturnType<typeof placeOf>

@@ -1,5 +1,4 @@
 /** Counts of requests, outcomes and durations, for Prometheus. */
-export type { Exposition, Gauges } from './exposition.js'
 export { createMeter, type Meter } from './meter.js'
 
 /** The client library is loaded when metrics are read for the first time. */

@@ -26,7 +26,6 @@ import { heavyPromptTokens, isHeavyPrompt } from '../platform-api/chat/heavy.js'
 import { createEndpoints, createRoutes } from '../platform-api/index.js'
 import { pathsOf, withOwnPaths } from '../platform-api/own-paths.js'
 import type { Library } from '../recordings/index.js'
-import type { Redact } from '../redact/index.js'
 import type { Replies } from '../replies/index.js'
 import type { Backend } from '../supabase/backend.js'
 import { createGateway } from '../supabase/gateway.js'
@@ -34,8 +33,8 @@ import { createTokenHolders } from '../supabase/token-holders.js'
 import type { Tokens } from '../supabase/tokens.js'
 import { mcpOpeners } from './mcp.js'
 import { type ModeSettings, modesIn } from './modes.js'
-import { type OwnPaths, type OwnPathsAt, openApiOpener, openOwnPaths } from './own-paths.js'
-import type { Part, PlatformSources } from './part.js'
+import { type OwnPathsAt, openApiOpener, openOwnPaths } from './own-paths.js'
+import type { PlatformSources } from './part.js'
 import { loadRedact } from './recordings.js'
 import { resourcesOpener } from './resources.js'
 import { readReplies, whenLoaded } from './rules.js'
@@ -64,25 +63,16 @@ export interface Assembly {
   complete(chosen: ModeSettings): Promise<LoadedAssembly>
 }
 
-interface LoadedAssembly {
-  readonly tokens: Tokens
-  readonly files: readonly string[]
-  /** Redacts what is shown. */
-  readonly redact: Redact
-}
+type LoadedAssembly = Awaited<ReturnType<typeof loadAll>>
 
-/** The current assembly. */
-export interface Assemblies extends Part {
-  current(): Assembly
-  /** What is known once everything is loaded. */
-  completed(): LoadedAssembly
-}
+export type Assemblies = ReturnType<typeof createAssemblies>
 
-export function createAssemblies(loaded: LoadedConfig, sources: PlatformSources, runtime: Runtime): Assemblies {
+export function createAssemblies(loaded: LoadedConfig, sources: PlatformSources, runtime: Runtime) {
   let current = assemble(loaded, sources, runtime)
   let completed: LoadedAssembly | undefined
   return {
     current: () => current,
+    /** What is known once everything is loaded. */
     completed() {
       if (!completed) throw new Error('The platform is not open yet.')
       return completed
@@ -92,7 +82,7 @@ export function createAssemblies(loaded: LoadedConfig, sources: PlatformSources,
       // From here on, nothing has to wait for the rules.
       runtime.renew()
     },
-    async prepare(next) {
+    async prepare(next: LoadedConfig) {
       const assembly = assemble(next, sources, runtime)
       const made = await assembly.complete(runtime.modes.after(next))
       const continueCounting = await (await assembly.replies()).continuing(await current.replies())
@@ -149,7 +139,7 @@ async function loadAll(
   config: Config,
   { own, chat, ownPaths }: Omit<Around, 'origins'>,
   needed: readonly (() => unknown)[],
-): Promise<LoadedAssembly> {
+) {
   const [tokens, { files }, redact, others] = await inTurns([
     own.tokens,
     chat.replies,
@@ -167,7 +157,7 @@ interface Around {
   readonly origins: Origins
   readonly own: ReturnType<typeof assembleAuth>
   readonly chat: ReturnType<typeof assembleChat>
-  readonly ownPaths: OwnPaths
+  readonly ownPaths: ReturnType<typeof openOwnPaths>
 }
 
 /** The platform's paths, with the live platform and the recordings behind them. */

@@ -5,21 +5,11 @@ import { onceLoaded } from '../core/work.js'
 import { type App, createEntrance, createTraffic, type Prototypes, type Traffic } from '../http/entrance.js'
 import { createLine, type LineParts } from '../http/line.js'
 import { type Listener, listen } from '../http/listen.js'
-import { createMount, type Handler, refuse } from '../http/mount.js'
+import { createMount, refuse } from '../http/mount.js'
 import { createPacer } from '../http/pacer.js'
 import type { Journal } from '../journal/index.js'
-import type { Part } from './part.js'
 
-export interface Delivery extends Part {
-  /** Opens the port. Rejects with a StartError if it is not available. */
-  listen(where: { readonly host: string; readonly port: number }): Promise<void>
-  /** 0 if no port is open. */
-  port(): number
-  readonly handler: Handler
-  readonly traffic: Traffic
-  /** Rebuilds the request line from what is currently switched on. */
-  renew(): void
-}
+export type Delivery = ReturnType<typeof createDelivery>
 
 interface Dependencies {
   readonly line: () => LineParts
@@ -33,7 +23,7 @@ interface Dependencies {
 /** Used if no port is opened. */
 const nowhere: Listener = { port: 0, stop: async () => {} }
 
-export function createDelivery({ line: parts, journal, loadApp, warn, report }: Dependencies): Delivery {
+export function createDelivery({ line: parts, journal, loadApp, warn, report }: Dependencies) {
   const traffic = createTraffic()
   const line = createLine(parts, {
     add: journal.add,
@@ -58,14 +48,17 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
   const entrance = createEntrance({ line: line.accept, carriesWebSocket: line.carriesWebSocket, rest }, traffic)
   const mount = createMount(entrance)
   return {
-    async listen(where) {
+    /** Opens the port. Rejects with a StartError if it is not available. */
+    async listen(where: { readonly host: string; readonly port: number }) {
       listener = await listen(entrance, { ...where, warn })
     },
+    /** 0 if no port is open. */
     port: () => listener.port,
     handler: mount.handler,
     traffic,
+    /** Rebuilds the request line from what is currently switched on. */
     renew: line.renew,
-    async close(graceMs) {
+    async close(graceMs: number) {
       traffic.close()
       await Promise.all([listener.stop(graceMs), mount.stop(graceMs)])
       await quietSoon(traffic)

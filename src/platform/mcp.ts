@@ -10,23 +10,18 @@ import { paceRequested } from '../platform-api/chat-completions.js'
 import type { Replies } from '../replies/index.js'
 import type { ResetOptions } from './part.js'
 
-type McpFolder = typeof import('../mcp/index.js')
-
 /** Sessions, changes to the servers' lists, and the keys that sign the state that clients send back. */
-export interface OpenMcp {
-  readonly folder: McpFolder
-  readonly sessions: ReturnType<McpFolder['createMcpSessions']>
-  readonly offers: ReturnType<McpFolder['createMcpOffers']>
-  readonly states: ReturnType<McpFolder['createRequestStates']>
+async function openMcp(now: () => number) {
+  const folder = await import('../mcp/index.js')
+  const { createMcpOffers, createMcpSessions, createRequestStates } = folder
+  return { folder, sessions: createMcpSessions(now), offers: createMcpOffers(), states: createRequestStates(now) }
 }
 
 /** `loaded` is the current configuration. */
 export function createMcpPart(now: () => number, loaded: () => LoadedConfig) {
-  let known: OpenMcp | undefined
+  let known: Awaited<ReturnType<typeof openMcp>> | undefined
   const opened = onceLoaded(async () => {
-    const folder = await import('../mcp/index.js')
-    const { createMcpOffers, createMcpSessions, createRequestStates } = folder
-    known = { folder, sessions: createMcpSessions(now), offers: createMcpOffers(), states: createRequestStates(now) }
+    known = await openMcp(now)
     return known
   })
   return {

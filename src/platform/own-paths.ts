@@ -17,15 +17,7 @@ interface Needed {
 /** Returns what the configuration answers at a path, by any method. */
 export type OwnPathsAt = (path: string) => readonly OwnPath[]
 
-export interface OwnPaths {
-  /** The sources in the order in which they are tried; `undefined` while they are still being loaded. */
-  now(pace: Pace): readonly PathSource[] | undefined
-  loaded(pace: Pace): Promise<readonly PathSource[]>
-  /** Loads all sources except the rules. */
-  others(): Promise<readonly PathSource[]>
-}
-
-export function openOwnPaths({ read, replies, openers }: Needed): OwnPaths {
+export function openOwnPaths({ read, replies, openers }: Needed) {
   let known: readonly PathSource[] | undefined = openers.length === 0 ? [] : undefined
   const open = onceLoaded(async () => {
     known = await together(openers.map(opener => opener()))
@@ -37,11 +29,13 @@ export function openOwnPaths({ read, replies, openers }: Needed): OwnPaths {
     http ? [rulePaths(http, pace), ...others] : others
 
   return {
-    now(pace) {
+    /** The sources in the order in which they are tried; `undefined` while they are still being loaded. */
+    now(pace: Pace) {
       const rules = read()
       return rules && known && withRules(rules, pace, known)
     },
-    loaded: async pace => withRules(await replies(), pace, await others()),
+    loaded: async (pace: Pace) => withRules(await replies(), pace, await others()),
+    /** Loads all sources except the rules. */
     others,
   }
 }

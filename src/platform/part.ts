@@ -24,30 +24,25 @@ export interface Part {
   close?(graceMs: number): unknown
 }
 
-export interface Parts {
-  open(): Promise<void>
-  /** Applies a new configuration completely, or not at all. */
-  reload(next: LoadedConfig): Promise<void>
-  reset(options?: ResetOptions): Promise<void>
-  close(graceMs: number): Promise<void>
-}
+export type Parts = ReturnType<typeof createParts>
 
 /** Parts in order: reloads and resets go from first to last, closing from last to first. */
-export function createParts(parts: readonly Part[]): Parts {
+export function createParts(parts: readonly Part[]) {
   // Two resets at a time would each bring back what the other one has.
   const resets = createTurns()
   return {
     open: async () => void (await inTurns(parts.flatMap(part => part.open ?? []))),
-    async reload(next) {
+    /** Applies a new configuration completely, or not at all. */
+    async reload(next: LoadedConfig) {
       const puts: ((() => void) | undefined)[] = []
       for (const part of parts) puts.push(await part.prepare?.(next))
       for (const put of puts) put?.()
     },
-    reset: (options = {}) =>
+    reset: (options: ResetOptions = {}) =>
       resets(async () => {
         for (const part of parts) await part.reset?.(options)
       }),
-    async close(graceMs) {
+    async close(graceMs: number) {
       for (const part of parts.toReversed()) await part.close?.(graceMs)
     },
   }

@@ -1,6 +1,10 @@
 /** E-mail addresses and phone numbers. */
 import { isEmail, LONGEST_EMAIL_BYTES } from '../check/formats.js'
-import { validationFailed } from './errors.js'
+import type { Tables } from '../core/state.js'
+import { emailExists, phoneExists, validationFailed } from './errors.js'
+
+/** An address by which a user is found. */
+export type UserAddress = { readonly email: string } | { readonly phone: string }
 
 /** Returns the address in lower case. Throws a 400 for a malformed one. */
 export function validEmail(given: string): string {
@@ -18,4 +22,17 @@ export function validPhone(given: string): string {
   const number = formatPhone(given)
   if (!/^[1-9]\d{1,14}$/.test(number)) throw validationFailed('Invalid phone number format (E.164 required)')
   return number
+}
+
+interface Addresses {
+  readonly email: string
+  readonly phone: string
+}
+
+/** Throws a 422 if a user other than `ownId` has one of the addresses. Empty ones are free. */
+export async function requireFree({ users }: Tables, addresses: Addresses, ownId?: string, phoneTaken = phoneExists) {
+  const { email, phone } = addresses
+  const others = async (address: UserAddress) => (await users.find(address)).some(({ id }) => id !== ownId)
+  if (email !== '' && (await others({ email }))) throw emailExists()
+  if (phone !== '' && (await others({ phone }))) throw phoneTaken()
 }

@@ -8,13 +8,7 @@ import { startOf } from '../keys/api-key-form.js'
 import { gatewayKeyMissing, gatewayRefusal } from './errors.js'
 import type { Tokens } from './tokens.js'
 
-export interface Gateway {
-  /**
-   * Returns the Authorization header for the backend: an opaque key is replaced by its JWT. Rejects with Kong's 401 if
-   * a key is required and is missing or unknown.
-   */
-  admit(request: Pick<Exchange, 'path' | 'query' | 'headers'>): Promise<string | undefined>
-}
+export type Gateway = ReturnType<typeof createGateway>
 
 interface Parts {
   /** `kong` requires a key, `open` does not. */
@@ -30,9 +24,13 @@ const openPaths =
 /** Whether the gateway requires no key for this path. */
 export const isOpenAtGateway = (path: string) => openPaths.test(path)
 
-export function createGateway({ kind, tokens, publishableKey, secretKey }: Parts): Gateway {
+export function createGateway({ kind, tokens, publishableKey, secretKey }: Parts) {
   return {
-    async admit({ path, query, headers }) {
+    /**
+     * Returns the Authorization header for the backend: an opaque key is replaced by its JWT. Rejects with Kong's 401
+     * if a key is required and is missing or unknown.
+     */
+    async admit({ path, query, headers }: Pick<Exchange, 'path' | 'query' | 'headers'>): Promise<string | undefined> {
       const given = keysIn(headers.apikey, query)
       const { anonKey, serviceKey } = await tokens()
       if (kind === 'kong' && !isOpenAtGateway(path)) {

@@ -22,7 +22,8 @@ export async function tokenFor(backend: Backend, wish: TokenRequest, seedOf: See
   const { role, email = developmentUser.email, expiresIn } = wish
   if (role !== 'user') return keyOfRole(backend, role, expiresIn)
   const address = validEmail(email)
-  return userToken(withLife(backend, expiresIn), address, seedOf(address))
+  const lasting = withLife(backend, expiresIn)
+  return signed(lasting, await signIn(lasting, { email: address, seed: seedOf(address) }))
 }
 
 /** A user token without a session, for use without any state. It names the user that a platform would have. */
@@ -48,10 +49,6 @@ async function keyOfRole(backend: Backend, role: 'anon' | 'service', expiresIn?:
   }
   const exp = Math.floor(backend.now() / 1000) + expiresIn
   return minted(await tokens.signKey(role === 'anon' ? 'anon' : 'service_role', exp), exp)
-}
-
-async function userToken(backend: Backend, email: string, seed: UserSeed | undefined): Promise<MintedToken> {
-  return signed(backend, await signIn(backend, { email, seed }))
 }
 
 async function signed(backend: Backend, granted: Parameters<typeof tokenResponse>[1]): Promise<MintedToken> {

@@ -8,26 +8,22 @@ import { tooManySignIns, validationFailed, weakPassword } from './errors.js'
 
 const scrypt = promisify<string | Buffer, Buffer, number, object, Buffer>(scryptWithCallback)
 
+type PasswordSettings = Pick<AuthSettings, 'passwordMinLength' | 'passwordRequiredCharacters'>
+
 /** bcrypt, which Supabase uses for passwords, ignores anything beyond this. */
 const LONGEST_BYTES = 72
 
 /** Throws a 422 or 400 for a password that is not accepted. The messages are Supabase's. */
-export function requireStrength(
-  password: string,
-  settings: Pick<AuthSettings, 'passwordMinLength' | 'passwordRequiredCharacters'>,
-): void {
-  if (Buffer.byteLength(password) > LONGEST_BYTES) throw tooLong()
+export function requireStrength(password: string, settings: PasswordSettings): void {
+  if (Buffer.byteLength(password) > LONGEST_BYTES) {
+    throw validationFailed(`Password cannot be longer than ${LONGEST_BYTES} characters`)
+  }
   const weakness = weaknessOf(password, settings)
   if (weakness) throw weakPassword(weakness.message, weakness.reasons)
 }
 
-const tooLong = () => validationFailed(`Password cannot be longer than ${LONGEST_BYTES} characters`)
-
 /** Returns what is too weak about a password, or `undefined`. */
-export function weaknessOf(
-  password: string,
-  settings: Pick<AuthSettings, 'passwordMinLength' | 'passwordRequiredCharacters'>,
-): { readonly message: string; readonly reasons: readonly string[] } | undefined {
+export function weaknessOf(password: string, settings: PasswordSettings) {
   const { passwordMinLength: least, passwordRequiredCharacters: sets } = settings
   const reasons: string[] = []
   const messages: string[] = []
@@ -47,7 +43,7 @@ export function weaknessOf(
 export function ruleOfPasswords({
   passwordMinLength: least,
   passwordRequiredCharacters: sets,
-}: Pick<AuthSettings, 'passwordMinLength' | 'passwordRequiredCharacters'>): string {
+}: PasswordSettings): string {
   const wanted = setsOf(sets)
   const characters = wanted.length > 0 ? `, with at least one character of each: ${wanted.join(', ')}` : ''
   return `At least ${least} character${least === 1 ? '' : 's'}${characters}.`

@@ -1,6 +1,6 @@
 /** Users, their sessions and the outbox as a developer sees them, without any credential. */
-import { searchFor } from '../api/shapes.js'
-import type { MessageRow, SessionRow, State, Tables, UserRow } from '../core/state.js'
+import { type ListingQuery, searchFor } from '../api/shapes.js'
+import type { MessageRow, SessionRow, State, Table, UserRow } from '../core/state.js'
 import type { MessageKind } from './codes.js'
 import type { Message, Messages, OpenSession, OpenSessions, UserList } from './operations.js'
 import { endSessions, endSessionsOf } from './sessions.js'
@@ -9,22 +9,32 @@ import { userJson } from './users.js'
 /** The default page size. */
 const PAGE = 100
 
+/** One page of the rows that a search finds by their texts, and how many there are. Without a search, the rest is not read. */
+async function pageIn<Row>(
+  table: Table<Row>,
+  { search = '', limit = PAGE, offset = 0 }: ListingQuery,
+  textsOf: (row: Row) => Parameters<ReturnType<typeof searchFor>>[0],
+) {
+  if (search.trim() === '') return { rows: await table.find({}, { limit, offset }), total: await table.count({}) }
+  const isWanted = searchFor(search)
+  const found = (await table.find({})).filter(row => isWanted(textsOf(row)))
+  return { rows: found.slice(offset, offset + limit), total: found.length }
+}
+
 export const createUserList = (state: () => Promise<State>): UserList => ({
-  users: async ({ search = '', limit = PAGE, offset = 0 }) =>
+  users: async query =>
     (await state()).read(async ({ users, sessions }) => {
-      const isSearch = search.trim() !== ''
-      const isWanted = searchFor(search)
-      const found = isSearch
-        ? (await users.find({})).filter(({ email, phone, id, user_metadata }) =>
-            isWanted([email, phone, id, JSON.stringify(user_metadata)]),
-          )
-        : await users.find({}, { limit, offset })
-      const page = isSearch ? found.slice(offset, offset + limit) : found
-      const data = page.map(async user => ({
+      const { rows, total } = await pageIn(users, query, ({ email, phone, id, user_metadata }) => [
+        email,
+        phone,
+        id,
+        JSON.stringify(user_metadata),
+      ])
+      const data = rows.map(async user => ({
         ...userJson(user),
         sessions: await sessions.count({ user_id: user.id }),
       }))
-      return { data: await Promise.all(data), total: isSearch ? found.length : await users.count({}) }
+      return { data: await Promise.all(data), total }
     }),
 })
 
@@ -44,27 +54,17 @@ function openSessionOf(session: SessionRow, user: UserRow | undefined, tokenSeco
 
 /** `tokenSeconds` returns the lifetime of an access token. */
 export function createOpenSessions(state: () => Promise<State>, tokenSeconds: () => number): OpenSessions {
-  const shown = (session: SessionRow, user: UserRow | undefined) => openSessionOf(session, user, tokenSeconds())
-
-  async function page({ sessions, users }: Tables, limit: number, offset: number) {
-    const rows = await sessions.find({}, { limit, offset })
-    const found = await Promise.all(rows.map(async row => shown(row, await users.get(row.user_id))))
-    return { data: found, total: await sessions.count({}) }
-  }
-
-  async function search({ sessions, users }: Tables, words: string) {
-    const byId = new Map((await users.find({})).map(user => [user.id, user]))
-    const isWanted = searchFor(words)
-    const all = (await sessions.find({})).map(row => shown(row, byId.get(row.user_id)))
-    return all.filter(({ email, phone, user_id, id }) => isWanted([email, phone, user_id, id]))
-  }
-
   return {
-    list: async ({ search: words, limit = PAGE, offset = 0 }) =>
-      (await state()).read(async tables => {
-        if (!words?.trim()) return page(tables, limit, offset)
-        const found = await search(tables, words)
-        return { data: found.slice(offset, offset + limit), total: found.length }
+    list: async query =>
+      (await state()).read(async ({ sessions, users }) => {
+        const all = query.search?.trim() ? await users.find({}) : []
+        const byId = new Map(all.map(user => [user.id, user]))
+        const { rows, total } = await pageIn(sessions, query, ({ id, user_id }) => {
+          const user = byId.get(user_id)
+          return [user?.email, user?.phone, user_id, id]
+        })
+        const data = rows.map(async row => openSessionOf(row, await users.get(row.user_id), tokenSeconds()))
+        return { data: await Promise.all(data), total }
       }),
     end: async id =>
       (await state()).write(async tables => {

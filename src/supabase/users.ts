@@ -1,6 +1,7 @@
 /** Users: creates and changes them, writes them in Supabase's format, and checks whether they may act. */
 import { createHash, randomUUID } from 'node:crypto'
 import type { Identity, Json, Moment, UserRow } from '../core/state.js'
+import type { UserAddress } from './addresses.js'
 
 export const isConfirmed = ({ email_confirmed_at, phone_confirmed_at }: UserRow) =>
   email_confirmed_at !== null || phone_confirmed_at !== null
@@ -172,7 +173,7 @@ export const settledAddresses: Partial<UserRow> = {
 }
 
 /** A made-up user in the form of one who has just signed up. */
-export function fakeUser(at: Moment, address: { email: string } | { phone: string }, data: Json): UserRow {
+export function fakeUser(at: Moment, address: UserAddress, data: Json): UserRow {
   const provider = 'email' in address ? 'email' : 'phone'
   return newUser(at, {
     ...address,

@@ -7,9 +7,10 @@ import {
   type Tables,
   type UserRow,
 } from '../core/state.js'
+import { requireFree } from './addresses.js'
 import { type Backend, momentOf } from './backend.js'
 import { dropToken, dropTokens, findToken, hashOfCode, isFresh, isValid, PKCE, tokenOf } from './codes.js'
-import { emailExists, otpExpired, phoneExists, userBanned, validationFailed } from './errors.js'
+import { otpExpired, userBanned, validationFailed } from './errors.js'
 import { hashOf, unknownPassword } from './passwords.js'
 import { changedEmail, changedPassword, changedPhone, confirmedEmail, confirmedPhone, providersOf } from './users.js'
 
@@ -52,7 +53,7 @@ export async function proveAddress(backend: Backend, tables: Tables, claim: Clai
     await tables.users.update(user.id, { email_change_confirm_status: 1 })
     return { kind: 'half' }
   }
-  const changes = await changesBy(backend, tables, user, { token, type: claim.type })
+  const changes = await changesBy(backend, tables, { user, token }, claim.type)
   const app_metadata = providersOf(user.app_metadata, changes.identities ?? user.identities)
   await dropTokens(tables, user.id)
   await tables.users.update(user.id, { ...changes, app_metadata })
@@ -126,28 +127,29 @@ const isHalf = ({ settings }: Backend, user: UserRow, { token_type }: OneTimeTok
   user.email !== null &&
   user.email_change_confirm_status === 0
 
-interface Proof {
-  readonly token: OneTimeTokenRow
-  readonly type: string
-}
-
 /** The changes to a user who has proved that they read an address. */
-async function changesBy(backend: Backend, tables: Tables, user: UserRow, proof: Proof): Promise<Partial<UserRow>> {
+async function changesBy(
+  backend: Backend,
+  tables: Tables,
+  { user, token }: UserWithToken,
+  type: string,
+): Promise<Partial<UserRow>> {
   const at = momentOf(backend)
-  switch (proof.token.token_type) {
+  // Another user may have taken an address while the code was on its way.
+  switch (token.token_type) {
     case 'confirmation_token':
-      return proof.type === 'sms' ? confirmedPhone(at) : joined(user, at)
+      return type === 'sms' ? confirmedPhone(at) : joined(user, at)
     case 'recovery_token':
       return user.email_confirmed_at === null ? confirmedEmail(user, at) : {}
     case 'email_change_token_current':
     case 'email_change_token_new': {
       const email = user.new_email ?? user.email ?? ''
-      await requireStillFree(tables, user, { email })
+      await requireFree(tables, { email, phone: '' }, user.id)
       return changedEmail(user, email, at)
     }
     case 'phone_change_token': {
       const phone = user.new_phone ?? user.phone ?? ''
-      await requireStillFree(tables, user, { phone })
+      await requireFree(tables, { email: '', phone }, user.id)
       return changedPhone(user, phone, at)
     }
     case 'reauthentication_token':
@@ -166,10 +168,4 @@ async function joined(user: UserRow, at: Moment): Promise<Partial<UserRow>> {
   const isGuest = user.encrypted_password === null && user.invited_at !== null
   const password = isGuest && changedPassword(await hashOf(unknownPassword()))
   return { ...confirmedEmail(user, at), identities, ...password }
-}
-
-/** Throws if another user has taken the address while the code was on its way. */
-async function requireStillFree({ users }: Tables, { id }: UserRow, address: { email: string } | { phone: string }) {
-  const others = (await users.find(address)).filter(other => other.id !== id)
-  if (others.length > 0) throw 'email' in address ? emailExists() : phoneExists()
 }

@@ -118,24 +118,16 @@ function errorAnswers(placed: PlacedOperation): object {
   return Object.fromEntries(described)
 }
 
-interface Forms {
-  /** Adds a named form to the schemas, and returns a reference to it. */
-  named(form: NamedForm, cited?: DocumentedFields): Promise<JsonSchema>
-  /** Returns the schema of a form inline, with references to named forms inside it. */
-  of(form: DocumentedSchema | JsonSchema): Promise<JsonSchema>
-  /** Adds schemas that already have names. */
-  add(schemas: Readonly<Record<string, JsonSchema>>): void
-  readonly schemas: Readonly<Record<string, JsonSchema>>
-}
+type Forms = ReturnType<typeof createForms>
 
 /** The fields that platform-api.md names, and where. */
-export interface DocumentedFields {
+interface DocumentedFields {
   readonly section?: string | undefined
   readonly fields?: readonly string[] | undefined
 }
 
 /** The schemas of the document: each form once, by name, with the source of each field. */
-export function createForms(): Forms {
+export function createForms() {
   const schemas: Record<string, JsonSchema> = {}
 
   async function written(form: DocumentedSchema | JsonSchema, name: string): Promise<JsonSchema> {
@@ -148,14 +140,17 @@ export function createForms(): Forms {
 
   return {
     schemas,
-    add: named => void Object.assign(schemas, named),
-    async of(form) {
+    /** Adds schemas that already have names. */
+    add: (named: Readonly<Record<string, JsonSchema>>) => void Object.assign(schemas, named),
+    /** Returns the schema of a form inline, with references to named forms inside it. */
+    async of(form: DocumentedSchema | JsonSchema): Promise<JsonSchema> {
       const name = isChecked(form) && nameOf(form)
       if (!name) return written(form, '')
       schemas[name] ??= await written(form, name)
       return referenceTo(name)
     },
-    async named([name, form], cited) {
+    /** Adds a named form to the schemas, and returns a reference to it. */
+    async named([name, form]: NamedForm, cited?: DocumentedFields): Promise<JsonSchema> {
       if (cited?.fields) schemas[name] = marked(await written(form, name), cited.fields, cited.section)
       else schemas[name] ??= await written(form, name)
       return referenceTo(name)

@@ -57,15 +57,6 @@ const fields = {
 
 type LinkParams = Params<typeof fields>
 
-/** A user with a new token. */
-interface Prepared {
-  readonly user: UserRow
-  /** The actual type of the link. */
-  readonly type: string
-  /** The hash in the link. */
-  readonly hash: string
-}
-
 export const generateLink = (backend: Backend): Endpoint =>
   forAdmin(backend)(
     'POST /admin/generate_link',
@@ -102,19 +93,16 @@ async function passwordFor(backend: Backend, { type, email, password }: LinkPara
   return hashOf(password)
 }
 
-interface Secrets {
-  readonly code: string
-  /** The hash of a newcomer's password. */
-  readonly password: string | null
-}
-
-/** Stores the token of the link for its user. */
+/**
+ * Stores the token of the link for its user. Returns the user, the actual type of the link, and the hash in it.
+ * `password` is the hash of a newcomer's password.
+ */
 async function prepare(
   backend: Backend,
   tables: Tables,
   params: LinkParams,
-  { code, password }: Secrets,
-): Promise<Prepared> {
+  { code, password }: { code: string; password: string | null },
+) {
   const [known] = await tables.users.find({ email: params.email })
   // A magic link for an unknown address signs the user up.
   const type = !known && params.type === 'magiclink' ? 'signup' : params.type
@@ -134,16 +122,11 @@ interface Link {
   readonly address?: string
 }
 
-interface Holder {
-  readonly known: UserRow | undefined
-  readonly password: string | null
-}
-
 async function linkFor(
   backend: Backend,
   tables: Tables,
   params: LinkParams,
-  { known, password }: Holder,
+  { known, password }: { known: UserRow | undefined; password: string | null },
 ): Promise<Link> {
   const at = momentOf(backend)
   const who = () => known ?? notThere()

@@ -1,9 +1,9 @@
 /** Reads and normalizes what admins may set of a user. */
 import type { Exchange } from '../../core/exchange.js'
 import type { Moment, Tables, UserRow } from '../../core/state.js'
-import { validEmail, validPhone } from '../addresses.js'
+import { requireFree, validEmail, validPhone } from '../addresses.js'
 import { type Backend, momentOf } from '../backend.js'
-import { emailExists, phoneExists, validationFailed } from '../errors.js'
+import { phoneExists, validationFailed } from '../errors.js'
 import { confirmedEmail, confirmedPhone, identityData, withIdentity } from '../users.js'
 import { type Params, readParams } from './params.js'
 
@@ -74,12 +74,8 @@ export function withAdminParams(
 }
 
 /** Throws a 422 if a user other than `ownId` has one of the addresses. */
-export async function requireFree({ users }: Tables, { email, phone }: AdminParams, ownId?: string): Promise<void> {
-  const others = async (address: { email: string } | { phone: string }) =>
-    (await users.find(address)).some(({ id }) => id !== ownId)
-  if (email !== '' && (await others({ email }))) throw emailExists()
-  if (phone !== '' && (await others({ phone }))) throw phoneExists('Phone number already registered by another user')
-}
+export const requireFreeForAdmin = (tables: Tables, params: AdminParams, ownId?: string) =>
+  requireFree(tables, params, ownId, () => phoneExists('Phone number already registered by another user'))
 
 /** The units of Go's durations, which Supabase uses for bans: `24h`, `1h30m`. */
 const unitMs: ReadonlyMap<string, number> = new Map([

@@ -23,7 +23,7 @@ import {
   adminFields,
   adminParamsIn,
   bannedUntil,
-  requireFree,
+  requireFreeForAdmin,
   withAdminParams,
   withValidAddresses,
 } from './admin-params.js'
@@ -138,14 +138,8 @@ export const auditLog = (backend: Backend): Endpoint =>
 
 const PER_PAGE = 50
 
-/** A page of a list. */
-interface UserPage {
-  readonly number: number
-  readonly size: number
-}
-
 /** Reads which page a query asks for. Throws a 400 for anything but numbers. */
-function pageIn(query: URLSearchParams): UserPage {
+function pageIn(query: URLSearchParams) {
   const number = Math.max(1, countIn(query.get('page'), 1))
   const size = countIn(query.get('per_page'), PER_PAGE)
   if (size === 0) throw validationFailed('Bad Pagination Parameters: per_page must be greater than 0')
@@ -163,7 +157,8 @@ function countIn(text: string | null, otherwise: number): number {
  * The headers of a page: the total count, and links to the next and the last page as the server behind the gateway sees
  * them.
  */
-function pageHeaders(path: string, query: URLSearchParams, { number, size }: UserPage, total: number): string[] {
+function pageHeaders(path: string, query: URLSearchParams, page: ReturnType<typeof pageIn>, total: number): string[] {
+  const { number, size } = page
   const last = Math.ceil(total / size)
   const linkTo = (to: number, rel: string) => {
     const there = new URLSearchParams(query)
@@ -188,12 +183,12 @@ export const createUser = (backend: Backend): Endpoint =>
       }
       const params = withValidAddresses(given)
       const state = await backend.state()
-      await state.read(tables => requireFree(tables, params))
+      await state.read(tables => requireFreeForAdmin(tables, params))
       const encrypted_password = await passwordOf(backend, params)
       requireId(params.id)
       const user = madeByAdmin(backend, params, encrypted_password)
       await state.write(async tables => {
-        await requireFree(tables, params)
+        await requireFreeForAdmin(tables, params)
         if (await tables.users.get(user.id)) throw idExists()
         await tables.users.insert(user)
       })
@@ -250,7 +245,7 @@ export const updateUserById = (backend: Backend): Endpoint =>
       const password = given === undefined ? undefined : await hashOf(given)
       const user = await state.write(async tables => {
         const user = await userIn(tables, exchange)
-        await requireFree(tables, params, user.id)
+        await requireFreeForAdmin(tables, params, user.id)
         const changed = changedByAdmin(backend, user, params, password)
         await tables.users.update(user.id, changed)
         if (password !== undefined) await endSessionsOf(tables, user.id)

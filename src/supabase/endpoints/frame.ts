@@ -3,6 +3,7 @@ import { methodNotAllowed } from '../../core/errors.js'
 import { type Caller, type Endpoint, type Exchange, jsonReply, type Reply, userCaller } from '../../core/exchange.js'
 import { AUTH } from '../../core/paths.js'
 import type { MessageRow, Tables, UserRow } from '../../core/state.js'
+import type { UserAddress } from '../addresses.js'
 import { authenticate, requireAdmin, type SignedIn } from '../authenticate.js'
 import type { Backend } from '../backend.js'
 import { redirectTo } from '../destinations.js'
@@ -86,7 +87,7 @@ export function announce(backend: Backend, messages: readonly MessageRow[]): voi
 /** Sends messages to the user with this address, if there is one, and announces them. */
 export async function sendTo(
   backend: Backend,
-  address: { readonly email: string } | { readonly phone: string },
+  address: UserAddress,
   send: (tables: Tables, user: UserRow) => Promise<UserWithMessages | undefined>,
 ): Promise<readonly MessageRow[]> {
   const sent = await (await backend.state()).write(async tables => {

@@ -44,7 +44,8 @@ export const otp = (backend: Backend): Endpoint =>
       }
       challengeIn(params)
       // A malformed address is unknown as well.
-      if (params.create_user === false && !(await isKnown(backend, params))) throw otpDisabled()
+      const isUnknown = params.create_user === false && !(await find(backend, params).catch(() => undefined))
+      if (isUnknown && (params.email !== '' || params.phone !== '')) throw otpDisabled()
       if (params.email !== '') return byEmail(backend, exchange, params)
       if (params.phone !== '') return byPhone(backend, exchange, params)
       throw validationFailed('One of email or phone must be set')
@@ -59,19 +60,8 @@ export const magicLink = (backend: Backend): Endpoint =>
     async exchange => byEmail(backend, exchange, readParams(exchange, 'MagicLinkParams', fields)),
   )
 
-async function isKnown(backend: Backend, { email, phone }: OtpParams): Promise<boolean> {
-  if (email === '' && phone === '') return true
-  const known = email === '' ? findByPhone(backend, phone) : findByEmail(backend, email)
-  return known.then(
-    user => user !== undefined,
-    () => false,
-  )
-}
-
-const findByEmail = async (backend: Backend, given: string) => find(backend, { email: validEmail(given) })
-const findByPhone = async (backend: Backend, given: string) => find(backend, { phone: validPhone(given) })
-
-async function find(backend: Backend, address: { email: string } | { phone: string }): Promise<UserRow | undefined> {
+async function find(backend: Backend, { email, phone }: OtpParams): Promise<UserRow | undefined> {
+  const address = email === '' ? { phone: validPhone(phone) } : { email: validEmail(email) }
   const [user] = await (await backend.state()).read(({ users }) => users.find(address))
   return user
 }
@@ -80,7 +70,7 @@ async function byEmail(backend: Backend, exchange: Exchange, params: OtpParams):
   const { settings } = backend
   if (!settings.externalEmailEnabled) throw emailProviderDisabled(422, 'Email logins are disabled')
   if (params.email === '') throw validationFailed('Password recovery requires an email', 422)
-  const known = await findByEmail(backend, params.email)
+  const known = await find(backend, params)
   const challenge = challengeIn(params)
   const redirect = redirectOf(backend, exchange)
   if (!known || !isConfirmed(known)) {
@@ -100,7 +90,7 @@ async function byPhone(backend: Backend, exchange: Exchange, params: OtpParams):
   if (!settings.externalPhoneEnabled) throw phoneProviderDisabled(400, 'Unsupported phone provider')
   const phone = validPhone(params.phone)
   requireChannel(params.channel)
-  const known = await find(backend, { phone })
+  const known = await find(backend, params)
   if (!known || known.phone_confirmed_at === null) {
     const { data } = params
     const wanted = { provider: 'phone', given: phone, password: unknownPassword(), data } as const

@@ -3,7 +3,7 @@
 import type { Endpoint, Exchange, Reply } from '../../core/exchange.js'
 import { problemOfHash } from '../../core/secrets.js'
 import { isBanned } from '../../core/state.js'
-import { formatPhone } from '../addresses.js'
+import { formatPhone, type UserAddress } from '../addresses.js'
 import type { Backend } from '../backend.js'
 import {
   emailNotConfirmed,
@@ -77,11 +77,7 @@ async function byPassword(backend: Backend, exchange: Exchange): Promise<Reply> 
 }
 
 /** Returns a session for the user with this password, or `undefined` if the user was changed during the check. */
-async function signedIn(
-  backend: Backend,
-  where: { readonly email: string } | { readonly phone: string },
-  password: string,
-): Promise<Grant | undefined> {
+async function signedIn(backend: Backend, where: UserAddress, password: string): Promise<Grant | undefined> {
   const state = await backend.state()
   const [user] = await state.read(({ users }) => users.find(where))
   const kept = user?.encrypted_password ?? null

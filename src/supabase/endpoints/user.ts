@@ -1,15 +1,13 @@
 /** GET and PUT /auth/v1/user: returns the signed-in user, and lets users change their own data. */
 import { type Endpoint, jsonReply } from '../../core/exchange.js'
 import type { MessageRow, Moment, Tables, UserRow } from '../../core/state.js'
-import { validEmail, validPhone } from '../addresses.js'
+import { requireFree, validEmail, validPhone } from '../addresses.js'
 import { requireAudience, type SignedIn } from '../authenticate.js'
 import { type Backend, momentOf } from '../backend.js'
 import { dropTokens, hashOfCode, isValid, tokenOf } from '../codes.js'
 import {
   anonymousWithoutAddress,
-  emailExists,
   notAdmin,
-  phoneExists,
   reauthenticationNeeded,
   reauthenticationNotValid,
   samePassword,
@@ -62,7 +60,7 @@ export const updateUser = (backend: Backend): Endpoint =>
     async (exchange, who) => {
       const params = checked(backend, readParams(exchange, 'UserUpdateParams', fields), who.user)
       const state = await backend.state()
-      await state.read(tables => requireFree(tables, params, who.user))
+      await state.read(tables => requireFree(tables, params, who.user.id))
       const password = params.password === undefined ? undefined : await newPassword(backend, params, who)
       const { user, messages } = await state.write(tables =>
         update(backend, tables, who, { params, password, redirect: redirectOf(backend, exchange) }),
@@ -86,14 +84,6 @@ function checked({ settings }: Backend, params: UserUpdate, user: UserRow): User
   if (user.is_anonymous && params.password && email === '' && phone === '') throw anonymousWithoutAddress()
   challengeIn(params)
   return { ...params, email: email === user.email ? '' : email, phone: phone === user.phone ? '' : phone }
-}
-
-/** Throws a 422 if another user has one of the addresses. */
-async function requireFree({ users }: Tables, { email, phone }: UserUpdate, { id }: UserRow): Promise<void> {
-  const others = async (address: { email: string } | { phone: string }) =>
-    (await users.find(address)).some(other => other.id !== id)
-  if (email !== '' && (await others({ email }))) throw emailExists()
-  if (phone !== '' && (await others({ phone }))) throw phoneExists()
 }
 
 /** How long after signing in a password may be changed without another code. */
@@ -133,7 +123,7 @@ async function update(backend: Backend, tables: Tables, { user: { id }, session 
   const messages: MessageRow[] = []
   const found = await tables.users.get(id)
   if (!found) throw userOfTokenNotFound()
-  await requireFree(tables, params, found)
+  await requireFree(tables, params, id)
   let user = await changedAtOnce(backend, tables, found, wanted)
   if (password !== undefined) {
     await dropTokens(tables, id)

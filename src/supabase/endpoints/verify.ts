@@ -92,7 +92,7 @@ export const followLink = (backend: Backend): Endpoint =>
     const back = redirectOf(backend, exchange)
     const withCode = hash.startsWith(PKCE)
     try {
-      return leadTo(303, await follow(backend, { type, hash, back }))
+      return leadTo(303, await follow(backend, type, hash, back))
     } catch (error) {
       if (!(error instanceof PlatformError) || error.status >= 500) throw error
       const { code, message, status } = error
@@ -101,15 +101,8 @@ export const followLink = (backend: Backend): Endpoint =>
     }
   })
 
-interface Followed {
-  readonly type: string
-  readonly hash: string
-  /** Where the link redirects to. */
-  readonly back: string
-}
-
-/** Returns the address to which a valid link redirects. */
-async function follow(backend: Backend, { type, hash, back }: Followed): Promise<string> {
+/** Returns the address to which a valid link redirects, which is based on `back`. */
+async function follow(backend: Backend, type: string, hash: string, back: string): Promise<string> {
   const withCode = hash.startsWith(PKCE)
   const done = await (await backend.state()).write(async tables => {
     const proven = await proveAddress(backend, tables, { type, address: '', code: '', hash })
