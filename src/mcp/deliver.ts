@@ -3,7 +3,15 @@ import type { Reply } from '../core/exchange.js'
 import { stringifyExact } from '../core/json.js'
 import { isPaced, type Pace } from '../core/pace.js'
 import type { McpGeneration } from '../replies/index.js'
-import { eventText, failureFrame, type RpcError, type RpcFrame, type RpcId, type RpcResponse } from '../rpc/frames.js'
+import {
+  eventText,
+  failureFrame,
+  RpcError,
+  type RpcFrame,
+  type RpcId,
+  type RpcResponse,
+  rpcCodes,
+} from '../rpc/frames.js'
 import type { EventStream } from './streams.js'
 
 /** The messages of an answer, in order. The last one is the response. */
@@ -33,6 +41,10 @@ export const jsonReply = (value: unknown, status = 200, headers: readonly string
   ...{ kind: 'reply', status, contentType: 'application/json', headers },
   body: stringifyExact(value),
 })
+
+/** A refusal with an HTTP status of its own. */
+export const httpError = (status: number, sentence: string) =>
+  new RpcError(rpcCodes.badRequest, sentence, undefined, status)
 
 /** The reply to a message that cannot be answered. */
 export function errorReply(error: RpcError, id: RpcId | undefined, usual = 400): Reply {

@@ -25,6 +25,7 @@ import {
   EVENTS,
   errorReply,
   factsOf,
+  httpError,
   jsonReply,
   replyWith,
   streamHeaders,
@@ -57,12 +58,7 @@ export async function posted(server: RunningServer, exchange: Exchange, paceOf: 
 
 function bodyOf({ headers, body }: Exchange): unknown {
   if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
-    throw new RpcError(
-      rpcCodes.badRequest,
-      'Unsupported Media Type: Content-Type must be application/json',
-      undefined,
-      415,
-    )
+    throw httpError(415, 'Unsupported Media Type: Content-Type must be application/json')
   try {
     return parseExact(jsonText(body ?? Buffer.alloc(0)))
   } catch (error) {
@@ -73,12 +69,7 @@ function bodyOf({ headers, body }: Exchange): unknown {
 async function answered(frame: RpcFrame, server: RunningServer, exchange: Exchange, paceOf: PaceOf): Promise<Reply> {
   const accepted = acceptedIn(exchange.headers.accept)
   if (!accepted.json && !accepted.stream)
-    throw new RpcError(
-      rpcCodes.badRequest,
-      'Not Acceptable: the client must accept application/json and text/event-stream',
-      undefined,
-      406,
-    )
+    throw httpError(406, 'Not Acceptable: the client must accept application/json and text/event-stream')
   if ('method' in frame && isModernMessage(frame, exchange)) {
     const context = modernContext(frame, server, exchange)
     return isRequest(frame) ? modernReply(frame, context, paceOf) : nothing

@@ -3,7 +3,7 @@ import { type Validator, validatorOf } from '../check/json-schema.js'
 import { noFittingValue, notAcceptable, notInDocument } from '../core/errors.js'
 import type { AnsweredBy, Exchange, JsonSchema, Reply } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
-import { once } from '../core/work.js'
+import { once, remembered } from '../core/work.js'
 import { sampled, seedOfTexts, UnfitSchema } from '../replies/index.js'
 import type { Node, OpenApiDocument } from './document.js'
 import { acceptedType, type Preferences, preferencesIn } from './negotiation.js'
@@ -12,44 +12,32 @@ import { valuesIn, withValues } from './request-values.js'
 import { translated } from './schemas.js'
 import { writtenAs } from './write-body.js'
 
-interface OperationAnswers {
-  /** `params` are the path parameters. Rejects if the request prefers a status or example that the document lacks. */
-  answer(exchange: Exchange, params: Readonly<Record<string, string>>): Promise<Reply>
-}
-
-/** Prepares the answers of one operation. Its schemas are translated when they are first needed. */
-export function createAnswers(operation: DocumentedOperation, seed: number): OperationAnswers {
+/**
+ * Prepares the answers of one operation. Its schemas are translated when they are first needed. The returned function
+ * rejects if the request prefers a status or example that the document lacks.
+ */
+export function createAnswers(operation: DocumentedOperation, seed: number) {
   const { own, written, from } = operation
   const { document } = from
   const title = `${own.method} ${own.path}`
   const responses = isObject(written.responses) ? written.responses : {}
-  const made = new Map<string, DescribedResponse>()
+  const responseAt = remembered((key: string) => responseOf(document, responses[key]))
 
-  function responseAt(key: string): DescribedResponse {
-    const before = made.get(key)
-    if (before) return before
-    const response = responseOf(document, responses[key])
-    made.set(key, response)
-    return response
-  }
-
-  return {
-    async answer(exchange, params) {
-      const prefers = preferencesIn(exchange.headers.prefer)
-      const found = statusFor(Object.keys(responses), prefers.code)
-      if (!found) throw notInDocument(`the status ${prefers.code}`, title, Object.keys(responses))
-      const response = responseAt(found.key)
-      const chance = { seed: seedFor(exchange, seed), title, prefers, accept: exchange.headers.accept }
-      const isError = found.status >= 400
-      const values = isError ? {} : valuesIn(exchange, params)
-      const { contentType, body, example } = await bodyOf(response, { ...chance, values }, found.status)
-      const headers = await headersOf(response, { ...chance, values: {} })
-      const answeredBy: AnsweredBy = {
-        ...{ kind: 'openapi', document: document.name, operation: title },
-        ...(example !== undefined && { example }),
-      }
-      return { kind: 'reply', status: found.status, contentType, headers, body, answeredBy }
-    },
+  return async (exchange: Exchange, params: Readonly<Record<string, string>>): Promise<Reply> => {
+    const prefers = preferencesIn(exchange.headers.prefer)
+    const found = statusFor(Object.keys(responses), prefers.code)
+    if (!found) throw notInDocument(`the status ${prefers.code}`, title, Object.keys(responses))
+    const response = responseAt(found.key)
+    const chance = { seed: seedFor(exchange, seed), title, prefers, accept: exchange.headers.accept }
+    const isError = found.status >= 400
+    const values = isError ? {} : valuesIn(exchange, params)
+    const { contentType, body, example } = await bodyOf(response, { ...chance, values }, found.status)
+    const headers = await headersOf(response, { ...chance, values: {} })
+    const answeredBy: AnsweredBy = {
+      ...{ kind: 'openapi', document: document.name, operation: title },
+      ...(example !== undefined && { example }),
+    }
+    return { kind: 'reply', status: found.status, contentType, headers, body, answeredBy }
   }
 }
 

@@ -167,20 +167,15 @@ function valuesBetween(texts: readonly string[], step: string): readonly string[
   return end > start && step.endsWith(last) ? [...values, step.slice(start, end)] : undefined
 }
 
-interface OperationIndex {
-  /** The operations of a path, one for each method: those of the more specific template first. */
-  at(steps: readonly string[]): readonly DocumentedOperation[]
-  readonly all: readonly DocumentedOperation[]
-}
-
 /** Paths are looked up segment by segment, so the number of operations does not matter. */
-export function createOperationIndex(operations: readonly DocumentedOperation[]): OperationIndex {
+export function createOperationIndex(operations: readonly DocumentedOperation[]) {
   const tree = createPathTree<DocumentedOperation>()
   const all = operations.filter(({ own }) => !isTaken(own.path))
   for (const one of all) tree.put({ segments: patternOf(one.own.path) }, one)
   return {
     all,
-    at(steps) {
+    /** The operations of a path, one for each method: those of the more specific template first. */
+    at(steps: readonly string[]): readonly DocumentedOperation[] {
       const byMethod = new Map<string, DocumentedOperation>()
       for (const one of tree.at(steps)) {
         const before = byMethod.get(one.own.method)
