@@ -19,20 +19,12 @@ export function jsonIn(text: string): { readonly value: unknown } | undefined {
 
 /**
  * Returns the value without BigInts. A whole number that a JavaScript number cannot hold becomes a text, so that two
- * such numbers stay different. Few values have any, so the others are not copied.
+ * such numbers stay different.
  */
-export const withoutBigInts = (value: unknown): unknown => (hasBigInt(value) ? inDigits(value) : value)
-
-function hasBigInt(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
-  for (const key in value) if (hasBigInt((value as Readonly<Record<string, unknown>>)[key])) return true
-  return false
-}
-
-function inDigits(value: unknown): unknown {
+export function withoutBigInts(value: unknown): unknown {
   if (typeof value === 'bigint') return digitsOf(value)
-  if (Array.isArray(value)) return value.map(inDigits)
-  return isObject(value) ? sortedFields(value, inDigits) : value
+  if (Array.isArray(value)) return value.map(withoutBigInts)
+  return isObject(value) ? sortedFields(value, withoutBigInts) : value
 }
 
 function digitsOf(whole: bigint): number | string {
@@ -50,16 +42,9 @@ export function sorted(value: unknown, depth = DEEPEST): unknown {
 
 /** Returns the object with sorted keys, and with `change` applied to each value. */
 function sortedFields(object: JsonObject, change = (value: unknown) => value): JsonObject {
-  const copy: Record<string, unknown> = {}
-  for (const key of Object.keys(object).sort()) put(copy, key, change(object[key]))
-  return copy
-}
-
-/** Sets a field with any name. */
-export function put(object: Record<string, unknown>, key: string, value: unknown): void {
-  // An assignment would set the prototype.
-  if (key === '__proto__') Object.defineProperty(object, key, { value, enumerable: true, writable: true })
-  else object[key] = value
+  // No assignments, since a field may be called __proto__.
+  const names = Object.keys(object).sort()
+  return Object.fromEntries(names.map(name => [name, change(object[name])]))
 }
 
 /** A query parameter, still encoded. */

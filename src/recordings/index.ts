@@ -1,13 +1,11 @@
 /** Recordings: saves the live platform's answers to disk and replays them. */
-import type { Exchange } from '../core/exchange.js'
 import type { Redact } from '../redact/index.js'
 import { openFolder } from './folder.js'
 import { type IgnoreOption, ignoreFrom } from './ignore.js'
 import { createIdentify } from './key.js'
 import { createLibrary } from './library.js'
-import type { Library, RunReceipt } from './operations.js'
-import { createRecorder, type NamedObserver } from './recorder.js'
-import { createFind, type ReplayResult } from './replayer.js'
+import { createRecorder } from './recorder.js'
+import { createFind } from './replayer.js'
 import type { Run } from './run.js'
 import { createShelf } from './shelf.js'
 
@@ -65,38 +63,26 @@ interface RecordingsParts {
   readonly report: (error: unknown) => void
 }
 
-export interface Recordings {
-  /**
-   * Lists the folder if that has not been done yet, and waits while too much is still to be written. Returns `undefined`
-   * if there is nothing to wait for.
-   */
-  ready(): Promise<void> | undefined
-  /**
-   * Returns the observer that records an exchange with the live platform, or `undefined` if it is not recorded. Call
-   * `ready` first.
-   */
-  observerOf(exchange: Exchange): NamedObserver | undefined
-  /** Finds the recorded answer. Rejects only if the folder cannot be listed. */
-  find(exchange: Exchange): Promise<ReplayResult>
-  /** Resolves when everything that has ended so far is on disk. */
-  flush(): Promise<void>
-  receipt(): RunReceipt
-  /** The same recordings for browsing. Lists nothing until it is used. */
-  readonly library: Library
-}
+export type Recordings = ReturnType<typeof openRecordings>
 
-export function openRecordings(parts: RecordingsParts): Recordings {
+export function openRecordings(parts: RecordingsParts) {
   const ignore = ignoreFrom(parts.ignore)
   const folder = openFolder(parts.dir)
   const shelf = createShelf(folder)
   const identify = createIdentify(parts.redact, ignore)
   const recorder = createRecorder({ ...parts, shelf, identify })
   return {
+    /**
+     * Lists the folder if that has not been done yet, and waits while too much is still to be written. Returns
+     * `undefined` if there is nothing to wait for.
+     */
     ready: () => shelf.ready() ?? recorder.room(),
+    /** Call `ready` first. */
     observerOf: recorder.observerOf,
     find: createFind({ ...parts, shelf, identify, ignore, written: recorder.flush }),
     flush: recorder.flush,
     receipt: () => parts.run.receipt(shelf.all()),
+    /** The same recordings for browsing. Lists nothing until it is used. */
     library: createLibrary({ ...parts, folder, shelf, ignore, written: recorder.flush }),
   }
 }

@@ -105,7 +105,7 @@ async function isInside({ dir }: Folder, file: string): Promise<boolean> {
 
 async function put(past: PastExchange, existing: ExistingPolicy, parts: Parts): Promise<{ readonly file: string }> {
   const { folder, shelf, run, ignore, written } = parts
-  const recording = await recordingOfPast(past, parts)
+  const recording = await recordingOfPast(past, parts.redact, parts.maxBytes)
   const key = keyOf(recording.request, ignore)
   await written()
   const there = (await folder.list()).filter(kept => kept.key === key)

@@ -1,10 +1,10 @@
 /** Records the live platform's answers while they pass. Nothing is written before the client has its answer. */
 import type { Exchange, ResponseObserver } from '../core/exchange.js'
 import { createPauses, inSlices, othersTurn } from '../core/work.js'
-import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
+import type { Redact, Redaction } from '../redact/index.js'
 import { createResponseBuffer, type ResponseBuffer } from './gathered.js'
 import { isEndless, opensServerStream, replyWithoutRecording } from './json-rpc.js'
-import { askedIn, type RequestIdentity, requestOf } from './key.js'
+import { type RequestIdentity, redactedRequest } from './key.js'
 import { fileOf, type RecordingFile } from './names.js'
 import { type Capture, hasSaidDone, type RecordedRequest, type Recording, responseOf } from './recording.js'
 import { redactResponse } from './redacted.js'
@@ -247,9 +247,4 @@ async function recordingOf(seen: ObservedAnswer, { redact, maxBytes }: RecorderP
   if (typeof response === 'string') return response
   await othersTurn()
   return { recordedAt, request, response: await inSlices(redactResponse(response, redaction)) }
-}
-
-function redactedRequest(exchange: Exchange, redact: Redact) {
-  const redaction = redact(credentialsOf(exchange, redact))
-  return { request: requestOf(askedIn(exchange), redaction), redaction }
 }
