@@ -13,11 +13,7 @@ import { schemaCheck } from './row-schema.js'
 import { seedsOf } from './seed-rows.js'
 import { wrapsOf } from './wrap.js'
 
-export interface LoadedResources {
-  readonly resources: readonly ReadyResource[]
-  /** The files that they are made from, which are watched along with the configuration. */
-  readonly files: readonly string[]
-}
+export type LoadedResources = Awaited<ReturnType<typeof loadResources>>
 
 export interface Loading {
   readonly resources: Readonly<Record<string, ResourceOptions>>
@@ -28,8 +24,11 @@ export interface Loading {
   readonly userIdOf: (email: string) => string | undefined
 }
 
-/** Rejects with a ProblemsError that lists all mistakes. */
-export async function loadResources(loading: Loading): Promise<LoadedResources> {
+/**
+ * Returns the resources, and the files that they are made from, which are watched along with the configuration. Rejects
+ * with a ProblemsError that lists all mistakes.
+ */
+export async function loadResources(loading: Loading) {
   const entries = Object.entries(loading.resources)
   const problems: Problem[] = [...troubleWithPaths(loading)]
   const resources: ReadyResource[] = []
