@@ -24,7 +24,6 @@ interface JournalParts {
   readonly redact: () => Redact
   /** Whether an exchange began before the last reset. Such exchanges are not shown. */
   readonly isPast?: Scopes['isPast']
-  /** Called when a listener fails. */
   readonly report?: (error: unknown) => void
 }
 

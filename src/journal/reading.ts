@@ -24,7 +24,6 @@ function keptIn(ring: Ring, id: string): JournaledExchange | undefined {
 
 interface Parts {
   readonly redact: () => Redact
-  /** The number of exchanges that are kept at most. */
   readonly most: number
   readonly isPast: Scopes['isPast']
   readonly cleared: (scope: string | undefined) => void

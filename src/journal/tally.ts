@@ -22,7 +22,6 @@ export function createTally() {
   const steps = new Uint32Array(STEPS)
   let requests = 0
   let errors = 0
-  /** The counts so far. */
   const peek = (): TrafficTotals => ({
     requests,
     errors,

@@ -21,7 +21,6 @@ export interface RunningServer {
   readonly states: RequestStates
   /** Whether a call without a rule is an error. */
   readonly strict: boolean
-  /** Reads the file of a resource. */
   file(name: string): Promise<string | Buffer>
   readonly now: () => number
 }

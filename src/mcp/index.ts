@@ -27,7 +27,6 @@ export { createMcpSessions, type McpSessions } from './sessions.js'
 interface Needed extends Omit<RunningServer, 'path' | 'options' | 'configured' | 'file'> {
   readonly origins: Pick<Origins, 'requireOwnPage'>
   readonly paceOf: PaceOf
-  /** The changes at run time. */
   readonly offers: Pick<McpOffers, 'of'>
 }
 

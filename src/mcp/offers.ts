@@ -44,7 +44,6 @@ export function createMcpOffers() {
         for (const item of added[list] ?? []) lists[list].set(nameIn(list, item), item)
       }
     },
-    /** Undoes the changes to a server for a scope. */
     restore: (path: string, scope: string) => void changed.delete(keyOf(path, scope)),
     /** Undoes the changes for a scope, or all if none is given. */
     forget(scope?: string): void {

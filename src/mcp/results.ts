@@ -58,12 +58,7 @@ export const userMessage = (text: string): Block => ({ role: 'user', content: te
 const textBlock = (text: string): Block => ({ type: 'text', text })
 
 export function toolResult(
-  {
-    text,
-    content,
-    structuredContent,
-    isError,
-  }: Pick<McpGeneration['content'], 'text' | 'content' | 'structuredContent' | 'isError'>,
+  { text, content, structuredContent, isError }: McpGeneration['content'],
   { version }: Context,
 ): McpResult {
   const blocks = content ?? (text === undefined ? asText(structuredContent) : [textBlock(text)])

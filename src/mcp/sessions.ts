@@ -13,7 +13,6 @@ export interface ClientFacts {
 
 export interface Session {
   readonly id: string
-  /** The path of the server. */
   readonly server: string
   readonly version: string
   readonly client: ClientFacts
@@ -31,11 +30,9 @@ export interface Session {
 }
 
 export interface WaitingCall {
-  /** The id of the client's request. */
   readonly requestId: RpcId
   /** Passes on an answer of the client, if this call has asked for it. */
   take(response: RpcResponse): void
-  /** Ends the call without a result. */
   cancel(): void
 }
 
@@ -48,7 +45,6 @@ export interface ChangeListener {
   /** Sends a notification if the client has asked for its kind. */
   tell(method: string, params?: RpcParams): void
   keepAlive(): void
-  /** Ends the stream. */
   end(): void
 }
 
@@ -111,7 +107,6 @@ function createSessionStore(sessions: Map<string, Session>, now: () => number) {
       sessions.set(id, session)
       return session
     },
-    /** Adds a stream to a session. */
     stream(session: Session): EventStream {
       const made = createEventStream(++streams)
       keepStream(session, made)
@@ -165,7 +160,6 @@ export function createMcpSessions(now: () => number) {
     updated: (server: string, uri: string, scope?: string) =>
       tell(server, scope, 'notifications/resources/updated', { uri }),
     forget,
-    /** Ends all sessions and streams. */
     close(): void {
       clearInterval(keepingAlive)
       forget()

@@ -125,7 +125,6 @@ interface GenerationInput {
   readonly title: string
   readonly prefers: Preferences
   readonly accept: string | undefined
-  /** The values of the request, by name. */
   readonly values: Node
 }
 

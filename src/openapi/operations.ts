@@ -13,7 +13,6 @@ export interface ConfiguredDocument {
   readonly prefix?: string | undefined
   /** Overrides the access that the security schemes imply. */
   readonly access?: Access | undefined
-  /** Whether requests are checked. */
   readonly validate: boolean
   /** Its own file, and the files that it refers to. */
   readonly files: readonly string[]

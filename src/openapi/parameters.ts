@@ -11,7 +11,6 @@ export interface DescribedParameter {
   readonly name: string
   readonly in: ParameterPlace
   readonly required: boolean
-  /** The OpenAPI schema. */
   readonly schema: unknown
   /** Whether its value is JSON, by its `content`. */
   readonly isJson: boolean

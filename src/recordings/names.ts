@@ -8,7 +8,6 @@ import type { RecordedRequest } from './recording.js'
 export interface RecordingFile {
   /** Relative to the folder, with slashes: `chat-completions/gpt-4o-hello-1a2b3c4d5e6f.yaml`. */
   readonly file: string
-  /** The key of its request. */
   readonly key: string
   /** Its number among those with the same request, from 1. */
   readonly nth: number

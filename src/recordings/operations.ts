@@ -33,7 +33,6 @@ const readRecording = object({
   status: whole,
   streamed: yesOrNo,
   complete: yesOrNo,
-  /** The size of the file. */
   bytes: whole,
   /** Whether it was replayed or recorded in this run. */
   used: yesOrNo,

@@ -17,7 +17,6 @@ interface RecorderParts {
   readonly redact: Redact
   readonly identify: (exchange: Exchange) => RequestIdentity
   readonly save: 'all' | 'onlyNew'
-  /** The limit for one body. */
   readonly maxBytes: number
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
@@ -60,12 +59,8 @@ interface OpenRecording {
 }
 
 /** What was seen of its answer. */
-interface ObservedAnswer extends OpenRecording {
+interface ObservedAnswer extends OpenRecording, Omit<Capture, 'chunks' | 'complete'> {
   readonly recordedAt: string
-  readonly status: number
-  readonly headers: readonly string[]
-  readonly headMs: number
-  readonly endMs: number
   readonly gathered: ResponseBuffer
   readonly isComplete: boolean
 }
@@ -145,7 +140,6 @@ function createWriter(parts: RecorderParts) {
   let requestsBefore = 0
   const pauses = createPauses()
 
-  /** Resolves when requests leave time for writing. */
   async function quietMoment(): Promise<void> {
     await othersTurn()
     while (waiting.count() <= MOST_WAITING && requests - requestsBefore >= BUSY) {

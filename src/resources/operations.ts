@@ -79,7 +79,6 @@ export interface ResourceRows {
   /** Changes the fields that are given, or replaces the row. */
   change(address: ResourceAddress, id: string, body: Json, how?: 'update' | 'replace'): Promise<Json>
   remove(address: ResourceAddress, id: string): Promise<void>
-  /** Restores the initial rows. */
   restore(address: ResourceAddress): Promise<void>
 }
 

@@ -112,7 +112,6 @@ export interface Change {
   readonly body: Json
   /** Whether fields that the body omits are kept: PATCH keeps them, PUT does not. */
   readonly keeps: boolean
-  /** The header If-Match. */
   readonly ifMatch?: string | undefined
 }
 

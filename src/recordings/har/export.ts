@@ -16,7 +16,6 @@ interface Numbered {
 interface HarFrame {
   /** The base URL of the entries, without a trailing slash. */
   readonly base: string
-  /** The version of Standin. */
   readonly version: string
 }
 
