@@ -104,13 +104,8 @@ const COUNTED_BYTES = 32_768
 /** Usage comes at the end of an answer. */
 const USAGE_BYTES = 1024
 
-interface Tokens {
-  readonly prompt: number
-  readonly completion: number
-}
-
 /** The tokens that the answer reports; for a stream without usage, the tokens counted here. */
-function tokensOf({ body, outcome }: Exchange): Tokens | null {
+function tokensOf({ body, outcome }: Exchange) {
   const { answer } = outcome ?? {}
   if (answer?.kind === 'reply' && answer.tokens && (body?.length ?? 0) <= COUNTED_BYTES) {
     const { prompt, completion } = answer.tokens

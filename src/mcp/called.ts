@@ -30,8 +30,11 @@ export function checkedCall({ method, params = {} }: RpcRequest, context: Contex
   if (!isObject(given)) throw invalidParams('arguments must be an object.')
   const { options } = context.server
   switch (method) {
-    case 'tools/call':
-      return { method, name, arguments: given, tool: checkedTool(name, given, options.tools) }
+    case 'tools/call': {
+      const tool = named('tool', name, options.tools)
+      requireFit(given, tool.inputSchema, 'arguments')
+      return { method, name, arguments: given, tool }
+    }
     case 'prompts/get': {
       const prompt = checkedPrompt(name, given, options.prompts)
       return { method, name, arguments: given, prompt, description: prompt.description }
@@ -67,22 +70,13 @@ export function troubleWith({ name, inputSchema }: Pick<Tool, 'name'> & { readon
   }
 }
 
-function checkedTool(name: string, given: object, tools: readonly Tool[]): Tool {
-  const tool = named('tool', name, tools)
-  requireFit(given, tool.inputSchema, 'arguments')
-  return tool
-}
-
 /** Throws an RpcError that names each field that does not fit, and an UnfitSchema for a schema that cannot be used. */
 export function requireFit(given: unknown, schema: object, whole: string): void {
-  const mistakes = mistakesIn(given, schema, whole)
+  const mistakes = checking(whole, () => validatorOf(schema)(given, { whole }))
   if (mistakes.length === 0) return
   const fields = mistakes.map(({ path, sentence }) => ({ field: path.join('.'), sentence }))
   throw invalidParams(mistakes.map(({ sentence }) => sentence).join(' '), fields)
 }
-
-const mistakesIn = (given: unknown, schema: object, whole: string) =>
-  checking(whole, () => validatorOf(schema)(given, { whole }))
 
 function checking<T>(what: string, check: () => T): T {
   try {

@@ -24,12 +24,7 @@ export interface CallMessages {
 }
 
 /** What the client accepts. The specification requires both, but many clients send neither. */
-export interface Accepted {
-  readonly json: boolean
-  readonly stream: boolean
-}
-
-export function acceptedIn(accept: string | undefined): Accepted {
+export function acceptedIn(accept: string | undefined) {
   if (accept === undefined || /\*\/\*/.test(accept)) return { json: true, stream: true }
   return { json: /application\/(json|\*)/i.test(accept), stream: /text\/(event-stream|\*)/i.test(accept) }
 }
@@ -57,7 +52,7 @@ const remarkOn = (response: RpcResponse) =>
   'error' in response ? () => `JSON-RPC error ${response.error.code}: ${response.error.message}` : undefined
 
 interface How {
-  readonly accepted: Accepted
+  readonly accepted: ReturnType<typeof acceptedIn>
   readonly pace: Pace
   readonly headers: readonly string[]
   /** Opens a stream of the session, which keeps the events. */

@@ -46,12 +46,7 @@ export function createMcpLists({ servers, offers, sessions }: Parts): McpLists {
 }
 
 const viewOf = (path: string, { name, tools, resources, resourceTemplates, prompts }: McpServer): OfferedServer => ({
-  path,
-  name,
-  tools,
-  resources,
-  resourceTemplates,
-  prompts,
+  ...{ path, name, tools, resources, resourceTemplates, prompts },
 })
 
 const words: Readonly<Record<McpList, string>> = {

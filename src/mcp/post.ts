@@ -17,7 +17,7 @@ import {
 } from '../rpc/frames.js'
 import { isStateless } from '../rpc/versions.js'
 import { askingBody } from './asking.js'
-import { type Asking, type CallOutcome, type Earlier, RuleError } from './calls.js'
+import { type Asking, type CallOutcome, RuleError } from './calls.js'
 import type { Context, RunningServer } from './context.js'
 import {
   acceptedIn,
@@ -118,17 +118,15 @@ async function listenReply(request: RpcRequest, context: Context): Promise<Reply
 async function sessionReply(request: RpcRequest, context: Context, paceOf: PaceOf): Promise<Reply> {
   const messages = await attempted(request, context, () => answerTo(request, context))
   if (!isAsking(messages)) return replyWith(messages, howFor(context, paceOf(context.exchange, messages.by?.pace)))
-  const body = askingBody(messages, request, context, goingOn(request, context))
+  const body = askingBody(messages, request, context, (answers, ruleAnswer) =>
+    attempted(request, context, () => answerTo(request, context, { answers, ruleAnswer })),
+  )
   return openReply(body, messages.ruleAnswer.generation)
 }
 
 const openReply = (body: OpenBody, by: McpGeneration | undefined): Reply => ({
   ...{ kind: 'reply', status: 200, contentType: EVENTS, headers: streamHeaders, body, ...factsOf(by) },
 })
-
-const goingOn =
-  (request: RpcRequest, context: Context) => (answers: Earlier['answers'], ruleAnswer: Earlier['ruleAnswer']) =>
-    attempted(request, context, () => answerTo(request, context, { answers, ruleAnswer }))
 
 const howFor = ({ exchange, session, server }: Context, pace = unpaced) => ({
   ...{ accepted: acceptedIn(exchange.headers.accept), pace, headers: [] as readonly string[] },

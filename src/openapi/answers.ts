@@ -45,13 +45,8 @@ export function createAnswers(operation: DocumentedOperation, seed: number) {
 const seedFor = ({ method, path, query, body }: Exchange, seed: number) =>
   seedOfTexts([seed, method, path, query, body?.toString('latin1')])
 
-interface ChosenStatus {
-  readonly key: string
-  readonly status: number
-}
-
 /** The response for this status; by default the first success, or an empty 200 if the document has none. */
-export function statusFor(keys: readonly string[], code: number | undefined): ChosenStatus | undefined {
+export function statusFor(keys: readonly string[], code: number | undefined) {
   const range = (status: number) => keys.find(key => key.toUpperCase() === `${Math.floor(status / 100)}XX`)
   if (code !== undefined) {
     const key = keys.find(one => one === String(code)) ?? range(code) ?? keys.find(one => one === 'default')
@@ -128,36 +123,23 @@ interface GenerationInput {
   readonly values: Node
 }
 
-interface GeneratedBody {
-  readonly contentType: string
-  readonly body: string | Buffer
-  readonly example?: string
-}
-
-const nothing: GeneratedBody = { contentType: '', body: '' }
-
-async function bodyOf({ media }: DescribedResponse, chance: GenerationInput, status: number): Promise<GeneratedBody> {
+async function bodyOf({ media }: DescribedResponse, chance: GenerationInput, status: number) {
   const types = [...media.keys()]
   // RFC 9110 §15.3.5 and §15.4.5.
-  if (types.length === 0 || status === 204 || status === 304) return nothing
+  if (types.length === 0 || status === 204 || status === 304) return { contentType: '', body: '' }
   const type = acceptedType(chance.accept, types)
   const chosen = type === undefined ? undefined : media.get(type)
   if (type === undefined || !chosen) throw notAcceptable(chance.title, types)
   const { value, example } = await valueFrom(chosen, chance)
   const usual = typeof value === 'string' ? 'application/octet-stream' : 'application/json'
   const contentType = type.includes('*') ? usual : type
-  return { contentType, body: writtenAs(contentType, value, chosen.name), ...(example !== undefined && { example }) }
-}
-
-interface GeneratedValue {
-  readonly value: unknown
-  readonly example?: string
+  return { contentType, body: writtenAs(contentType, value, chosen.name), example }
 }
 
 async function valueFrom(
   { examples, schema, name, validator }: DescribedMedia,
   { seed, title, prefers, values }: GenerationInput,
-): Promise<GeneratedValue> {
+): Promise<{ readonly value: unknown; readonly example?: string }> {
   if (prefers.example !== undefined) {
     if (examples.has(prefers.example)) return { value: examples.get(prefers.example), example: prefers.example }
     throw notInDocument(`the example ${JSON.stringify(prefers.example)}`, title, [...examples.keys()].filter(Boolean))
@@ -166,18 +148,10 @@ async function valueFrom(
   if (first) return { value: first[1], example: first[0] }
   if (!schema) return { value: '' }
   const own = schema()
-  return { value: withValues(await sample(own, { seed, title, name }), values, own, validator) }
-}
-
-async function sample(
-  schema: JsonSchema,
-  { seed, title, name }: Pick<GenerationInput, 'seed' | 'title'> & { name: string },
-) {
-  try {
-    return (await sampled({ schema, seeds: [seed], name }))[0]
-  } catch (error) {
+  const [made] = await sampled({ schema: own, seeds: [seed], name }).catch(error => {
     throw error instanceof UnfitSchema ? noFittingValue(title, error.message) : error
-  }
+  })
+  return { value: withValues(made, values, own, validator) }
 }
 
 /** Headers that Standin or node sets itself. */

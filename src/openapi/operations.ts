@@ -50,17 +50,11 @@ export function operationsOf(from: ConfiguredDocument, describe?: Describe): rea
   })
 }
 
-interface OperationParts {
-  readonly pathItem: Node
-  readonly written: Node
-  readonly describe: Describe | undefined
-}
-
 function operationOf(
   from: ConfiguredDocument,
   method: (typeof methods)[number],
   template: string,
-  { pathItem, written, describe }: OperationParts,
+  { pathItem, written, describe }: { pathItem: Node; written: Node; describe: Describe | undefined },
 ): DocumentedOperation {
   const { document, prefix } = from
   const servers = [written.servers, pathItem.servers, document.root.servers].find(Array.isArray)

@@ -75,13 +75,8 @@ function typeOfBody({ body, headers }: Exchange, content: Node, isRequired: bool
 
 const sentType = (headers: Exchange['headers']) => headers['content-type'] ?? 'application/json'
 
-interface ReadBody {
-  readonly value: unknown
-  readonly isForm: boolean
-}
-
 /** Parses the body so that a schema can check it; `undefined` for other media types. */
-async function readBody(exchange: Exchange): Promise<ReadBody | undefined> {
+async function readBody(exchange: Exchange) {
   const { 'content-encoding': encoding } = exchange.headers
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)
   const sent = sentType(exchange.headers)

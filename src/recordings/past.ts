@@ -26,7 +26,8 @@ export async function recordingOfPast(past: PastExchange, redact: Redact, maxByt
   const { exchange, atMs, durationMs } = past
   const { request, redaction } = redactedRequest(exchange, redact)
   const capture = captureOf(past, redaction)
-  if (bytesIn(capture) > maxBytes) throw cannotBeRecorded(`its answer is larger than recordings.maxBytes (${maxBytes})`)
+  const bytes = capture.chunks.reduce((sum, chunk) => sum + chunk.bytes.length, 0)
+  if (bytes > maxBytes) throw cannotBeRecorded(`its answer is larger than recordings.maxBytes (${maxBytes})`)
   const response = await responseOf(capture, maxBytes).catch(({ message }: Error) => {
     throw cannotBeRecorded(message)
   })
@@ -37,8 +38,6 @@ export async function recordingOfPast(past: PastExchange, redact: Redact, maxByt
     response: await inSlices(redactResponse(response, redaction)),
   }
 }
-
-const bytesIn = ({ chunks }: Capture) => chunks.reduce((sum, { bytes }) => sum + bytes.length, 0)
 
 function captureOf({ exchange, durationMs }: PastExchange, redaction: Redaction): Capture {
   const { outcome, method, startedMs } = exchange

@@ -11,7 +11,7 @@ import { redactResponse } from './redacted.js'
 import type { Run } from './run.js'
 import type { Shelf } from './shelf.js'
 
-interface RecorderParts {
+export interface RecorderParts {
   readonly shelf: Shelf
   readonly run: Run
   readonly redact: Redact
@@ -126,11 +126,6 @@ function createWaiting() {
   }
 }
 
-/** Later recordings from an earlier run belong to another conversation. */
-async function removeLater({ earlier }: ObservedAnswer, { shelf, run }: RecorderParts): Promise<void> {
-  for (const old of earlier) if (old.nth > 1 && !run.isOwn(old.file)) await shelf.remove(old)
-}
-
 /** Writes one recording after the other, when there is time for it. */
 function createWriter(parts: RecorderParts) {
   const { shelf, run, warn, report } = parts
@@ -165,7 +160,9 @@ function createWriter(parts: RecorderParts) {
     if (typeof recording === 'string') return run.notRecorded(`${kept.file} is not kept: ${recording}.`)
     await shelf.put(kept, recording)
     run.recorded(kept.file)
-    if (kept.nth === 1) await removeLater(seen, parts)
+    // Later recordings from an earlier run belong to another conversation.
+    const later = kept.nth === 1 ? seen.earlier.filter(old => old.nth > 1 && !run.isOwn(old.file)) : []
+    for (const old of later) await shelf.remove(old)
   }
 
   return {

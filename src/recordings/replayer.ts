@@ -14,7 +14,7 @@ import type { RecordedRequest, Recording } from './recording.js'
 import type { Run } from './run.js'
 import type { Shelf } from './shelf.js'
 
-interface ReplayerParts {
+export interface ReplayerParts {
   readonly shelf: Shelf
   readonly run: Run
   readonly identify: (exchange: Exchange) => RequestIdentity

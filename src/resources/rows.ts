@@ -38,11 +38,9 @@ function whereOf({ resource, head, viewer, params }: RowSet) {
   return {
     resource: head.id,
     ...(isNested && { parent: parentOf(resource.params, params) }),
-    ...(isRestricted(resource, viewer) && { owner: viewer.user ?? '' }),
+    ...(resource.owner !== undefined && !viewer.seesAll && { owner: viewer.user ?? '' }),
   }
 }
-
-const isRestricted = ({ owner }: Pick<ReadyResource, 'owner'>, { seesAll }: Viewer) => owner !== undefined && !seesAll
 
 export interface RowPage {
   readonly rows: readonly ResourceRow[]

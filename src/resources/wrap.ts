@@ -20,10 +20,7 @@ interface RowFacts extends Pick<ListFacts, 'params' | 'caller'> {
   readonly row: Json
 }
 
-export interface WrapTemplates {
-  list(facts: ListFacts): unknown
-  one(facts: RowFacts): unknown
-}
+export type WrapTemplates = Awaited<ReturnType<typeof wrapsOf>>
 
 const common = { params: undefined, caller: ['kind', 'name', 'email', 'id'] }
 const listNames = { ...common, rows: undefined, total: undefined, page: undefined, pages: undefined, limit: undefined }
@@ -39,15 +36,13 @@ export async function wrapsOf(
   { list, one }: WrapOptions,
   path: string,
   complain: (at: readonly string[], sentence: string) => void,
-): Promise<WrapTemplates> {
-  const [forList, forOne] = [
-    await compiled(list, listNames, sentence => complain(['list'], sentence)),
-    await compiled(one, rowNames, sentence => complain(['one'], sentence)),
-  ]
+) {
+  const forList = await compiled(list, listNames, sentence => complain(['list'], sentence))
+  const forOne = await compiled(one, rowNames, sentence => complain(['one'], sentence))
   const title = `wrap of the resource ${path}`
   return {
-    list: facts => (list === undefined ? facts.rows : forList(facts, title)),
-    one: facts => (one === undefined ? facts.row : forOne(facts, title)),
+    list: (facts: ListFacts): unknown => (list === undefined ? facts.rows : forList(facts, title)),
+    one: (facts: RowFacts): unknown => (one === undefined ? facts.row : forOne(facts, title)),
   }
 }
 
