@@ -138,15 +138,14 @@ export function once<T>(work: () => T): () => T {
 }
 
 /** Makes the value for each key once. When there are more than `most`, all are forgotten. */
-export function remembered<K, V>(make: (key: K) => V, most = Number.POSITIVE_INFINITY): (key: K) => V {
+export function remembered<K, V>(make: (key: K) => V, most?: number): (key: K) => V {
   const known = new Map<K, V>()
   return key => {
-    const found = known.get(key)
-    if (found !== undefined) return found
-    if (known.size >= most) known.clear()
-    const made = make(key)
-    known.set(key, made)
-    return made
+    if (!known.has(key)) {
+      if (known.size === most) known.clear()
+      known.set(key, make(key))
+    }
+    return known.get(key) as V
   }
 }
 

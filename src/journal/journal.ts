@@ -12,7 +12,7 @@ type Listener = (exchange: Exchange, id: number) => void
 type ClearListener = (scope: string | undefined) => void
 
 /** The part that every request uses, and what `open` adds. */
-export type Journal = ReturnType<typeof createKeeping> & Reading
+export type Journal = ReturnType<typeof createJournal>
 
 interface JournalParts {
   /** Limits on the number of exchanges and on the bytes of their bodies. */
@@ -28,9 +28,7 @@ interface JournalParts {
 }
 
 /** Nothing can be read before `open`. */
-export const createJournal = (parts: JournalParts) => createKeeping(parts) as Journal
-
-function createKeeping({
+export function createJournal({
   maxEntries,
   maxBytes,
   dashboard,
@@ -78,7 +76,7 @@ function createKeeping({
     /** Counts for the last two minutes, second by second, from the first second with a request. */
     seconds: () => seconds.last(),
   }
-  return keeping
+  return keeping as typeof keeping & Reading
 }
 
 /**

@@ -21,7 +21,6 @@ export interface RunningServer {
   /** Whether a call without a rule is an error. */
   readonly strict: boolean
   file(name: string): Promise<string | Buffer>
-  readonly now: () => number
 }
 
 /** Who makes a call, and with which version of the protocol. */

@@ -48,8 +48,7 @@ export interface ChangeListener {
   end(): void
 }
 
-export const lists = ['tools', 'resources', 'prompts'] as const
-export type List = (typeof lists)[number]
+export type List = 'tools' | 'resources' | 'prompts'
 
 export type McpSessions = ReturnType<typeof createMcpSessions>
 

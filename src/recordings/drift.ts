@@ -150,7 +150,7 @@ async function look({ file, key }: RecordingFile, parts: Looking): Promise<Looke
   const live = await answerTo(recording, parts)
   if (typeof live === 'string') return { finding: { kind: 'notAsked', file, reason: live } }
   const drifts = parts.compare(comparable(recording.response), comparable(live))
-  const updated = parts.update && isSameClass(recording.response, live)
+  const updated = parts.update && classOf(recording.response) === classOf(live)
   if (updated) await parts.folder.write(file, { recordedAt, request: recording.request, response: live }, key)
   const finding: DriftResult = { kind: 'compared', file, drifts, updated }
   if (credential === undefined || !standing || isRefusal(recording.response.status)) return { finding }
@@ -188,8 +188,7 @@ async function answerTo({ request, response }: Recording, parts: Looking): Promi
   return live.complete ? redactedResponse(live, parts.redact()) : 'The live answer broke off.'
 }
 
-const isSameClass = (recorded: RecordedResponse, live: RecordedResponse) =>
-  Math.floor(recorded.status / 100) === Math.floor(live.status / 100)
+const classOf = ({ status }: RecordedResponse) => Math.floor(status / 100)
 
 /** Sends a request to the live platform. Rejects with an Error that says why no answer came. `signal` aborts it. */
 export type SendToLive = (request: RecordedRequest, signal: AbortSignal) => Promise<Capture>

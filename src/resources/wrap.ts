@@ -26,14 +26,9 @@ const common = { params: undefined, caller: ['kind', 'name', 'email', 'id'] }
 const listNames = { ...common, rows: undefined, total: undefined, page: undefined, pages: undefined, limit: undefined }
 const rowNames = { ...common, row: undefined }
 
-interface WrapOptions {
-  readonly list?: unknown
-  readonly one?: unknown
-}
-
 /** Without templates, rows are the whole answer. `complain` is called with the path and a sentence for each mistake. */
 export async function wrapsOf(
-  { list, one }: WrapOptions,
+  { list, one }: { readonly list?: unknown; readonly one?: unknown },
   path: string,
   complain: (at: readonly string[], sentence: string) => void,
 ) {

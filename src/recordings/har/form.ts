@@ -75,18 +75,11 @@ const full = open({ log: open({ entries: v.array(entry, 'a list') }) })
 
 export type Entry = v.InferOutput<typeof entry>
 
-export interface Entries {
-  /** Each with its place in the list. */
-  readonly good: readonly { readonly entry: Entry; readonly nth: number }[]
-  /** The problems of the other entries. */
-  readonly problems: readonly Problem[]
-}
-
 /** At most this many problems of one file are listed. */
 const MISTAKES_SHOWN = 20
 
-/** Reads the entries of a HAR file. Throws a ProblemsError if it is not one, or if all of its entries are invalid. */
-export function entriesIn(file: string, origin: string): Entries {
+/** Reads the valid entries of a HAR file, with their places, and the problems of the others. Throws a ProblemsError if it is not one, or if all of its entries are invalid. */
+export function entriesIn(file: string, origin: string) {
   // The specification allows a byte order mark.
   const written = file.replace(/^\ufeff/, '')
   const json = jsonFrom(written, origin)
