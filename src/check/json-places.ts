@@ -1,7 +1,26 @@
 /** Finds positions in a JSON text. Loaded, like `jsonc-parser`, only for a file that may have mistakes. */
 import { findNodeAtLocation, type JSONVisitor, type Node, parseTree, visit } from 'jsonc-parser'
-import type { Path } from './check.js'
+import type { Mistake, Path } from './check.js'
+import { type Problem, ProblemsError } from './problem.js'
 import type { Position } from './yaml.js'
+
+/** Parses a JSON file. Throws a ProblemsError without the parser's message, which quotes the text, and that may be a secret. */
+export function jsonFrom(text: string, origin: string, files: readonly string[] = []): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ProblemsError([{ origin, ...placeOfMistake(text), sentence: 'This is not valid JSON.' }], files)
+  }
+}
+
+/** Adds file, line and column to mistakes. */
+export function placed(mistakes: readonly Mistake[], json: string, origin: string): readonly Problem[] {
+  const places = placesOf(
+    json,
+    mistakes.map(({ path }) => path),
+  )
+  return mistakes.map(({ sentence }, i) => ({ origin, ...places[i], sentence }))
+}
 
 /** The position of the first JSON mistake, which not every message of JSON.parse contains; `undefined` for valid JSON. */
 export function placeOfMistake(text: string): Position | undefined {

@@ -137,6 +137,18 @@ export function once<T>(work: () => T): () => T {
   }
 }
 
+/** Makes the value for each key once. When there are more than `most`, all are forgotten. */
+export function remembered<K, V>(make: (key: K) => V, most?: number): (key: K) => V {
+  const known = new Map<K, V>()
+  return key => {
+    if (!known.has(key)) {
+      if (known.size === most) known.clear()
+      known.set(key, make(key))
+    }
+    return known.get(key) as V
+  }
+}
+
 /** One import reads at most this many files at the same time. */
 const DESCRIPTORS = 16
 

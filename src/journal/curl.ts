@@ -2,9 +2,10 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller, Exchange } from '../core/exchange.js'
-import { isTooDeep } from '../core/json.js'
+import { isTooDeep, jsonOf } from '../core/json.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { isForm, openText } from './entry.js'
+import { isRepeatable } from './facts.js'
 import { withoutSecretFields } from './secret-fields.js'
 
 /** Hop-by-hop headers, and headers that only identify the client. */
@@ -69,18 +70,13 @@ function headersOf(headers: IncomingHttpHeaders, redaction: Redaction, hasBody: 
 /** For curl, a name followed by a colon alone means to omit the header. */
 const headerArgument = (name: string, value: string) => `-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`)}`
 
-interface Body {
-  /** Lines before the command. */
-  readonly head: string
-  /** The curl argument for the body; absent if there is none. */
-  readonly argument?: string
-}
-
 /** Linux limits an argument to 128 KB. For shell builtins there is no limit. */
 const LONGEST_ARGUMENT_BYTES = 100_000
 
-function bodyOf({ method, path, body, bodyCutFromBytes, headers }: Exchange, redaction: Redaction): Body {
-  if (bodyCutFromBytes !== undefined || (body === undefined && wasUnread(headers)))
+/** The lines before the command, and curl's argument for the body, if there is one. */
+function bodyOf(exchange: Exchange, redaction: Redaction): { readonly head: string; readonly argument?: string } {
+  const { method, path, body, headers } = exchange
+  if (!isRepeatable(exchange))
     return { head: '# The body of the request is missing here, because the journal has only part of it.\n' }
   if (body === undefined || body.length === 0 || method === 'HEAD') return { head: '' }
   const open = openBytes(path, body, redaction, headers['content-type'])
@@ -96,31 +92,19 @@ function bodyOf({ method, path, body, bodyCutFromBytes, headers }: Exchange, red
 /** Control characters other than line ends: terminals interpret them, and arguments cannot contain NUL. */
 const hasControl = /[^\P{Cc}\n]/u
 
-const wasUnread = (headers: IncomingHttpHeaders) =>
-  Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
-
 /** The original bytes, unless they contain a secret. */
 function openBytes(path: string, body: Buffer, redaction: Redaction, contentType: string | undefined): Buffer {
   if (!isUtf8(body)) return Buffer.from(redaction.text(withoutSecretFields(body.toString('latin1'), path)), 'latin1')
   const text = openText(path, body)
-  const value = valueIn(text)
-  if (value === undefined) return Buffer.from(redaction.text(isForm(contentType) ? redaction.query(text) : text))
+  const value = jsonOf(text)
+  // Other JSON values, and anything else, are treated as text.
+  if (typeof value !== 'object' || value === null || isTooDeep(value))
+    return Buffer.from(redaction.text(isForm(contentType) ? redaction.query(text) : text))
   const open = redaction.value(value)
   return Buffer.from(open === value ? text : JSON.stringify(open))
 }
 
-/** Objects and lists. Other JSON values, and anything else, are treated as text. */
-function valueIn(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !isTooDeep(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Within single quotes, a shell interprets nothing except the quote itself. */
-/** Quotes a word for a POSIX shell. */
+/** Quotes a word for a POSIX shell, which interprets nothing within single quotes except the quote itself. */
 export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 /** The names are those that the banner prints, and TOKEN for the token of a signed-in user. */

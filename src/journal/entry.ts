@@ -1,7 +1,7 @@
 /** An exchange as the journal shows it: readable and without secrets. */
 import type { ClosestRecording } from '../check/finding.js'
 import { type Exchange, type Outcome, sourceOf } from '../core/exchange.js'
-import { decoded, replyBytes } from '../core/http.js'
+import { decoded, headerIn, replyBytes } from '../core/http.js'
 import { isTooDeep, jsonOf } from '../core/json.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { bodyBytesOf, callOf, endingOf, isRepeatable, timesOf } from './facts.js'
@@ -96,10 +96,10 @@ function saidJson(
 
 /** A compressed body is readable only if it is complete. */
 function unpacked(beginning: Buffer, headers: readonly string[], bytes: number): Buffer {
-  const at = headers.findIndex((name, i) => i % 2 === 0 && /^content-encoding$/i.test(name))
-  if (at < 0 || beginning.length === 0 || beginning.length < bytes) return beginning
+  const encoding = headerIn(headers, 'content-encoding')
+  if (encoding === undefined || beginning.length === 0 || beginning.length < bytes) return beginning
   try {
-    return decoded(beginning, headers[at + 1], MOST_UNPACKED_BYTES)
+    return decoded(beginning, encoding, MOST_UNPACKED_BYTES)
   } catch {
     return beginning
   }
@@ -132,15 +132,9 @@ function readable(text: string, redaction: ReturnType<Redact>, contentType: stri
   return redaction.text(isForm(contentType) ? redaction.query(text) : text)
 }
 
-interface AnswerBytes {
-  readonly headers: readonly string[]
-  readonly beginning: Buffer
-  readonly bytes: number
-}
-
 const nothing = Buffer.alloc(0)
 
-function saidIn({ answer, requestId, sentBytes }: Partial<Outcome> = {}): AnswerBytes {
+function saidIn({ answer, requestId, sentBytes }: Partial<Outcome> = {}) {
   if (!answer) return { headers: [], beginning: nothing, bytes: 0 }
   if (answer.kind === 'upstream') {
     return { headers: answer.headers, beginning: Buffer.concat(answer.beginning), bytes: answer.bytes }

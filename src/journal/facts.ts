@@ -3,9 +3,8 @@
  * was sent.
  */
 import type { Facts } from '../core/caller.js'
-import type { Exchange, Reply, UpstreamResponse } from '../core/exchange.js'
-import { sourceOf } from '../core/exchange.js'
-import { isObject } from '../core/json.js'
+import { type Exchange, type Reply, sourceOf, type UpstreamResponse } from '../core/exchange.js'
+import { isObject, jsonOf } from '../core/json.js'
 import { callTitle } from '../rpc/frames.js'
 
 /** Not redacted, and computed only when accessed. */
@@ -54,7 +53,7 @@ export function askedOf({ chat, body }: Exchange): RequestContent {
   const before = known.get(body)
   if (before) return before
   // A chat request is an object, so nothing else is parsed.
-  const facts = chat ? askedIn(chat) : body[0] === 0x7b && body.length <= READ_BYTES ? askedIn(jsonIn(body)) : nothing
+  const facts = chat ? askedIn(chat) : body[0] === 0x7b && body.length <= READ_BYTES ? askedIn(jsonOf(body)) : nothing
   known.set(body, facts)
   return facts
 }
@@ -64,14 +63,6 @@ export function callOf(exchange: Exchange): string | null {
   const { chat, body } = exchange
   if (chat || !body || body.length > READ_BYTES || !body.includes('"jsonrpc"')) return null
   return askedOf(exchange).call
-}
-
-function jsonIn(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
-  }
 }
 
 function askedIn(value: unknown): RequestContent {
@@ -113,13 +104,8 @@ const COUNTED_BYTES = 32_768
 /** Usage comes at the end of an answer. */
 const USAGE_BYTES = 1024
 
-interface Tokens {
-  readonly prompt: number
-  readonly completion: number
-}
-
 /** The tokens that the answer reports; for a stream without usage, the tokens counted here. */
-function tokensOf({ body, outcome }: Exchange): Tokens | null {
+function tokensOf({ body, outcome }: Exchange) {
   const { answer } = outcome ?? {}
   if (answer?.kind === 'reply' && answer.tokens && (body?.length ?? 0) <= COUNTED_BYTES) {
     const { prompt, completion } = answer.tokens

@@ -92,7 +92,6 @@ const ticksOf = (journal: Journal): readonly Tick[] =>
 class Waiting {
   private readonly waiting: JournaledExchange[] = []
   private bytes = 0
-  /** The number of dropped exchanges. */
   skipped = 0
 
   add(seen: JournaledExchange): void {

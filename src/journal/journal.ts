@@ -6,34 +6,13 @@ import type { Scopes } from '../core/scope.js'
 import type { Redact } from '../redact/index.js'
 import type { Reading } from './reading.js'
 import { Ring } from './ring.js'
-import { createSeconds, type SecondTotals } from './tally.js'
+import { createSeconds } from './tally.js'
 
 type Listener = (exchange: Exchange, id: number) => void
 type ClearListener = (scope: string | undefined) => void
 
-/** The part of the journal that every request uses. */
-interface Keeping {
-  /** Loads what reading needs: far more code than keeping, so it waits until the port is open. Nothing can be read before. */
-  open(): Promise<void>
-  /** Adds an exchange whose answer has been sent, or never will be. */
-  add(exchange: Exchange): void
-  /** Calls `listener` for each further exchange that was refused. */
-  followErrors(listener: (exchange: Exchange) => void): void
-  /** Calls `listener` for each further exchange. Returns a function that stops this. */
-  follow(listener: Listener): () => void
-  /** Calls `listener` each time the exchanges of a scope, or all of them, were cleared. Returns a function that stops this. */
-  followClears(listener: ClearListener): () => void
-  /** Whether an exchange began before the last reset. */
-  readonly isPast: Scopes['isPast']
-  /** The id of the last exchange, whether kept or not; `0` before the first. */
-  lastId(): string
-  /** The number of exchanges that were not kept because there were too many at once. */
-  passedOver(): number
-  /** Counts for the last two minutes, second by second, from the first second with a request. */
-  seconds(): readonly SecondTotals[]
-}
-
-export interface Journal extends Keeping, Reading {}
+/** The part that every request uses, and what `open` adds. */
+export type Journal = ReturnType<typeof createJournal>
 
 interface JournalParts {
   /** Limits on the number of exchanges and on the bytes of their bodies. */
@@ -45,10 +24,10 @@ interface JournalParts {
   readonly redact: () => Redact
   /** Whether an exchange began before the last reset. Such exchanges are not shown. */
   readonly isPast?: Scopes['isPast']
-  /** Called when a listener fails. */
   readonly report?: (error: unknown) => void
 }
 
+/** Nothing can be read before `open`. */
 export function createJournal({
   maxEntries,
   maxBytes,
@@ -56,22 +35,24 @@ export function createJournal({
   redact,
   isPast = () => false,
   report = console.error,
-}: JournalParts): Journal {
+}: JournalParts) {
   const { notify, follow, followErrors } = createFollowers(report)
   const ring = new Ring(maxEntries, maxBytes)
   const seconds = createSeconds()
   const clearListeners = new Set<ClearListener>()
   let lastId = 0
   let passedOver = 0
-  const keeping: Keeping = {
-    async open() {
+  const keeping = {
+    /** Loads what reading needs: far more code than keeping, so it waits until the port is open. */
+    async open(): Promise<void> {
       const { createReading } = await import('./reading.js')
       const cleared: ClearListener = scope => {
         for (const listener of clearListeners) listener(scope)
       }
       Object.assign(keeping, createReading(ring, { redact, most: maxEntries, isPast, cleared }))
     },
-    add(exchange) {
+    /** Adds an exchange whose answer has been sent, or never will be. */
+    add(exchange: Exchange): void {
       if (!dashboard && exchange.headers[DASHBOARD_HEADER] !== undefined && isDashboards(exchange)) return
       const id = ++lastId
       const nowMs = passedMs()
@@ -80,17 +61,22 @@ export function createJournal({
       seconds.add(exchange, nowMs - exchange.startedMs, nowMs)
       notify(exchange, id)
     },
-    ...{ follow, followErrors, isPast },
-    followClears(listener) {
+    ...{ follow, followErrors },
+    /** Whether an exchange began before the last reset. */
+    isPast,
+    /** Calls `listener` each time the exchanges of a scope, or all of them, were cleared. Returns a function that stops this. */
+    followClears(listener: ClearListener): () => void {
       clearListeners.add(listener)
       return () => void clearListeners.delete(listener)
     },
+    /** The id of the last exchange, whether kept or not; `0` before the first. */
     lastId: () => String(lastId),
+    /** The number of exchanges that were not kept because there were too many at once. */
     passedOver: () => passedOver,
+    /** Counts for the last two minutes, second by second, from the first second with a request. */
     seconds: () => seconds.last(),
   }
-  // `open` adds the rest.
-  return keeping as Journal
+  return keeping as typeof keeping & Reading
 }
 
 /**
@@ -120,12 +106,14 @@ function createFollowers(report: (error: unknown) => void) {
         }
       }
     },
+    /** Calls `listener` for each further exchange. Returns a function that stops this. */
     follow(listener: Listener): () => void {
       listeners = [...listeners, listener]
       return () => {
         listeners = listeners.filter(other => other !== listener)
       }
     },
+    /** Calls `listener` for each further exchange that was refused. */
     followErrors(listener: (exchange: Exchange) => void): void {
       errorListeners = [...errorListeners, listener]
     },

@@ -1,9 +1,10 @@
 /** Operations on the journal: returns, streams, counts and deletes exchanges. */
 import * as v from 'valibot'
-import { operation, type Streamed, TextAnswer } from '../api/operation.js'
+import { operation, TextAnswer } from '../api/operation.js'
 import { listOf, maybe, named, object, optional, scopeQuery, text, whole, yesOrNo } from '../api/shapes.js'
-import { type JournalFilter, journalFilter, journalQuery, journalSearch } from './filter.js'
-import { exchange, exchangeInBrief, followed, type JournalEntry } from './shapes.js'
+import { journalFilter, journalQuery, journalSearch } from './filter.js'
+import type { Reader } from './reader.js'
+import { exchange, exchangeInBrief, followed } from './shapes.js'
 
 export type { JournalBrief, JournalEntry, Tick } from './shapes.js'
 
@@ -11,23 +12,6 @@ export type { JournalBrief, JournalEntry, Tick } from './shapes.js'
 const PAGE = 100
 /** The default number for tests, which want all of them. */
 const ALL = 1000
-
-/** How much of each exchange is shown: parts of the bodies (usual), no bodies, or whole bodies. */
-export type Detail = 'usual' | 'brief' | 'whole'
-
-export interface Reader {
-  /** The last `limit` matching exchanges, or the first ones if the filter has `after`. */
-  page(filter: JournalFilter, limit: number, shown?: Detail): Streamed
-  /** New exchanges, after the last `limit` ones, or after all those since `lastId`. */
-  follow(filter: JournalFilter, from: { limit?: number | undefined; lastId: unknown; isBrief: boolean }): Streamed
-  /** Throws a 404 that says whether it ever existed. */
-  get(id: string): JournalEntry
-  curl(id: string): string
-  /** Repeats the request with its own credential. Resolves to the id of the new exchange when it has ended. */
-  sendAgain(id: string): Promise<string>
-  count(filter: JournalFilter): number
-  clear(scope: string | undefined): void
-}
 
 const exchanges = named('Exchanges', object({ data: listOf(exchange), next: maybe(text) }))
 const briefs = named('BriefExchanges', object({ data: listOf(exchangeInBrief), next: maybe(text) }))

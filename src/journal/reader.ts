@@ -8,7 +8,6 @@ import type { JournalFilter } from './filter.js'
 import { follow } from './follow.js'
 import { followInBrief } from './follow-brief.js'
 import type { Journal } from './journal.js'
-import type { Detail, Reader } from './operations.js'
 import { sendPage } from './send-page.js'
 
 /** At most this many earlier exchanges are sent to a stream of short ones. */
@@ -22,7 +21,12 @@ interface Parts {
   readonly stopping: AbortSignal
 }
 
-export function createReader({ journal, url, stopping }: Parts): Reader {
+/** How much of each exchange is shown: parts of the bodies (usual), no bodies, or whole bodies. */
+type Detail = 'usual' | 'brief' | 'whole'
+
+export type Reader = ReturnType<typeof createReader>
+
+export function createReader({ journal, url, stopping }: Parts) {
   const run = randomUUID()
   const stream = createStreams(stopping)
   const shownAs = createShown(journal)
@@ -33,7 +37,8 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
   }
 
   return {
-    page(filter, limit, shown = 'usual') {
+    /** The last `limit` matching exchanges, or the first ones if the filter has `after`. */
+    page(filter: JournalFilter, limit: number, shown: Detail = 'usual'): Streamed {
       const { ids, next } = pageOf(journal, filter, limit)
       const find = shownAs[shown]
       return new Streamed(
@@ -42,7 +47,11 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
         () => ({ data: ids.flatMap(id => find(id) ?? []), next }),
       )
     },
-    follow(filter, { limit, isBrief, lastId }) {
+    /** New exchanges, after the last `limit` ones, or after all those since `lastId`. */
+    follow(
+      filter: JournalFilter,
+      { limit, isBrief, lastId }: { limit: number | undefined; lastId: unknown; isBrief: boolean },
+    ): Streamed {
       if (filter.before !== undefined) throw invalidRequest('before cannot be combined with follow.')
       const after = lastId ?? filter.after
       const from = { ...filter, ...(typeof after === 'string' && /^\d+$/.test(after) && { after }) }
@@ -53,11 +62,13 @@ export function createReader({ journal, url, stopping }: Parts): Reader {
         return followInBrief(response, journal, { filter, run, first })
       })
     },
-    get: id => found(journal.get(id), id),
-    curl: id => found(journal.curl(id, url()), id),
-    sendAgain: async id => sendAgain(found(journal.kept(id), id).exchange, url(), journal),
-    count: filter => journal.count(filter),
-    clear: scope => journal.clear(scope),
+    /** Throws a 404 that says whether it ever existed. */
+    get: (id: string) => found(journal.get(id), id),
+    curl: (id: string) => found(journal.curl(id, url()), id),
+    /** Repeats the request with its own credential. Resolves to the id of the new exchange when it has ended. */
+    sendAgain: async (id: string) => sendAgain(found(journal.kept(id), id).exchange, url(), journal),
+    count: (filter: JournalFilter) => journal.count(filter),
+    clear: (scope: string | undefined) => journal.clear(scope),
   }
 }
 

@@ -1,5 +1,4 @@
 /** Reads what the journal has kept: selected, in readable form, and without secrets. */
-import type { Exchange } from '../core/exchange.js'
 import type { Scopes } from '../core/scope.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import { briefOf } from './brief.js'
@@ -7,37 +6,8 @@ import { curlOf } from './curl.js'
 import { entryOf, type JournaledExchange } from './entry.js'
 import { filterOf, type JournalFilter } from './filter.js'
 import type { Place, Ring } from './ring.js'
-import type { JournalBrief, JournalEntry } from './shapes.js'
 
-export interface Reading {
-  /** Returns the matching exchanges, oldest first. If there are more than `limit`, the newest of them. */
-  entries(filter?: JournalFilter, limit?: number): readonly JournalEntry[]
-  /**
-   * Returns the ids of the matching exchanges, oldest first. If there are more than `limit`: the first ones if the
-   * filter has `after`, otherwise the newest.
-   */
-  ids(filter?: JournalFilter, limit?: number): readonly string[]
-  /** Returns the original exchanges with their secrets, for comparing and never for showing. */
-  exchanges(filter?: JournalFilter): readonly { readonly id: string; readonly exchange: Exchange }[]
-  /** Finds an exchange by its id or by the x-request-id of its answer. Longer bodies are cut to `shownBytes`. */
-  get(id: string, shownBytes?: number): JournalEntry | undefined
-  /** Returns an exchange as it is kept, with its secrets, for uses such as making a recording. */
-  kept(id: string): JournaledExchange | undefined
-  /** Returns the short form of an exchange, whether it is kept or not. */
-  brief(seen: JournaledExchange): JournalBrief
-  /** Returns the short forms of the exchanges whose ids `ids` returns. */
-  briefs(filter?: JournalFilter, limit?: number): readonly JournalBrief[]
-  /**
-   * Returns a function that redacts a text assembled from parts of an exchange, where a secret may only become visible
-   * now.
-   */
-  redaction(id: string): ((text: string) => string) | undefined
-  /** Returns a curl command that repeats the request at `url`. */
-  curl(id: string, url: string): string | undefined
-  count(filter?: JournalFilter): number
-  /** Removes the exchanges of a scope; all if none is given. */
-  clear(scope?: string): void
-}
+export type Reading = ReturnType<typeof createReading>
 
 function placesOf(ring: Ring, filter: JournalFilter): readonly Place[] {
   const fits = filterOf(filter)
@@ -54,13 +24,12 @@ function keptIn(ring: Ring, id: string): JournaledExchange | undefined {
 
 interface Parts {
   readonly redact: () => Redact
-  /** The number of exchanges that are kept at most. */
   readonly most: number
   readonly isPast: Scopes['isPast']
   readonly cleared: (scope: string | undefined) => void
 }
 
-export function createReading(ring: Ring, { redact, most, isPast, cleared }: Parts): Reading {
+export function createReading(ring: Ring, { redact, most, isPast, cleared }: Parts) {
   const fitting = (filter: JournalFilter) =>
     placesOf(ring, filter).flatMap(([kept]) => (isPast(kept.exchange) ? [] : [kept]))
 
@@ -72,30 +41,42 @@ export function createReading(ring: Ring, { redact, most, isPast, cleared }: Par
   const kept = (id: string) => keptIn(ring, id)
 
   return {
+    /** Returns the matching exchanges, oldest first. If there are more than `limit`, the newest of them. */
     entries: (filter: JournalFilter = {}, limit = most) =>
       fitting(filter)
         .slice(-limit)
         .map(found => entryOf(found, redact())),
+    /**
+     * Returns the ids of the matching exchanges, oldest first. If there are more than `limit`: the first ones if the
+     * filter has `after`, otherwise the newest.
+     */
     ids: (filter: JournalFilter = {}, limit = most) => partOf(filter, limit).map(({ id }) => String(id)),
+    /** Returns the original exchanges with their secrets, for comparing and never for showing. */
     exchanges: (filter: JournalFilter = {}) =>
       fitting(filter).map(({ id, exchange }) => ({ id: String(id), exchange })),
+    /** Finds an exchange by its id or by the x-request-id of its answer. Longer bodies are cut to `shownBytes`. */
     get(id: string, shownBytes?: number) {
       const found = kept(id)
       return found && entryOf(found, redact(), shownBytes)
     },
+    /** Returns an exchange as it is kept, with its secrets, for uses such as making a recording. */
     kept,
+    /** Returns the short form of an exchange, whether it is kept or not. */
     brief: (seen: JournaledExchange) => briefOf(seen, redact()),
     briefs: (filter: JournalFilter = {}, limit = most) => partOf(filter, limit).map(found => briefOf(found, redact())),
+    /** Returns a function that redacts a text assembled from parts of an exchange, where a secret may only show now. */
     redaction(id: string) {
       const found = kept(id)
       return found && redact()(credentialsOf(found.exchange, redact())).text
     },
+    /** Returns a curl command that repeats the request at `url`. */
     curl(id: string, url: string) {
       const found = kept(id)
       return found && curlOf(found.exchange, redact(), url)
     },
     count: (filter: JournalFilter = {}) => fitting(filter).length,
-    clear(scope) {
+    /** Removes the exchanges of a scope; all if none is given. */
+    clear(scope?: string) {
       ring.clear(placesOf(ring, scope === undefined ? {} : { scope }))
       cleared(scope)
     },

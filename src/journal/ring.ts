@@ -32,7 +32,6 @@ export class Ring {
     this.room = maxEntries
   }
 
-  /** Keeps an exchange if there is room for it. */
   add(id: number, exchange: Exchange, nowMs: number): boolean {
     if (!this.hasRoom(nowMs)) return false
     freeBuffers(exchange)

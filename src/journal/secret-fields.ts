@@ -1,6 +1,6 @@
 /** Hides values that only their field names show to be secret: passwords, tokens and codes, in bodies of any format. */
-import { closingQuote, isJson } from '../core/json.js'
-import { AUTH, isAuth } from '../core/paths.js'
+import { closingQuote, isJson, jsonOf } from '../core/json.js'
+import { AUTH, isAuth, percentDecoded } from '../core/paths.js'
 
 const always = [
   ...['password', 'current_password', 'new_password', 'client_secret'],
@@ -82,12 +82,7 @@ function behindColon(text: string, start: number): number | undefined {
 
 /** The value of a JSON string. A malformed one is returned as written. */
 function decoded(inside: string): string {
-  if (!inside.includes('\\')) return inside
-  try {
-    return String(JSON.parse(`"${inside}"`))
-  } catch {
-    return inside
-  }
+  return inside.includes('\\') ? String(jsonOf(`"${inside}"`) ?? inside) : inside
 }
 
 const bareWord = /-?[\w.+]+/y
@@ -135,17 +130,9 @@ const inParts = (text: string, placeholderOf: PlaceholderOf) =>
 /** The fields of a form, as far as the text is one. */
 const inForm = (text: string, placeholderOf: PlaceholderOf) =>
   text.replace(/(^|&)([^=&\s]+)=([^&\s]+)/g, (all, before: string, written: string, value: string) => {
-    const placeholder = placeholderOf(percentDecoded(written))
+    const placeholder = placeholderOf(percentDecoded(written.replaceAll('+', ' ')))
     return placeholder && !isErrorCode(placeholder, value) ? `${before}${written}=${placeholder}` : all
   })
-
-function percentDecoded(written: string): string {
-  try {
-    return decodeURIComponent(written.replaceAll('+', ' '))
-  } catch {
-    return written
-  }
-}
 
 const field = /(["']?)([A-Za-z][\w-]{2,40})(\1\s*[:=]\s*)(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"',;&}\]]+)/g
 

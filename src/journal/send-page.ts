@@ -7,9 +7,9 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
+/** `next` is the id from which to continue; absent on the last page. */
 interface Page {
   readonly ids: readonly string[]
-  /** The id from which to continue; absent on the last page. */
   readonly next: string | undefined
 }
 

@@ -13,37 +13,30 @@ interface TrafficTotals {
   readonly p95Ms: number | null
 }
 
-interface Tally {
-  add(exchange: Exchange, durationMs: number): void
-  /** The counts so far. */
-  peek(): TrafficTotals
-  /** Returns the counts and starts again from zero. */
-  take(): TrafficTotals
-}
-
 /** Each step is a tenth longer than the one before it. 200 steps reach from a twentieth of a millisecond to hours. */
 const SHORTEST_MS = 0.05
 const STEP = Math.log(1.1)
 const STEPS = 200
 
-export function createTally(): Tally {
+export function createTally() {
   const steps = new Uint32Array(STEPS)
   let requests = 0
   let errors = 0
-  const peek = () => ({
+  const peek = (): TrafficTotals => ({
     requests,
     errors,
     p50Ms: percentile(steps, requests, 0.5),
     p95Ms: percentile(steps, requests, 0.95),
   })
   return {
-    add(exchange, durationMs) {
+    add(exchange: Exchange, durationMs: number): void {
       requests++
       if (hasFailed(exchange)) errors++
       const step = Math.ceil(Math.log(Math.max(durationMs, SHORTEST_MS) / SHORTEST_MS) / STEP)
       steps[Math.min(step, STEPS - 1)] = (steps[Math.min(step, STEPS - 1)] ?? 0) + 1
     },
     peek,
+    /** Returns the counts and starts again from zero. */
     take() {
       const tallied = peek()
       steps.fill(0)
@@ -60,18 +53,12 @@ export interface SecondTotals extends TrafficTotals {
   readonly endMs: number
 }
 
-export interface Seconds {
-  add(exchange: Exchange, durationMs: number, nowMs: number): void
-  /** At most the last two minutes: from the first second with a request to the current one. */
-  last(nowMs?: number): readonly SecondTotals[]
-}
-
 const SECOND_MS = 1000
 /** How many seconds are kept. */
 export const MOST_SECONDS = 120
 
 /** Counts second by second. There is no timer: a second is closed by the first request after it, or by reading. */
-export function createSeconds(): Seconds {
+export function createSeconds() {
   const tally = createTally()
   const over = new Map<number, TrafficTotals>()
   let current = 0
@@ -84,12 +71,13 @@ export function createSeconds(): Seconds {
   }
 
   return {
-    add(exchange, durationMs, nowMs) {
+    add(exchange: Exchange, durationMs: number, nowMs: number): void {
       const second = Math.floor(nowMs / SECOND_MS)
       if (second !== current) closeSecond(second)
       tally.add(exchange, durationMs)
     },
-    last(nowMs = passedMs()) {
+    /** At most the last two minutes: from the first second with a request to the current one. */
+    last(nowMs = passedMs()): readonly SecondTotals[] {
       const second = Math.floor(nowMs / SECOND_MS)
       if (second !== current) closeSecond(second)
       const now = tally.peek()

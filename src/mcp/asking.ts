@@ -18,7 +18,7 @@ export function askingBody(first: Asking, request: RpcRequest, context: Context,
     const call = waitingCall(request.id)
     keepWaiting(session, call)
     const detach = stream.attach(sink)
-    void converse(first, call, { stream, goOn }).finally(() => session.waiting.delete(call))
+    void converse(first, call, stream, goOn).finally(() => session.waiting.delete(call))
     return detach
   })
 }
@@ -47,12 +47,7 @@ function waitingCall(requestId: RpcId): OpenCall {
   }
 }
 
-interface Conversation {
-  readonly stream: EventStream
-  readonly goOn: GoOn
-}
-
-async function converse(first: Asking, call: OpenCall, { stream, goOn }: Conversation): Promise<void> {
+async function converse(first: Asking, call: OpenCall, stream: EventStream, goOn: GoOn): Promise<void> {
   const ended = (async () => {
     let next: Asking | CallMessages = first
     while ('kind' in next)

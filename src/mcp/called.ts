@@ -5,7 +5,7 @@ import { UnfitSchema } from '../check/json-schema-form.js'
 import { didYouMean } from '../check/suggest.js'
 import type { McpServer } from '../config/mcp-options.js'
 import { isObject } from '../core/json.js'
-import { bounded, TookTooLong } from '../core/work.js'
+import { bounded, remembered, TookTooLong } from '../core/work.js'
 import { invalidParams, RpcError, type RpcParams, type RpcRequest, rpcCodes, targetOf } from '../rpc/frames.js'
 import { type Context, isModern } from './context.js'
 import type { Called } from './results.js'
@@ -30,8 +30,11 @@ export function checkedCall({ method, params = {} }: RpcRequest, context: Contex
   if (!isObject(given)) throw invalidParams('arguments must be an object.')
   const { options } = context.server
   switch (method) {
-    case 'tools/call':
-      return { method, name, arguments: given, tool: checkedTool(name, given, options.tools) }
+    case 'tools/call': {
+      const tool = named('tool', name, options.tools)
+      requireFit(given, tool.inputSchema, 'arguments')
+      return { method, name, arguments: given, tool }
+    }
     case 'prompts/get': {
       const prompt = checkedPrompt(name, given, options.prompts)
       return { method, name, arguments: given, prompt, description: prompt.description }
@@ -67,22 +70,13 @@ export function troubleWith({ name, inputSchema }: Pick<Tool, 'name'> & { readon
   }
 }
 
-function checkedTool(name: string, given: object, tools: readonly Tool[]): Tool {
-  const tool = named('tool', name, tools)
-  requireFit(given, tool.inputSchema, 'arguments')
-  return tool
-}
-
 /** Throws an RpcError that names each field that does not fit, and an UnfitSchema for a schema that cannot be used. */
 export function requireFit(given: unknown, schema: object, whole: string): void {
-  const mistakes = mistakesIn(given, schema, whole)
+  const mistakes = checking(whole, () => validatorOf(schema)(given, { whole }))
   if (mistakes.length === 0) return
   const fields = mistakes.map(({ path, sentence }) => ({ field: path.join('.'), sentence }))
   throw invalidParams(mistakes.map(({ sentence }) => sentence).join(' '), fields)
 }
-
-const mistakesIn = (given: unknown, schema: object, whole: string) =>
-  checking(whole, () => validatorOf(schema)(given, { whole }))
 
 function checking<T>(what: string, check: () => T): T {
   try {
@@ -110,7 +104,7 @@ export function readable(uri: string, context: Context): Pick<CheckedCall, 'name
   const { resources, resourceTemplates } = context.server.options
   const resource = resources.find(one => one.uri === uri)
   if (resource) return { name: uri, resource, mimeType: resource.mimeType }
-  const fits = ({ uriTemplate }: { readonly uriTemplate: string }) => fitsTemplate(uri, uriTemplate)
+  const fits = ({ uriTemplate }: { readonly uriTemplate: string }) => patternOf(uriTemplate).test(uri)
   const template = uri.length <= LONGEST_URI ? checking('uri', () => resourceTemplates.find(fits)) : undefined
   if (template) return { name: uri, mimeType: template.mimeType }
   const code = isModern(context) ? rpcCodes.invalidParams : rpcCodes.noResource
@@ -118,22 +112,11 @@ export function readable(uri: string, context: Context): Pick<CheckedCall, 'name
   throw new RpcError(code, `Resource not found: ${uri}.${didYouMean(uri, known)}`, { uri })
 }
 
-const patterns = new Map<string, RegExp>()
-
 /** RFC 6570, levels 1 and 2: a variable has at least one character, and contains slashes only if it is written {+path}. */
-function fitsTemplate(uri: string, template: string): boolean {
-  const before = patterns.get(template)
-  const pattern =
-    before ??
-    new RegExp(
-      `^${template
-        .split(/(\{[^}]*\})/)
-        .map(asPattern)
-        .join('')}$`,
-    )
-  patterns.set(template, pattern)
-  return pattern.test(uri)
-}
+const patternOf = remembered((template: string) => {
+  const parts = template.split(/(\{[^}]*\})/).map(asPattern)
+  return new RegExp(`^${parts.join('')}$`)
+})
 
 function asPattern(part: string): string {
   if (/^\{[+#]/.test(part)) return '.+'

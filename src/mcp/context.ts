@@ -2,7 +2,6 @@
 import type { McpServer } from '../config/mcp-options.js'
 import type { Exchange } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
-import type { PaceInput } from '../core/pace.js'
 import type { McpReplies } from '../replies/index.js'
 import type { RpcParams } from '../rpc/frames.js'
 import type { LogLevel } from '../rpc/log-levels.js'
@@ -21,9 +20,7 @@ export interface RunningServer {
   readonly states: RequestStates
   /** Whether a call without a rule is an error. */
   readonly strict: boolean
-  /** Reads the file of a resource. */
   file(name: string): Promise<string | Buffer>
-  readonly now: () => number
 }
 
 /** Who makes a call, and with which version of the protocol. */
@@ -35,7 +32,6 @@ export interface Context {
   readonly session: Session | undefined
   /** The lowest level of log lines to send; without it, none are sent. */
   readonly logLevel: LogLevel | undefined
-  readonly pace?: PaceInput | undefined
 }
 
 export const isModern = ({ version }: Pick<Context, 'version'>) => isStateless(version)

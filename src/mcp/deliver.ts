@@ -3,7 +3,15 @@ import type { Reply } from '../core/exchange.js'
 import { stringifyExact } from '../core/json.js'
 import { isPaced, type Pace } from '../core/pace.js'
 import type { McpGeneration } from '../replies/index.js'
-import { eventText, failureFrame, type RpcError, type RpcFrame, type RpcId, type RpcResponse } from '../rpc/frames.js'
+import {
+  eventText,
+  failureFrame,
+  RpcError,
+  type RpcFrame,
+  type RpcId,
+  type RpcResponse,
+  rpcCodes,
+} from '../rpc/frames.js'
 import type { EventStream } from './streams.js'
 
 /** The messages of an answer, in order. The last one is the response. */
@@ -16,12 +24,7 @@ export interface CallMessages {
 }
 
 /** What the client accepts. The specification requires both, but many clients send neither. */
-export interface Accepted {
-  readonly json: boolean
-  readonly stream: boolean
-}
-
-export function acceptedIn(accept: string | undefined): Accepted {
+export function acceptedIn(accept: string | undefined) {
   if (accept === undefined || /\*\/\*/.test(accept)) return { json: true, stream: true }
   return { json: /application\/(json|\*)/i.test(accept), stream: /text\/(event-stream|\*)/i.test(accept) }
 }
@@ -34,6 +37,10 @@ export const jsonReply = (value: unknown, status = 200, headers: readonly string
   body: stringifyExact(value),
 })
 
+/** A refusal with an HTTP status of its own. */
+export const httpError = (status: number, sentence: string) =>
+  new RpcError(rpcCodes.badRequest, sentence, undefined, status)
+
 /** The reply to a message that cannot be answered. */
 export function errorReply(error: RpcError, id: RpcId | undefined, usual = 400): Reply {
   const frame = failureFrame(id, error)
@@ -45,7 +52,7 @@ const remarkOn = (response: RpcResponse) =>
   'error' in response ? () => `JSON-RPC error ${response.error.code}: ${response.error.message}` : undefined
 
 interface How {
-  readonly accepted: Accepted
+  readonly accepted: ReturnType<typeof acceptedIn>
   readonly pace: Pace
   readonly headers: readonly string[]
   /** Opens a stream of the session, which keeps the events. */

@@ -19,8 +19,7 @@ import { challenge, metadata, WELL_KNOWN } from './metadata.js'
 import type { McpOffers } from './offers.js'
 import { type PaceOf, posted } from './post.js'
 
-export { announceChanges } from './changes.js'
-export { createMcpLists } from './manage.js'
+export { announceChanges, createMcpLists } from './manage.js'
 export { createMcpOffers, type McpOffers } from './offers.js'
 export { createRequestStates, type RequestStates } from './request-state.js'
 export { createMcpSessions, type McpSessions } from './sessions.js'
@@ -28,7 +27,6 @@ export { createMcpSessions, type McpSessions } from './sessions.js'
 interface Needed extends Omit<RunningServer, 'path' | 'options' | 'configured' | 'file'> {
   readonly origins: Pick<Origins, 'requireOwnPage'>
   readonly paceOf: PaceOf
-  /** The changes at run time. */
   readonly offers: Pick<McpOffers, 'of'>
 }
 

@@ -3,7 +3,7 @@ import type { Exchange, Reply } from '../core/exchange.js'
 import { invalidParams, isResponse, RpcError, type RpcFrame, type RpcRequest, rpcCodes } from '../rpc/frames.js'
 import { ASSUMED_VERSION, protocolVersions, sessionVersions } from '../rpc/versions.js'
 import { type Context, clientFrom, type RunningServer } from './context.js'
-import { acceptedIn, EVENTS, streamHeaders } from './deliver.js'
+import { acceptedIn, EVENTS, httpError, streamHeaders } from './deliver.js'
 import { sessionNotFound } from './faults.js'
 import { capabilitiesOf, serverInfo } from './lists.js'
 import type { McpResult } from './results.js'
@@ -14,17 +14,16 @@ export const SESSION = 'mcp-session-id'
 
 /** The version that a server answers with: the client's if the server supports it, otherwise the server's latest. */
 function agreedVersion(requested: unknown, { options }: RunningServer): string {
-  const spoken = sessionVersions.filter(version => options.protocolVersions.includes(version))
+  const supported = options.protocolVersions
+  const spoken = sessionVersions.filter(version => supported.includes(version))
   const latest = spoken.at(-1)
-  if (latest === undefined) {
-    const supported = [...options.protocolVersions]
+  if (latest === undefined)
     throw new RpcError(
       rpcCodes.unsupportedVersion,
       `Unsupported protocol version: ${requested}. This server speaks ${supported.join(', ')}.`,
       { supported, requested },
       400,
     )
-  }
   return spoken.find(version => version === requested) ?? latest
 }
 
@@ -56,8 +55,7 @@ export function sessionOf(server: RunningServer, { headers, caller }: Exchange):
   return session
 }
 
-export const badRequest = (sentence: string) =>
-  new RpcError(rpcCodes.badRequest, `Bad Request: ${sentence}`, undefined, 400)
+export const badRequest = (sentence: string) => httpError(400, `Bad Request: ${sentence}`)
 
 export function sessionContext(server: RunningServer, exchange: Exchange, session: Session | undefined): Context {
   const version = session?.version ?? ASSUMED_VERSION
@@ -77,7 +75,7 @@ export function take(frame: RpcFrame, { waiting }: Session): void {
 export function generalStream(server: RunningServer, exchange: Exchange): Reply {
   const session = sessionOf(server, exchange)
   if (!acceptedIn(exchange.headers.accept).stream)
-    throw new RpcError(rpcCodes.badRequest, 'Not Acceptable: the client must accept text/event-stream', undefined, 406)
+    throw httpError(406, 'Not Acceptable: the client must accept text/event-stream')
   const head = { kind: 'reply', status: 200, contentType: EVENTS, headers: streamHeaders } as const
   // Opening a stream would end the client's current one.
   if (exchange.method === 'HEAD') return { ...head, body: '' }

@@ -18,9 +18,10 @@ export function listening(request: RpcRequest, context: Context) {
   if (!isObject(filter)) throw invalidParams('notifications is missing.')
   const { server, exchange } = context
   const uris = Array.isArray(filter.resourceSubscriptions) ? filter.resourceSubscriptions.map(String) : []
-  const wanted = new Set(Object.keys(kinds).flatMap(kind => (filter[kind] === true ? [kinds[kind]] : [])))
+  const asked = Object.keys(kinds).filter(kind => filter[kind] === true)
+  const wanted = new Set(asked.map(kind => kinds[kind]))
   const subscribed = {
-    ...Object.fromEntries(Object.keys(kinds).flatMap(kind => (filter[kind] === true ? [[kind, true]] : []))),
+    ...Object.fromEntries(asked.map(kind => [kind, true])),
     ...(uris.length > 0 && { resourceSubscriptions: uris }),
   }
   const _meta = { [metaKeys.subscription]: request.id }
@@ -28,7 +29,7 @@ export function listening(request: RpcRequest, context: Context) {
     const tell = (method: string, params: object = {}) =>
       sink.write(eventText(notificationFrame(method, { ...params, _meta })))
     tell('notifications/subscriptions/acknowledged', { notifications: subscribed })
-    const stop = server.sessions.listen({
+    return server.sessions.listen({
       ...{ server: server.path, scope: exchange.scope },
       tell(method, params) {
         const isWanted = params?.uri === undefined ? wanted.has(method) : uris.includes(String(params.uri))
@@ -40,6 +41,5 @@ export function listening(request: RpcRequest, context: Context) {
         sink.end()
       },
     })
-    return stop
   }, true)
 }

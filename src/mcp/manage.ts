@@ -1,12 +1,13 @@
-/** Reads and changes the lists of servers, for the control API and for tests. */
+/** Reads and changes the lists of servers, for the control API and for tests, and tells clients which have changed. */
+import { isDeepStrictEqual } from 'node:util'
 import { didYouMean } from '../check/suggest.js'
-import type { McpServer } from '../config/mcp-options.js'
+import type { LoadedConfig } from '../config/load.js'
+import { type McpServer, mcpServers } from '../config/mcp-options.js'
 import { invalidRequest, noSuchMcpItem } from '../core/errors.js'
 import { troubleWith } from './called.js'
-import { announceDifferences } from './changes.js'
 import { type McpOffers, nameIn } from './offers.js'
 import type { McpChanges, McpList, McpLists, OfferedServer } from './operations.js'
-import type { McpSessions } from './sessions.js'
+import type { List, McpSessions } from './sessions.js'
 
 interface Parts {
   /** The servers of the current configuration. */
@@ -45,12 +46,7 @@ export function createMcpLists({ servers, offers, sessions }: Parts): McpLists {
 }
 
 const viewOf = (path: string, { name, tools, resources, resourceTemplates, prompts }: McpServer): OfferedServer => ({
-  path,
-  name,
-  tools,
-  resources,
-  resourceTemplates,
-  prompts,
+  ...{ path, name, tools, resources, resourceTemplates, prompts },
 })
 
 const words: Readonly<Record<McpList, string>> = {
@@ -70,4 +66,30 @@ function requireUsable({ tools = [] }: McpChanges): void {
     const trouble = troubleWith(tool)
     if (trouble !== undefined) throw invalidRequest(trouble)
   }
+}
+
+const members: Readonly<Record<List, readonly (keyof McpServer)[]>> = {
+  tools: ['tools'],
+  resources: ['resources', 'resourceTemplates'],
+  prompts: ['prompts'],
+}
+
+/** Notifies the clients of all servers after a reload. */
+export function announceChanges(sessions: McpSessions, before: LoadedConfig, next: LoadedConfig): void {
+  const servers = mcpServers(next.config.mcp)
+  for (const [path, old] of mcpServers(before.config.mcp)) {
+    const now = servers.get(path)
+    if (now) announceDifferences(sessions, path, { old, now })
+  }
+}
+
+/** Notifies the clients of a scope, or all if none is given. */
+function announceDifferences(
+  sessions: McpSessions,
+  path: string,
+  { old, now }: { readonly old: McpServer; readonly now: McpServer },
+  scope?: string,
+): void {
+  for (const list of Object.keys(members) as readonly List[])
+    if (members[list].some(member => !isDeepStrictEqual(old[member], now[member]))) sessions.changed(path, list, scope)
 }

@@ -7,7 +7,7 @@ import { isLogLevel } from '../rpc/log-levels.js'
 import { isStateless } from '../rpc/versions.js'
 import type { Asking, Earlier } from './calls.js'
 import { type Context, clientFrom, metaKeys, metaOf, type RunningServer } from './context.js'
-import { capabilitiesOf } from './lists.js'
+import { cachingOf, capabilitiesOf } from './lists.js'
 import { fieldIn } from './param-headers.js'
 import { completed, type McpResult } from './results.js'
 import { holderOf } from './sessions.js'
@@ -106,8 +106,7 @@ export const discovery = (context: Context): McpResult => {
       supportedVersions: [...options.protocolVersions].reverse(),
       capabilities: capabilitiesOf(context.server),
       ...(options.instructions !== undefined && { instructions: options.instructions }),
-      ttlMs: options.ttlMs,
-      cacheScope: options.cacheScope,
+      ...cachingOf(context),
     },
     context,
   )

@@ -11,21 +11,12 @@ const members = Object.keys(mcpItemKeys) as readonly McpList[]
 export const nameIn = (list: McpList, item: object): string =>
   String((item as Readonly<Record<string, unknown>>)[mcpItemKeys[list]])
 
-/** The changes survive a reload. */
-export interface McpOffers {
-  /** The options of a server with the changes for a scope; the configured ones if nothing has changed. */
-  of(path: string, configured: McpServer, scope: string): McpServer
-  /** Adds, replaces and removes items for the requests of a scope; an empty scope means all requests. */
-  change(path: string, changes: McpChanges, scope: string): void
-  /** Undoes the changes to a server for a scope. */
-  restore(path: string, scope: string): void
-  /** Undoes the changes for a scope, or all if none is given. */
-  forget(scope?: string): void
-}
+export type McpOffers = ReturnType<typeof createMcpOffers>
 
 const keyOf = (path: string, scope: string) => `${path} ${scope}`
 
-export function createMcpOffers(): McpOffers {
+/** The changes survive a reload. An empty scope means all requests. */
+export function createMcpOffers() {
   const changed = new Map<string, { readonly scope: string; readonly lists: ChangedLists }>()
 
   function listsFor(path: string, scope: string): ChangedLists {
@@ -36,7 +27,8 @@ export function createMcpOffers(): McpOffers {
   }
 
   return {
-    of(path, configured, scope) {
+    /** The options of a server with the changes for a scope; the configured ones if nothing has changed. */
+    of(path: string, configured: McpServer, scope: string): McpServer {
       if (changed.size === 0) return configured
       const layers = scope === '' ? [''] : ['', scope]
       return layers.reduce((options, layer) => {
@@ -44,15 +36,17 @@ export function createMcpOffers(): McpOffers {
         return lists ? withChanges(options, lists) : options
       }, configured)
     },
-    change(path, { remove = {}, ...added }, scope) {
+    /** Adds, replaces and removes items for the requests of a scope. */
+    change(path: string, { remove = {}, ...added }: McpChanges, scope: string): void {
       const lists = listsFor(path, scope)
       for (const list of members) {
         for (const name of remove[list] ?? []) lists[list].set(name, undefined)
         for (const item of added[list] ?? []) lists[list].set(nameIn(list, item), item)
       }
     },
-    restore: (path, scope) => void changed.delete(keyOf(path, scope)),
-    forget(scope) {
+    restore: (path: string, scope: string) => void changed.delete(keyOf(path, scope)),
+    /** Undoes the changes for a scope, or all if none is given. */
+    forget(scope?: string): void {
       for (const [key, change] of changed) if (scope === undefined || change.scope === scope) changed.delete(key)
     },
   }

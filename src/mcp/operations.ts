@@ -62,7 +62,6 @@ export interface McpLists {
   list(scope: string): Promise<readonly OfferedServer[]>
   /** Notifies clients that listen. Rejects with a PlatformError if the server or an item to remove does not exist. */
   change(path: string, changes: McpChanges, scope: string): Promise<OfferedServer>
-  /** Undoes all changes for the scope. */
   restore(path: string, scope: string): Promise<OfferedServer>
 }
 

@@ -4,14 +4,11 @@
  */
 import { isObject } from '../core/json.js'
 
-interface ParamHeader {
-  readonly header: string
-  /** The argument; `undefined` if it is missing or null, in which case no header is sent. */
-  readonly value: unknown
-}
-
-/** Only nested properties count, as in the specification. */
-export function* fieldIn(schema: unknown, given: unknown): Generator<ParamHeader> {
+/**
+ * Only nested properties count, as in the specification. The value is the argument, or `undefined` if it is missing or
+ * null, in which case no header is sent.
+ */
+export function* fieldIn(schema: unknown, given: unknown): Generator<{ header: string; value: unknown }> {
   if (!isObject(schema) || !isObject(schema.properties)) return
   for (const [name, property] of Object.entries(schema.properties)) {
     const value = isObject(given) && Object.hasOwn(given, name) ? (given[name] ?? undefined) : undefined

@@ -17,7 +17,7 @@ import {
 } from '../rpc/frames.js'
 import { isStateless } from '../rpc/versions.js'
 import { askingBody } from './asking.js'
-import { type Asking, type CallOutcome, type Earlier, RuleError } from './calls.js'
+import { type Asking, type CallOutcome, RuleError } from './calls.js'
 import type { Context, RunningServer } from './context.js'
 import {
   acceptedIn,
@@ -25,6 +25,7 @@ import {
   EVENTS,
   errorReply,
   factsOf,
+  httpError,
   jsonReply,
   replyWith,
   streamHeaders,
@@ -57,12 +58,7 @@ export async function posted(server: RunningServer, exchange: Exchange, paceOf: 
 
 function bodyOf({ headers, body }: Exchange): unknown {
   if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
-    throw new RpcError(
-      rpcCodes.badRequest,
-      'Unsupported Media Type: Content-Type must be application/json',
-      undefined,
-      415,
-    )
+    throw httpError(415, 'Unsupported Media Type: Content-Type must be application/json')
   try {
     return parseExact(jsonText(body ?? Buffer.alloc(0)))
   } catch (error) {
@@ -73,12 +69,7 @@ function bodyOf({ headers, body }: Exchange): unknown {
 async function answered(frame: RpcFrame, server: RunningServer, exchange: Exchange, paceOf: PaceOf): Promise<Reply> {
   const accepted = acceptedIn(exchange.headers.accept)
   if (!accepted.json && !accepted.stream)
-    throw new RpcError(
-      rpcCodes.badRequest,
-      'Not Acceptable: the client must accept application/json and text/event-stream',
-      undefined,
-      406,
-    )
+    throw httpError(406, 'Not Acceptable: the client must accept application/json and text/event-stream')
   if ('method' in frame && isModernMessage(frame, exchange)) {
     const context = modernContext(frame, server, exchange)
     return isRequest(frame) ? modernReply(frame, context, paceOf) : nothing
@@ -127,17 +118,15 @@ async function listenReply(request: RpcRequest, context: Context): Promise<Reply
 async function sessionReply(request: RpcRequest, context: Context, paceOf: PaceOf): Promise<Reply> {
   const messages = await attempted(request, context, () => answerTo(request, context))
   if (!isAsking(messages)) return replyWith(messages, howFor(context, paceOf(context.exchange, messages.by?.pace)))
-  const body = askingBody(messages, request, context, goingOn(request, context))
+  const body = askingBody(messages, request, context, (answers, ruleAnswer) =>
+    attempted(request, context, () => answerTo(request, context, { answers, ruleAnswer })),
+  )
   return openReply(body, messages.ruleAnswer.generation)
 }
 
 const openReply = (body: OpenBody, by: McpGeneration | undefined): Reply => ({
   ...{ kind: 'reply', status: 200, contentType: EVENTS, headers: streamHeaders, body, ...factsOf(by) },
 })
-
-const goingOn =
-  (request: RpcRequest, context: Context) => (answers: Earlier['answers'], ruleAnswer: Earlier['ruleAnswer']) =>
-    attempted(request, context, () => answerTo(request, context, { answers, ruleAnswer }))
 
 const howFor = ({ exchange, session, server }: Context, pace = unpaced) => ({
   ...{ accepted: acceptedIn(exchange.headers.accept), pace, headers: [] as readonly string[] },

@@ -19,27 +19,24 @@ interface Bound {
   readonly call: string
 }
 
-export interface RequestStates {
-  seal(progress: CallProgress, bound: Bound): string
-  /** Throws an RpcError for a state that was changed, is too old, or belongs to another caller or call. */
-  open(state: unknown, bound: Bound): CallProgress
-}
+export type RequestStates = ReturnType<typeof createRequestStates>
 
 /** Long enough for a person to fill in a form. */
 const VALID_MS = 600_000
 
 const digestOf = ({ holder, call }: Bound) => hash('sha256', stringifyExact([holder, call]), 'base64url')
 
-export function createRequestStates(now: () => number): RequestStates {
+export function createRequestStates(now: () => number) {
   const key = randomBytes(32)
   const sign = (payload: string) => createHmac('sha256', key).update(payload).digest('base64url')
   return {
-    seal(progress, bound) {
+    seal(progress: CallProgress, bound: Bound): string {
       const written = stringifyExact({ ...progress, bound: digestOf(bound), untilMs: now() + VALID_MS })
       const payload = Buffer.from(written).toString('base64url')
       return `${payload}.${sign(payload)}`
     },
-    open(state, bound) {
+    /** Throws an RpcError for a state that was changed, is too old, or belongs to another caller or call. */
+    open(state: unknown, bound: Bound): CallProgress {
       const [payload = '', signature = '', ...more] = typeof state === 'string' ? state.split('.') : []
       if (more.length > 0 || !isSameSecret(sign(payload), signature))
         throw refused('it is not as the server gave it out')

@@ -58,28 +58,20 @@ export const userMessage = (text: string): Block => ({ role: 'user', content: te
 const textBlock = (text: string): Block => ({ type: 'text', text })
 
 export function toolResult(
-  {
-    text,
-    content,
-    structuredContent,
-    isError,
-  }: Pick<McpGeneration['content'], 'text' | 'content' | 'structuredContent' | 'isError'>,
+  { text, content, structuredContent, isError }: McpGeneration['content'],
   { version }: Context,
 ): McpResult {
   const blocks = content ?? (text === undefined ? asText(structuredContent) : [textBlock(text)])
-  const isStructured = structuredContent !== undefined && mayBeStructured(structuredContent, version)
+  const mayBeStructured = version >= '2025-06-18' && (isObject(structuredContent) || isModern({ version }))
   return {
     content: blocks.map(block => inVersion(block, version)),
-    ...(isStructured && { structuredContent }),
+    ...(structuredContent !== undefined && mayBeStructured && { structuredContent }),
     ...(isError !== undefined && { isError }),
   }
 }
 
 /** Clients of older versions only read the text. */
 const asText = (value: unknown): readonly Block[] => (value === undefined ? [] : [textBlock(stringifyExact(value))])
-
-const mayBeStructured = (value: unknown, version: string) =>
-  version >= '2025-06-18' && (isObject(value) || isModern({ version }))
 
 /** Content types that a version does not have become text. */
 function inVersion(block: Block, version: string): Block {

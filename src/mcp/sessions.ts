@@ -13,7 +13,6 @@ export interface ClientFacts {
 
 export interface Session {
   readonly id: string
-  /** The path of the server. */
   readonly server: string
   readonly version: string
   readonly client: ClientFacts
@@ -31,11 +30,9 @@ export interface Session {
 }
 
 export interface WaitingCall {
-  /** The id of the client's request. */
   readonly requestId: RpcId
   /** Passes on an answer of the client, if this call has asked for it. */
   take(response: RpcResponse): void
-  /** Ends the call without a result. */
   cancel(): void
 }
 
@@ -48,32 +45,12 @@ export interface ChangeListener {
   /** Sends a notification if the client has asked for its kind. */
   tell(method: string, params?: RpcParams): void
   keepAlive(): void
-  /** Ends the stream. */
   end(): void
 }
 
-export const lists = ['tools', 'resources', 'prompts'] as const
-export type List = (typeof lists)[number]
+export type List = 'tools' | 'resources' | 'prompts'
 
-interface SessionStore {
-  begin(beginning: Beginning): Session
-  /** Returns an open session of this caller. Counts as a use. */
-  find(id: string, server: string, holder: string, idleMs: number): Session | undefined
-  end(session: Session): void
-  /** Adds a stream to a session. */
-  stream(session: Session): EventStream
-}
-
-export interface McpSessions extends SessionStore {
-  listen(listener: ChangeListener): () => void
-  /** Notifies the clients of a server that a list has changed: those of one scope, or all if none is given. */
-  changed(server: string, list: List, scope?: string): void
-  updated(server: string, uri: string, scope?: string): void
-  /** Ends the sessions and streams of a scope, or all if none is given. */
-  forget(scope?: string): void
-  /** Ends all sessions and streams. */
-  close(): void
-}
+export type McpSessions = ReturnType<typeof createMcpSessions>
 
 /** At most this many sessions are kept. The least recently used one is ended first. */
 const MOST_SESSIONS = 10_000
@@ -95,7 +72,7 @@ export function keepWaiting({ waiting }: Session, call: WaitingCall): void {
 }
 
 /** Keeps the sessions in `sessions`, the most recently used one last. */
-function createSessionStore(sessions: Map<string, Session>, now: () => number): SessionStore {
+function createSessionStore(sessions: Map<string, Session>, now: () => number) {
   let streams = 0
 
   function end(session: Session): void {
@@ -106,7 +83,7 @@ function createSessionStore(sessions: Map<string, Session>, now: () => number): 
 
   return {
     end,
-    begin(beginning) {
+    begin(beginning: Beginning): Session {
       const oldest = sessions.size >= MOST_SESSIONS ? sessions.values().next().value : undefined
       if (oldest) end(oldest)
       const session: Session = {
@@ -116,7 +93,8 @@ function createSessionStore(sessions: Map<string, Session>, now: () => number): 
       sessions.set(session.id, session)
       return session
     },
-    find(id, server, holder, idleMs) {
+    /** Returns an open session of this caller. Counts as a use. */
+    find(id: string, server: string, holder: string, idleMs: number): Session | undefined {
       const session = sessions.get(id)
       if (!session || session.server !== server || session.holder !== holder) return undefined
       if (now() - session.usedAtMs >= idleMs) {
@@ -128,7 +106,7 @@ function createSessionStore(sessions: Map<string, Session>, now: () => number): 
       sessions.set(id, session)
       return session
     },
-    stream(session) {
+    stream(session: Session): EventStream {
       const made = createEventStream(++streams)
       keepStream(session, made)
       return made
@@ -144,7 +122,7 @@ function keepStream({ streams, general }: Session, made: EventStream): void {
 }
 
 /** `now` is Standin's clock. */
-export function createMcpSessions(now: () => number): McpSessions {
+export function createMcpSessions(now: () => number) {
   const sessions = new Map<string, Session>()
   const listeners = new Set<ChangeListener>()
   const store = createSessionStore(sessions, now)
@@ -163,6 +141,7 @@ export function createMcpSessions(now: () => number): McpSessions {
     for (const listener of listeners) if (isMeant(listener)) listener.tell(method, params)
   }
 
+  /** Ends the sessions and streams of a scope, or all if none is given. */
   function forget(scope?: string): void {
     const isMeant = (one: { readonly scope: string }) => scope === undefined || one.scope === scope
     for (const session of [...sessions.values()].filter(isMeant)) store.end(session)
@@ -171,14 +150,16 @@ export function createMcpSessions(now: () => number): McpSessions {
 
   return {
     ...store,
-    listen(listener) {
+    listen(listener: ChangeListener): () => void {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    changed: (server, list, scope) => tell(server, scope, `notifications/${list}/list_changed`),
-    updated: (server, uri, scope) => tell(server, scope, 'notifications/resources/updated', { uri }),
+    /** Notifies the clients of a server that a list has changed: those of one scope, or all if none is given. */
+    changed: (server: string, list: List, scope?: string) => tell(server, scope, `notifications/${list}/list_changed`),
+    updated: (server: string, uri: string, scope?: string) =>
+      tell(server, scope, 'notifications/resources/updated', { uri }),
     forget,
-    close() {
+    close(): void {
       clearInterval(keepingAlive)
       forget()
     },

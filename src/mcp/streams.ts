@@ -15,42 +15,30 @@ export const openBody = (play: OpenBody['play'], isEndless = false): OpenBody =>
   ...{ isEndless, play },
 })
 
-const unchanged = (text: string) => text
-
 /** How many events of a stream are kept for clients that reconnect. */
 const MOST_KEPT = 256
 
-/** Events are numbered within their stream, and the id of an event names both: `3-12`. */
-export interface EventStream {
-  readonly number: number
-  /** Whether no more events will come. */
-  isEnded(): boolean
-  /** Keeps the event and returns its text. Readers get the text that `spoil` makes of it. */
-  send(frame: RpcFrame, spoil?: (text: string) => string): string
-  /** An event without a message, so that a client can resume a stream of which it has seen nothing else. */
-  readonly beginning: string
-  keepAlive(): void
-  /** Ends the reader. It can resume the stream. */
-  cut(): void
-  end(): void
-  /** Writes the events after event `after`, then new ones as they come. Ends the previous reader. */
-  attach(sink: EventSink, after?: number): () => void
-}
+export type EventStream = ReturnType<typeof createEventStream>
 
-export function createEventStream(number: number): EventStream {
+/** Events are numbered within their stream, and the id of an event names both: `3-12`. */
+export function createEventStream(number: number) {
   let events: { readonly n: number; readonly text: string }[] = []
   let last = 0
   let ended = false
   let reader: EventSink | undefined
-  function cut() {
+  /** Ends the reader. It can resume the stream. */
+  function cut(): void {
     reader?.end()
     reader = undefined
   }
   return {
     number,
+    /** Whether no more events will come. */
     isEnded: () => ended,
+    /** An event without a message, so that a client can resume a stream of which it has seen nothing else. */
     beginning: `id: ${number}-0\ndata:\n\n`,
-    send(frame, spoil = unchanged) {
+    /** Keeps the event and returns its text. Readers get the text that `spoil` makes of it. */
+    send(frame: RpcFrame, spoil = (text: string) => text): string {
       last++
       const text = eventText(frame, `${number}-${last}`)
       events.push({ n: last, text })
@@ -58,13 +46,14 @@ export function createEventStream(number: number): EventStream {
       reader?.write(spoil(text))
       return text
     },
-    keepAlive: () => reader?.write(':\n\n'),
+    keepAlive: (): void => reader?.write(':\n\n'),
     cut,
-    end() {
+    end(): void {
       ended = true
       cut()
     },
-    attach(sink, after = 0) {
+    /** Writes the events after event `after`, then new ones as they come. Ends the previous reader. */
+    attach(sink: EventSink, after = 0): () => void {
       cut()
       for (const { n, text } of events) if (n > after) sink.write(text)
       if (ended) sink.end()

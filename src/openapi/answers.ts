@@ -3,7 +3,7 @@ import { type Validator, validatorOf } from '../check/json-schema.js'
 import { noFittingValue, notAcceptable, notInDocument } from '../core/errors.js'
 import type { AnsweredBy, Exchange, JsonSchema, Reply } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
-import { once } from '../core/work.js'
+import { once, remembered } from '../core/work.js'
 import { sampled, seedOfTexts, UnfitSchema } from '../replies/index.js'
 import type { Node, OpenApiDocument } from './document.js'
 import { acceptedType, type Preferences, preferencesIn } from './negotiation.js'
@@ -12,44 +12,32 @@ import { valuesIn, withValues } from './request-values.js'
 import { translated } from './schemas.js'
 import { writtenAs } from './write-body.js'
 
-interface OperationAnswers {
-  /** `params` are the path parameters. Rejects if the request prefers a status or example that the document lacks. */
-  answer(exchange: Exchange, params: Readonly<Record<string, string>>): Promise<Reply>
-}
-
-/** Prepares the answers of one operation. Its schemas are translated when they are first needed. */
-export function createAnswers(operation: DocumentedOperation, seed: number): OperationAnswers {
+/**
+ * Prepares the answers of one operation. Its schemas are translated when they are first needed. The returned function
+ * rejects if the request prefers a status or example that the document lacks.
+ */
+export function createAnswers(operation: DocumentedOperation, seed: number) {
   const { own, written, from } = operation
   const { document } = from
   const title = `${own.method} ${own.path}`
   const responses = isObject(written.responses) ? written.responses : {}
-  const made = new Map<string, DescribedResponse>()
+  const responseAt = remembered((key: string) => responseOf(document, responses[key]))
 
-  function responseAt(key: string): DescribedResponse {
-    const before = made.get(key)
-    if (before) return before
-    const response = responseOf(document, responses[key])
-    made.set(key, response)
-    return response
-  }
-
-  return {
-    async answer(exchange, params) {
-      const prefers = preferencesIn(exchange.headers.prefer)
-      const found = statusFor(Object.keys(responses), prefers.code)
-      if (!found) throw notInDocument(`the status ${prefers.code}`, title, Object.keys(responses))
-      const response = responseAt(found.key)
-      const chance = { seed: seedFor(exchange, seed), title, prefers, accept: exchange.headers.accept }
-      const isError = found.status >= 400
-      const values = isError ? {} : valuesIn(exchange, params)
-      const { contentType, body, example } = await bodyOf(response, { ...chance, values }, found.status)
-      const headers = await headersOf(response, { ...chance, values: {} })
-      const answeredBy: AnsweredBy = {
-        ...{ kind: 'openapi', document: document.name, operation: title },
-        ...(example !== undefined && { example }),
-      }
-      return { kind: 'reply', status: found.status, contentType, headers, body, answeredBy }
-    },
+  return async (exchange: Exchange, params: Readonly<Record<string, string>>): Promise<Reply> => {
+    const prefers = preferencesIn(exchange.headers.prefer)
+    const found = statusFor(Object.keys(responses), prefers.code)
+    if (!found) throw notInDocument(`the status ${prefers.code}`, title, Object.keys(responses))
+    const response = responseAt(found.key)
+    const chance = { seed: seedFor(exchange, seed), title, prefers, accept: exchange.headers.accept }
+    const isError = found.status >= 400
+    const values = isError ? {} : valuesIn(exchange, params)
+    const { contentType, body, example } = await bodyOf(response, { ...chance, values }, found.status)
+    const headers = await headersOf(response, { ...chance, values: {} })
+    const answeredBy: AnsweredBy = {
+      ...{ kind: 'openapi', document: document.name, operation: title },
+      ...(example !== undefined && { example }),
+    }
+    return { kind: 'reply', status: found.status, contentType, headers, body, answeredBy }
   }
 }
 
@@ -57,13 +45,8 @@ export function createAnswers(operation: DocumentedOperation, seed: number): Ope
 const seedFor = ({ method, path, query, body }: Exchange, seed: number) =>
   seedOfTexts([seed, method, path, query, body?.toString('latin1')])
 
-interface ChosenStatus {
-  readonly key: string
-  readonly status: number
-}
-
 /** The response for this status; by default the first success, or an empty 200 if the document has none. */
-export function statusFor(keys: readonly string[], code: number | undefined): ChosenStatus | undefined {
+export function statusFor(keys: readonly string[], code: number | undefined) {
   const range = (status: number) => keys.find(key => key.toUpperCase() === `${Math.floor(status / 100)}XX`)
   if (code !== undefined) {
     const key = keys.find(one => one === String(code)) ?? range(code) ?? keys.find(one => one === 'default')
@@ -137,40 +120,26 @@ interface GenerationInput {
   readonly title: string
   readonly prefers: Preferences
   readonly accept: string | undefined
-  /** The values of the request, by name. */
   readonly values: Node
 }
 
-interface GeneratedBody {
-  readonly contentType: string
-  readonly body: string | Buffer
-  readonly example?: string
-}
-
-const nothing: GeneratedBody = { contentType: '', body: '' }
-
-async function bodyOf({ media }: DescribedResponse, chance: GenerationInput, status: number): Promise<GeneratedBody> {
+async function bodyOf({ media }: DescribedResponse, chance: GenerationInput, status: number) {
   const types = [...media.keys()]
   // RFC 9110 §15.3.5 and §15.4.5.
-  if (types.length === 0 || status === 204 || status === 304) return nothing
+  if (types.length === 0 || status === 204 || status === 304) return { contentType: '', body: '' }
   const type = acceptedType(chance.accept, types)
   const chosen = type === undefined ? undefined : media.get(type)
   if (type === undefined || !chosen) throw notAcceptable(chance.title, types)
   const { value, example } = await valueFrom(chosen, chance)
   const usual = typeof value === 'string' ? 'application/octet-stream' : 'application/json'
   const contentType = type.includes('*') ? usual : type
-  return { contentType, body: writtenAs(contentType, value, chosen.name), ...(example !== undefined && { example }) }
-}
-
-interface GeneratedValue {
-  readonly value: unknown
-  readonly example?: string
+  return { contentType, body: writtenAs(contentType, value, chosen.name), example }
 }
 
 async function valueFrom(
   { examples, schema, name, validator }: DescribedMedia,
   { seed, title, prefers, values }: GenerationInput,
-): Promise<GeneratedValue> {
+): Promise<{ readonly value: unknown; readonly example?: string }> {
   if (prefers.example !== undefined) {
     if (examples.has(prefers.example)) return { value: examples.get(prefers.example), example: prefers.example }
     throw notInDocument(`the example ${JSON.stringify(prefers.example)}`, title, [...examples.keys()].filter(Boolean))
@@ -179,18 +148,10 @@ async function valueFrom(
   if (first) return { value: first[1], example: first[0] }
   if (!schema) return { value: '' }
   const own = schema()
-  return { value: withValues(await sample(own, { seed, title, name }), values, own, validator) }
-}
-
-async function sample(
-  schema: JsonSchema,
-  { seed, title, name }: Pick<GenerationInput, 'seed' | 'title'> & { name: string },
-) {
-  try {
-    return (await sampled({ schema, seeds: [seed], name }))[0]
-  } catch (error) {
+  const [made] = await sampled({ schema: own, seeds: [seed], name }).catch(error => {
     throw error instanceof UnfitSchema ? noFittingValue(title, error.message) : error
-  }
+  })
+  return { value: withValues(made, values, own, validator) }
 }
 
 /** Headers that Standin or node sets itself. */

@@ -82,11 +82,7 @@ function exampleOf(parameter: unknown, schema: unknown): unknown {
   for (const place of [parameter, schema]) {
     if (!isObject(place)) continue
     if (place.example !== undefined) return place.example
-    const [first] = isObject(place.examples)
-      ? Object.values(place.examples)
-      : Array.isArray(place.examples)
-        ? place.examples
-        : []
+    const [first] = Object.values(place.examples ?? {})
     if (first !== undefined) return isObject(first) && 'value' in first ? first.value : first
     if (place.default !== undefined) return place.default
     if (Array.isArray(place.enum)) return place.enum[0]

@@ -3,9 +3,10 @@
 import type { AnswerDescription, EndpointDescription, JsonSchema } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import { operationId } from '../core/paths.js'
+import { remembered } from '../core/work.js'
 import type { Node, OpenApiDocument } from './document.js'
 import type { DocumentedOperation } from './operations.js'
-import { type Direction, translator } from './schemas.js'
+import { type Direction, Translator } from './schemas.js'
 
 /** Returns a function that describes an operation. Schemas with a name are translated once for all operations of a document. */
 export function createDescriptions(document: OpenApiDocument): (operation: DocumentedOperation) => EndpointDescription {
@@ -37,7 +38,6 @@ const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? 
 /** Schemas under qualified names, such as `builder.Project`, and those that they refer to. */
 function createNamed(document: OpenApiDocument, direction: Direction, stem: string) {
   const names = new Map<string, string>()
-  const made = new Map<string, { readonly schema: JsonSchema | boolean; readonly refersTo: ReadonlySet<string> }>()
   const refer = (reference: string, used: Set<string>) => {
     used.add(reference)
     const own = reference.slice(reference.lastIndexOf('/') + 1).replace(/[^\w-]+/g, '-')
@@ -46,19 +46,15 @@ function createNamed(document: OpenApiDocument, direction: Direction, stem: stri
     return `#/components/schemas/${names.get(reference)}`
   }
 
-  function translatedAt(reference: string) {
-    const before = made.get(reference)
-    if (before) return before
+  const translatedAt = remembered((reference: string) => {
     const refersTo = new Set<string>()
-    const schema = translator(document, direction, one => refer(one, refersTo)).of(document.at(reference))
-    const one = { schema, refersTo }
-    made.set(reference, one)
-    return one
-  }
+    const schema = new Translator(document, direction, one => refer(one, refersTo)).of(document.at(reference))
+    return { schema, refersTo }
+  })
 
   return {
     of(schema: unknown, used: Set<string>): JsonSchema {
-      const translated = translator(document, direction, one => refer(one, used)).of(schema)
+      const translated = new Translator(document, direction, one => refer(one, used)).of(schema)
       return typeof translated === 'boolean' ? {} : translated
     },
     /** The schemas to which these references lead. */

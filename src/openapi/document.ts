@@ -5,21 +5,14 @@ import { percentDecoded } from '../core/paths.js'
 /** An object of a document. */
 export type Node = Readonly<Record<string, unknown>>
 
-export interface OpenApiDocument {
-  /** The file, as the configuration names it. */
-  readonly name: string
-  readonly version: string
-  readonly root: Node
-  /** The value at a reference such as `#/components/schemas/Project`; `undefined` if there is none. */
-  at(reference: string): unknown
-  /** `value`, or what it refers to if it is a reference. */
-  resolved(value: unknown): unknown
-}
+export type OpenApiDocument = ReturnType<typeof documentOf>
 
 /** A longer chain of references is taken for a cycle. */
 const MOST_REFERENCES = 50
 
-export function documentOf(name: string, root: Node): OpenApiDocument {
+/** `name` is the file, as the configuration names it. */
+export function documentOf(name: string, root: Node) {
+  /** The value at a reference such as `#/components/schemas/Project`; `undefined` if there is none. */
   const at = (reference: string): unknown =>
     stepsOf(reference).reduce<unknown>(
       (value, step) =>
@@ -28,7 +21,8 @@ export function documentOf(name: string, root: Node): OpenApiDocument {
     )
   return {
     ...{ name, version: String(root.openapi), root, at },
-    resolved(value) {
+    /** `value`, or what it refers to if it is a reference. */
+    resolved(value: unknown): unknown {
       let found = value
       for (let i = 0; isObject(found) && typeof found.$ref === 'string'; i++) {
         if (i > MOST_REFERENCES) return undefined

@@ -4,7 +4,7 @@ import { ProblemsError, wordProblem } from '../check/problem.js'
 import type { LoadedConfig } from '../config/load.js'
 import type { PathSource } from '../core/exchange.js'
 import { methodToFind } from '../core/paths.js'
-import { inWorker, once, onceLoaded, TookTooLong } from '../core/work.js'
+import { inWorker, onceLoaded, remembered, TookTooLong } from '../core/work.js'
 import { stepsOfPath } from '../replies/index.js'
 import { createAnswers } from './answers.js'
 import { documentOf } from './document.js'
@@ -71,16 +71,8 @@ function describing({ document }: ConfiguredDocument) {
 /** Answers the operations of the documents. If several describe the same operation, the first one wins. */
 export function createOpenApi(documents: readonly ConfiguredDocument[], seed: number): PathSource {
   const index = createOperationIndex(documents.flatMap(one => operationsOf(one, describing(one))))
-  const prepared = new WeakMap<DocumentedOperation, ReturnType<typeof prepare>>()
-
-  function prepare(operation: DocumentedOperation) {
-    return { check: once(() => createRequestCheck(operation)), answers: once(() => createAnswers(operation, seed)) }
-  }
-  function preparedFor(operation: DocumentedOperation) {
-    const made = prepared.get(operation) ?? prepare(operation)
-    prepared.set(operation, made)
-    return made
-  }
+  const checkOf = remembered(createRequestCheck)
+  const answerOf = remembered((operation: DocumentedOperation) => createAnswers(operation, seed))
 
   return {
     files: documents.flatMap(({ files }) => files),
@@ -91,10 +83,9 @@ export function createOpenApi(documents: readonly ConfiguredDocument[], seed: nu
       const method = methodToFind(exchange.method)
       const operation = index.at(steps).find(({ own }) => own.method === method)
       if (!operation) return undefined
-      const { check, answers } = preparedFor(operation)
       const params = operation.paramsIn(steps) ?? {}
-      if (operation.from.validate) await check()(exchange, params)
-      return answers().answer(exchange, params)
+      if (operation.from.validate) await checkOf(operation)(exchange, params)
+      return answerOf(operation)(exchange, params)
     },
   }
 }

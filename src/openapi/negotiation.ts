@@ -46,9 +46,7 @@ function rangesIn(accept: string): readonly Range[] {
 }
 
 export interface Preferences {
-  /** The status of the answer. */
   readonly code?: number
-  /** The name of an example. */
   readonly example?: string
   /** Made-up values instead of examples. */
   readonly dynamic?: boolean

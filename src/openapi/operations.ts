@@ -13,7 +13,6 @@ export interface ConfiguredDocument {
   readonly prefix?: string | undefined
   /** Overrides the access that the security schemes imply. */
   readonly access?: Access | undefined
-  /** Whether requests are checked. */
   readonly validate: boolean
   /** Its own file, and the files that it refers to. */
   readonly files: readonly string[]
@@ -51,17 +50,11 @@ export function operationsOf(from: ConfiguredDocument, describe?: Describe): rea
   })
 }
 
-interface OperationParts {
-  readonly pathItem: Node
-  readonly written: Node
-  readonly describe: Describe | undefined
-}
-
 function operationOf(
   from: ConfiguredDocument,
   method: (typeof methods)[number],
   template: string,
-  { pathItem, written, describe }: OperationParts,
+  { pathItem, written, describe }: { pathItem: Node; written: Node; describe: Describe | undefined },
 ): DocumentedOperation {
   const { document, prefix } = from
   const servers = [written.servers, pathItem.servers, document.root.servers].find(Array.isArray)
@@ -167,20 +160,15 @@ function valuesBetween(texts: readonly string[], step: string): readonly string[
   return end > start && step.endsWith(last) ? [...values, step.slice(start, end)] : undefined
 }
 
-interface OperationIndex {
-  /** The operations of a path, one for each method: those of the more specific template first. */
-  at(steps: readonly string[]): readonly DocumentedOperation[]
-  readonly all: readonly DocumentedOperation[]
-}
-
 /** Paths are looked up segment by segment, so the number of operations does not matter. */
-export function createOperationIndex(operations: readonly DocumentedOperation[]): OperationIndex {
+export function createOperationIndex(operations: readonly DocumentedOperation[]) {
   const tree = createPathTree<DocumentedOperation>()
   const all = operations.filter(({ own }) => !isTaken(own.path))
   for (const one of all) tree.put({ segments: patternOf(one.own.path) }, one)
   return {
     all,
-    at(steps) {
+    /** The operations of a path, one for each method: those of the more specific template first. */
+    at(steps: readonly string[]): readonly DocumentedOperation[] {
       const byMethod = new Map<string, DocumentedOperation>()
       for (const one of tree.at(steps)) {
         const before = byMethod.get(one.own.method)

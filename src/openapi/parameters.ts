@@ -11,7 +11,6 @@ export interface DescribedParameter {
   readonly name: string
   readonly in: ParameterPlace
   readonly required: boolean
-  /** The OpenAPI schema. */
   readonly schema: unknown
   /** Whether its value is JSON, by its `content`. */
   readonly isJson: boolean
@@ -90,13 +89,11 @@ export function readAs(document: OpenApiDocument, schema: unknown, text: unknown
   return text
 }
 
-type RequestParts = Pick<Exchange, 'query' | 'headers'>
-
 /** All parameters of a request by location and name. */
 export function valuesOf(
   document: OpenApiDocument,
   parameters: readonly DescribedParameter[],
-  { query, headers }: RequestParts,
+  { query, headers }: Pick<Exchange, 'query' | 'headers'>,
   params: Readonly<Record<string, string>>,
 ): Readonly<Record<ParameterPlace, Readonly<Record<string, unknown>>>> {
   const search = new URLSearchParams(query)

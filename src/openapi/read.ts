@@ -37,7 +37,6 @@ export type ReadOutput = (
       readonly warnings: readonly Problem[]
     }
 ) & {
-  /** All files that were read. */
   readonly files: readonly string[]
 }
 

@@ -4,7 +4,7 @@ import { validatorOf } from '../check/json-schema.js'
 import { bodyNotDescribed, encodedContent, invalidRequest } from '../core/errors.js'
 import type { Exchange, JsonSchema } from '../core/exchange.js'
 import { isObject, isReadAsJson, jsonBody, requireModestJson } from '../core/json.js'
-import { bounded, inWorker, once, TookTooLong } from '../core/work.js'
+import { bounded, inWorker, once, remembered, TookTooLong } from '../core/work.js'
 import { bodyOf } from '../replies/index.js'
 import type { Node } from './document.js'
 import { matchingType } from './negotiation.js'
@@ -33,31 +33,28 @@ export function createRequestCheck({
   const parameters = all.map(parameterOf).filter((one): one is DescribedParameter => one !== undefined)
   const body = document.resolved(written.requestBody)
   const content = isObject(body) && isObject(body.content) ? body.content : {}
-  const byType = new Map<string, CompiledSchema>()
-
-  /** The schema for a body of this type and the parameters; without a type, for the parameters only. */
-  function validated(type = ''): CompiledSchema {
-    const before = byType.get(type)
-    if (before) return before
-    const media = document.resolved(content[type])
-    const withBody = type !== '' && isObject(media) && media.schema !== undefined ? { body: media.schema } : {}
-    const properties = { ...parameterSchemas(parameters), ...withBody }
-    const schema = translated(document, { type: 'object', properties }, 'request')
-    const made = { schema, validate: once(() => validatorOf(schema)) }
-    byType.set(type, made)
-    return made
+  const schemaOf = (type: string | undefined) => {
+    const media = type === undefined ? undefined : document.resolved(content[type])
+    return isObject(media) ? media.schema : undefined
   }
+  /** The schema for a body of this type and the parameters; without a type, for the parameters only. */
+  const compiled = remembered((type: string | undefined): CompiledSchema => {
+    const body = schemaOf(type)
+    const properties = { ...parameterSchemas(parameters), ...(body !== undefined && { body }) }
+    const schema = translated(document, { type: 'object', properties }, 'request')
+    return { schema, validate: once(() => validatorOf(schema)) }
+  })
 
   return async (exchange, params) => {
     const type = typeOfBody(exchange, content, isObject(body) && body.required === true)
     const read = type === undefined ? undefined : await readBody(exchange)
-    const media = type === undefined ? undefined : document.resolved(content[type])
-    const schema = isObject(media) ? media.schema : undefined
     const values = {
       ...valuesOf(document, parameters, exchange, params),
-      ...(read && { body: read.isForm && isObject(read.value) ? formAs(document, schema, read.value) : read.value }),
+      ...(read && {
+        body: read.isForm && isObject(read.value) ? formAs(document, schemaOf(type), read.value) : read.value,
+      }),
     }
-    const mistakes = await mistakesOf(validated(read ? type : undefined), values)
+    const mistakes = await mistakesOf(compiled(read ? type : undefined), values)
     if (mistakes.length > 0) throw invalidRequest(inSentences(mistakes))
   }
 }
@@ -78,13 +75,8 @@ function typeOfBody({ body, headers }: Exchange, content: Node, isRequired: bool
 
 const sentType = (headers: Exchange['headers']) => headers['content-type'] ?? 'application/json'
 
-interface ReadBody {
-  readonly value: unknown
-  readonly isForm: boolean
-}
-
 /** Parses the body so that a schema can check it; `undefined` for other media types. */
-async function readBody(exchange: Exchange): Promise<ReadBody | undefined> {
+async function readBody(exchange: Exchange) {
   const { 'content-encoding': encoding } = exchange.headers
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw encodedContent(encoding)
   const sent = sentType(exchange.headers)

@@ -35,7 +35,7 @@ export function translated(document: OpenApiDocument, schema: unknown, direction
     }
     return `#/$defs/${names.get(reference)}`
   }
-  const own = translator(document, direction, refer)
+  const own = new Translator(document, direction, refer)
   const root = own.of(schema)
   const definitions: Record<string, unknown> = {}
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
@@ -45,10 +45,7 @@ export function translated(document: OpenApiDocument, schema: unknown, direction
 }
 
 /** Translates schemas; `refer` returns the replacement for a reference. */
-export const translator = (document: OpenApiDocument, direction: Direction, refer: (reference: string) => string) =>
-  new Translator(document, direction, refer)
-
-class Translator {
+export class Translator {
   private readonly isOld: boolean
 
   constructor(

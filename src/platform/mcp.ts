@@ -48,19 +48,18 @@ interface Needed {
   readonly replies: () => Promise<Replies>
   readonly origins: Origins
   readonly pace: () => Pace
-  readonly now: () => number
 }
 
 /** Opens the source of the configured servers; `undefined` if there are none. */
 export function mcpOpeners(loaded: LoadedConfig, needed: Needed): readonly (() => Promise<PathSource>)[] {
-  const { part, replies, origins, pace, now } = needed
+  const { part, replies, origins, pace } = needed
   const { config } = loaded
   if (mcpServers(config.mcp).size === 0) return []
   return [
     async () => {
       const { folder, sessions, offers, states } = await part.opened()
       return folder.mcpSource(loaded, {
-        ...{ sessions, offers, states, origins, now, strict: config.strict },
+        ...{ sessions, offers, states, origins, strict: config.strict },
         replies: async () => (await replies()).mcp(),
         paceOf: ({ headers }, own) => paceFrom(paceRequested(headers), paceFrom(own, pace())),
       })

@@ -4,7 +4,7 @@ import type { PathSource } from '../core/exchange.js'
 import type { State } from '../core/state.js'
 import { onceLoaded } from '../core/work.js'
 import type { LoadedResources } from '../resources/load.js'
-import type { ResourceRows } from '../resources/operations.js'
+import type { ResourceRows } from '../resources/manage.js'
 
 export const hasResources = ({ config }: LoadedConfig): boolean => Object.keys(config.resources).length > 0
 

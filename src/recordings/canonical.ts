@@ -1,4 +1,5 @@
 /** Normalizes requests for comparison: keys and parameters are sorted, and defaults are left out. */
+import { isDeepStrictEqual } from 'node:util'
 import { isObject, parseExact } from '../core/json.js'
 import type { RecordedRequest } from './recording.js'
 
@@ -19,20 +20,12 @@ export function jsonIn(text: string): { readonly value: unknown } | undefined {
 
 /**
  * Returns the value without BigInts. A whole number that a JavaScript number cannot hold becomes a text, so that two
- * such numbers stay different. Few values have any, so the others are not copied.
+ * such numbers stay different.
  */
-export const withoutBigInts = (value: unknown): unknown => (hasBigInt(value) ? inDigits(value) : value)
-
-function hasBigInt(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
-  for (const key in value) if (hasBigInt((value as Readonly<Record<string, unknown>>)[key])) return true
-  return false
-}
-
-function inDigits(value: unknown): unknown {
+export function withoutBigInts(value: unknown): unknown {
   if (typeof value === 'bigint') return digitsOf(value)
-  if (Array.isArray(value)) return value.map(inDigits)
-  return isObject(value) ? sortedFields(value, inDigits) : value
+  if (Array.isArray(value)) return value.map(withoutBigInts)
+  return isObject(value) ? sortedFields(value, withoutBigInts) : value
 }
 
 function digitsOf(whole: bigint): number | string {
@@ -50,16 +43,9 @@ export function sorted(value: unknown, depth = DEEPEST): unknown {
 
 /** Returns the object with sorted keys, and with `change` applied to each value. */
 function sortedFields(object: JsonObject, change = (value: unknown) => value): JsonObject {
-  const copy: Record<string, unknown> = {}
-  for (const key of Object.keys(object).sort()) put(copy, key, change(object[key]))
-  return copy
-}
-
-/** Sets a field with any name. */
-export function put(object: Record<string, unknown>, key: string, value: unknown): void {
-  // An assignment would set the prototype.
-  if (key === '__proto__') Object.defineProperty(object, key, { value, enumerable: true, writable: true })
-  else object[key] = value
+  // No assignments, since a field may be called __proto__.
+  const names = Object.keys(object).sort()
+  return Object.fromEntries(names.map(name => [name, change(object[name])]))
 }
 
 /** A query parameter, still encoded. */
@@ -94,47 +80,31 @@ function encoded(written: string): string {
   }
 }
 
-/** Whether a value equals the platform's default for a missing field. */
-type IsDefault = (value: unknown, body: JsonObject) => boolean
-
-const is =
-  (initial: unknown): IsDefault =>
-  value =>
-    value === initial
-const isEmpty: IsDefault = value => typeof value === 'object' && value !== null && Object.keys(value).length === 0
-const isWritten =
-  (json: string): IsDefault =>
-  value =>
-    JSON.stringify(value) === json
-/** With tools the default is `auto`, without tools it is `none`. */
-const isChoiceOf =
-  (offered: string): IsDefault =>
-  (value, body) =>
-    value === (Array.isArray(body[offered]) && body[offered].length > 0 ? 'auto' : 'none')
-
 /** The fields of a chat completion request that have a default (OpenAI's reference of the endpoint). */
-const chatDefaults: ReadonlyMap<string, IsDefault> = new Map([
-  ['stream', is(false)],
-  ['stream_options', isEmpty],
-  ['n', is(1)],
-  ['temperature', is(1)],
-  ['top_p', is(1)],
-  ['presence_penalty', is(0)],
-  ['frequency_penalty', is(0)],
-  ['logprobs', is(false)],
-  ['logit_bias', isEmpty],
-  ['stop', isEmpty],
-  ['tools', isEmpty],
-  ['tool_choice', isChoiceOf('tools')],
-  ['parallel_tool_calls', is(true)],
-  ['functions', isEmpty],
-  ['function_call', isChoiceOf('functions')],
-  ['response_format', isWritten('{"type":"text"}')],
-  ['modalities', isWritten('["text"]')],
-  ['metadata', isEmpty],
-  ['store', is(false)],
-  ['service_tier', is('auto')],
-])
+const chatDefaults = ({ tools, functions }: JsonObject): JsonObject => ({
+  stream: false,
+  stream_options: {},
+  n: 1,
+  temperature: 1,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  logprobs: false,
+  logit_bias: {},
+  stop: [],
+  tools: [],
+  tool_choice: choiceOf(tools),
+  parallel_tool_calls: true,
+  functions: [],
+  function_call: choiceOf(functions),
+  response_format: { type: 'text' },
+  modalities: ['text'],
+  metadata: {},
+  store: false,
+  service_tier: 'auto',
+})
+
+const choiceOf = (offered: unknown) => (Array.isArray(offered) && offered.length > 0 ? 'auto' : 'none')
 
 /** Whether requests to this path ask for a chat completion. */
 export const asksForChat = (path: string) => path.endsWith('/chat/completions')
@@ -145,7 +115,8 @@ export function withoutDefaults(path: string, body: unknown): unknown {
   if (!asksForChat(path)) return withoutFields(body, isNull)
   const open: Record<string, unknown> = withoutFields(body, isNull)
   for (const [key, change] of parts) if (key in open) open[key] = change(open[key])
-  return withoutFields(open, (value, key) => chatDefaults.get(key)?.(value, open) ?? false)
+  const defaults = chatDefaults(open)
+  return withoutFields(open, (value, key) => isDeepStrictEqual(value, defaults[key]))
 }
 
 const isNull = (value: unknown) => value === null
@@ -157,7 +128,7 @@ const parts: readonly (readonly [key: string, change: (value: unknown) => unknow
   [
     'messages',
     each(message =>
-      withoutFields(message, (value, key) => isNull(value) || (key === 'tool_calls' && isEmpty(value, message))),
+      withoutFields(message, (value, key) => isNull(value) || (key === 'tool_calls' && isDeepStrictEqual(value, []))),
     ),
   ],
   ['tools', each(tool => withLoose(tool, 'function'))],

@@ -7,6 +7,7 @@ import { chunkOf, readStream } from '../completions/stream.js'
 import { stepsOf } from '../completions/writer.js'
 import { jsonOf } from '../core/json.js'
 import { atOnce, type Sliced } from '../core/work.js'
+import { edited } from './passages.js'
 import { bodyOf, isStream, type RecordedResponse } from './recording.js'
 
 /** As in a request's `stream_options`. */
@@ -71,53 +72,43 @@ export function withUsage(response: RecordedResponse, includeUsage: boolean): Re
   if (isRefused(response) || !isStream(response)) return response
   const events = eventsIn(bodyOf(response))
   if (includeUsage) return events.some(event => chunkOf(event)?.usage) ? response : undefined
-  // One byte for each byte of the body: 1 if it is kept.
-  const stays = Buffer.alloc(bodyOf(response).length, 1)
   let at = 0
-  for (const event of events) {
-    const { start, end } = usageIn(event)
-    stays.fill(0, at + start, at + end)
+  const edits = events.flatMap(event => {
+    const found = usageIn(event)
     at += event.length
-  }
-  return stays.includes(0) ? { ...response, chunks: chunksOf(response, stays) } : response
+    return found ? [{ start: at - event.length + found.start, end: at - event.length + found.end, bytes: nothing }] : []
+  })
+  if (edits.length === 0) return response
+  const chunks = atOnce(edited(response.chunks, edits))
+  return { ...response, chunks: chunks.filter(({ bytes }) => bytes.length > 0) }
 }
+
+const nothing = Buffer.alloc(0)
 
 /** A range within an event. */
 interface Span {
   readonly start: number
   readonly end: number
 }
-const nowhere: Span = { start: 0, end: 0 }
 
 /**
  * Finds the usage that is sent only on request. Usage in an event with choices is not: vendors who do that always send
  * it.
  */
-function usageIn(event: Buffer): Span {
+function usageIn(event: Buffer): Span | undefined {
   const chunk = chunkOf(event)
-  if (!chunk) return nowhere
-  if (chunk.usage) return chunk.choices?.length ? nowhere : { start: 0, end: event.length }
-  return chunk.usage === null ? nullIn(event, chunk) : nowhere
+  if (chunk?.usage) return chunk.choices?.length ? undefined : { start: 0, end: event.length }
+  return chunk?.usage === null ? nullIn(event, chunk) : undefined
 }
 
 /** Finds `usage: null` with its comma. A vendor's own object may contain one as well, so the result is checked. */
-function nullIn(event: Buffer, { usage: _, ...others }: VendorChunk): Span {
+function nullIn(event: Buffer, { usage: _, ...others }: VendorChunk): Span | undefined {
   // One character per byte, so that positions in the text are positions in the bytes.
   const found = event.toString('latin1').matchAll(/,\s*"usage"\s*:\s*null|"usage"\s*:\s*null\s*,?/g)
   const spans = [...found].map(({ 0: { length }, index }) => ({ start: index, end: index + length }))
   const isIt = ({ start, end }: Span) =>
     isDeepStrictEqual(chunkOf(Buffer.concat([event.subarray(0, start), event.subarray(end)])), others)
-  return spans.find(isIt) ?? nowhere
-}
-
-function chunksOf({ chunks }: RecordedResponse, stays: Buffer): RecordedResponse['chunks'] {
-  let at = 0
-  return chunks.flatMap(({ atMs, bytes }) => {
-    const start = at
-    at += bytes.length
-    const left = Buffer.from(bytes.filter((_, i) => stays[start + i] === 1))
-    return left.length === 0 ? [] : [{ atMs, bytes: left }]
-  })
+  return spans.find(isIt)
 }
 
 /** Whether the platform answered with an error, which is the same in every format. */

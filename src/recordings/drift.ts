@@ -5,6 +5,7 @@ import { type Problem, ProblemsError } from '../check/problem.js'
 import { headerIn } from '../core/http.js'
 import { stringifyExact } from '../core/json.js'
 import { asksModel } from '../core/paths.js'
+import { remembered } from '../core/work.js'
 import type { Redact } from '../redact/index.js'
 import type { Folder } from './folder.js'
 import { callOf, messagesOf } from './json-rpc.js'
@@ -22,15 +23,12 @@ import { redactedResponse } from './redacted.js'
 
 export interface DriftParts {
   readonly folder: Folder
-  /** The recordings to check. */
   readonly kept: readonly RecordingFile[]
   readonly ask: SendToLive
   /** The option that holds the credential for a path, such as `upstream.apiKey`; `undefined` if it needs none. */
   readonly credentialFor: (path: string) => string | undefined
-  /** How many requests are sent at the same time. */
   readonly concurrency: number
   readonly redact: Redact
-  /** Returns the differences between a recorded and a live answer. */
   readonly compare: (recorded: ComparableAnswer, live: ComparableAnswer) => readonly Finding[]
   /** Matches the placeholders of secrets. */
   readonly placeholder: RegExp
@@ -38,7 +36,6 @@ export interface DriftParts {
   readonly update: boolean
   /** Ends the check early, with the results so far. */
   readonly signal: AbortSignal
-  /** Called when the check of a recording begins. */
   readonly begun: (file: string) => void
   readonly ended: (finding: DriftResult) => void
 }
@@ -82,7 +79,8 @@ interface CredentialResults {
 export async function findDrift(parts: DriftParts): Promise<readonly DriftResult[]> {
   const { kept, signal } = parts
   const ask = unlessDown(parts.ask)
-  const asks = { ask, askPatiently: patientAsk(ask), standings: new Map<string, CredentialResults>() }
+  const standingOf = remembered((_credential: string): CredentialResults => ({ accepted: 0, refused: 0, status: 0 }))
+  const asks = { ask, askPatiently: patientAsk(ask), standingOf }
   const found: (DriftResult | undefined)[] = kept.map(() => undefined)
   const refusals: { readonly at: number; readonly refused: Refused }[] = []
   const queue = kept.entries()
@@ -101,7 +99,7 @@ export async function findDrift(parts: DriftParts): Promise<readonly DriftResult
   await Promise.all(Array.from({ length: parts.concurrency }, work))
   // If a credential was accepted at least once, it is valid, and each refusal is a change of the platform.
   for (const { at, refused } of refusals) {
-    if (asks.standings.get(refused.credential)?.accepted === 0) found[at] = refused
+    if (standingOf(refused.credential).accepted === 0) found[at] = refused
   }
   return found.filter(finding => finding !== undefined)
 }
@@ -128,8 +126,7 @@ function unlessDown(ask: SendToLive): SendToLive {
 /** The state of a running check. */
 interface Looking extends DriftParts {
   readonly askPatiently: SendToLive
-  /** By credential. */
-  readonly standings: Map<string, CredentialResults>
+  readonly standingOf: (credential: string) => CredentialResults
 }
 
 interface Looked {
@@ -139,12 +136,12 @@ interface Looked {
 }
 
 async function look({ file, key }: RecordingFile, parts: Looking): Promise<Looked> {
-  const recording = await readable(file, parts.folder)
-  if ('kind' in recording) return { finding: recording }
+  const recording = await parts.folder.read(file).catch(problemsIn)
+  if (recording instanceof ProblemsError) return { finding: { kind: 'unreadable', file, problems: recording.problems } }
   const skipped = reasonNotToRepeat(recording, parts.placeholder)
   if (skipped !== undefined) return { finding: { kind: 'skipped', file, reason: skipped } }
   const credential = parts.credentialFor(recording.request.path)
-  const standing = credential === undefined ? undefined : standingOf(credential, parts.standings)
+  const standing = credential === undefined ? undefined : parts.standingOf(credential)
   // As with a platform that is down, a bad key is not sent ten thousand times.
   if (credential !== undefined && standing && standing.accepted === 0 && standing.refused >= GIVE_UP_AFTER) {
     return { finding: { kind: 'refused', file, credential, status: standing.status } }
@@ -153,7 +150,7 @@ async function look({ file, key }: RecordingFile, parts: Looking): Promise<Looke
   const live = await answerTo(recording, parts)
   if (typeof live === 'string') return { finding: { kind: 'notAsked', file, reason: live } }
   const drifts = parts.compare(comparable(recording.response), comparable(live))
-  const updated = parts.update && isSameClass(recording.response, live)
+  const updated = parts.update && classOf(recording.response) === classOf(live)
   if (updated) await parts.folder.write(file, { recordedAt, request: recording.request, response: live }, key)
   const finding: DriftResult = { kind: 'compared', file, drifts, updated }
   if (credential === undefined || !standing || isRefusal(recording.response.status)) return { finding }
@@ -166,27 +163,14 @@ async function look({ file, key }: RecordingFile, parts: Looking): Promise<Looke
   return { finding, refused: { kind: 'refused', file, credential, status: live.status } }
 }
 
+function problemsIn(error: unknown): ProblemsError {
+  if (error instanceof ProblemsError) return error
+  throw error
+}
+
 const isRefusal = (status: number) => status === 401 || status === 403
 
-function standingOf(credential: string, standings: Map<string, CredentialResults>): CredentialResults {
-  const standing = standings.get(credential) ?? { accepted: 0, refused: 0, status: 0 }
-  standings.set(credential, standing)
-  return standing
-}
-
 const comparable = (response: RecordedResponse): ComparableAnswer => ({ ...response, body: bodyOf(response) })
-
-async function readable(
-  file: string,
-  folder: Folder,
-): Promise<Recording | Extract<DriftResult, { kind: 'unreadable' }>> {
-  try {
-    return await folder.read(file)
-  } catch (error) {
-    if (error instanceof ProblemsError) return { kind: 'unreadable', file, problems: error.problems }
-    throw error
-  }
-}
 
 /** Returns the answer without its secrets, or the reason why there is none to compare. */
 async function answerTo({ request, response }: Recording, parts: Looking): Promise<RecordedResponse | string> {
@@ -204,8 +188,7 @@ async function answerTo({ request, response }: Recording, parts: Looking): Promi
   return live.complete ? redactedResponse(live, parts.redact()) : 'The live answer broke off.'
 }
 
-const isSameClass = (recorded: RecordedResponse, live: RecordedResponse) =>
-  Math.floor(recorded.status / 100) === Math.floor(live.status / 100)
+const classOf = ({ status }: RecordedResponse) => Math.floor(status / 100)
 
 /** Sends a request to the live platform. Rejects with an Error that says why no answer came. `signal` aborts it. */
 export type SendToLive = (request: RecordedRequest, signal: AbortSignal) => Promise<Capture>

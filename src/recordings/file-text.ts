@@ -164,7 +164,7 @@ function timed(chunks: readonly ChunkForm[]): readonly RecordedChunk[] {
 
 type BodyContent = { readonly text: string } | { readonly base64: string }
 
-export function contentOf(bytes: Buffer): BodyContent {
+function contentOf(bytes: Buffer): BodyContent {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: text a person can read has no control characters
   if (isUtf8(bytes) && !/[\0-\x08\x0b\x0c\x0e-\x1f]/.test(bytes.toString('latin1')))
     return { text: bytes.toString('utf8') }
@@ -178,15 +178,8 @@ function base64Of(bytes: Buffer): string {
 }
 
 /** Restores the bytes of a body. */
-export function bytesIn({
-  text,
-  base64,
-}: {
-  readonly text?: string | undefined
-  readonly base64?: string | undefined
-}): Buffer {
-  return base64 === undefined ? Buffer.from(text ?? '', 'utf8') : Buffer.from(base64, 'base64')
-}
+const bytesIn = ({ text = '', base64 }: Pick<ChunkForm, 'text' | 'base64'>): Buffer =>
+  base64 === undefined ? Buffer.from(text) : Buffer.from(base64, 'base64')
 
 const WIDEST = 120
 const MOST_LINES = 40

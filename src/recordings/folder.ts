@@ -9,30 +9,16 @@ import { recordingIn, writeText } from './file-text.js'
 import { keptOf, type RecordingFile } from './names.js'
 import type { Recording } from './recording.js'
 
-export interface Folder {
-  /** The path as it was configured. */
-  readonly dir: string
-  /** Lists all recordings sorted by name, those of one request in their order. A missing folder has none. */
-  list(): Promise<readonly RecordingFile[]>
-  /** Rejects with a ProblemsError if the file does not exist or is no recording. */
-  read(file: string): Promise<Recording>
-  /** Returns the text of the file. Rejects with a ProblemsError if it cannot be read. */
-  text(file: string): Promise<string>
-  /** Returns a value that stays the same for as long as the file does. Rejects if the file does not exist. */
-  stamp(file: string): Promise<string>
-  /** Writes a recording, replacing an existing one. Readers get either the old or the new file. */
-  write(file: string, recording: Recording, key: string): Promise<void>
-  remove(file: string): Promise<void>
-  /** Rejects with EEXIST if the new name is taken. */
-  rename(from: string, to: string): Promise<void>
-}
+export type Folder = ReturnType<typeof openFolder>
 
 /** The suffix of files that are being written. One remains if the process is killed; it is never read. */
 const UNFINISHED = '.tmp'
 
-export function openFolder(dir: string): Folder {
+/** `dir` is the path as it was configured. */
+export function openFolder(dir: string) {
   const place = (file: string) => path.join(dir, file)
 
+  /** Returns the text of the file. Rejects with a ProblemsError if it cannot be read. */
   async function text(file: string): Promise<string> {
     try {
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(place(file)))
@@ -43,7 +29,8 @@ export function openFolder(dir: string): Folder {
 
   return {
     dir,
-    async list() {
+    /** Lists all recordings sorted by name, those of one request in their order. A missing folder has none. */
+    async list(): Promise<readonly RecordingFile[]> {
       const names = await namesIn(dir, '').catch((error: NodeJS.ErrnoException) => {
         if (error.code === 'ENOENT') return []
         throw new ProblemsError([unreadable(shown(dir), error)])
@@ -51,16 +38,21 @@ export function openFolder(dir: string): Folder {
       return sorted(names.flatMap(name => keptOf(name) ?? []))
     },
     text,
-    read: async file => recordingIn(await text(file), shown(place(file))),
-    async stamp(file) {
+    /** Rejects with a ProblemsError if the file does not exist or is no recording. */
+    read: async (file: string) => recordingIn(await text(file), shown(place(file))),
+    /** Returns a value that stays the same for as long as the file does. Rejects if the file does not exist. */
+    async stamp(file: string): Promise<string> {
       const { mtimeMs, size } = await stat(place(file)).catch(error => {
         throw new ProblemsError([unreadable(shown(place(file)), error)])
       })
       return `${mtimeMs} ${size}`
     },
-    write: async (file, recording, key) => replaceFile(place(file), await inSlices(writeText(recording, key))),
-    remove: file => rm(place(file), { force: true }),
-    async rename(from, to) {
+    /** Writes a recording, replacing an existing one. Readers get either the old or the new file. */
+    write: async (file: string, recording: Recording, key: string) =>
+      replaceFile(place(file), await inSlices(writeText(recording, key))),
+    remove: (file: string) => rm(place(file), { force: true }),
+    /** Rejects with EEXIST if the new name is taken. */
+    async rename(from: string, to: string): Promise<void> {
       makeFolder(path.dirname(place(to)))
       await copyFile(place(from), place(to), constants.COPYFILE_EXCL)
       await rm(place(from))

@@ -1,7 +1,7 @@
 /** Decides what is ignored when requests are compared: fields, parameters, and matches of regular expressions. */
 import { isObject } from '../core/json.js'
 import { percentDecoded } from '../core/paths.js'
-import { type Parameter, put } from './canonical.js'
+import type { Parameter } from './canonical.js'
 
 /** As written in the configuration: a path, a regular expression between slashes, or either with a keyword in front. */
 export type IgnoreOption =
@@ -9,31 +9,19 @@ export type IgnoreOption =
   | { readonly path?: string | undefined; readonly query?: string | undefined; readonly pattern?: string | undefined }
 
 /** Removes the ignored parts of a request. */
-export interface Ignore {
-  inText(text: string): string
-  /** If an expression may match, the values are returned decoded: they are only used for comparison. */
-  inQuery(parameters: readonly Parameter[]): readonly Parameter[]
-  inJson(value: unknown): unknown
-}
+export type Ignore = ReturnType<typeof ignoreFrom>
 
-/** An ignored part: all of a value, or the matches of `pattern`. */
-interface IgnoredPart {
+/** An ignored field: all of its value, or the matches of `pattern`. */
+interface LeftField {
+  /** The path to it: names, numbers, `*` for any one step, `**` for any number of steps. */
+  readonly steps: readonly string[]
   readonly pattern: RegExp | undefined
 }
 
-interface LeftParameter extends IgnoredPart {
-  readonly name: string
-}
-
-/** `steps` is the path to it: names, numbers, `*` for any one step, `**` for any number of steps. */
-interface LeftField extends IgnoredPart {
-  readonly steps: readonly string[]
-}
-
 /** `options` must be valid. The configuration has checked them. */
-export function ignoreFrom(options: readonly IgnoreOption[]): Ignore {
+export function ignoreFrom(options: readonly IgnoreOption[]) {
   const patterns: RegExp[] = []
-  const parameters: LeftParameter[] = []
+  const parameters: { readonly name: string; readonly pattern: RegExp | undefined }[] = []
   const fields: LeftField[] = []
   for (const option of options.map(inWords)) {
     const pattern = option.pattern === undefined ? undefined : expressionIn(option.pattern)
@@ -45,8 +33,9 @@ export function ignoreFrom(options: readonly IgnoreOption[]): Ignore {
 
   return {
     inText: everywhere,
-    inQuery: asked =>
-      asked.flatMap(([name, written]) => {
+    /** If an expression may match, the values are returned decoded: they are only used for comparison. */
+    inQuery: (asked: readonly Parameter[]) =>
+      asked.flatMap(([name, written]): Parameter[] => {
         const here = parameters.filter(parameter => parameter.name === percentDecoded(name))
         if (here.some(({ pattern }) => !pattern)) return []
         const fitting = [...here.map(({ pattern }) => pattern), ...patterns]
@@ -54,7 +43,7 @@ export function ignoreFrom(options: readonly IgnoreOption[]): Ignore {
         // The one character that would split the parameter in two.
         return [[name, fitting.reduce(without, percentDecoded(written)).replaceAll('&', '%26')]]
       }),
-    inJson(value) {
+    inJson(value: unknown): unknown {
       const open = fields.length === 0 ? value : withoutFields(value, fields)
       return patterns.length === 0 ? open : withTexts(open, everywhere)
     },
@@ -89,23 +78,17 @@ const nothing = Symbol()
 function withoutFields(value: unknown, below: readonly LeftField[]): unknown {
   if (below.length === 0 || typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
-    const items = value.map((item, i) =>
-      left(
-        item,
-        below.flatMap(field => after(field, [`${i}`, `${i - value.length}`])),
-      ),
-    )
+    const items = value.map((item, i) => {
+      const inside = below.flatMap(field => after(field, [`${i}`, `${i - value.length}`]))
+      return left(item, inside)
+    })
     return items.filter(item => item !== nothing)
   }
-  const copy: Record<string, unknown> = {}
-  for (const [key, item] of Object.entries(value)) {
-    const rest = left(
-      item,
-      below.flatMap(field => after(field, [key])),
-    )
-    if (rest !== nothing) put(copy, key, rest)
-  }
-  return copy
+  const fields = Object.entries(value).map(([key, item]) => {
+    const inside = below.flatMap(field => after(field, [key]))
+    return [key, left(item, inside)] as const
+  })
+  return Object.fromEntries(fields.filter(([, item]) => item !== nothing))
 }
 
 /** What remains of a value that the fields lead to or through. */
@@ -127,7 +110,5 @@ function withTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value)
   if (Array.isArray(value)) return value.map(item => withTexts(item, change))
   if (!isObject(value)) return value
-  const copy: Record<string, unknown> = {}
-  for (const [key, item] of Object.entries(value)) put(copy, key, withTexts(item, change))
-  return copy
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withTexts(item, change)]))
 }

@@ -1,30 +1,24 @@
 /** Recordings: saves the live platform's answers to disk and replays them. */
-import type { Exchange } from '../core/exchange.js'
-import type { Redact } from '../redact/index.js'
 import { openFolder } from './folder.js'
 import { type IgnoreOption, ignoreFrom } from './ignore.js'
 import { createIdentify } from './key.js'
 import { createLibrary } from './library.js'
-import type { Library, RunReceipt } from './operations.js'
-import { createRecorder, type NamedObserver } from './recorder.js'
-import { createFind, type ReplayResult } from './replayer.js'
-import type { Run } from './run.js'
+import { createRecorder, type RecorderParts } from './recorder.js'
+import { createFind, type ReplayerParts } from './replayer.js'
 import { createShelf } from './shelf.js'
 
 export { assembledText } from './convert.js'
-export type { SendToLive } from './drift.js'
-export { type DriftParts, type DriftResult, findDrift } from './drift.js'
+export { type DriftResult, findDrift, type SendToLive } from './drift.js'
 export { type Folder, leftoversIn, openFolder } from './folder.js'
 export type { ImportResult } from './har/import.js'
 export { type Ignore, ignoreFrom } from './ignore.js'
 export { messagesOf } from './json-rpc.js'
 export { keyOf } from './key.js'
+export type { Library } from './library.js'
 export { fileOf, type RecordingFile } from './names.js'
-export type { Library, ListedRecording, Miss, Receipt, RunReceipt } from './operations.js'
+export type { Miss, Receipt } from './operations.js'
 export { inOrder, type Timed } from './order.js'
 export { type Overview, overviewIn } from './overview.js'
-export type { PastExchange } from './past.js'
-export type { DelayedReply } from './play.js'
 export type { NamedObserver } from './recorder.js'
 export type { Capture } from './recording.js'
 export {
@@ -34,9 +28,7 @@ export {
   type RecordedRequest,
   type RecordedResponse,
   type Recording,
-  type RequestBody,
 } from './recording.js'
-export type { ReplayResult } from './replayer.js'
 export { createRun, type Run } from './run.js'
 
 /** Reads and writes HAR files. Only two commands need it. */
@@ -46,57 +38,32 @@ export const loadHar = async () => {
 }
 
 /** The options of the same names (config/recording-options.ts), and what else recordings need. */
-interface RecordingsParts {
+interface RecordingsParts extends Omit<RecorderParts & ReplayerParts, 'shelf' | 'identify' | 'ignore' | 'written'> {
   /** The absolute path of the folder. */
   readonly dir: string
-  readonly save: 'all' | 'onlyNew'
-  readonly afterLast: 'repeat-last' | 'cycle' | 'miss'
-  readonly incomplete: boolean
-  readonly speed: number
   readonly ignore: readonly IgnoreOption[]
-  readonly redact: Redact
-  /** 0 means no limit. */
-  readonly maxAgeMs: number
-  readonly stale: 'warn' | 'fail'
-  readonly maxBytes: number
-  readonly run: Run
-  /** Called with warnings, such as a recording that is too old. */
-  readonly warn: (sentence: string) => void
-  readonly report: (error: unknown) => void
 }
 
-export interface Recordings {
-  /**
-   * Lists the folder if that has not been done yet, and waits while too much is still to be written. Returns `undefined`
-   * if there is nothing to wait for.
-   */
-  ready(): Promise<void> | undefined
-  /**
-   * Returns the observer that records an exchange with the live platform, or `undefined` if it is not recorded. Call
-   * `ready` first.
-   */
-  observerOf(exchange: Exchange): NamedObserver | undefined
-  /** Finds the recorded answer. Rejects only if the folder cannot be listed. */
-  find(exchange: Exchange): Promise<ReplayResult>
-  /** Resolves when everything that has ended so far is on disk. */
-  flush(): Promise<void>
-  receipt(): RunReceipt
-  /** The same recordings for browsing. Lists nothing until it is used. */
-  readonly library: Library
-}
+export type Recordings = ReturnType<typeof openRecordings>
 
-export function openRecordings(parts: RecordingsParts): Recordings {
+export function openRecordings(parts: RecordingsParts) {
   const ignore = ignoreFrom(parts.ignore)
   const folder = openFolder(parts.dir)
   const shelf = createShelf(folder)
   const identify = createIdentify(parts.redact, ignore)
   const recorder = createRecorder({ ...parts, shelf, identify })
   return {
+    /**
+     * Lists the folder if that has not been done yet, and waits while too much is still to be written. Returns
+     * `undefined` if there is nothing to wait for.
+     */
     ready: () => shelf.ready() ?? recorder.room(),
+    /** Call `ready` first. */
     observerOf: recorder.observerOf,
     find: createFind({ ...parts, shelf, identify, ignore, written: recorder.flush }),
     flush: recorder.flush,
     receipt: () => parts.run.receipt(shelf.all()),
+    /** The same recordings for browsing. Lists nothing until it is used. */
     library: createLibrary({ ...parts, folder, shelf, ignore, written: recorder.flush }),
   }
 }

@@ -111,11 +111,13 @@ export interface RequestIdentity {
   readonly redaction?: Redaction
 }
 
-/** The parts of an exchange that are compared, before redaction. */
-export const askedIn = ({ method, path, query, headers, body }: Exchange) => ({
-  ...{ method, path, query, body },
-  contentType: headers['content-type'],
-})
+/** The request of an exchange, and the redaction that removed its secrets. `own` are the caller's credentials. */
+export function redactedRequest(exchange: Exchange, redact: Redact, own = credentialsOf(exchange, redact)) {
+  const { method, path, query, headers, body } = exchange
+  const redaction = redact(own)
+  const request = requestOf({ method, path, query, body, contentType: headers['content-type'] }, redaction)
+  return { request, redaction }
+}
 
 /** Limits of the cache. In memory, each request takes about four times its length. */
 const LONGEST_BYTES = 16_384
@@ -131,8 +133,7 @@ export function createIdentify(redact: Redact, ignore: Ignore): (exchange: Excha
   })
 
   function identify(exchange: Exchange, own: readonly string[]): RequestIdentity {
-    const redaction = redact(own)
-    const request = requestOf(askedIn(exchange), redaction)
+    const { request, redaction } = redactedRequest(exchange, redact, own)
     return { request, key: keyOf(request, ignore), redaction }
   }
 

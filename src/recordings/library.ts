@@ -1,7 +1,7 @@
 /** The recordings as a list for browsing: searches, reads and removes them, and adds recent exchanges. */
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
-import { searchFor } from '../api/shapes.js'
+import { type ListingQuery, searchFor } from '../api/shapes.js'
 import { ProblemsError } from '../check/problem.js'
 import { alreadyRecorded, notWritten, PlatformError } from '../core/errors.js'
 import { createTurns, eachOf } from '../core/work.js'
@@ -10,16 +10,14 @@ import { type Folder, shown } from './folder.js'
 import type { Ignore } from './ignore.js'
 import { keyOf } from './key.js'
 import { fileOf, type RecordingFile } from './names.js'
-import type { ExistingPolicy, Library, ListedRecording } from './operations.js'
 import { listedIn, type RecordingSummary } from './overview.js'
 import { type PastExchange, recordingOfPast } from './past.js'
-import type { Run } from './run.js'
 import { createFileCache, type Shelf } from './shelf.js'
 
 interface Parts {
   readonly folder: Folder
   readonly shelf: Shelf
-  readonly run: Run
+  readonly run: { isUsed(file: string): boolean; recorded(file: string): void }
   readonly redact: Redact
   readonly ignore: Ignore
   readonly maxBytes: number
@@ -37,39 +35,51 @@ const UNCHECKED_MS = 2000
 /** At most this many files are cached. */
 const LOOKED = 10_000
 
-export function createLibrary(parts: Parts): Library {
+/** What happens to existing recordings of the same request. */
+export type ExistingPolicy = 'refuse' | 'replace' | 'append'
+
+/** The recordings of the current configuration. */
+export type Library = ReturnType<typeof createLibrary>
+
+export function createLibrary(parts: Parts) {
   const { folder, shelf } = parts
   const looked = createFileCache({
-    ...{ stamp: folder.stamp, read: (file: string) => look(folder, file), sizeOf: () => 1 },
+    ...{ stamp: folder.stamp, read: (file: string) => summaryOf(folder, file), sizeOf: () => 1 },
     ...{ uncheckedMs: UNCHECKED_MS, most: LOOKED },
   })
-  const lineOf = ({ file }: RecordingFile) => line(file, looked.get, parts)
+  const look = ({ file }: RecordingFile) => lineOf(file, looked.get, parts)
   // One after the other, so that two recordings of one request do not get the same name.
   const inTurn = createTurns()
 
   return {
+    /** The folder as a user would write it. */
     folder: shown(folder.dir) || '.',
-    async list({ search, limit = PAGE, offset = 0 }) {
+    /** Returns one page, sorted by name, and the total count. */
+    async list({ search, limit = PAGE, offset = 0 }: ListingQuery) {
       const all = await folder.list()
       if (!search?.trim()) {
-        const data = await eachOf(all.slice(offset, offset + limit), lineOf)
+        const data = await eachOf(all.slice(offset, offset + limit), look)
         return { data, total: all.length }
       }
       const isWanted = searchFor(search)
-      const found = (await eachOf(all, lineOf)).filter(line => isWanted(textsOf(line)))
+      const found = (await eachOf(all, look)).filter(line => isWanted(textsOf(line)))
       return { data: found.slice(offset, offset + limit), total: found.length }
     },
-    async text(file) {
+    /** Returns the text of a file; `undefined` if the folder has no such recording. */
+    async text(file: string) {
       const kept = await find(folder, file)
       return kept && folder.text(kept.file)
     },
-    async remove(file) {
+    /** Returns whether it existed. */
+    async remove(file: string) {
       const kept = await find(folder, file)
       if (kept) await shelf.remove(kept)
       looked.forget(file)
       return kept !== undefined
     },
-    keep: (past, existing) => inTurn(() => put(past, existing, parts)).catch(error => refuse(error, folder)),
+    /** Records an exchange from the journal. Rejects with a PlatformError that says why it cannot be recorded. */
+    keep: (past: PastExchange, existing: ExistingPolicy) =>
+      inTurn(() => put(past, existing, parts)).catch(error => refuse(error, folder)),
   }
 }
 
@@ -79,14 +89,12 @@ async function find(folder: Folder, file: string): Promise<RecordingFile | undef
   return inside ? kept : undefined
 }
 
-async function look(folder: Folder, file: string): Promise<RecordingSummary> {
+async function summaryOf(folder: Folder, file: string): Promise<RecordingSummary> {
   if (!(await isInside(folder, file))) throw new ProblemsError([{ origin: file, sentence: 'leads out of the folder.' }])
   return listedIn(await folder.text(file), file)
 }
 
-type Look = (file: string) => Promise<RecordingSummary>
-
-async function line(file: string, look: Look, { run, maxAgeMs }: Parts): Promise<ListedRecording> {
+async function lineOf(file: string, look: (file: string) => Promise<RecordingSummary>, { run, maxAgeMs }: Parts) {
   try {
     const listed = await look(file)
     const stale = maxAgeMs > 0 && Date.now() - Date.parse(listed.recordedAt) > maxAgeMs
@@ -105,7 +113,7 @@ async function isInside({ dir }: Folder, file: string): Promise<boolean> {
 
 async function put(past: PastExchange, existing: ExistingPolicy, parts: Parts): Promise<{ readonly file: string }> {
   const { folder, shelf, run, ignore, written } = parts
-  const recording = await recordingOfPast(past, parts)
+  const recording = await recordingOfPast(past, parts.redact, parts.maxBytes)
   const key = keyOf(recording.request, ignore)
   await written()
   const there = (await folder.list()).filter(kept => kept.key === key)
@@ -121,7 +129,7 @@ async function put(past: PastExchange, existing: ExistingPolicy, parts: Parts): 
   return { file: kept.file }
 }
 
-const textsOf = (line: ListedRecording) =>
+const textsOf = (line: Awaited<ReturnType<typeof lineOf>>) =>
   'problem' in line ? [line.file, line.problem] : [line.file, line.method, line.path, line.model, line.said]
 
 /** A full or read-only disk is not a bug of ours. */

@@ -8,7 +8,6 @@ import type { RecordedRequest } from './recording.js'
 export interface RecordingFile {
   /** Relative to the folder, with slashes: `chat-completions/gpt-4o-hello-1a2b3c4d5e6f.yaml`. */
   readonly file: string
-  /** The key of its request. */
   readonly key: string
   /** Its number among those with the same request, from 1. */
   readonly nth: number
@@ -77,13 +76,8 @@ function cut(text: string, longest: number): string {
 /** A name ends with the key, so nothing before it may look like one. */
 const withoutKey = (slug: string) => slug.replace(/[0-9a-f]{12,}$/, digits => digits.slice(0, 11))
 
-interface Subject {
-  readonly model: string | undefined
-  /** The user's last message, or the call of a JSON-RPC request. */
-  readonly prompt: string | undefined
-}
-
-export function subjectOf({ body }: RecordedRequest): Subject {
+/** The model, and the user's last message or the call of a JSON-RPC request. */
+export function subjectOf({ body }: RecordedRequest) {
   const call = callOf({ body })
   if (call !== undefined) return { model: undefined, prompt: call }
   const fields = body.kind === 'json' && isObject(body.value) ? body.value : {}

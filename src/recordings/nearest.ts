@@ -142,32 +142,16 @@ function fieldsOf({ method, path, query, body }: RecordedRequest): ReadonlyMap<s
   fields.set('method', method)
   fields.set('path', path)
   for (const [name, value] of new URLSearchParams(query)) fields.set(`query.${name}`, JSON.stringify(value))
-  switch (body.kind) {
-    case 'none':
-      break
-    case 'json':
-      leaves(body.value, fields)
-      break
-    case 'text':
-      fields.set('body', JSON.stringify(body.text))
-      break
-    case 'bytes':
-      fields.set('body', `${body.bytes.length} bytes: ${body.bytes.toString('base64')}`)
-      break
-  }
+  if (body.kind === 'json') addLeaves(body.value, fields)
+  if (body.kind === 'text') fields.set('body', JSON.stringify(body.text))
+  if (body.kind === 'bytes') fields.set('body', `${body.bytes.length} bytes: ${body.bytes.toString('base64')}`)
   return fields
 }
 
-/** Without recursion, since clients may nest bodies as deep as they like. */
-function leaves(value: unknown, fields: Map<string, string>): void {
-  const open: { readonly name: string; readonly value: unknown }[] = [{ name: '', value }]
-  for (let next = open.pop(); next; next = open.pop()) {
-    const { name, value } = next
-    const inside = typeof value === 'object' && value !== null ? Object.entries(value) : []
-    if (inside.length === 0) fields.set(name === '' ? 'body' : name, JSON.stringify(value) ?? 'nothing')
-    const isList = Array.isArray(value)
-    for (const [key, inner] of inside.reverse()) open.push({ name: under(name, key, isList), value: inner })
-  }
+function addLeaves(value: unknown, fields: Map<string, string>, name = ''): void {
+  const inside = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  if (inside.length === 0) fields.set(name === '' ? 'body' : name, JSON.stringify(value))
+  for (const [key, inner] of inside) addLeaves(inner, fields, under(name, key, Array.isArray(value)))
 }
 
 function under(name: string, key: string, isList: boolean): string {

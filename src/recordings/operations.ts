@@ -4,7 +4,6 @@ import { type Of, operation } from '../api/operation.js'
 import {
   dataOf,
   described,
-  type ListingQuery,
   listingQuery,
   listOf,
   moment,
@@ -20,7 +19,10 @@ import {
 import { closestRecording, violationCounts } from '../check/finding.js'
 import { ProblemsError, wordProblem } from '../check/problem.js'
 import { noSuchExchange, noSuchRecording, recordingsUnreadable } from '../core/errors.js'
+import type { ExistingPolicy, Library } from './library.js'
 import type { PastExchange } from './past.js'
+
+export type { ExistingPolicy } from './library.js'
 
 const readRecording = object({
   file: text,
@@ -33,7 +35,6 @@ const readRecording = object({
   status: whole,
   streamed: yesOrNo,
   complete: yesOrNo,
-  /** The size of the file. */
   bytes: whole,
   /** Whether it was replayed or recorded in this run. */
   used: yesOrNo,
@@ -44,9 +45,7 @@ const listedRecording = v.union([readRecording, object({ file: text, problem: te
 /** One line of the list; for files that cannot be read, only the reason. */
 export type ListedRecording = Of<typeof listedRecording>
 
-const existings = ['refuse', 'replace', 'append'] as const
-/** What happens to existing recordings of the same request. */
-export type ExistingPolicy = (typeof existings)[number]
+const existings: readonly [ExistingPolicy, ...ExistingPolicy[]] = ['refuse', 'replace', 'append']
 
 const id = 'the id of an exchange in the journal, such as 17'
 const recordingWanted = object({
@@ -56,23 +55,6 @@ const recordingWanted = object({
     'What happens to recordings of the same request: refuse (the default) keeps them and answers 409, replace overwrites them, append adds one that is replayed after them.',
   ),
 })
-
-/** The recordings of the current configuration. */
-export interface Library {
-  /** The folder as a user would write it. */
-  readonly folder: string
-  /** Returns one page, sorted by name, and the total count. */
-  list(query: ListingQuery): Promise<{ readonly data: readonly ListedRecording[]; readonly total: number }>
-  /** Returns the text of a file; `undefined` if the folder has no such recording. */
-  text(file: string): Promise<string | undefined>
-  /** Returns whether it existed. */
-  remove(file: string): Promise<boolean>
-  /**
-   * Records an exchange from the journal and returns the file. Rejects with a PlatformError that says why it cannot be
-   * recorded.
-   */
-  keep(past: PastExchange, existing: ExistingPolicy): Promise<{ readonly file: string }>
-}
 
 interface LibraryParts {
   readonly library: () => Promise<Library>

@@ -3,18 +3,10 @@ import { recordingIn, requestIn } from './file-text.js'
 import { subjectOf } from './names.js'
 import { isStream } from './recording.js'
 
-export interface Overview {
-  readonly recordedAt: string
-  readonly method: string
-  readonly path: string
-  readonly model: string | undefined
-  readonly status: number
-  readonly form: 'stream' | 'whole'
-  readonly complete: boolean
-}
+export type Overview = ReturnType<typeof overviewIn>
 
 /** Throws a ProblemsError for mistakes outside of the bodies. */
-export function overviewIn(text: string, file: string): Overview {
+export function overviewIn(text: string, file: string) {
   const { recordedAt, request, response } = recordingIn(outlineOf(text), file)
   return {
     recordedAt,
@@ -22,7 +14,7 @@ export function overviewIn(text: string, file: string): Overview {
     path: request.path,
     model: modelIn(text),
     status: response.status,
-    form: isStream(response) ? 'stream' : 'whole',
+    form: isStream(response) ? ('stream' as const) : ('whole' as const),
     complete: response.complete,
   }
 }
@@ -51,22 +43,10 @@ function modelIn(text: string): string | undefined {
   return written?.startsWith('"') ? String(JSON.parse(written)) : written
 }
 
-export interface RecordingSummary {
-  readonly recordedAt: string
-  readonly method: string
-  readonly path: string
-  readonly model: string | null
-  /** The beginning of the user's last message. */
-  readonly said: string | null
-  readonly status: number
-  readonly streamed: boolean
-  readonly complete: boolean
-  /** The size of the file. */
-  readonly bytes: number
-}
+export type RecordingSummary = ReturnType<typeof listedIn>
 
 /** Throws a ProblemsError. */
-export function listedIn(text: string, file: string): RecordingSummary {
+export function listedIn(text: string, file: string) {
   const { recordedAt, method, path, model, status, form, complete } = overviewIn(text, file)
   return {
     ...{ recordedAt, method, path, status, complete },

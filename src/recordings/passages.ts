@@ -156,12 +156,20 @@ function plainPieces(body: Body, start: number, end: number): readonly Piece[] {
   const said = latin1.slice(start, end)
   const isAscii = !/[\x80-\xff]/.test(said)
   const written = isAscii || body.isUtf8 || isUtf8(bytes.subarray(start, end)) ? 'utf8' : 'latin1'
-  const cuts = bordersInside(borders, start, end).map(cut => (written === 'utf8' ? letterAt(bytes, cut) : cut))
+  const inside = bordersInside(borders, start, end)
+  // A letter that crosses a border is a piece of its own.
+  const cuts = written === 'utf8' ? inside.flatMap(cut => [letterAt(bytes, cut), letterEnd(bytes, cut)]) : inside
   if (isAscii && cuts.length === 0) return start < end ? [{ start, end, text: said, written }] : []
   return [start, ...cuts].flatMap((from, i) => {
     const to = cuts[i] ?? end
     return from < to ? [{ start: from, end: to, text: bytes.toString(written, from, to), written }] : []
   })
+}
+
+function letterEnd(bytes: Buffer, place: number): number {
+  let end = place
+  while (letterAt(bytes, end) < place && end < bytes.length) end++
+  return end
 }
 
 const escapes = /\\(?:u[\dA-Fa-f]{4}|.)/g
@@ -185,36 +193,12 @@ function jsonPieces(body: Body, start: number, end: number): readonly Piece[] {
 }
 
 /** The edit for a piece whose text has changed, escaped again inside of a JSON string. */
-export function editOf(piece: Piece, text: string): readonly Edit[] {
-  const { start, end, written } = piece
-  if (text === piece.text) return []
-  const encoding = written === 'latin1' ? 'latin1' : 'utf8'
-  if (written === 'number') return [{ start, end, bytes: Buffer.from(JSON.stringify(text)) }]
-  if (written === 'json') return [{ start, end, bytes: Buffer.from(JSON.stringify(text).slice(1, -1)) }]
-  const [before, behind] = commonEnds(piece.text, text)
-  return [
-    {
-      start: start + Buffer.byteLength(piece.text.slice(0, before), encoding),
-      end: end - Buffer.byteLength(piece.text.slice(piece.text.length - behind), encoding),
-      bytes: Buffer.from(text.slice(before, text.length - behind), encoding),
-    },
-  ]
+export function editOf({ start, end, written, text: before }: Piece, text: string): readonly Edit[] {
+  if (text === before) return []
+  if (written === 'utf8' || written === 'latin1') return [{ start, end, bytes: Buffer.from(text, written) }]
+  const json = JSON.stringify(text)
+  return [{ start, end, bytes: Buffer.from(written === 'number' ? json : json.slice(1, -1)) }]
 }
-
-/** The lengths of the common beginning and end of two texts, in whole characters. */
-function commonEnds(a: string, b: string): readonly [before: number, behind: number] {
-  const most = Math.min(a.length, b.length)
-  let before = 0
-  while (before < most && a[before] === b[before]) before++
-  if (isHigh(a.charCodeAt(before - 1))) before--
-  let behind = 0
-  while (behind < most - before && a[a.length - 1 - behind] === b[b.length - 1 - behind]) behind++
-  if (isLow(a.charCodeAt(a.length - behind))) behind--
-  return [before, behind]
-}
-
-const isHigh = (unit: number) => unit >= 0xd800 && unit < 0xdc00
-const isLow = (unit: number) => unit >= 0xdc00 && unit < 0xe000
 
 function bordersInside(borders: readonly number[], start: number, end: number): readonly number[] {
   let low = 0

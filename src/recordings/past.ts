@@ -6,8 +6,8 @@ import { cannotBeRecorded } from '../core/errors.js'
 import type { Exchange, Outcome, Paced, Reply, UpstreamResponse } from '../core/exchange.js'
 import { isAuth } from '../core/paths.js'
 import { inSlices } from '../core/work.js'
-import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
-import { askedIn, requestOf } from './key.js'
+import type { Redact, Redaction } from '../redact/index.js'
+import { redactedRequest } from './key.js'
 import { type Capture, type RecordedChunk, type Recording, responseOf } from './recording.js'
 import { redactResponse } from './redacted.js'
 
@@ -19,30 +19,25 @@ export interface PastExchange {
   readonly durationMs: number
 }
 
-interface Making {
-  readonly redact: Redact
-  /** The limit for one body. */
-  readonly maxBytes: number
-}
-
-/** Rejects with a PlatformError that says why the exchange cannot be recorded. */
-export async function recordingOfPast(past: PastExchange, { redact, maxBytes }: Making): Promise<Recording> {
+/**
+ * Rejects with a PlatformError that says why the exchange cannot be recorded. `maxBytes` is the limit for one body.
+ */
+export async function recordingOfPast(past: PastExchange, redact: Redact, maxBytes: number): Promise<Recording> {
   const { exchange, atMs, durationMs } = past
-  const redaction = redact(credentialsOf(exchange, redact))
+  const { request, redaction } = redactedRequest(exchange, redact)
   const capture = captureOf(past, redaction)
-  if (bytesIn(capture) > maxBytes) throw cannotBeRecorded(`its answer is larger than recordings.maxBytes (${maxBytes})`)
+  const bytes = capture.chunks.reduce((sum, chunk) => sum + chunk.bytes.length, 0)
+  if (bytes > maxBytes) throw cannotBeRecorded(`its answer is larger than recordings.maxBytes (${maxBytes})`)
   const response = await responseOf(capture, maxBytes).catch(({ message }: Error) => {
     throw cannotBeRecorded(message)
   })
   if (!response.complete) throw cannotBeRecorded('its answer broke off')
   return {
     recordedAt: new Date(atMs - durationMs).toISOString(),
-    request: requestOf(askedIn(exchange), redaction),
+    request,
     response: await inSlices(redactResponse(response, redaction)),
   }
 }
-
-const bytesIn = ({ chunks }: Capture) => chunks.reduce((sum, { bytes }) => sum + bytes.length, 0)
 
 function captureOf({ exchange, durationMs }: PastExchange, redaction: Redaction): Capture {
   const { outcome, method, startedMs } = exchange
@@ -101,12 +96,10 @@ export function chunksOf(answer: Reply | UpstreamResponse, times: PieceTimes): r
 }
 
 function piecesOf({ head, before, pieces, after, tail, bytewise }: Paced): readonly Buffer[] {
-  const framed = pieces.map(piece => before + piece + after)
-  const whole = framed.length === 0 ? [head + tail] : framed
-  return whole.map((text, i) => {
-    const first = i === 0 && framed.length > 0 ? head : ''
-    const last = i === whole.length - 1 && framed.length > 0 ? tail : ''
-    return Buffer.from(first + text + last, bytewise ? 'latin1' : 'utf8')
+  const texts = pieces.length === 0 ? [''] : pieces.map(piece => before + piece + after)
+  return texts.map((text, i) => {
+    const whole = (i === 0 ? head : '') + text + (i === texts.length - 1 ? tail : '')
+    return Buffer.from(whole, bytewise ? 'latin1' : 'utf8')
   })
 }
 

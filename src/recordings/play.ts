@@ -1,5 +1,6 @@
 /** Turns a recording into a reply: in the requested format, at the recorded speed or faster. */
 import type { OpenBody, Paced, Reply } from '../core/exchange.js'
+import { isObject } from '../core/json.js'
 import { unpaced } from '../core/pace.js'
 import { streamOf, wholeOf, withUsage } from './convert.js'
 import { callOf } from './json-rpc.js'
@@ -96,11 +97,6 @@ function playAt(texts: readonly string[], atMs: readonly number[], sink: { write
   return () => clearTimeout(timer)
 }
 
-interface Form {
-  readonly stream: boolean
-  readonly includeUsage: boolean
-}
-
 /** Returns `undefined` if the recording cannot be converted faithfully. */
 export function inForm(wanted: RecordedRequest, recording: Recording): RecordedResponse | undefined {
   const { request, response } = recording
@@ -112,11 +108,10 @@ export function inForm(wanted: RecordedRequest, recording: Recording): RecordedR
   return isStream(response) ? withUsage(response, form.includeUsage) : streamOf(response, form)
 }
 
-function formOf({ body }: RecordedRequest): Form {
-  const fields = body.kind === 'json' ? fieldsOf(body.value) : {}
-  const stream = fields.stream === true
-  return { stream, includeUsage: stream && fieldsOf(fields.stream_options).include_usage === true }
+function formOf({ body }: RecordedRequest) {
+  const { stream, stream_options: options } = body.kind === 'json' && isObject(body.value) ? body.value : {}
+  return {
+    stream: stream === true,
+    includeUsage: stream === true && isObject(options) && options.include_usage === true,
+  }
 }
-
-const fieldsOf = (value: unknown) =>
-  (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>

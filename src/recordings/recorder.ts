@@ -1,23 +1,22 @@
 /** Records the live platform's answers while they pass. Nothing is written before the client has its answer. */
 import type { Exchange, ResponseObserver } from '../core/exchange.js'
 import { createPauses, inSlices, othersTurn } from '../core/work.js'
-import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
+import type { Redact, Redaction } from '../redact/index.js'
 import { createResponseBuffer, type ResponseBuffer } from './gathered.js'
 import { isEndless, opensServerStream, replyWithoutRecording } from './json-rpc.js'
-import { askedIn, type RequestIdentity, requestOf } from './key.js'
+import { type RequestIdentity, redactedRequest } from './key.js'
 import { fileOf, type RecordingFile } from './names.js'
 import { type Capture, hasSaidDone, type RecordedRequest, type Recording, responseOf } from './recording.js'
 import { redactResponse } from './redacted.js'
 import type { Run } from './run.js'
 import type { Shelf } from './shelf.js'
 
-interface RecorderParts {
+export interface RecorderParts {
   readonly shelf: Shelf
   readonly run: Run
   readonly redact: Redact
   readonly identify: (exchange: Exchange) => RequestIdentity
   readonly save: 'all' | 'onlyNew'
-  /** The limit for one body. */
   readonly maxBytes: number
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
@@ -60,12 +59,8 @@ interface OpenRecording {
 }
 
 /** What was seen of its answer. */
-interface ObservedAnswer extends OpenRecording {
+interface ObservedAnswer extends OpenRecording, Omit<Capture, 'chunks' | 'complete'> {
   readonly recordedAt: string
-  readonly status: number
-  readonly headers: readonly string[]
-  readonly headMs: number
-  readonly endMs: number
   readonly gathered: ResponseBuffer
   readonly isComplete: boolean
 }
@@ -131,11 +126,6 @@ function createWaiting() {
   }
 }
 
-/** Later recordings from an earlier run belong to another conversation. */
-async function removeLater({ earlier }: ObservedAnswer, { shelf, run }: RecorderParts): Promise<void> {
-  for (const old of earlier) if (old.nth > 1 && !run.isOwn(old.file)) await shelf.remove(old)
-}
-
 /** Writes one recording after the other, when there is time for it. */
 function createWriter(parts: RecorderParts) {
   const { shelf, run, warn, report } = parts
@@ -145,7 +135,6 @@ function createWriter(parts: RecorderParts) {
   let requestsBefore = 0
   const pauses = createPauses()
 
-  /** Resolves when requests leave time for writing. */
   async function quietMoment(): Promise<void> {
     await othersTurn()
     while (waiting.count() <= MOST_WAITING && requests - requestsBefore >= BUSY) {
@@ -171,7 +160,9 @@ function createWriter(parts: RecorderParts) {
     if (typeof recording === 'string') return run.notRecorded(`${kept.file} is not kept: ${recording}.`)
     await shelf.put(kept, recording)
     run.recorded(kept.file)
-    if (kept.nth === 1) await removeLater(seen, parts)
+    // Later recordings from an earlier run belong to another conversation.
+    const later = kept.nth === 1 ? seen.earlier.filter(old => old.nth > 1 && !run.isOwn(old.file)) : []
+    for (const old of later) await shelf.remove(old)
   }
 
   return {
@@ -247,9 +238,4 @@ async function recordingOf(seen: ObservedAnswer, { redact, maxBytes }: RecorderP
   if (typeof response === 'string') return response
   await othersTurn()
   return { recordedAt, request, response: await inSlices(redactResponse(response, redaction)) }
-}
-
-function redactedRequest(exchange: Exchange, redact: Redact) {
-  const redaction = redact(credentialsOf(exchange, redact))
-  return { request: requestOf(askedIn(exchange), redaction), redaction }
 }

@@ -55,7 +55,6 @@ export interface RecordedChunk {
 export const isStream = ({ headers }: Pick<RecordedResponse, 'headers'>): boolean =>
   headers.some(([name, value]) => name === 'content-type' && isStreamType(value))
 
-/** The whole body. */
 export const bodyOf = ({ chunks }: Pick<RecordedResponse, 'chunks'>): Buffer =>
   chunks.length === 1 && chunks[0] ? chunks[0].bytes : Buffer.concat(chunks.map(({ bytes }) => bytes))
 

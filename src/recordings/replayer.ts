@@ -14,7 +14,7 @@ import type { RecordedRequest, Recording } from './recording.js'
 import type { Run } from './run.js'
 import type { Shelf } from './shelf.js'
 
-interface ReplayerParts {
+export interface ReplayerParts {
   readonly shelf: Shelf
   readonly run: Run
   readonly identify: (exchange: Exchange) => RequestIdentity
@@ -44,14 +44,6 @@ interface Unfit {
   readonly why: string
 }
 
-/** A request without a recording. */
-interface Missed {
-  readonly exchange: Exchange
-  /** Why the recordings that exist cannot be used. */
-  readonly unfit: string | undefined
-  readonly near: Nearest | undefined
-}
-
 /** Creates the function that finds the answer to an exchange. It rejects only if the folder cannot be listed. */
 export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promise<ReplayResult> {
   const { shelf, run, identify, ignore, written } = parts
@@ -75,10 +67,14 @@ export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promis
     const ofPresentKey = byPresentKey(candidates, ignore)
     const renamed = again ?? (await search(identified, count, choosing, ofPresentKey))
     if (renamed?.kind === 'found') return forClient(renamed, exchange)
-    const why = renamed && `${renamed.why}${adviceOn(ofPresentKey(identified.key))}`
     const near = renamed ? undefined : nearest(identified.request, candidates, ignore)
     exchange.nearest = near && { file: near.kept.file, differences: near.differences }
-    return missed(identified.request, { exchange, unfit: why, near }, run)
+    const why = renamed ? `${renamed.why}${adviceOn(ofPresentKey(identified.key))}` : whyNot(near)
+    const { method, path } = identified.request
+    const { scope, nearest: closest } = exchange
+    run.missed({ at: new Date().toISOString(), scope, method, path, reason: why, nearest: closest }, exchange)
+    const title = callOf(identified.request) ?? `${method} ${exchange.path}`
+    return { kind: 'miss', title, why, isKnownPath: (renamed ?? near) !== undefined }
   }
 }
 
@@ -164,15 +160,6 @@ async function look({ file }: RecordingFile, { shelf, incomplete, maxAgeMs, stal
   if (!warned.has(file)) warn(old)
   warned.add(file)
   return { kind: 'fit', file, recording } as const
-}
-
-function missed(request: RecordedRequest, { exchange, unfit, near }: Missed, run: Run): ReplayResult {
-  const why = unfit ?? whyNot(near)
-  const { method, path } = request
-  const { scope, nearest } = exchange
-  run.missed({ at: new Date().toISOString(), scope, method, path, reason: why, nearest }, exchange)
-  const title = callOf(request) ?? `${method} ${exchange.path}`
-  return { kind: 'miss', title, why, isKnownPath: unfit !== undefined || near !== undefined }
 }
 
 /** A recording under the present key hides those under an outdated one (byPresentKey). */

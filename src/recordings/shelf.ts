@@ -122,15 +122,11 @@ interface FileCacheParts<T> {
   readonly most: number
 }
 
-interface CachedFile<T> {
-  readonly value: T
-  readonly stamp: string
-  checkedMs: number
-}
-
 /** Caches what was read from files for as long as the files do not change. */
 export function createFileCache<T>({ stamp, read, uncheckedMs, sizeOf, most }: FileCacheParts<T>) {
-  const files = new LRUCache<string, CachedFile<T>>({ maxSize: most, sizeCalculation: ({ value }) => sizeOf(value) })
+  const files = new LRUCache<string, { readonly value: T; readonly stamp: string; checkedMs: number }>({
+    ...{ maxSize: most, sizeCalculation: ({ value }) => sizeOf(value) },
+  })
   return {
     /** Rejects with the error of `stamp` or `read`. */
     async get(file: string): Promise<T> {

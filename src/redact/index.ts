@@ -1,6 +1,6 @@
 /** Keeps secrets out of what is stored or shown: each is replaced by a stable placeholder. */
 import type { Exchange } from '../core/exchange.js'
-import type { Sliced } from '../core/work.js'
+import { remembered, type Sliced } from '../core/work.js'
 import { redactedQuery } from './addresses.js'
 import { createFormSearch, createSuspicion } from './forms.js'
 import { createLiteralSearch } from './literals.js'
@@ -23,7 +23,7 @@ export interface Redaction {
   text(text: string): string
   /** Consecutive texts: a secret that crosses a border is replaced in the text where it begins. Returns as many texts as it gets. */
   pieces(texts: readonly string[]): readonly string[]
-  /** The texts and field names of a JSON value. Returns the same value if it has no secret. */
+  /** The texts and field names of a JSON value that does not nest too deep. Returns the same value if it has no secret. */
   value(value: unknown): unknown
   /** Node's flat array of names and values. */
   headers(headers: readonly string[]): readonly string[]
@@ -55,19 +55,22 @@ const TRACE_LENGTH = 256
 /** The most characters that one character takes in any form: percent-encoded, it has three bytes. */
 const WIDEST_FORM = 9
 
+/** At most this many callers are remembered. */
+const REMEMBERED = 64
+
 /** What all redactions of one configuration share. */
 function searchesOf(rules: RedactionRules) {
   const isSecretHeader = secretHeaders(rules.headers)
   const isSecretParameter = secretParametersWith(rules.query)
-  const literalSearch = (own: readonly string[]) =>
-    outsidePlaceholders(
-      createLiteralSearch([...own.map(value => ({ name: CREDENTIAL, value })), ...rules.known]),
-      rules,
-    )
+  // The same few callers send most requests.
+  const literalsOf = remembered((own: string) => {
+    const values = (JSON.parse(own) as string[]).map(value => ({ name: CREDENTIAL, value }))
+    return outsidePlaceholders(createLiteralSearch([...values, ...rules.known]), rules)
+  }, REMEMBERED)
   return {
     ...{ isSecretHeader, isSecretParameter },
     formSearch: outsidePlaceholders(createFormSearch(rules), rules),
-    literalsOf: remembered(literalSearch),
+    literalsOf: (own: readonly string[]) => literalsOf(JSON.stringify(own)),
     suspectsForm: createSuspicion(rules),
     secretsIn: createSecretsIn(isSecretHeader, isSecretParameter),
     knownValues: rules.known.map(({ value }) => value),
@@ -139,21 +142,6 @@ function* suspects(text: string, own: readonly string[], literals: Search, searc
   return false
 }
 
-/** At most this many callers are remembered. */
-const REMEMBERED = 64
-
-/** The same few callers send most requests. */
-function remembered(search: (own: readonly string[]) => Search): (own: readonly string[]) => Search {
-  const known = new Map<string, Search>()
-  return own => {
-    const name = own.join('\n')
-    const found = known.get(name) ?? search(own)
-    if (known.size >= REMEMBERED) known.clear()
-    known.set(name, found)
-    return found
-  }
-}
-
 /** Wherever a client may put them; the usual ones at any length. */
 export function credentialsOf(
   { authorization = '', headers, query }: Pick<Exchange, 'authorization' | 'headers' | 'query'>,
@@ -172,53 +160,15 @@ function* fieldsOf(headers: Exchange['headers']) {
   for (const name in headers) yield [name, String(headers[name] ?? '')] as const
 }
 
-/** An object or array that is being walked. */
-interface Level {
-  readonly from: object
-  readonly left: Iterator<readonly [name: string | number, value: unknown]>
-  readonly names: string[]
-  readonly values: unknown[]
-  isChanged: boolean
-}
-
-const levelOf = (from: object): Level => ({
-  from,
-  left: Array.isArray(from) ? from.entries() : Object.entries(from)[Symbol.iterator](),
-  names: [],
-  values: [],
-  isChanged: false,
-})
-
 /** Calls `leaf` for everything but objects and arrays, and for field names. Returns the same value if nothing changes. */
-export function withLeaves(root: unknown, leaf: (value: unknown) => unknown): unknown {
-  const top = levelOf([root])
-  const open = [top]
-  // No recursion: the nesting may be of any depth.
-  for (let level = open.at(-1); level; level = open.at(-1)) {
-    const next = level.left.next()
-    if (next.done) {
-      open.pop()
-      const above = open.at(-1)
-      if (above) keep(above, level.from, level.isChanged ? built(level) : level.from)
-      continue
-    }
-    const [name, value] = next.value
-    if (typeof name === 'string') keepName(level, name, String(leaf(name)))
-    if (typeof value === 'object' && value !== null) open.push(levelOf(value))
-    else keep(level, value, leaf(value))
+export function withLeaves(value: unknown, leaf: (value: unknown) => unknown): unknown {
+  if (typeof value !== 'object' || value === null) return leaf(value)
+  if (Array.isArray(value)) {
+    const items = value.map(item => withLeaves(item, leaf))
+    return items.some((item, i) => item !== value[i]) ? items : value
   }
-  return top.values[0]
+  const fields = Object.entries(value)
+  const open = fields.map(([name, item]) => [String(leaf(name)), withLeaves(item, leaf)] as const)
+  const isChanged = open.some(([name, item], i) => name !== fields[i]?.[0] || item !== fields[i]?.[1])
+  return isChanged ? Object.fromEntries(open) : value
 }
-
-function keep(level: Level, was: unknown, is: unknown): void {
-  level.values.push(is)
-  if (is !== was) level.isChanged = true
-}
-
-function keepName(level: Level, was: string, is: string): void {
-  level.names.push(is)
-  if (is !== was) level.isChanged = true
-}
-
-const built = ({ from, names, values }: Level): object =>
-  Array.isArray(from) ? values : Object.fromEntries(names.map((name, i) => [name, values[i]]))

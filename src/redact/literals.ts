@@ -3,7 +3,6 @@ import { percentEncoded, wellFormed } from './addresses.js'
 import type { Match, Search } from './match.js'
 
 interface Literal {
-  /** The name of its placeholder. */
   readonly name: string
   readonly value: string
 }

@@ -4,7 +4,6 @@ export interface Match {
   readonly start: number
   /** The index after its last character. */
   readonly end: number
-  /** The name of its placeholder. */
   readonly name: string
   /** Whether there may be several of this name, distinguished by numbers. */
   readonly isNumbered: boolean

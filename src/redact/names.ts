@@ -1,5 +1,6 @@
 /** Headers and parameters that are secret by their names, and the credentials in them, which are secret wherever they recur. */
 import { unescape as decoded } from 'node:querystring'
+import { remembered } from '../core/work.js'
 import { looksRandom } from './keys.js'
 
 const secretHeader =
@@ -18,25 +19,15 @@ export type IsSecretName = (name: string) => boolean
 
 export function secretHeaders(further: readonly string[]): IsSecretName {
   const more = inSmallLetters(further)
+  // The same few headers come with each request.
   return remembered(name => {
     const small = name.toLowerCase()
     return secretHeader.test(small) || more.has(small)
-  })
+  }, REMEMBERED)
 }
 
 /** At most this many names are remembered. */
 const REMEMBERED = 512
-
-/** The same few headers come with each request. */
-function remembered(isSecret: IsSecretName): IsSecretName {
-  const known = new Map<string, boolean>()
-  return name => {
-    const found = known.get(name) ?? isSecret(name)
-    if (known.size >= REMEMBERED) known.clear()
-    known.set(name, found)
-    return found
-  }
-}
 
 export const secretParameterNames = (further: readonly string[]): readonly string[] => [...secretParameters, ...further]
 

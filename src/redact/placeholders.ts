@@ -4,7 +4,6 @@ import { type RedactionRules, secretParameterNames } from './names.js'
 
 export const CREDENTIAL = 'credential'
 
-/** The text that replaces a match. */
 export type Placeholder = (match: Match, value: string) => string
 
 /** The same value of the same name always has the same number. Numbers follow the order of appearance. */

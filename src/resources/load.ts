@@ -13,11 +13,7 @@ import { schemaCheck } from './row-schema.js'
 import { seedsOf } from './seed-rows.js'
 import { wrapsOf } from './wrap.js'
 
-export interface LoadedResources {
-  readonly resources: readonly ReadyResource[]
-  /** The files that they are made from, which are watched along with the configuration. */
-  readonly files: readonly string[]
-}
+export type LoadedResources = Awaited<ReturnType<typeof loadResources>>
 
 export interface Loading {
   readonly resources: Readonly<Record<string, ResourceOptions>>
@@ -28,8 +24,11 @@ export interface Loading {
   readonly userIdOf: (email: string) => string | undefined
 }
 
-/** Rejects with a ProblemsError that lists all mistakes. */
-export async function loadResources(loading: Loading): Promise<LoadedResources> {
+/**
+ * Returns the resources, and the files that they are made from, which are watched along with the configuration. Rejects
+ * with a ProblemsError that lists all mistakes.
+ */
+export async function loadResources(loading: Loading) {
   const entries = Object.entries(loading.resources)
   const problems: Problem[] = [...troubleWithPaths(loading)]
   const resources: ReadyResource[] = []
@@ -50,19 +49,12 @@ export async function loadResources(loading: Loading): Promise<LoadedResources> 
 
 /** What is wrong with the paths. */
 function troubleWithPaths({ placeOf, resources }: Loading): readonly Problem[] {
-  const problems: Problem[] = []
-  // Paths that end differently cannot match the same request, so thousands of them are not compared with each other.
-  const byEnding = new Map<string, { readonly path: string; readonly route: Route }[]>()
-  for (const path of Object.keys(resources)) {
-    const route = routeOf(`GET ${path}`)
-    const ending = `${route.segments.length} ${route.segments.at(-1)?.text}`
-    const others = byEnding.get(ending) ?? []
-    const rival = others.find(other => formOf(other.path) === formOf(path) || areAmbiguous(other.route, route))
+  const all = Object.keys(resources).map(path => ({ path, route: routeOf(`GET ${path}`) }))
+  return all.flatMap(({ path, route }, i) => {
+    const rival = all.slice(0, i).find(other => formOf(other.path) === formOf(path) || areAmbiguous(other.route, route))
     const trouble = troubleWith(path, route) ?? (rival && `matches the same paths as ${rival.path}.`)
-    if (trouble !== undefined) problems.push({ ...placeOf(['resources', path]), sentence: `${path} ${trouble}` })
-    byEnding.set(ending, [...others, { path, route }])
-  }
-  return problems
+    return trouble === undefined ? [] : [{ ...placeOf(['resources', path]), sentence: `${path} ${trouble}` }]
+  })
 }
 
 type Route = ReturnType<typeof routeOf>

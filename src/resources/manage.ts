@@ -1,9 +1,8 @@
 /** The rows of resources as the control API, the dashboard and tests see them: those of all users. */
 import { didYouMean } from '../check/suggest.js'
 import { noSuchResource } from '../core/errors.js'
-import type { ResourceRow, State, Tables } from '../core/state.js'
+import type { Json, ResourceRow, State, Tables } from '../core/state.js'
 import { requireShallow } from './body.js'
-import type { ResourceAddress, ResourceRows, ResourceSummary, RowsQuery, RowView } from './operations.js'
 import { type ListQuery, MOST_ROWS } from './query.js'
 import { type ReadyResource, valueIn } from './resource.js'
 import { changeRow, everything, insertRow, listRows, type RowSet, removeRow } from './rows.js'
@@ -15,7 +14,23 @@ interface Parts {
   readonly now: () => number
 }
 
-export function createResourceRows({ resources, state, now }: Parts): ResourceRows {
+/** A resource in a scope. */
+export interface ResourceAddress {
+  /** As configured. */
+  readonly path: string
+  readonly scope: string
+}
+
+interface RowsQuery {
+  readonly search?: string | undefined
+  readonly limit?: number | undefined
+  readonly offset?: number | undefined
+}
+
+export type ResourceRows = ReturnType<typeof createResourceRows>
+
+/** All methods reject with a 404 if there is no such resource. */
+export function createResourceRows({ resources, state, now }: Parts) {
   const setOf = async (tables: Tables, resource: ReadyResource, scope: string): Promise<RowSet> => {
     const head = await plantedHead(tables, resource, scope, now())
     return { resource, head, params: {}, viewer: everything }
@@ -27,25 +42,27 @@ export function createResourceRows({ resources, state, now }: Parts): ResourceRo
   }
 
   return {
-    async list(scope) {
+    async list(scope: string) {
       const all = await resources()
       return (await state()).read(tables => Promise.all(all.map(one => summaryOf(tables, one, scope))))
     },
-    rows: (address, wanted = {}) =>
+    /** One page, in the order of the rows, and the total count. */
+    rows: (address: ResourceAddress, wanted: RowsQuery = {}) =>
       write(address, async (tables, set) => {
         const { rows, total } = await listRows(tables, set, queryOf(wanted))
         return { data: rows.map(row => viewOf(row, set)), total }
       }),
-    insert: (address, row) => {
+    async insert(address: ResourceAddress, row: Json) {
       requireShallow(row)
       return write(address, (tables, set) => insertRow(tables, set, row, now()))
     },
-    change: (address, id, body, how = 'update') => {
+    /** Changes the fields that are given, or replaces the row. */
+    async change(address: ResourceAddress, id: string, body: Json, how: 'update' | 'replace' = 'update') {
       requireShallow(body)
       return write(address, (tables, set) => changeRow(tables, set, { id, body, keeps: how === 'update' }, now()))
     },
-    remove: (address, id) => write(address, (tables, set) => removeRow(tables, set, id)),
-    restore: address =>
+    remove: (address: ResourceAddress, id: string) => write(address, (tables, set) => removeRow(tables, set, id)),
+    restore: (address: ResourceAddress) =>
       write(address, async (tables, { resource, head }) => {
         await forgetRows(tables, head.id)
         await setOf(tables, resource, address.scope)
@@ -60,7 +77,7 @@ function resourceAt(all: readonly ReadyResource[], path: string): ReadyResource 
   throw noSuchResource(path, didYouMean(path, known))
 }
 
-async function summaryOf(tables: Tables, resource: ReadyResource, scope: string): Promise<ResourceSummary> {
+async function summaryOf(tables: Tables, resource: ReadyResource, scope: string) {
   const { path, access, only, id, owner, seeds } = resource
   const head = await headOf(tables, resource, scope)
   const count = head ? await tables.resource_rows.count({ resource: head.id }) : seeds.length
@@ -71,7 +88,7 @@ function queryOf({ search = '', limit = MOST_ROWS, offset = 0 }: RowsQuery): Lis
   return { filters: [], search: search.toLowerCase(), order: [], page: 1, offset, limit, isPaged: true }
 }
 
-const viewOf = ({ row, owner, seed, created_at, updated_at }: ResourceRow, { resource }: RowSet): RowView => ({
+const viewOf = ({ row, owner, seed, created_at, updated_at }: ResourceRow, { resource }: RowSet) => ({
   ...{ id: String(valueIn(row, resource.id.field)), row, owner },
   ...{ isFromStart: seed !== null, created_at, updated_at },
 })

@@ -21,6 +21,7 @@ import {
 import { resourceActions } from '../config/resource-options.js'
 import { credentialKinds } from '../core/exchange.js'
 import type { Json } from '../core/state.js'
+import type { ResourceAddress, ResourceRows } from './manage.js'
 
 const summary = named(
   'Resource',
@@ -54,48 +55,15 @@ const row = named(
 )
 export type RowView = Of<typeof row>
 
-/** A resource in a scope. */
-export interface ResourceAddress {
-  /** As configured. */
-  readonly path: string
-  readonly scope: string
-}
-
-export interface RowsQuery {
-  readonly search?: string | undefined
-  readonly limit?: number | undefined
-  readonly offset?: number | undefined
-}
-
-/** All methods reject with a 404 if there is no such resource. */
-export interface ResourceRows {
-  list(scope: string): Promise<readonly ResourceSummary[]>
-  /** One page, in the order of the rows, and the total count. */
-  rows(
-    address: ResourceAddress,
-    wanted?: RowsQuery,
-  ): Promise<{ readonly data: readonly RowView[]; readonly total: number }>
-  insert(address: ResourceAddress, row: Json): Promise<Json>
-  /** Changes the fields that are given, or replaces the row. */
-  change(address: ResourceAddress, id: string, body: Json, how?: 'update' | 'replace'): Promise<Json>
-  remove(address: ResourceAddress, id: string): Promise<void>
-  /** Restores the initial rows. */
-  restore(address: ResourceAddress): Promise<void>
-}
-
 const inScope = object({ scope: optional(text, 'The scope. By default, the rows of requests without one.') })
 
 interface Parts {
   readonly resources: () => Promise<ResourceRows>
 }
 
-interface AddressParams {
-  /** The path of the resource, as configured. */
-  readonly resource: string
-  readonly scope: string | undefined
-}
-
-const addressIn = ({ resource, scope = '' }: AddressParams): ResourceAddress => ({ path: resource, scope })
+const addressIn = (input: { readonly resource: string; readonly scope: string | undefined }): ResourceAddress => ({
+  ...{ path: input.resource, scope: input.scope ?? '' },
+})
 
 const notThere = 'There is no such resource, or no such row.'
 

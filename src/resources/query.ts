@@ -10,19 +10,14 @@ export const MOST_ROWS = 1000
 /** Rows on a page if `_page` is given without `_limit`. */
 const ON_A_PAGE = 10
 
-interface Filter {
-  readonly field: readonly string[]
-  /** One of them must be the value. */
-  readonly wanted: readonly string[]
-}
-
 interface Order {
   readonly field: readonly string[]
   readonly descending: boolean
 }
 
 export interface ListQuery {
-  readonly filters: readonly Filter[]
+  /** One of the wanted values must be that of the field. */
+  readonly filters: readonly { readonly field: readonly string[]; readonly wanted: readonly string[] }[]
   /** In lower case; empty for no search. */
   readonly search: string
   readonly order: readonly Order[]

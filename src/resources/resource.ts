@@ -17,7 +17,6 @@ export interface ReadyResource {
   /** The field with the id of the user to whom a row belongs; `undefined` if rows belong to no one. */
   readonly owner: string | undefined
   readonly seeds: readonly SeedRow[]
-  /** A hash of the initial rows. */
   readonly digest: string
   /** Parameters that are numbers in rows. */
   readonly numeric: ReadonlySet<string>
@@ -38,7 +37,6 @@ export interface SeedRow {
   readonly owner: string | null
   readonly parent: string
   readonly row: Json
-  /** A hash of the row. */
   readonly mark: string
 }
 

@@ -38,11 +38,9 @@ function whereOf({ resource, head, viewer, params }: RowSet) {
   return {
     resource: head.id,
     ...(isNested && { parent: parentOf(resource.params, params) }),
-    ...(isRestricted(resource, viewer) && { owner: viewer.user ?? '' }),
+    ...(resource.owner !== undefined && !viewer.seesAll && { owner: viewer.user ?? '' }),
   }
 }
-
-const isRestricted = ({ owner }: Pick<ReadyResource, 'owner'>, { seesAll }: Viewer) => owner !== undefined && !seesAll
 
 export interface RowPage {
   readonly rows: readonly ResourceRow[]
@@ -112,7 +110,6 @@ export interface Change {
   readonly body: Json
   /** Whether fields that the body omits are kept: PATCH keeps them, PUT does not. */
   readonly keeps: boolean
-  /** The header If-Match. */
   readonly ifMatch?: string | undefined
 }
 

@@ -1,10 +1,9 @@
 /** Checks the initial rows and gives them ids and owners. */
 import { hash } from 'node:crypto'
-import { AN_OBJECT, mustBe, type Path } from '../check/check.js'
+import { AN_OBJECT, type Mistake, mustBe, type Path } from '../check/check.js'
 import { isTooDeep } from '../core/json.js'
 import type { Json } from '../core/state.js'
 import { inSlices, type Sliced } from '../core/work.js'
-import type { PlacedMistake } from './data-file.js'
 import { idText, parentOf, type SeedRow, valueIn } from './resource.js'
 import type { RowCheck, RowForm } from './row-schema.js'
 
@@ -15,7 +14,7 @@ interface Form extends RowForm {
 
 interface Seeds {
   readonly seeds: readonly SeedRow[]
-  readonly mistakes: readonly PlacedMistake[]
+  readonly mistakes: readonly Mistake[]
   /** Whether there are rows and all ids are whole numbers. */
   readonly areWhole: boolean
 }
@@ -32,31 +31,26 @@ function* read(written: unknown, form: Form): Sliced<Seeds> {
   if (!Array.isArray(written))
     return { seeds: [], mistakes: [{ path: [], sentence: 'The data must be a list of rows.' }], areWhole: false }
   const seeds: SeedRow[] = []
-  const mistakes: PlacedMistake[] = []
+  const mistakes: Mistake[] = []
   const used = new Map<string, number>()
   for (const [i, row] of written.entries()) {
     if (mistakes.length >= MOST_MISTAKES) break
-    const { seed, sentence } = seedOf(row, form)
-    const before = seed && used.get(seed.id)
-    if (before !== undefined)
-      mistakes.push({ path: [i], sentence: `Row ${i + 1} has the same id as row ${before + 1}: ${seed?.id}.` })
-    else if (sentence !== undefined)
-      mistakes.push({ path: [i, ...sentence.at], sentence: `Row ${i + 1}: ${sentence.text}` })
-    else if (seed) seeds.push(seed)
-    if (seed) used.set(seed.id, i)
+    const seed = seedOf(row, form)
+    if ('sentence' in seed) mistakes.push({ path: [i, ...seed.path], sentence: `Row ${i + 1}: ${seed.sentence}` })
+    else {
+      const before = used.get(seed.id)
+      if (before === undefined) seeds.push(seed)
+      else mistakes.push({ path: [i], sentence: `Row ${i + 1} has the same id as row ${before + 1}: ${seed.id}.` })
+      used.set(seed.id, i)
+    }
     yield
   }
   const areWhole = seeds.length > 0 && seeds.every(({ row }) => Number.isSafeInteger(valueIn(row, form.id.field)))
   return { seeds, mistakes, areWhole }
 }
 
-interface Sentence {
-  readonly at: Path
-  readonly text: string
-}
-
-function seedOf(row: unknown, form: Form): { readonly seed?: SeedRow; readonly sentence?: Sentence } {
-  const refuse = (text: string, at: Path = []) => ({ sentence: { at, text } })
+function seedOf(row: unknown, form: Form): SeedRow | Mistake {
+  const refuse = (sentence: string, path: Path = []) => ({ path, sentence })
   if (typeof row !== 'object' || row === null || Array.isArray(row)) return refuse(`it ${mustBe(AN_OBJECT)}.`)
   if (isTooDeep(row, MOST_ROW_LEVELS)) return refuse(`it has more than ${MOST_ROW_LEVELS} levels.`)
   const own = row as Json
@@ -69,9 +63,9 @@ function seedOf(row: unknown, form: Form): { readonly seed?: SeedRow; readonly s
   if (trouble !== undefined) return refuse(trouble, form.owner === undefined ? [] : [form.owner])
   const whole = form.owner === undefined ? own : { ...own, [form.owner]: owner }
   const mistake = form.check?.(whole)
-  if (mistake) return refuse(mistake.sentence, mistake.path)
+  if (mistake) return mistake
   const parent = parentOf(form.params, whole)
-  return { seed: { id, owner, parent, row: whole, mark: hash('sha256', JSON.stringify([owner, whole]), 'hex') } }
+  return { id, owner, parent, row: whole, mark: hash('sha256', JSON.stringify([owner, whole]), 'hex') }
 }
 
 /** The owner of a row: an id, or the email address of a configured user. */

@@ -17,13 +17,8 @@ export async function plantResources(state: State, resources: readonly ReadyReso
   })
 }
 
-interface Unplanted {
-  readonly resource: ReadyResource
-  readonly scope: string
-}
-
 /** Those of the empty scope, and of scopes in which an older data file was used. */
-async function changedHeads(tables: Tables, resources: readonly ReadyResource[]): Promise<readonly Unplanted[]> {
+async function changedHeads(tables: Tables, resources: readonly ReadyResource[]) {
   const byPath = new Map(resources.map(resource => [resource.path, resource]))
   const heads = await tables.resources.find({})
   const planted = new Set(heads.filter(({ scope }) => scope === '').map(({ path }) => path))

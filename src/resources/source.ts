@@ -1,15 +1,25 @@
 /** Answers requests for the paths of resources. */
 import type { ResourceAction } from '../config/resource-options.js'
-import { type Exchange, jsonReply, type OwnPath, type PathSource, type Reply } from '../core/exchange.js'
+import { type Caller, type Exchange, jsonReply, type OwnPath, type PathSource, type Reply } from '../core/exchange.js'
 import { methodToFind } from '../core/paths.js'
 import type { Json, State, Tables } from '../core/state.js'
 import { createPathTree, paramsIn, pathOf, routeOf, stepsOfPath } from '../replies/index.js'
 import { rowIn } from './body.js'
 import { type ListQuery, listQuery } from './query.js'
 import { type ReadyResource, valueIn } from './resource.js'
-import { changeRow, etagOf, getRow, insertRow, listRows, type RowPage, type RowSet, removeRow } from './rows.js'
+import {
+  changeRow,
+  etagOf,
+  everything,
+  getRow,
+  insertRow,
+  listRows,
+  type RowPage,
+  type RowSet,
+  removeRow,
+  type Viewer,
+} from './rows.js'
 import { headOf, plantedHead } from './seeds.js'
-import { viewerOf } from './viewer.js'
 
 interface Parts {
   readonly state: () => Promise<State>
@@ -134,6 +144,14 @@ async function writeReply(
       }
     }
   })
+}
+
+/** Whose rows a caller sees: as with row-level security, their own. An API key acts as its owner. */
+async function viewerOf({ api_keys }: Tables, caller: Caller): Promise<Viewer> {
+  if (caller.kind === 'service') return everything
+  if (caller.kind === 'user') return { user: caller.id, seesAll: false }
+  const key = caller.kind === 'apiKey' ? await api_keys.get(caller.id) : undefined
+  return { user: key?.user_id ?? null, seesAll: false }
 }
 
 function rowReply({ exchange, params }: ResourceRequest, { resource }: RowSet, row: Json): Reply {

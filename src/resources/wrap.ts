@@ -20,34 +20,24 @@ interface RowFacts extends Pick<ListFacts, 'params' | 'caller'> {
   readonly row: Json
 }
 
-export interface WrapTemplates {
-  list(facts: ListFacts): unknown
-  one(facts: RowFacts): unknown
-}
+export type WrapTemplates = Awaited<ReturnType<typeof wrapsOf>>
 
 const common = { params: undefined, caller: ['kind', 'name', 'email', 'id'] }
 const listNames = { ...common, rows: undefined, total: undefined, page: undefined, pages: undefined, limit: undefined }
 const rowNames = { ...common, row: undefined }
 
-interface WrapOptions {
-  readonly list?: unknown
-  readonly one?: unknown
-}
-
 /** Without templates, rows are the whole answer. `complain` is called with the path and a sentence for each mistake. */
 export async function wrapsOf(
-  { list, one }: WrapOptions,
+  { list, one }: { readonly list?: unknown; readonly one?: unknown },
   path: string,
   complain: (at: readonly string[], sentence: string) => void,
-): Promise<WrapTemplates> {
-  const [forList, forOne] = [
-    await compiled(list, listNames, sentence => complain(['list'], sentence)),
-    await compiled(one, rowNames, sentence => complain(['one'], sentence)),
-  ]
+) {
+  const forList = await compiled(list, listNames, sentence => complain(['list'], sentence))
+  const forOne = await compiled(one, rowNames, sentence => complain(['one'], sentence))
   const title = `wrap of the resource ${path}`
   return {
-    list: facts => (list === undefined ? facts.rows : forList(facts, title)),
-    one: facts => (one === undefined ? facts.row : forOne(facts, title)),
+    list: (facts: ListFacts): unknown => (list === undefined ? facts.rows : forList(facts, title)),
+    one: (facts: RowFacts): unknown => (one === undefined ? facts.row : forOne(facts, title)),
   }
 }
 

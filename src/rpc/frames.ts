@@ -3,19 +3,16 @@ import { isObject, stringifyExact } from '../core/json.js'
 
 export type RpcId = string | number
 
-/** A request, which is answered with the same id. */
-export interface RpcRequest {
-  readonly jsonrpc: '2.0'
-  readonly id: RpcId
-  readonly method: string
-  readonly params?: RpcParams
-}
-
 /** A notification, which has no answer. */
 export interface RpcNotification {
   readonly jsonrpc: '2.0'
   readonly method: string
   readonly params?: RpcParams
+}
+
+/** A request, which is answered with the same id. */
+export interface RpcRequest extends RpcNotification {
+  readonly id: RpcId
 }
 
 export interface RpcResult {
@@ -136,7 +133,6 @@ export function targetOf(method: string, params: RpcParams): string | undefined 
   return typeof name === 'string' ? name : undefined
 }
 
-/** One event of a stream. */
 export function eventText(frame: unknown, id?: string): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: message\ndata: ${stringifyExact(frame)}\n\n`
 }

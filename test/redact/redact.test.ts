@@ -275,13 +275,6 @@ describe('in a JSON value', () => {
     const open = redaction().value(JSON.parse(`{"__proto__": ["${aJwt}"]}`))
     expect(JSON.stringify(open)).toBe('{"__proto__":["[jwt-1]"]}')
   })
-
-  test('a secret ten thousand levels deep is found', () => {
-    const deep = JSON.parse(`${'[{"a":'.repeat(10_000)}"${aJwt}"${'}]'.repeat(10_000)}`)
-    let open = redaction().value(deep)
-    for (let i = 0; i < 10_000; i++) open = (open as readonly [{ readonly a: unknown }])[0].a
-    expect(open).toBe('[jwt-1]')
-  })
 })
 
 describe('whatever comes', () => {

@@ -16,17 +16,16 @@ interface Numbered {
 interface HarFrame {
   /** The base URL of the entries, without a trailing slash. */
   readonly base: string
-  /** The version of Standin. */
   readonly version: string
 }
 
 /** Returns the text of a HAR file with these recordings, oldest first. */
 export function harOf(recordings: readonly Numbered[], { base, version }: HarFrame): string {
-  const entries = recordings.map(one => entryOf(one, base)).sort((a, b) => when(a) - when(b))
+  const entries = recordings
+    .map(one => entryOf(one, base))
+    .sort((a, b) => Date.parse(a.startedDateTime) - Date.parse(b.startedDateTime))
   return `${JSON.stringify({ log: { version: '1.2', creator: { name: 'Standin', version }, entries } }, null, 2)}\n`
 }
-
-const when = ({ startedDateTime }: { readonly startedDateTime: string }) => Date.parse(startedDateTime)
 
 const HTTP = 'HTTP/1.1'
 /** HAR's value for unknown sizes and times. */

@@ -3,7 +3,7 @@
  */
 import * as v from 'valibot'
 import { check, type Mistake, open, text } from '../../check/check.js'
-import { placeOfMistake, placesOf } from '../../check/json-places.js'
+import { jsonFrom, placed } from '../../check/json-places.js'
 import { type Problem, ProblemsError } from '../../check/problem.js'
 
 const number = v.number('a number')
@@ -75,21 +75,14 @@ const full = open({ log: open({ entries: v.array(entry, 'a list') }) })
 
 export type Entry = v.InferOutput<typeof entry>
 
-export interface Entries {
-  /** Each with its place in the list. */
-  readonly good: readonly { readonly entry: Entry; readonly nth: number }[]
-  /** The problems of the other entries. */
-  readonly problems: readonly Problem[]
-}
-
 /** At most this many problems of one file are listed. */
 const MISTAKES_SHOWN = 20
 
-/** Reads the entries of a HAR file. Throws a ProblemsError if it is not one, or if all of its entries are invalid. */
-export function entriesIn(file: string, origin: string): Entries {
+/** Reads the valid entries of a HAR file, with their places, and the problems of the others. Throws a ProblemsError if it is not one, or if all of its entries are invalid. */
+export function entriesIn(file: string, origin: string) {
   // The specification allows a byte order mark.
   const written = file.replace(/^\ufeff/, '')
-  const json = jsonIn(written, origin)
+  const json = jsonFrom(written, origin)
   const outline = check(har, json, { whole: 'The file' })
   if ('mistakes' in outline) throw new ProblemsError(problemsOf(outline.mistakes, origin, written))
   const checked = check(full, json)
@@ -106,22 +99,8 @@ export function entriesIn(file: string, origin: string): Entries {
 
 function problemsOf(mistakes: readonly Mistake[], origin: string, written: string): readonly Problem[] {
   const more = mistakes.length - MISTAKES_SHOWN
-  const shown = mistakes.slice(0, MISTAKES_SHOWN)
-  const places = placesOf(
-    written,
-    shown.map(({ path }) => path),
-  )
   return [
-    ...shown.map(({ sentence }, i) => ({ origin, ...places[i], sentence })),
+    ...placed(mistakes.slice(0, MISTAKES_SHOWN), written, origin),
     ...(more > 0 ? [{ origin, sentence: `${more} more values are wrong.` }] : []),
   ]
-}
-
-function jsonIn(json: string, origin: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    // Not the message itself, which quotes the text, and that may be a secret.
-    throw new ProblemsError([{ origin, ...placeOfMistake(json), sentence: 'This is not valid JSON.' }])
-  }
 }
