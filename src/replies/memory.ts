@@ -2,22 +2,7 @@
 import { createByScope } from '../core/scope.js'
 import type { MatchInput, ReadyRule } from './dialect.js'
 
-export interface Memory {
-  /** How often a rule has answered in a scope, or in all scopes if none is given. */
-  answered(rule: ReadyRule, scope?: string): number
-  /** How often it has answered this caller or conversation, or its scope if it does not count them separately. */
-  answeredTo(rule: ReadyRule, input: MatchInput): number
-  /** The state of the rule's scenario, for the same holder. */
-  stateFor(rule: ReadyRule, input: MatchInput): string
-  /** Counts an answer. Returns the new count of the rule. */
-  note(rule: ReadyRule, input: MatchInput): number
-  /** Lets a rule that was read again go on with the counts of its predecessor. */
-  handOver(from: ReadyRule, to: ReadyRule): void
-  /** Sets every scenario back to its first state. */
-  restartScenarios(): void
-  /** Clears the memory of a scope, or of all scopes if none is given. */
-  forget(scope?: string): void
-}
+export type Memory = ReturnType<typeof createMemory>
 
 /** The first state of every scenario. */
 export const START = 'start'
@@ -33,7 +18,7 @@ interface Notes {
 const HOLDERS = 10_000
 
 /** Remembers the most recently used `scopes`, callers and conversations. */
-export function createMemory(scopes?: number, holders = HOLDERS): Memory {
+export function createMemory(scopes?: number, holders = HOLDERS) {
   const make = (scope: string): Notes => ({ scope, counts: new WeakMap(), states: new Map() })
   const shared = createByScope(make, scopes)
   // Scopes never contain a line break.
@@ -51,14 +36,19 @@ export function createMemory(scopes?: number, holders = HOLDERS): Memory {
   }
 
   return {
-    answered(rule, scope) {
+    /** How often a rule has answered in a scope, or in all scopes if none is given. */
+    answered(rule: ReadyRule, scope?: string): number {
       const all = [...(rule.per ? held : shared).all()]
       const wanted = scope === undefined ? all : all.filter(notes => notes.scope === scope)
       return wanted.reduce((sum, notes) => sum + countIn(notes, rule), 0)
     },
-    answeredTo: (rule, input) => countIn(find(rule, input), rule),
-    stateFor: (rule, input) => find(rule, input)?.states.get(rule.scenario?.name ?? '') ?? START,
-    note(rule, input) {
+    /** How often it has answered this caller or conversation, or its scope if it does not count them separately. */
+    answeredTo: (rule: ReadyRule, input: MatchInput): number => countIn(find(rule, input), rule),
+    /** The state of the rule's scenario, for the same holder. */
+    stateFor: (rule: ReadyRule, input: MatchInput): string =>
+      find(rule, input)?.states.get(rule.scenario?.name ?? '') ?? START,
+    /** Counts an answer. Returns the new count of the rule. */
+    note(rule: ReadyRule, input: MatchInput): number {
       const { per, scenario } = rule
       const { counts, states } = per ? held.get(keyFor(per, input)) : shared.get(input.scope)
       const counter = counters.get(rule) ?? {}
@@ -68,14 +58,17 @@ export function createMemory(scopes?: number, holders = HOLDERS): Memory {
       if (scenario?.next !== undefined) states.set(scenario.name, scenario.next)
       return count
     },
-    handOver(from, to) {
+    /** Lets a rule that was read again go on with the counts of its predecessor. */
+    handOver(from: ReadyRule, to: ReadyRule): void {
       const counter = counters.get(from)
       if (counter) counters.set(to, counter)
     },
-    restartScenarios() {
+    /** Sets every scenario back to its first state. */
+    restartScenarios(): void {
       for (const notes of [shared, held]) for (const { states } of notes.all()) states.clear()
     },
-    forget(scope) {
+    /** Clears the memory of a scope, or of all scopes if none is given. */
+    forget(scope?: string): void {
       shared.forget(scope)
       if (scope === undefined) return held.forget()
       for (const key of [...held.keys()]) if (key.startsWith(`${scope}\n`)) held.forget(key)

@@ -100,26 +100,15 @@ export interface McpRuleAnswer {
 const placeOf = ({ title, place }: ReadyRule) => `${title} ${place}`
 
 /** The replies of rules for MCP calls. */
-export interface McpReplies {
-  /** The answer of the first rule that matches; `undefined` if none does. */
-  take(call: McpCall): Promise<McpRuleAnswer | undefined>
-  /** The answer of the same rule once the client has answered more questions; `undefined` if the rule no longer exists. */
-  goOn(taken: Pick<McpRuleAnswer, 'place' | 'count'>, call: McpCall): Promise<McpRuleAnswer | undefined>
-  /** A sentence about the rule that came nearest. */
-  nearest(call: McpCall): string
-  /** Says which rule would answer. It does not count as an answer. */
-  explain(tried: TriedCall, draft?: RuleDraft): Explanation<McpGeneration>
-  /** Returns an answer as lines of text for people. */
-  linesOf(generation: McpGeneration): readonly string[]
-  /** A value that fits a schema, the same for the same call; `undefined` if none was found. */
-  madeUp(schema: object, call: McpCall): Promise<unknown>
-}
+export type McpReplies = ReturnType<typeof createMcpReplies>
 
 /** Provided by the server, since rules know neither its resources nor the schemas of its tools. */
 const BY_ITSELF = 'What the configuration has for it, or a result that is made up.'
 
 const byServer = ({ server }: McpCall): McpGeneration => ({
-  ...{ content: {}, rounds: [], answeredBy: { kind: 'mcp', path: server } },
+  content: {},
+  rounds: [],
+  answeredBy: { kind: 'mcp', path: server },
 })
 
 interface Parts extends RuleSources {
@@ -133,26 +122,34 @@ interface Parts extends RuleSources {
   }) => Promise<readonly unknown[]>
 }
 
-export function createMcpReplies(parts: Parts): McpReplies {
+export function createMcpReplies(parts: Parts) {
   const { strict, memory } = parts
-  const { rulesFor, triedFor, take } = createCallRules(parts)
+  const { engines, reasonsAgainst, take } = createEngines(mcp, parts)
+  const rulesFor = (scope: string) => engines(scope).flatMap(({ rules }) => rules)
+  const triedFor = ({ method, scope }: McpCall) => ({
+    rules: rulesFor(scope).filter(({ written }) => mcpTarget((written as McpRule).on).method === method),
+    reasonsAgainst,
+  })
   return {
-    async take(call) {
+    /** The answer of the first rule that matches; `undefined` if none does. */
+    async take(call: McpCall) {
       const input = new McpInput(call)
       const found = take(input)
       if (!found) return undefined
       const rule = rulesFor(call.scope).find(({ replies }) => replies.includes(found.reply))
       return answerOf(input, rule ? placeOf(rule) : '', found)
     },
-    async goOn({ place, count }, call) {
+    /** The answer of the same rule once the client has answered more questions; `undefined` if the rule no longer exists. */
+    async goOn({ place, count }: Pick<McpRuleAnswer, 'place' | 'count'>, call: McpCall) {
       const rule = rulesFor(call.scope).find(rule => placeOf(rule) === place)
       return rule && answerOf(new McpInput(call), place, { reply: rule.replyAt(count), count })
     },
-    nearest(call) {
-      return nearestSentence(triedFor(call), new McpInput(call))
-    },
-    linesOf: generation => (generation.answeredBy.kind === 'mcp' ? [BY_ITSELF] : linesOf(generation)),
-    explain(tried, draft) {
+    /** A sentence about the rule that came nearest. */
+    nearest: (call: McpCall) => nearestSentence(triedFor(call), new McpInput(call)),
+    /** Returns an answer as lines of text for people. */
+    linesOf: (generation: McpGeneration) => (generation.answeredBy.kind === 'mcp' ? [BY_ITSELF] : linesOf(generation)),
+    /** Says which rule would answer. It does not count as an answer. */
+    explain(tried: TriedCall, draft?: RuleDraft): Explanation<McpGeneration> {
       const input = new McpInput(callFrom(tried))
       const { rules, reasonsAgainst } = triedFor(input.call)
       return explanationOf(input, {
@@ -163,21 +160,8 @@ export function createMcpReplies(parts: Parts): McpReplies {
         },
       })
     },
-    madeUp: (schema, call) => madeUp(parts, schema, call),
-  }
-}
-
-/** The rules for MCP calls. */
-function createCallRules(parts: RuleSources) {
-  const { engines, reasonsAgainst, take } = createEngines(mcp, parts)
-  const rulesFor = (scope: string) => engines(scope).flatMap(({ rules }) => rules)
-  const isOn = (method: string, { written }: McpReadyRule) => mcpTarget((written as McpRule).on).method === method
-  return {
-    ...{ rulesFor, take },
-    triedFor: ({ method, scope }: McpCall) => ({
-      rules: rulesFor(scope).filter(rule => isOn(method, rule)),
-      reasonsAgainst,
-    }),
+    /** A value that fits a schema, the same for the same call; `undefined` if none was found. */
+    madeUp: (schema: object, call: McpCall) => madeUp(parts, schema, call),
   }
 }
 
