@@ -14,8 +14,8 @@ export interface MatchInput {
   readonly caller: Caller
   /** The scope whose memory is used. */
   readonly scope: string
-  /** Identifies the caller or the conversation, for rules with `per`. */
-  holder(per: Per): string
+  /** Identifies the conversation among those of the caller, for rules with `per`. */
+  readonly conversation: string
 }
 
 /** One condition. */

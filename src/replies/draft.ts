@@ -48,12 +48,15 @@ export function draftsOf(all: readonly DraftSource[]): DraftedRules {
   const rules = new Map<string, DraftedRule & { readonly replies: readonly object[] }>()
   const passedOver = new Map<string, number>()
   const remarks = new Set<string>()
-  const drafted = all.flatMap(source => {
-    const one = draftedOrWhy(source)
-    if (typeof one !== 'string') return [one]
-    passedOver.set(one, (passedOver.get(one) ?? 0) + 1)
-    return []
-  })
+  const drafted: DraftParts[] = []
+  for (const source of all) {
+    try {
+      drafted.push(draftedRule(source))
+    } catch (error) {
+      if (!(error instanceof PlatformError)) throw error
+      passedOver.set(error.message, (passedOver.get(error.message) ?? 0) + 1)
+    }
+  }
   for (const { rule, remarks: own } of toldApart(drafted)) {
     const before = rules.get(keyOf(rule))
     rules.set(keyOf(rule), { ...(before ?? rule), replies: [...(before?.replies ?? []), rule.reply] })
@@ -109,19 +112,14 @@ export interface DraftedRules {
   readonly remarks: readonly string[]
 }
 
-function draftedOrWhy(source: DraftSource): DraftParts | string {
-  try {
-    return draftedRule(source)
-  } catch (error) {
-    if (error instanceof PlatformError) return error.message
-    throw error
-  }
-}
-
 function draftedRule(source: DraftSource): DraftParts {
   const { request, status } = source
   if (status === null) throw notForARule('no answer has left')
-  if (request.path !== CHAT) return onPath(source)
+  if (request.path !== CHAT) {
+    const { rule, remarks } = draftOnPath(source)
+    const name = slugOf(rule.on) || 'rule'
+    return { rule: { name, ...rule }, name, remarks }
+  }
   const chat = requestIn(request.body)
   if (!chat) throw notForARule('it is not a chat completion request')
   const reply = replyOf(source, chat)
@@ -131,12 +129,6 @@ function draftedRule(source: DraftSource): DraftParts {
   const { says, pace, remarks } = reply
   const rule = { name, when, reply: says, ...(pace && { pace }) }
   return { rule, name, system: textCondition(system), remarks: [...(remark ? [remark] : []), ...remarks] }
-}
-
-function onPath(source: DraftSource): DraftParts {
-  const { rule, remarks } = draftOnPath(source)
-  const name = slugOf(rule.on) || 'rule'
-  return { rule: { name, ...rule }, name, remarks }
 }
 
 const inYaml = (rules: readonly object[], open: (text: string) => string) =>

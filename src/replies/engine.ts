@@ -71,8 +71,6 @@ export interface AddedRules {
     dialect: Dialect<I, S, X>,
     scope?: string,
   ): readonly Engine<I, S, X>[]
-  /** The reply of the first rule that matches, which counts as an answer; `undefined` if none matches. */
-  take<I extends MatchInput, S extends ReadyReply>(dialect: Dialect<I, S>, input: I): ChosenReply<S> | undefined
 }
 
 export interface RuleSources {
@@ -93,7 +91,14 @@ export function createEngines<I extends MatchInput, S extends ReadyReply, X exte
   return {
     engines,
     reasonsAgainst: written.reasonsAgainst,
-    take: (input: I) => (atRunTime.isEmpty ? undefined : atRunTime.take(dialect, input)) ?? written.take(input),
+    take(input: I): ChosenReply<S> | undefined {
+      if (atRunTime.isEmpty) return written.take(input)
+      for (const engine of engines(input.scope)) {
+        const chosen = engine.take(input)
+        if (chosen) return chosen
+      }
+      return undefined
+    },
     mayFail: (scope: string) => engines(scope).some(({ fails }) => fails),
   }
 }

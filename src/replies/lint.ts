@@ -2,13 +2,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { didYouMean } from '../check/suggest.js'
 import type { CommonWhen, When } from './conditions/form.js'
+import { partsOf } from './conditions/literals.js'
 import { expressionIn } from './conditions/text.js'
 import { nameTest } from './conditions/whole.js'
 import type { ReadyRule } from './dialect.js'
 import { areAmbiguous, routeOf } from './http/route.js'
 import { START } from './memory.js'
 import { isHttpRule, isMcpRule } from './rules.js'
-import { slowExpression } from './slow-expression.js'
 
 /** A valid rule that is probably a mistake. */
 export interface LintFinding {
@@ -165,4 +165,31 @@ function expressionsIn(conditions: unknown, isToolResult = false): readonly stri
     typeof value === 'string' && (key === 'exact' || (key === 'contains' && !isToolResult))
   const entries = Object.entries(conditions).filter(([key, value]) => !isPlain(key, value))
   return entries.flatMap(([key, value]) => expressionsIn(value, key === 'toolResult'))
+}
+
+/**
+ * Whether an unlimited repetition contains another one: `(a+)+`. Some of these are harmless, such as `(a+b)+`, but most
+ * are mistakes.
+ */
+export function slowExpression({ source }: RegExp): boolean {
+  /** For each open group: whether it contains an unlimited repetition, and whether something must follow it. */
+  const open: { repeats: boolean; fenced: boolean }[] = []
+  const parts = partsOf(source)
+  for (const [i, part] of parts.entries()) {
+    const next = parts[i + 1] ?? ''
+    const isRepeated = /^(?:[*+]|\{\d+,\})$/.test(next)
+    const group = part === ')' ? open.pop() : undefined
+    const here = open.at(-1)
+    if (part === '(') open.push({ repeats: false, fenced: false })
+    else if (group) {
+      if (group.repeats && !group.fenced && isRepeated) return true
+      if (here && (isRepeated || group.repeats)) Object.assign(here, { repeats: true, fenced: false })
+    } else if (!here) continue
+    else if (part === '|') here.fenced = false
+    else if (/^[*+?^${]/.test(part)) continue
+    else if (isRepeated) Object.assign(here, { repeats: true, fenced: false })
+    // If something must follow the inner repetition, it separates the rounds of the outer one.
+    else if (here.repeats && !/^[?*{]/.test(next)) here.fenced = true
+  }
+  return false
 }

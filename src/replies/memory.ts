@@ -24,7 +24,11 @@ export function createMemory(scopes?: number, holders = HOLDERS) {
   // Scopes never contain a line break.
   const held = createByScope(key => make(key.slice(0, key.indexOf('\n'))), holders)
 
-  const keyFor = (per: NonNullable<ReadyRule['per']>, input: MatchInput) => `${input.scope}\n${input.holder(per)}`
+  function keyFor(per: NonNullable<ReadyRule['per']>, input: MatchInput): string {
+    const { scope, caller } = input
+    const who = `${scope}\n${caller.kind} ${'id' in caller ? caller.id : ''}`
+    return per === 'caller' ? who : `${who} ${input.conversation}`
+  }
   const find = ({ per }: ReadyRule, input: MatchInput) =>
     per ? held.find(keyFor(per, input)) : shared.find(input.scope)
   /** Of rules that have answered. Objects of their own, so that a rule does not keep its predecessors in memory. */

@@ -24,6 +24,7 @@ import { invalidRequest, noSuchExchange, noSuchRule } from '../core/errors.js'
 import { MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
 import type { Draft, DraftSource } from './draft.js'
 import type { TriedRequest } from './http/route.js'
+import type { SentRules } from './load.js'
 import type { RuleEdit } from './rule-files.js'
 import { type RuleInput, ruleByCall, sentRules } from './rules.js'
 
@@ -163,7 +164,7 @@ export interface RunningRules {
   /** Adds rules before all others in a file. */
   addToFile(file: string, yaml: string): Promise<void>
   /** The mistakes that a rule or its file would have with this text. */
-  problems(yaml: string, id?: string): Promise<ReadRules['problems']>
+  problems(yaml: string, id?: string): Promise<SentRules['problems']>
   /** Explains what would be answered, and why. Rejects with a PlatformError for an invalid draft or request. */
   explain(attempt: Attempt): Promise<Explained>
   /** Returns how many there were. */
@@ -322,15 +323,6 @@ const ruleProblem = object({ line: whole, column: whole, sentence: text })
 /** A mistake in rules, and its position. */
 export type RuleProblem = Of<typeof ruleProblem>
 
-interface ReadRules {
-  readonly problems: readonly {
-    readonly line?: number
-    readonly column?: number
-    readonly sentence: string
-  }[]
-  readonly rules: readonly RuleInput[]
-}
-
 /** Rules that are not in a file yet. */
 export interface Drafts {
   /**
@@ -339,7 +331,7 @@ export interface Drafts {
    */
   draft(source: DraftSource, open: (text: string) => string): Promise<Draft>
   /** The rules in a text, or its mistakes. */
-  read(yaml: string): Promise<ReadRules>
+  read(yaml: string): Promise<SentRules>
   /** Saves rules to a new file and returns its name. Rejects with a PlatformError that says why that failed. */
   keep(yaml: string, name: string): Promise<string>
 }

@@ -98,11 +98,7 @@ export type RuleChange = RuleEdit | { readonly kind: 'remove' }
 export async function changeRule(id: string, change: RuleChange, ruleSet: RuleSet): Promise<string> {
   const rule = await opened(id, ruleSet.files)
   const { text, index } = change.kind === 'move' ? moved(id, rule, change.to, ruleSet.rules) : edited(rule, change)
-  const [problem] = await problemsIn(text, rule, ruleSet)
-  if (problem) throw invalidRequest(wordProblem(problem))
-  const least = rule.items.length + ({ before: 1, remove: -1 }[change.kind as string] ?? 0)
-  if ((listItems(text) ?? []).length < least) throw invalidRequest('There is no rule here.')
-  await write(rule, text)
+  await save(rule, text, { before: 1, remove: -1 }[change.kind as string] ?? 0, ruleSet)
   return idInFile(rule.file, index, versionOf(text))
 }
 
@@ -118,10 +114,7 @@ export async function addToFile(name: string, yaml: string, ruleSet: RuleSet): P
   const file = await openedFile(name, full)
   const { text, items } = file
   const changed = items.length > 0 ? withItemBefore(text, items, 0, yaml) : withItemAtEnd(text, yaml)
-  const [problem] = await problemsIn(changed, file, ruleSet)
-  if (problem) throw invalidRequest(wordProblem(problem))
-  if ((listItems(changed) ?? []).length <= items.length) throw invalidRequest('There is no rule here.')
-  await write(file, changed)
+  await save(file, changed, 1, ruleSet)
 }
 
 function edited({ text, items, item, index }: OpenedRule, change: Exclude<RuleChange, { kind: 'move' }>) {
@@ -235,6 +228,14 @@ function saidIn(file: string, dir: string, { rules }: RuleSet): readonly string[
     there.map(({ written }) => written),
     dir,
   )
+}
+
+/** Writes a text with at least so many `more` rules than before. Rejects with a 400 if they are invalid. */
+async function save(file: OpenedFile, text: string, more: number, ruleSet: RuleSet): Promise<void> {
+  const [problem] = await problemsIn(text, file, ruleSet)
+  if (problem) throw invalidRequest(wordProblem(problem))
+  if ((listItems(text) ?? []).length < file.items.length + more) throw invalidRequest('There is no rule here.')
+  await write(file, text)
 }
 
 /** Writes atomically: readers see the old or the new text, even after a crash. */

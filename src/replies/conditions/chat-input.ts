@@ -66,17 +66,10 @@ export class ChatInput {
     return this.allTexts
   }
 
-  /** The key under which a rule with `per` remembers: the caller or the conversation. */
-  holder(per: 'caller' | 'conversation'): string {
-    const { caller } = this
-    const who = `${caller.kind} ${'id' in caller ? caller.id : ''}`
-    return per === 'caller' ? who : `${who} ${this.conversation}`
-  }
-
   /**
    * The conversation's header, or else the messages up to the first user message, which clients repeat with every turn.
    */
-  private get conversation(): string {
+  get conversation(): string {
     const id = this.headers['x-conversation-id']
     const { messages } = this.request
     const first = messages.slice(0, messages.findIndex(({ role }) => role === 'user') + 1)

@@ -1,6 +1,5 @@
 /** The dialect of rules for MCP calls. Loaded with the first such rule or server. */
 
-import { UnfitSchema } from '../../check/json-schema-form.js'
 import { noRuleMatches } from '../../core/errors.js'
 import { stringifyExact } from '../../core/json.js'
 import { fieldAt, fieldPath } from '../conditions/field-path.js'
@@ -11,6 +10,7 @@ import { type ChosenReply, createEngines, type RuleSources } from '../engine.js'
 import { type Explanation, explanationOf, type RuleDraft, withDraft } from '../explain.js'
 import { seedOfTexts } from '../fake.js'
 import { nearestSentence } from '../nearest.js'
+import { sampled, UnfitSchema } from '../structured/index.js'
 import type { McpReplyForm, McpRule, McpWhen } from './form.js'
 import { type McpCall, McpInput } from './input.js'
 import { linesOf, type McpGeneration, mcpReplyOf } from './mcp-reply.js'
@@ -115,11 +115,6 @@ interface Parts extends RuleSources {
   /** Whether a call that no rule matches is an error. */
   readonly strict: boolean
   readonly seed: number
-  /** Values that fit a schema, one for each seed. */
-  readonly sampled: (input: {
-    readonly schema: unknown
-    readonly seeds: readonly number[]
-  }) => Promise<readonly unknown[]>
 }
 
 export function createMcpReplies(parts: Parts) {
@@ -173,7 +168,7 @@ async function answerOf(
   return { generation: await (reply.always ?? reply.generate(input, count)), place, count }
 }
 
-async function madeUp({ seed, sampled }: Pick<Parts, 'seed' | 'sampled'>, schema: object, call: McpCall) {
+async function madeUp({ seed }: Parts, schema: object, call: McpCall) {
   const drawn = seedOfTexts([seed, call.method, stringifyExact(call.params)])
   try {
     return (await sampled({ schema, seeds: [drawn] }))[0]

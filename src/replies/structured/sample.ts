@@ -64,14 +64,14 @@ function firstFit(document: SchemaDocument, { faker, seed, name }: Chance): Json
   for (let candidate = 0; candidate < CANDIDATES && left > 0; candidate++) {
     // Knuth's multiplier, so that neighbouring seeds do not share candidates.
     faker.seed((seed + Math.imul(candidate, 2_654_435_761)) | 0)
-    const budget = createBudget(Math.min(left, CANDIDATE_STEPS))
+    const budget: Budget = { total: Math.min(left, CANDIDATE_STEPS), spent: 0 }
     hopeless = new Set()
     const make = createMake(document, faker, budget, hopeless)
     const title = typeof document.root === 'object' ? document.root.title : undefined
     const place = topPlace(wordsOf(name || (title ?? '')), faker, candidate % 4 === 3 || budget.total < CANDIDATE_STEPS)
     const made = make([document.root], place)
     if (made && document.fits(made.value, [document.root])) return made.value
-    left -= budget.spent()
+    left -= budget.spent
   }
   // That of a value stands before those of the values around it.
   const [first = document.root] = hopeless
@@ -87,11 +87,6 @@ const topPlace = (name: string, faker: Faker, shallow: boolean): SchemaPlace => 
   shallow,
 })
 
-function createBudget(total: number): Budget {
-  let spent = 0
-  return { total, spend: () => ++spent <= total, spent: () => spent }
-}
-
 /** The allowed values, if they are listed. */
 function fixedValues(layers: Layers): readonly JsonValue[] | undefined {
   const [only] = each(layers, layer => layer.const)
@@ -100,7 +95,7 @@ function fixedValues(layers: Layers): readonly JsonValue[] | undefined {
 }
 
 /** Values that the schema's author has named: examples, a meaningful default, or "e.g." in a description. */
-export function suggestions(layers: Layers): readonly JsonValue[] {
+function suggestions(layers: Layers): readonly JsonValue[] {
   const examples = each(layers, layer => layer.examples).flat()
   if (examples.length > 0) return examples
   const defaults = each(layers, layer => layer.default).filter(value => !isEmpty(value))
@@ -135,11 +130,10 @@ const plainValues: readonly JsonValue[] = [
   ...[{ a: null }, { a: 0 }, { a: 'a' }, { a: [] }, { a: {} }],
 ]
 
-/** Counts the steps of a candidate. */
+/** The steps of a candidate. */
 interface Budget {
   readonly total: number
-  spend(): boolean
-  spent(): number
+  spent: number
 }
 
 /**
@@ -160,7 +154,7 @@ function createMake(
     const said = schemas.filter(schema => schema !== true)
     if (place.depth > DEEPEST || said.some(schema => hopeless.has(schema))) return undefined
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      if (!budget.spend()) return undefined
+      if (++budget.spent > budget.total) return undefined
       const layers = expand(said, place, attempt)
       const made = layers && makeFrom(layers, place, attempt)
       if (made && (!isIntricate(layers) || document.fits(made.value, said))) return made
@@ -197,7 +191,7 @@ function createNesting(budget: Budget) {
     work: (inside: SchemaPlace) => GeneratedValue | undefined,
   ): GeneratedValue | undefined => {
     const again = Math.max(0, ...layers.map(layer => around.get(layer) ?? 0))
-    const shallow = place.shallow || again >= 2 || place.depth >= DEEP || budget.spent() > MANY_STEPS
+    const shallow = place.shallow || again >= 2 || place.depth >= DEEP || budget.spent > MANY_STEPS
     for (const layer of layers) around.set(layer, (around.get(layer) ?? 0) + 1)
     const made = work({ ...place, again, shallow })
     for (const layer of layers) around.set(layer, (around.get(layer) ?? 1) - 1)
@@ -256,17 +250,11 @@ function makePlain(
 }
 
 /** Keywords that can only be checked on the whole value. */
-const isIntricate = (layers: Layers) =>
-  layers.some(
-    layer =>
-      layer.not !== undefined ||
-      layer.oneOf !== undefined ||
-      layer.if !== undefined ||
-      layer.contains !== undefined ||
-      layer.dependentSchemas !== undefined ||
-      layer.unevaluatedItems !== undefined ||
-      layer.unevaluatedProperties !== undefined,
-  )
+const intricate: readonly (keyof SchemaObject)[] = [
+  ...(['not', 'oneOf', 'if', 'contains', 'dependentSchemas'] as const),
+  ...(['unevaluatedItems', 'unevaluatedProperties'] as const),
+]
+const isIntricate = (layers: Layers) => layers.some(layer => intricate.some(keyword => layer[keyword] !== undefined))
 
 /** Whole numbers are numbers. `integer` is a separate type only if a schema names it. */
 const withoutIntegers = (types: readonly TypeName[], layers: Layers) =>
