@@ -65,12 +65,6 @@ function inPieces(called: JsonFields, name: 'arguments' | 'input', cut: Cut): re
 
 type VendorLogprobs = VendorChoice['logprobs']
 
-/** A piece of a text, and the logprobs of its tokens. */
-interface SurePiece {
-  readonly text: string
-  readonly logprobs: JsonFields | null
-}
-
 const lists = ['content', 'refusal'] as const
 const isList = (name: string): name is (typeof lists)[number] => lists.includes(name as 'content')
 
@@ -78,8 +72,8 @@ const isList = (name: string): name is (typeof lists)[number] => lists.includes(
 const logprobsBefore = (logprobs: VendorLogprobs, texts: readonly string[]): JsonFields | null =>
   logprobs ? { ...logprobs, ...emptied(logprobs, texts) } : null
 
-/** The pieces of the text with this name. */
-function surePieces(name: string, text: string, logprobs: VendorLogprobs, cut: Cut): readonly SurePiece[] {
+/** The pieces of the text with this name, and the logprobs of their tokens. */
+function surePieces(name: string, text: string, logprobs: VendorLogprobs, cut: Cut) {
   const tokens = isList(name) ? logprobs?.[name] : undefined
   if (!logprobs || !tokens?.length) return cut(text).map(text => ({ text, logprobs: null }))
   const others = emptied(logprobs, lists)

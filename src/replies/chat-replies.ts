@@ -35,7 +35,12 @@ type Parts = RuleSources & ChatSettings
 
 export function createChatReplies(parts: Parts) {
   const { seed, magic, memory } = parts
-  const { take, triedFor, mayFail } = createChatRules(parts)
+  const { engines, reasonsAgainst, take, mayFail } = createEngines(chat, parts)
+  /** The rules that are active now, combined on demand. */
+  function triedFor({ scope }: ChatInput) {
+    const lists = engines(scope).map(({ rules }) => rules)
+    return () => ({ rules: lists.flat(), reasonsAgainst })
+  }
   return {
     /** A promise only if something has to be generated first. Throws a 424 if no rule matches and one is required. */
     answer(request: ChatRequest, circumstances?: Circumstances): Generation | Promise<Generation> {
@@ -50,7 +55,7 @@ export function createChatReplies(parts: Parts) {
     /** Says which rule would answer, without counting it as an answer. With a draft, as if the draft's rules were active. */
     explain(request: ChatRequest, circumstances?: Circumstances, draft?: RuleDraft): Explanation {
       const input = new ChatInput(request, circumstances)
-      const { rules, reasonsAgainst } = triedFor(input)()
+      const { rules } = triedFor(input)()
       const isMagic = magic && hasMagic(input.user)
       const { says, ...explanation } = explanationOf(input, {
         ...{ rules: withDraft(rules, chat, draft), reasonsAgainst, isMagic, memory, letters: input.user.length },
@@ -64,19 +69,6 @@ export function createChatReplies(parts: Parts) {
       if (!mayFail(exchange.scope)) return undefined
       const request = readable(exchange)
       return Promise.resolve(request && take(new ChatInput(request, exchange))?.reply.fault)
-    },
-  }
-}
-
-/** The rules on chat completions. */
-function createChatRules(sources: RuleSources) {
-  const { engines, reasonsAgainst, take, mayFail } = createEngines(chat, sources)
-  return {
-    ...{ take, mayFail },
-    /** The rules that are active now, combined on demand. */
-    triedFor({ scope }: ChatInput) {
-      const lists = engines(scope).flatMap(({ rules }) => (rules.length > 0 ? [rules] : []))
-      return () => ({ rules: lists.length === 1 ? (lists[0] ?? []) : lists.flat(), reasonsAgainst })
     },
   }
 }

@@ -59,10 +59,8 @@ function ambiguousPath(rule: ReadyRule, before: Map<string, ReadyRule>): string 
 /** A rule that always answers when it matches. Its conditions are listed once, since each later rule is compared with them. */
 interface EarlierRule {
   readonly rule: ReadyRule
-  readonly conditions: Conditions
+  readonly conditions: readonly (readonly [name: string, wanted: unknown])[]
 }
-
-type Conditions = readonly (readonly [name: string, wanted: unknown])[]
 
 /** An earlier rule that answers whenever this one could. */
 function hiddenBy(rule: ReadyRule, earlier: readonly EarlierRule[]): string | undefined {
@@ -87,7 +85,7 @@ const answersAlways = ({ times, then, scenario, replies }: ReadyRule) =>
   replies.every(({ mayBePassedOver }) => !mayBePassedOver)
 
 /** Whether `narrow` implies `wide`. False if that cannot be told from the conditions. */
-function covers(wide: Conditions, narrow: object): boolean {
+function covers(wide: EarlierRule['conditions'], narrow: object): boolean {
   return wide.every(([key, wanted]) => {
     const other = (narrow as Readonly<Record<string, unknown>>)[key]
     if (wanted === undefined || isSame(wanted, other)) return true

@@ -130,14 +130,9 @@ async function readRules(file: string, name: string, seed: number): Promise<Read
   return rulesInText(text, { name, dir: path.dirname(file), seed })
 }
 
-interface RuleText {
+interface RuleText extends Pick<Making, 'dir' | 'seed' | 'alsoSays'> {
   /** The name of the text in problems and in the positions of rules. */
   readonly name: string
-  /** The folder for files that rules use. Without it they may not use any. */
-  readonly dir: string | undefined
-  readonly seed: number
-  /** Files outside of `dir` that the rules may use. By default all are allowed. */
-  readonly alsoSays?: readonly string[]
 }
 
 /** A version that differs for every text of a file. */

@@ -14,9 +14,9 @@ import { chanceOfYes, typeNamed } from './field-names.js'
 import { makeNumber } from './numbers.js'
 import { makeObject } from './objects.js'
 import {
-  createExpand,
   drawPerson,
   each,
+  expand,
   type GeneratedValue,
   type Layers,
   nullChance,
@@ -146,16 +146,15 @@ function createMake(
   budget: Budget,
   hopeless: Set<NormalizedSchema>,
 ): ValueMaker['make'] {
-  const expand = createExpand(faker, document)
   const nested = createNesting(budget)
-  const shop: ValueMaker = { faker, document, expand, make }
+  const shop: ValueMaker = { faker, document, make }
 
   function make(schemas: readonly NormalizedSchema[], place: SchemaPlace): GeneratedValue | undefined {
     const said = schemas.filter(schema => schema !== true)
     if (place.depth > DEEPEST || said.some(schema => hopeless.has(schema))) return undefined
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (++budget.spent > budget.total) return undefined
-      const layers = expand(said, place, attempt)
+      const layers = expand(said, place, attempt, shop)
       const made = layers && makeFrom(layers, place, attempt)
       if (made && (!isIntricate(layers) || document.fits(made.value, said))) return made
     }
