@@ -91,12 +91,7 @@ function messageIn(body: unknown): string | undefined {
 }
 
 /** The choices of an answer, and the number of pieces in which they arrived. */
-interface ReadChoices {
-  readonly choices: readonly VendorChoice[]
-  readonly pieces: number
-}
-
-function choicesIn(events: string): ReadChoices {
+function choicesIn(events: string) {
   const sum = createSum()
   let pieces = 0
   for (const data of dataIn(Buffer.from(events))) {
@@ -107,7 +102,7 @@ function choicesIn(events: string): ReadChoices {
   return { choices: sum.completion().choices, pieces }
 }
 
-function wholeChoices(body: unknown): ReadChoices {
+function wholeChoices(body: unknown) {
   const choices = completionIn(body)?.choices ?? []
   return { choices, pieces: choices.length }
 }

@@ -3,7 +3,7 @@
 import type { Exchange } from '../core/exchange.js'
 import { CHAT } from '../core/paths.js'
 import { inSlices, onceLoaded } from '../core/work.js'
-import { createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule } from './at-run-time.js'
+import { createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
 import { type ChatSettings, createChatReplies } from './chat-replies.js'
 import type { ReadyRule } from './dialect.js'
 import type { RuleSources } from './engine.js'
@@ -116,8 +116,11 @@ export function createReplies({ memory = createMemory(), ...wanted }: RepliesCon
     /** The replies of rules for MCP calls. */
     mcp: onceLoaded(async () => (await loadMcp()).createMcpReplies(parts)),
     /** The active rules, in the order in which they are tried: those for a scope, or all if none is given. */
-    list: (scope?: string) =>
-      listed([...atRunTime.all(scope), ...ordered.map(inFile)], rule => memory.answered(rule, scope)),
+    list(scope?: string) {
+      const added = atRunTime.all(scope).map(one => ({ ...one, scope: one.scope || null }))
+      const written = ordered.map(rule => ({ id: rule.id ?? null, scope: null, rule }))
+      return listed([...added, ...written], rule => memory.answered(rule, scope))
+    },
     /** Resolves to a function that lets rules that have not changed go on counting where those of `before` are. */
     async continuing(before: { activeRules(): readonly ReadyRule[] }) {
       const pairs = await inSlices(sameRules(before.activeRules(), activeRules()))
@@ -130,12 +133,8 @@ export function createReplies({ memory = createMemory(), ...wanted }: RepliesCon
   }
 }
 
-interface PathParts extends RuleSources {
-  readonly atRunTime: RulesAtRunTime
-}
-
 /** Returns the replies of rules for paths, created with the first such rule; `undefined` while there are none. */
-function pathsOnDemand(parts: PathParts): () => HttpReplies | undefined {
+function pathsOnDemand(parts: RuleSources & { readonly atRunTime: RulesAtRunTime }): () => HttpReplies | undefined {
   const havePaths = parts.rules.some(({ written }) => isHttpRule(written))
   let made: HttpReplies | undefined
   return () => {
@@ -145,20 +144,20 @@ function pathsOnDemand(parts: PathParts): () => HttpReplies | undefined {
   }
 }
 
-type RuleEntry = Pick<RuntimeRule, 'scope' | 'rule'> & { readonly id: string | null }
+interface RuleEntry {
+  readonly id: string | null
+  readonly scope: string | null
+  readonly rule: ReadyRule
+}
 
-const inFile = (rule: ReadyRule): RuleEntry => ({ id: rule.id ?? null, scope: '', rule })
-
-function listed(all: readonly RuleEntry[], answered: (rule: ReadyRule) => number): readonly ListedRule[] {
-  const named = all.map(({ id, scope, rule }) => ({ id, scope: scope === '' ? null : scope, rule }))
-  return named.map((one, i) => ({
+const listed = (all: readonly RuleEntry[], answered: (rule: ReadyRule) => number): readonly ListedRule[] =>
+  all.map((one, i) => ({
     ...{ id: one.id, scope: one.scope, answered: answered(one.rule) },
     ...{ title: one.rule.title, place: one.rule.place, rule: one.rule.written },
     file: fileOfRule(one.id ?? '') ?? null,
     enabled: one.rule.written.enabled !== false,
     moves: [
-      ...(areNeighbours(one, named[i - 1]) ? (['up'] as const) : []),
-      ...(areNeighbours(one, named[i + 1]) ? (['down'] as const) : []),
+      ...(areNeighbours(one, all[i - 1]) ? (['up'] as const) : []),
+      ...(areNeighbours(one, all[i + 1]) ? (['down'] as const) : []),
     ],
   }))
-}

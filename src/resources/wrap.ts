@@ -25,9 +25,8 @@ export interface WrapTemplates {
   one(facts: RowFacts): unknown
 }
 
-const common = { params: undefined, caller: ['kind', 'name', 'email', 'id'] }
-const listNames = { ...common, rows: undefined, total: undefined, page: undefined, pages: undefined, limit: undefined }
-const rowNames = { ...common, row: undefined }
+const listNames = ['params', 'caller', 'rows', 'total', 'page', 'pages', 'limit']
+const rowNames = ['params', 'caller', 'row']
 
 interface WrapOptions {
   readonly list?: unknown
@@ -55,7 +54,7 @@ type Render = (facts: Pick<ListFacts, 'caller'>, title: string) => unknown
 
 async function compiled(
   written: unknown,
-  names: Readonly<Record<string, readonly string[] | undefined>>,
+  names: readonly string[],
   complain: (sentence: string) => void,
 ): Promise<Render> {
   if (!hasTemplate(written)) return () => written

@@ -14,7 +14,7 @@ import {
 import { didYouMean } from '../../check/suggest.js'
 import { alternatives } from '../../core/errors.js'
 import { createEngine, LATE, RENDER_MS, stops, textOfValue } from './engine.js'
-import { type CommonFacts, chatNames, type FactNames, type Faker, matched } from './facts.js'
+import { type CommonFacts, chatNames, type FactNames, type Faker, matched, membersOf } from './facts.js'
 import { calledName, type FakerFunction, fakerFact, fakerFunction } from './faker-names.js'
 import { hasTemplate, TemplateError } from './has-template.js'
 import { namesIn, TemplateMistake, type TemplateValue, withWhat } from './names.js'
@@ -89,13 +89,13 @@ interface Compiler {
 
 /** Compiles the parts of one value: texts here, lists and maps in the functions below. */
 function createCompiler(engines: { text: Liquid; value: Liquid }, used: UsedNames, faker: Faker | undefined): Compiler {
-  const isFact = (name: string) => Object.hasOwn(used.names, name)
+  const isFact = (name: string) => used.names.includes(name)
 
   function take(name: TemplateValue) {
     const isFaker = name.root === 'faker'
     if (name.call && !isFaker) throw new TemplateMistake(withWhat, name.token)
     if (!isFact(name.root)) throw new TemplateMistake(unknownName(name.root, used.names), name.token)
-    checkMember(used.names, name)
+    checkMember(name)
     used.roots.add(name.root)
     if (!isFaker) return
     if (!faker) throw new Error('Templates that were loaded without faker cannot name it.')
@@ -250,14 +250,13 @@ const toOwnType =
     }
   }
 
-function unknownName(name: string, known: FactNames): string {
-  const names = Object.keys(known)
+function unknownName(name: string, names: FactNames): string {
   const near = didYouMean(name, names) || ` There are ${names.slice(0, -1).join(', ')} and ${names.at(-1)}.`
   return `${name || 'An empty name'} is not known in templates.${near}`
 }
 
-function checkMember(names: FactNames, { root, steps: [member], token }: TemplateValue) {
-  const members = typeof root === 'string' ? names[root] : undefined
+function checkMember({ root, steps: [member], token }: TemplateValue) {
+  const members = Object.hasOwn(membersOf, root) ? membersOf[root] : undefined
   if (members === undefined || typeof member !== 'string' || members.includes(member)) return
   throw new TemplateMistake(`${root}.${member} is not known in templates.${didYouMean(member, members)}`, token)
 }
