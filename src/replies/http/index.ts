@@ -2,7 +2,7 @@
 import { methodNotAllowed, notFound, notFoundByRule, type PlatformError } from '../../core/errors.js'
 import { anonymous, type Caller, eitherAccess, type OwnPath } from '../../core/exchange.js'
 import { isJson, stringifyExact } from '../../core/json.js'
-import type { Dialect, ReadyReply, ReadyRule, RuleLookup } from '../dialect.js'
+import type { Dialect, ReadyReply, ReadyRule } from '../dialect.js'
 import { createEngines, type RuleSources } from '../engine.js'
 import { type Explanation, explanationOf, type RuleDraft, withDraft } from '../explain.js'
 import { nearestSentence } from '../nearest.js'
@@ -16,12 +16,7 @@ import { createPathTree } from './tree.js'
 type ReadyHttpReply = ReadyReply<HttpGeneration>
 type HttpReadyRule = ReadyRule<ReadyHttpReply>
 
-interface HttpIndex extends RuleLookup<HttpInput, ReadyHttpReply> {
-  /** The rules whose pattern matches, for any method: by priority first, then by how specific the pattern is. */
-  at(steps: readonly string[]): readonly HttpReadyRule[]
-}
-
-export const http: Dialect<HttpInput, ReadyHttpReply, HttpIndex> = {
+export const http: Dialect<HttpInput, ReadyHttpReply, ReturnType<typeof createPathIndex>> = {
   conditions: rule => conditionsOf(rule as HttpRule),
   compileReply: (form, path, owner, texts) => httpReplyOf(form as HttpReplyForm, path, owner, texts),
   index: createPathIndex,
@@ -30,14 +25,18 @@ export const http: Dialect<HttpInput, ReadyHttpReply, HttpIndex> = {
 }
 
 /** A path is looked up segment by segment, however many rules there are. */
-function createPathIndex(rules: readonly HttpReadyRule[]): HttpIndex {
+function createPathIndex(rules: readonly HttpReadyRule[]) {
   const tree = createPathTree<HttpReadyRule>()
   for (const rule of rules) tree.put(routeOf((rule.written as HttpRule).on), rule)
+  /** The rules whose pattern matches, for any method: by priority first, then by how specific the pattern is. */
   const at = (steps: readonly string[]) => {
     const found = tree.at(steps)
     return found.length > 1 ? found.toSorted((a, b) => b.priority - a.priority) : found
   }
-  return { at, candidates: ({ steps, method }) => at(steps).filter(rule => rulePath(rule).method === method) }
+  return {
+    at,
+    candidates: ({ steps, method }: HttpInput) => at(steps).filter(rule => rulePath(rule).method === method),
+  }
 }
 
 /** The answers of rules for paths. */
@@ -54,7 +53,7 @@ export function createHttpReplies(parts: RuleSources) {
   function answered(request: HttpRequest, body: unknown): HttpGeneration | undefined | Promise<HttpGeneration> {
     const input = new HttpInput(request, body)
     const chosen = take(input)
-    return chosen && (chosen.reply.always ?? chosen.reply.generate(input, chosen.count))
+    return chosen?.reply.generate(input, chosen.count)
   }
 
   function refusalOf(input: HttpInput): PlatformError {

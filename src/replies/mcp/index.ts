@@ -4,9 +4,9 @@ import { noRuleMatches } from '../../core/errors.js'
 import { stringifyExact } from '../../core/json.js'
 import { fieldAt, fieldPath } from '../conditions/field-path.js'
 import { compileWith, optional, simple } from '../conditions/shared.js'
-import { type ValueCondition, valueTest } from '../conditions/whole.js'
+import { nameTest, type ValueCondition, valueTest } from '../conditions/whole.js'
 import type { Condition, Dialect, ReadyReply, ReadyRule, RuleLookup } from '../dialect.js'
-import { type ChosenReply, createEngines, type RuleSources } from '../engine.js'
+import { createEngines, type RuleSources } from '../engine.js'
 import { type Explanation, explanationOf, type RuleDraft, withDraft } from '../explain.js'
 import { seedOfTexts } from '../fake.js'
 import { nearestSentence } from '../nearest.js'
@@ -14,7 +14,7 @@ import { sampled, UnfitSchema } from '../structured/index.js'
 import type { McpReplyForm, McpRule, McpWhen } from './form.js'
 import { type McpCall, McpInput } from './input.js'
 import { linesOf, type McpGeneration, mcpReplyOf } from './mcp-reply.js'
-import { fitsTarget, isPattern, mcpTarget } from './target.js'
+import { mcpTarget } from './target.js'
 import { callFrom, type TriedCall } from './tried.js'
 
 type ReadyMcpReply = ReadyReply<McpGeneration>
@@ -34,8 +34,11 @@ export const mcp: Dialect<McpInput, ReadyMcpReply> = {
 /** The target counts as a condition too, so that a near miss can name it. */
 function onTarget(on: string): Condition<McpInput> {
   const target = mcpTarget(on)
-  const fits = fitsTarget(target)
-  return { holds: ({ method, name }) => method === target.method && fits(name), differs: () => `it is about ${on}` }
+  const test = nameTest(target.name)
+  return {
+    holds: ({ method, name }) => method === target.method && test.holds(name),
+    differs: () => `it is about ${on}`,
+  }
 }
 
 function ownConditions({
@@ -72,7 +75,9 @@ function createTargetIndex(rules: readonly McpReadyRule[]): RuleLookup<McpInput,
   const places = new Map(rules.map((rule, i) => [rule, i]))
   for (const rule of rules) {
     const target = mcpTarget((rule.written as McpRule).on)
-    const [into, key] = isPattern(target) ? [patterns, target.method] : [exact, `${target.method} ${target.name}`]
+    const [into, key] = target.name.includes('*')
+      ? [patterns, target.method]
+      : [exact, `${target.method} ${target.name}`]
     const before = into.get(key)
     if (before) before.push(rule)
     else into.set(key, [rule])
@@ -127,17 +132,21 @@ export function createMcpReplies(parts: Parts) {
   })
   return {
     /** The answer of the first rule that matches; `undefined` if none does. */
-    async take(call: McpCall) {
+    async take(call: McpCall): Promise<McpRuleAnswer | undefined> {
       const input = new McpInput(call)
       const found = take(input)
       if (!found) return undefined
       const rule = rulesFor(call.scope).find(({ replies }) => replies.includes(found.reply))
-      return answerOf(input, rule ? placeOf(rule) : '', found)
+      const { reply, count } = found
+      return { generation: await reply.generate(input, count), place: rule ? placeOf(rule) : '', count }
     },
     /** The answer of the same rule once the client has answered more questions; `undefined` if the rule no longer exists. */
-    async goOn({ place, count }: Pick<McpRuleAnswer, 'place' | 'count'>, call: McpCall) {
+    async goOn(
+      { place, count }: Pick<McpRuleAnswer, 'place' | 'count'>,
+      call: McpCall,
+    ): Promise<McpRuleAnswer | undefined> {
       const rule = rulesFor(call.scope).find(rule => placeOf(rule) === place)
-      return rule && answerOf(new McpInput(call), place, { reply: rule.replyAt(count), count })
+      return rule && { generation: await rule.replyAt(count).generate(new McpInput(call), count), place, count }
     },
     /** A sentence about the rule that came nearest. */
     nearest: (call: McpCall) => nearestSentence(triedFor(call), new McpInput(call)),
@@ -158,14 +167,6 @@ export function createMcpReplies(parts: Parts) {
     /** A value that fits a schema, the same for the same call; `undefined` if none was found. */
     madeUp: (schema: object, call: McpCall) => madeUp(parts, schema, call),
   }
-}
-
-async function answerOf(
-  input: McpInput,
-  place: string,
-  { reply, count }: ChosenReply<ReadyMcpReply>,
-): Promise<McpRuleAnswer> {
-  return { generation: await (reply.always ?? reply.generate(input, count)), place, count }
 }
 
 async function madeUp({ seed }: Parts, schema: object, call: McpCall) {

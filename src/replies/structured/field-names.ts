@@ -5,7 +5,7 @@ import type { Faker } from '../fake.js'
 import { isQuantity, quantityOf } from './numbers.js'
 import type { SchemaPlace } from './place.js'
 
-type Make = (faker: Faker, place: SchemaPlace) => string
+export type Make = (faker: Faker, place: SchemaPlace) => string
 
 const sentence: Make = faker => {
   const text = faker.hacker.phrase()
@@ -15,9 +15,9 @@ const sentences: Make = (faker, place) => `${sentence(faker, place)} ${sentence(
 const headline: Make = faker => faker.company.catchPhrase()
 const fullName: Make = (_, { person }) => `${person().first} ${person().last}`
 const username: Make = (_, { person }) => `${person().first}.${person().last}`.toLowerCase().replace(/[^a-z.]/g, '')
-const isoDate: Make = (faker, { name }) => momentOf(faker, name).toISOString().slice(0, 10)
+export const isoDate: Make = (faker, { name }) => momentOf(faker, name).toISOString().slice(0, 10)
 const isoTime: Make = (faker, { name }) => momentOf(faker, name).toISOString().slice(11, 16)
-const isoMoment: Make = (faker, { name }) => momentOf(faker, name).toISOString().replace('.000', '')
+export const isoMoment: Make = (faker, { name }) => momentOf(faker, name).toISOString().replace('.000', '')
 const oneOf =
   (...texts: readonly string[]): Make =>
   faker =>
@@ -164,7 +164,7 @@ const DAY_MS = 86_400_000
  * A time that suits the name, in full minutes. It never depends on the current date: the same request gets the same
  * answer tomorrow.
  */
-export function momentOf(faker: Faker, name: string): Date {
+function momentOf(faker: Faker, name: string): Date {
   const [year, days] = /\b(birth|born|dob|birthday|birthdate)/.test(name)
     ? [1960, 45 * 365]
     : /\b(created|updated|modified|published|joined|last|past|purchase|order|invoice|issued|founded)\b/.test(name)

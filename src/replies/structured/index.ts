@@ -40,23 +40,19 @@ export async function sampled(input: SampleInput): Promise<readonly unknown[]> {
   } catch (error) {
     if (!(error instanceof TookTooLong)) throw error
   }
-  const output = await inWorker<SampleOutput>('sample', input, WORKER_MS).catch(ifTooLong)
+  const output = await inWorker<SampleOutput>('sample', input, WORKER_MS).catch(unfit)
   if ('unfit' in output) throw new UnfitSchema(output.unfit)
   return output.values
 }
 
 /** Runs in the worker. */
-export async function sampleJob(input: SampleInput, mostMs = LONGEST_MS): Promise<SampleOutput> {
-  const samples = await loadSamples()
-  try {
-    return { values: samples(input, mostMs) }
-  } catch (error) {
-    if (error instanceof UnfitSchema) return { unfit: error.message }
-    return ifTooLong(error)
-  }
-}
+export const sampleJob = (input: SampleInput, mostMs = LONGEST_MS): Promise<SampleOutput> =>
+  loadSamples()
+    .then(samples => ({ values: samples(input, mostMs) }))
+    .catch(unfit)
 
-function ifTooLong(error: unknown): SampleOutput {
+function unfit(error: unknown): SampleOutput {
+  if (error instanceof UnfitSchema) return { unfit: error.message }
   if (error instanceof TookTooLong) return { unfit: 'no value that fits the schema was found in time' }
   // It cannot even be copied.
   if (error instanceof RangeError) return { unfit: TOO_DEEP }

@@ -11,12 +11,9 @@ import type { Faker } from '../fake.js'
 import type { SchemaDocument } from './document.js'
 
 /** The person that the fields of one object are about, so that its name and its address belong together. */
-export interface MadeUpPerson {
-  readonly first: string
-  readonly last: string
-}
+export type MadeUpPerson = ReturnType<typeof drawPerson>
 
-export const drawPerson = (faker: Faker): MadeUpPerson => ({
+export const drawPerson = (faker: Faker) => ({
   first: faker.person.firstName(),
   last: faker.person.lastName(),
 })

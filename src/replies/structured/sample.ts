@@ -42,10 +42,33 @@ interface Chance {
 }
 
 /** Generates a value for `schema`. Throws an UnfitSchema if none was found. */
-export function sampleOf(schema: unknown, chance: Chance): JsonValue {
+export function sampleOf(schema: unknown, { faker, seed, name }: Chance): JsonValue {
   const document = documentOf(schema)
-  if (document.height(document.root) === Number.POSITIVE_INFINITY) throw new UnfitSchema('no value fits the schema')
-  return firstFit(document, chance)
+  const { root } = document
+  if (document.height(root) === Number.POSITIVE_INFINITY) throw new UnfitSchema('no value fits the schema')
+  const title = typeof root === 'object' ? root.title : undefined
+  const place = {
+    name: wordsOf(name || (title ?? '')),
+    around: '',
+    person: () => drawPerson(faker),
+    depth: 0,
+    again: 0,
+  }
+  let left = ALL_STEPS
+  let hopeless = new Set<NormalizedSchema>()
+  for (let candidate = 0; candidate < CANDIDATES && left > 0; candidate++) {
+    // Knuth's multiplier, so that neighbouring seeds do not share candidates.
+    faker.seed((seed + Math.imul(candidate, 2_654_435_761)) | 0)
+    const budget: Budget = { total: Math.min(left, CANDIDATE_STEPS), spent: 0 }
+    hopeless = new Set()
+    const make = createMake(document, faker, budget, hopeless)
+    const made = make([root], { ...place, shallow: candidate % 4 === 3 || budget.total < CANDIDATE_STEPS })
+    if (made && document.fits(made.value, [root])) return made.value
+    left -= budget.spent
+  }
+  // That of a value stands before those of the values around it.
+  const [first = root] = hopeless
+  throw new UnfitSchema(`no value that fits ${document.nameOf(first)} was found${left > 0 ? '' : ' within reach'}`)
 }
 
 /** Reading a large schema takes longer than most samples of it. */
@@ -57,35 +80,6 @@ function documentOf(schema: unknown): SchemaDocument {
   documents.set(schema, document)
   return document
 }
-
-function firstFit(document: SchemaDocument, { faker, seed, name }: Chance): JsonValue {
-  let left = ALL_STEPS
-  let hopeless = new Set<NormalizedSchema>()
-  for (let candidate = 0; candidate < CANDIDATES && left > 0; candidate++) {
-    // Knuth's multiplier, so that neighbouring seeds do not share candidates.
-    faker.seed((seed + Math.imul(candidate, 2_654_435_761)) | 0)
-    const budget: Budget = { total: Math.min(left, CANDIDATE_STEPS), spent: 0 }
-    hopeless = new Set()
-    const make = createMake(document, faker, budget, hopeless)
-    const title = typeof document.root === 'object' ? document.root.title : undefined
-    const place = topPlace(wordsOf(name || (title ?? '')), faker, candidate % 4 === 3 || budget.total < CANDIDATE_STEPS)
-    const made = make([document.root], place)
-    if (made && document.fits(made.value, [document.root])) return made.value
-    left -= budget.spent
-  }
-  // That of a value stands before those of the values around it.
-  const [first = document.root] = hopeless
-  throw new UnfitSchema(`no value that fits ${document.nameOf(first)} was found${left > 0 ? '' : ' within reach'}`)
-}
-
-const topPlace = (name: string, faker: Faker, shallow: boolean): SchemaPlace => ({
-  name,
-  around: '',
-  person: () => drawPerson(faker),
-  depth: 0,
-  again: 0,
-  shallow,
-})
 
 /** The allowed values, if they are listed. */
 function fixedValues(layers: Layers): readonly JsonValue[] | undefined {
