@@ -84,21 +84,15 @@ function surePieces(name: string, text: string, logprobs: VendorLogprobs, cut: C
 const emptied = (logprobs: JsonFields, names: readonly string[]): JsonFields =>
   Object.fromEntries(names.filter(name => isList(name) && name in logprobs).map(name => [name, logprobs[name] && []]))
 
-/** A part of a text, with the entries of its tokens. */
-interface TokenPiece {
-  readonly text: string
-  readonly tokens: readonly unknown[]
-}
-
 /**
  * Cuts a text at the ends of its tokens. Characters that consist of several tokens stay whole, and so does a text that
  * does not match its tokens.
  */
-function tokenPieces(text: string, tokens: readonly unknown[]): readonly TokenPiece[] {
+function tokenPieces(text: string, tokens: readonly unknown[]) {
   const bytes = Buffer.from(text)
   const parts = tokens.map(bytesOf)
   if (!Buffer.concat(parts).equals(bytes) || bytes.toString('utf8') !== text) return [{ text, tokens }]
-  const pieces: TokenPiece[] = []
+  const pieces: { readonly text: string; readonly tokens: readonly unknown[] }[] = []
   let [start, end, first] = [0, 0, 0]
   for (const [i, part] of parts.entries()) {
     end += part.length

@@ -43,9 +43,12 @@ interface DraftParts extends Omit<Draft, 'yaml'> {
   readonly system?: DraftedText | undefined
 }
 
+export type DraftedRules = ReturnType<typeof draftsOf>
+
 /** Drafts one file with a rule for each exchange. Exchanges with the same conditions become one rule that gives their answers in turn. */
-export function draftsOf(all: readonly DraftSource[]): DraftedRules {
+export function draftsOf(all: readonly DraftSource[]) {
   const rules = new Map<string, DraftedRule & { readonly replies: readonly object[] }>()
+  /** The number of exchanges without a drafted rule, by reason. */
   const passedOver = new Map<string, number>()
   const remarks = new Set<string>()
   const drafted: DraftParts[] = []
@@ -102,15 +105,6 @@ const conditionsIn = (when: object = {}): number =>
   Object.values(when)
     .map(value => (typeof value === 'object' && value !== null ? conditionsIn(value) : 1))
     .reduce((sum, count) => sum + count, 0)
-
-export interface DraftedRules {
-  /** A file with these rules. */
-  readonly yaml: string
-  readonly count: number
-  /** The number of exchanges without a drafted rule, by reason. */
-  readonly passedOver: ReadonlyMap<string, number>
-  readonly remarks: readonly string[]
-}
 
 function draftedRule(source: DraftSource): DraftParts {
   const { request, status } = source

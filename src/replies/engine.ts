@@ -31,7 +31,7 @@ export function createEngine<I extends MatchInput, S extends ReadyReply, X exten
   function objectionTo(rule: ReadyRule<S>, input: I): string | undefined {
     const isDemanding = dialect.isDemanding(input)
     if (!rule.counts) return isDemanding ? dialect.objection(rule.first, input) : undefined
-    const { scenario, per } = rule
+    const { scenario, per } = rule.written
     const here = per ? ` for this ${per}` : ''
     const answered = memory.answeredTo(rule, input)
     if (isSpent(rule, answered))

@@ -12,7 +12,7 @@ import { type LoadedRules, loadedHttp, loadMcp } from './load.js'
 import { createMemory, type Memory } from './memory.js'
 import { mismatchOf } from './mismatch.js'
 import type { ListedRule } from './operations.js'
-import { areNeighbours, fileOfRule } from './rule-files.js'
+import { areNeighbours, fileOfRule, type RuleEntry } from './rule-files.js'
 import { isHttpRule } from './rules.js'
 import { sameRules } from './same-rules.js'
 
@@ -125,7 +125,7 @@ export function createReplies({ memory = createMemory(), ...wanted }: RepliesCon
     async continuing(before: { activeRules(): readonly ReadyRule[] }) {
       const pairs = await inSlices(sameRules(before.activeRules(), activeRules()))
       // A reload forgets callers and conversations.
-      const going = pairs.filter(([was, is]) => was !== is && !is.per)
+      const going = pairs.filter(([was, is]) => was !== is && !is.written.per)
       return () => {
         for (const [was, is] of going) memory.handOver(was, is)
       }
@@ -142,12 +142,6 @@ function pathsOnDemand(parts: RuleSources & { readonly atRunTime: RulesAtRunTime
     made ??= loadedHttp()?.createHttpReplies(parts)
     return made
   }
-}
-
-interface RuleEntry {
-  readonly id: string | null
-  readonly scope: string | null
-  readonly rule: ReadyRule
 }
 
 const listed = (all: readonly RuleEntry[], answered: (rule: ReadyRule) => number): readonly ListedRule[] =>

@@ -78,7 +78,7 @@ const aboutOf = ({ written }: ReadyRule) =>
   isHttpRule(written) ? `${written.on} ${written.access ?? ''}` : isMcpRule(written) ? written.on : ''
 
 /** Whether a rule always answers when its conditions hold. */
-const answersAlways = ({ times, then, scenario, replies }: ReadyRule) =>
+const answersAlways = ({ written: { times, scenario }, then, replies }: ReadyRule) =>
   times === undefined &&
   then !== 'miss' &&
   scenario?.state === undefined &&
@@ -116,22 +116,22 @@ function partIn(written: unknown): string | undefined {
   return typeof contains === 'string' ? contains : undefined
 }
 
-function deadScenario({ scenario, per }: ReadyRule, rules: readonly ReadyRule[]): string | undefined {
+function deadScenario({ written: { scenario, per } }: ReadyRule, rules: readonly ReadyRule[]): string | undefined {
   if (scenario?.state === undefined || scenario.state === START) return undefined
   const { name, state } = scenario
-  const others = rules.flatMap(rule =>
-    rule.scenario?.name === name && rule.per === per ? [rule.scenario.next ?? START] : [],
+  const others = rules.flatMap(({ written: other }) =>
+    other.scenario?.name === name && other.per === per ? [other.scenario.next ?? START] : [],
   )
   if (others.includes(state)) return undefined
   return `never answers: no rule brings scenario "${name}" into the state "${state}".${didYouMean(state, others)}`
 }
 
-function dividedScenario({ scenario, per }: ReadyRule, rules: readonly ReadyRule[]): string | undefined {
+function dividedScenario({ written: { scenario, per } }: ReadyRule, rules: readonly ReadyRule[]): string | undefined {
   if (!scenario) return undefined
-  const first = rules.find(rule => rule.scenario?.name === scenario.name)
-  if (!first || first.per === per) return undefined
-  const kept = (whose: ReadyRule['per']) => (whose ? `per ${whose}` : 'for all together')
-  return `keeps scenario "${scenario.name}" ${kept(per)}, and ${first.title} (${first.place}) ${kept(first.per)}: neither sees the state of the other.`
+  const first = rules.find(rule => rule.written.scenario?.name === scenario.name)
+  if (!first || first.written.per === per) return undefined
+  const kept = (whose: typeof per) => (whose ? `per ${whose}` : 'for all together')
+  return `keeps scenario "${scenario.name}" ${kept(per)}, and ${first.title} (${first.place}) ${kept(first.written.per)}: neither sees the state of the other.`
 }
 
 function unknownModel({ model }: When, models: readonly string[]): string | undefined {

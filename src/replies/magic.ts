@@ -25,17 +25,8 @@ export interface Magic extends Required<Omit<Effect, 'calls'>>, Pick<Effect, 'ca
   readonly words: readonly string[]
 }
 
-/** Generates a value for a JSON Schema. */
-type Sample = (schema: unknown) => Promise<unknown>
-
 /** More than there are different words. Further words in a prompt are ignored. */
 export const MOST_WORDS = 50
-
-interface MagicUse {
-  readonly request: ChatRequest
-  /** The part that the `form` of the word has captured. */
-  readonly detail: string | undefined
-}
 
 interface MagicWord {
   readonly word: string
@@ -43,7 +34,8 @@ interface MagicWord {
   /** The pattern, if the word has parameters, and an example. */
   readonly form?: RegExp
   readonly example?: string
-  readonly effect: Effect | ((asked: MagicUse) => Effect)
+  /** For a word with parameters, `detail` is the part that its form has captured. */
+  readonly effect: Effect | ((request: ChatRequest, detail: string | undefined) => Effect)
 }
 
 /** Words without parameters. */
@@ -93,7 +85,7 @@ export const magicWords: readonly MagicWord[] = [
     meaning: 'Answers with the status NNN, 400 to 599; 429 and 503 with Retry-After: 1.',
     form: /^error-([45]\d\d)$/,
     example: 'error-500',
-    effect: ({ detail }) => ({ fault: statusFault(Number(detail)) }),
+    effect: (_, detail) => ({ fault: statusFault(Number(detail)) }),
   },
   {
     word: 'tool',
@@ -169,7 +161,7 @@ const isSaid = (part: object) => Object.keys(part).length > 0
 function effectOf(written: string, request: ChatRequest): Effect {
   for (const { word, form, effect } of magicWords) {
     const found = form ? form.exec(written) : word === written && [word]
-    if (found) return typeof effect === 'function' ? effect({ request, detail: found[1] }) : effect
+    if (found) return typeof effect === 'function' ? effect(request, found[1]) : effect
   }
   const examples = magicWords.map(({ word, example = word }) => MAGIC_PREFIX + example)
   const near = didYouMean(MAGIC_PREFIX + written.slice(0, 40), examples, MAGIC_PREFIX)
@@ -199,7 +191,7 @@ function statusFault(status: number): Fault {
   return status === 429 || status === 503 ? { status, message, retryAfter: 1 } : { status, message }
 }
 
-function toolCall({ request, detail }: MagicUse): Effect {
+function toolCall(request: ChatRequest, detail: string | undefined): Effect {
   const last = request.messages.at(-1)
   // A request with a tool result repeats the same prompt, which would otherwise be answered with tool calls forever.
   if (last?.role === 'tool' || last?.role === 'function') return { choice: { text: `The tool says: ${textOf(last)}` } }
@@ -212,7 +204,10 @@ function toolCall({ request, detail }: MagicUse): Effect {
 }
 
 /** The call that magic words ask for, with valid arguments for the tool. */
-export async function callOf({ kind, name, parameters }: OfferedTool, sample: Sample): Promise<ToolCall> {
+export async function callOf(
+  { kind, name, parameters }: OfferedTool,
+  sample: (schema: unknown) => Promise<unknown>,
+): Promise<ToolCall> {
   if (kind === 'custom') return { kind, name, arguments: 'Some input.' }
   return { kind, name, arguments: JSON.stringify(await sample(parameters ?? { type: 'object' })) }
 }

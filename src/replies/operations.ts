@@ -178,12 +178,10 @@ interface RuleParts {
 
 export const ruleOperations = (parts: RuleParts) => ({
   ...operationsOnAll(parts),
-  ...operationsThatAdd(parts),
-  ...operationsOnFiles(parts),
-  ...operationsOnOne(parts),
+  ...operationsOnSome(parts),
 })
 
-const operationsOnAll = ({ rules }: RuleParts) => ({
+const operationsOnAll = ({ rules, drafts }: RuleParts) => ({
   listRules: operation({
     at: 'GET /replies',
     does: 'Lists the rules in the order in which they are tried; search, limit and offset select a part.',
@@ -196,9 +194,6 @@ const operationsOnAll = ({ rules }: RuleParts) => ({
       return isPart ? partOf(all, query) : { data: all }
     },
   }),
-})
-
-const operationsThatAdd = ({ rules, drafts }: RuleParts) => ({
   addRules: operation({
     at: 'POST /replies',
     does: 'Adds a rule, or several, before all others.',
@@ -231,7 +226,7 @@ const operationsThatAdd = ({ rules, drafts }: RuleParts) => ({
   }),
 })
 
-const operationsOnFiles = ({ rules }: RuleParts) => ({
+const operationsOnSome = ({ rules }: RuleParts) => ({
   listRuleFiles: operation({
     at: 'GET /replies/files',
     does: 'Lists the files of rules.',
@@ -248,9 +243,6 @@ const operationsOnFiles = ({ rules }: RuleParts) => ({
     errors: { 404: 'The configuration reads no such file.', 409: 'The file cannot be written.' },
     run: async ({ file, body }) => rules.addToFile(file, body.yaml),
   }),
-})
-
-const operationsOnOne = ({ rules }: RuleParts) => ({
   readRule: operation({
     at: 'GET /replies/{id}',
     does: 'Returns the text of a rule, with its comments if it is in a file.',
@@ -345,7 +337,7 @@ interface DraftParts {
   }
 }
 
-export const draftOperations = (parts: DraftParts) => ({ ...writing(parts), ...trying(parts), ...keeping(parts) })
+export const draftOperations = (parts: DraftParts) => ({ ...writing(parts), ...using(parts) })
 
 const writing = ({ drafts, rules, journal }: DraftParts) => ({
   draftRule: operation({
@@ -380,7 +372,7 @@ const writing = ({ drafts, rules, journal }: DraftParts) => ({
   }),
 })
 
-const trying = ({ rules, journal }: DraftParts) => ({
+const using = ({ drafts, rules, journal }: DraftParts) => ({
   tryRules: operation({
     at: 'POST /replies/try',
     does: 'Explains which rule would answer a prompt, a call of an MCP server, a request or that of an exchange, with the reply, and why the others do not match. Nothing is sent or added.',
@@ -396,9 +388,6 @@ const trying = ({ rules, journal }: DraftParts) => ({
       return rules.explain({ scope, ...attempt, request: entry?.request ?? request, draft })
     },
   }),
-})
-
-const keeping = ({ drafts }: DraftParts) => ({
   keepRules: operation({
     at: 'POST /replies/keep',
     does: 'Saves rules to a new file in the folder that the option replies names. The command reads it as soon as it exists.',

@@ -25,7 +25,7 @@ export function readyRule(
   texts: Texts,
   dialect: Dialect,
 ): ReadyRule {
-  const { name, reply, replies, times, priority = 0, scenario, per, pace } = rule
+  const { name, reply, replies, times, priority = 0, scenario, pace } = rule
   const conditions = dialect.conditions(rule)
   const title = name === undefined ? unnamed : `rule "${name}"`
   const forms = replies ?? (reply ? [reply] : [])
@@ -51,9 +51,6 @@ export function readyRule(
     place,
     conditions,
     priority,
-    times,
-    scenario,
-    per,
     replies: ready,
     then,
     counts:
@@ -73,5 +70,5 @@ const turnOf = (count: number, length: number, then: Then): number =>
   then === 'cycle' ? (count - 1) % length : Math.min(count, length) - 1
 
 /** Whether a rule that has answered `answered` times has no reply left. */
-export const isSpent = ({ times, then, replies }: ReadyRule, answered: number): boolean =>
-  answered >= (times ?? Number.POSITIVE_INFINITY) || (then === 'miss' && answered >= replies.length)
+export const isSpent = ({ written, then, replies }: ReadyRule, answered: number): boolean =>
+  answered >= (written.times ?? Number.POSITIVE_INFINITY) || (then === 'miss' && answered >= replies.length)

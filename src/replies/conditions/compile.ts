@@ -44,7 +44,7 @@ function onAnyText(wanted: TextCondition): Condition<ChatInput> {
     differs: () => `no message fits: it ${test.differs}`,
     exec({ texts }) {
       const found = texts.find(text => test.holds(text))
-      return found === undefined ? null : test.exec(found)
+      return found === undefined ? null : (test.exec?.(found) ?? null)
     },
   }
 }
@@ -91,7 +91,7 @@ function onToolResult(wanted: NonNullable<When['toolResult']>): Condition<ChatIn
     },
     exec({ toolResults }) {
       const found = toolResults.find(holds)
-      return found && text ? text.exec(found.text) : null
+      return (found && text?.exec?.(found.text)) ?? null
     },
   }
 }

@@ -89,7 +89,7 @@ function bodyPart(form: HttpReplyForm, at: Path, texts: Texts): ReplyPart<Body> 
   if (form.events) {
     const ofEvents = (events: unknown) => ({
       contentType: 'text/event-stream; charset=utf-8',
-      body: (events as readonly Event[]).map(eventText),
+      body: (events as readonly Readonly<Record<string, unknown>>[]).map(eventText),
     })
     return mapped(valuePart(form.events, [...at, 'events'], texts), ofEvents)
   }
@@ -101,15 +101,8 @@ function bodyPart(form: HttpReplyForm, at: Path, texts: Texts): ReplyPart<Body> 
   return mapped(textPart(form.text, [...at, 'text'], texts), ofText)
 }
 
-interface Event {
-  readonly event?: unknown
-  readonly data?: unknown
-  readonly id?: unknown
-  readonly retry?: unknown
-}
-
 /** HTML Standard §9.2.6: a line break in a text begins another data line. */
-function eventText({ event, data, id, retry }: Event): string {
+function eventText({ event, data, id, retry }: Readonly<Record<string, unknown>>): string {
   const text = typeof data === 'string' ? data : stringifyExact(data ?? null)
   const line = (name: string, value: unknown) =>
     value === undefined ? '' : `${name}: ${String(value).replace(/[\r\n]+/g, ' ')}\n`

@@ -111,7 +111,10 @@ const rows: readonly (readonly [name: RegExp, make: Make])[] = [
     fullName,
   ],
   [/\b(full|display|real|contact|customer) name$/, fullName],
-  [/\bname$/, (faker, place) => nameFrom(faker, place)],
+  [
+    /\bname$/,
+    (faker, place) => (namesByContext.find(([around]) => around.test(place.around))?.[1] ?? fullName)(faker, place),
+  ],
   [/\b(title|headline|subject|heading|caption)$/, headline],
   [/\b(query|search( term| query)?|question|prompt|q)$/, faker => `${faker.hacker.verb()} the ${faker.hacker.noun()}`],
   [/\b(abstract|body|content|biography|bio|article|story|markdown|html|essay|letter)$/, sentences],
@@ -140,20 +143,16 @@ function numberText(faker: Faker, name: string): string {
 }
 
 /** `name` may be that of a person or a thing. The fields around it decide. */
-function nameFrom(faker: Faker, place: SchemaPlace): string {
-  const { around } = place
-  if (/\b(email|first name|age|birth|birthday|phone|user|person|gender)\b/.test(around)) return fullName(faker, place)
-  if (/\b(product|item|sku|price|stock|inventory|catalog)\b/.test(around)) return faker.commerce.productName()
-  if (/\b(company|organi[sz]ation|employer|vendor|brand|industry)\b/.test(around)) return faker.company.name()
-  if (/\b(ingredients?|recipe|dish|meal|calories)\b/.test(around)) return faker.food.dish()
-  if (/\b(event|meeting|participants|attendees|project|task|campaign|course|steps)\b/.test(around))
-    return headline(faker, place)
-  if (/\b(city|location|place|population)\b/.test(around)) return faker.location.city()
-  if (/\b(file|directory|folder)\b/.test(around)) return faker.system.commonFileName()
-  if (/\b(tool|function|attribute|attributes|column|variable|parameter|field)\b/.test(around))
-    return faker.hacker.noun()
-  return fullName(faker, place)
-}
+const namesByContext: readonly (readonly [around: RegExp, make: Make])[] = [
+  [/\b(email|first name|age|birth|birthday|phone|user|person|gender)\b/, fullName],
+  [/\b(product|item|sku|price|stock|inventory|catalog)\b/, faker => faker.commerce.productName()],
+  [/\b(company|organi[sz]ation|employer|vendor|brand|industry)\b/, faker => faker.company.name()],
+  [/\b(ingredients?|recipe|dish|meal|calories)\b/, faker => faker.food.dish()],
+  [/\b(event|meeting|participants|attendees|project|task|campaign|course|steps)\b/, headline],
+  [/\b(city|location|place|population)\b/, faker => faker.location.city()],
+  [/\b(file|directory|folder)\b/, faker => faker.system.commonFileName()],
+  [/\b(tool|function|attribute|attributes|column|variable|parameter|field)\b/, faker => faker.hacker.noun()],
+]
 
 /** RFC 2606 reserves the domain for examples, so these addresses are never real. */
 export const emailOf = (faker: Faker, place: SchemaPlace) => `${username(faker, place)}@example.com`

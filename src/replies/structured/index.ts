@@ -15,9 +15,6 @@ interface SampleInput {
 
 type SampleOutput = { readonly values: readonly unknown[] } | { readonly unfit: string }
 
-/** Generates values, and stops after `mostMs`. Throws an UnfitSchema or a TookTooLong. */
-type Samples = (input: SampleInput, mostMs: number) => readonly unknown[]
-
 /**
  * Typical schemas take a millisecond or two. Work that takes longer than this is moved to a worker, so that no other
  * request waits.
@@ -64,19 +61,20 @@ const TOO_DEEP = 'no value fits the schema: it is nested too deeply'
 /** Loads the generator. */
 export const loadSamples = onceLoaded(load)
 
-async function load(): Promise<Samples> {
+async function load() {
   // All samples share this instance. Each sets its own seed and ends before the next one begins.
   const [{ sampleOf }, faker] = await Promise.all([import('./sample.js'), withFaker(0, shared => shared)])
   function sample(schema: unknown, seed: number, name: string): unknown {
     try {
-      return sampleOf(schema, { faker, seed, name })
+      return sampleOf(schema, faker, seed, name)
     } catch (error) {
       const opened = error instanceof UnfitSchema ? openedWhereJoined(schema) : undefined
       if (opened === undefined) throw error
-      return sampleOf(opened, { faker, seed, name })
+      return sampleOf(opened, faker, seed, name)
     }
   }
-  return ({ schema, seeds, name = '' }, mostMs) => {
+  /** Generates values, and stops after `mostMs`. Throws an UnfitSchema or a TookTooLong. */
+  return ({ schema, seeds, name = '' }: SampleInput, mostMs: number): readonly unknown[] => {
     try {
       return bounded(() => seeds.map(seed => sample(schema, seed, name)), mostMs)
     } catch (error) {

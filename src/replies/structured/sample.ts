@@ -34,21 +34,14 @@ const CANDIDATES = 40
 const CANDIDATE_STEPS = 60_000
 const ALL_STEPS = 120_000
 
-interface Chance {
-  readonly faker: Faker
-  readonly seed: number
-  /** What the whole value is. */
-  readonly name: string
-}
-
-/** Generates a value for `schema`. Throws an UnfitSchema if none was found. */
-export function sampleOf(schema: unknown, { faker, seed, name }: Chance): JsonValue {
+/** Generates a value for `schema`; `called` says what it is. Throws an UnfitSchema if none was found. */
+export function sampleOf(schema: unknown, faker: Faker, seed: number, called: string): JsonValue {
   const document = documentOf(schema)
   const { root } = document
   if (document.height(root) === Number.POSITIVE_INFINITY) throw new UnfitSchema('no value fits the schema')
   const title = typeof root === 'object' ? root.title : undefined
   const place = {
-    name: wordsOf(name || (title ?? '')),
+    name: wordsOf(called || (title ?? '')),
     around: '',
     person: () => drawPerson(faker),
     depth: 0,

@@ -79,16 +79,11 @@ interface UsedNames {
 /** The names that `as` gives to items. */
 type OwnNames = ReadonlySet<string>
 
-interface Compiler {
-  /** Whether a name means something in templates. */
-  isFact(name: string): boolean
-  part(part: unknown, path: Path, own: OwnNames): Render
-  /** `isWhole` says whether the text is a single expression, which keeps its type. */
-  text(text: string, path: Path, own: OwnNames): { readonly isWhole: boolean; readonly render: Render }
-}
+type Compiler = ReturnType<typeof createCompiler>
 
 /** Compiles the parts of one value: texts here, lists and maps in the functions below. */
-function createCompiler(engines: { text: Liquid; value: Liquid }, used: UsedNames, faker: Faker | undefined): Compiler {
+function createCompiler(engines: { text: Liquid; value: Liquid }, used: UsedNames, faker: Faker | undefined) {
+  /** Whether a name means something in templates. */
   const isFact = (name: string) => used.names.includes(name)
 
   function take(name: TemplateValue) {
@@ -104,16 +99,17 @@ function createCompiler(engines: { text: Liquid; value: Liquid }, used: UsedName
     if (name.call?.last) Object.assign(name.call.last, { content: calledName(found.name) })
   }
 
-  const compiler: Compiler = {
+  const compiler = {
     isFact,
-    part(part, path, own) {
+    part(part: unknown, path: Path, own: OwnNames): Render {
       if (!hasTemplate(part)) return () => part
       if (typeof part === 'string') return compiler.text(part, path, own).render
       return Array.isArray(part)
         ? compiledList(part, path, own, compiler)
         : compiledMap(part as object, path, own, compiler)
     },
-    text: (text, path, own) =>
+    /** `isWhole` says whether the text is a single expression, which keeps its type. */
+    text: (text: string, path: Path, own: OwnNames): { readonly isWhole: boolean; readonly render: Render } =>
       placed(engines.value, path, () => {
         const whole = engines.value.parse(text)
         const isWhole = whole.length === 1 && whole[0] instanceof Output
