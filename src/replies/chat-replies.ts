@@ -5,7 +5,7 @@ import type { Exchange } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import { chat } from './chat.js'
 import type { ReadyChatReply } from './chat-reply.js'
-import { ChatInput } from './conditions/chat-input.js'
+import { type ChatCircumstances, ChatInput } from './conditions/chat-input.js'
 import { readable } from './conditions/on-exchanges.js'
 import { defaultReply } from './default-reply.js'
 import { createEngines, type RuleSources } from './engine.js'
@@ -16,9 +16,6 @@ import { callOf, hasMagic, MAGIC_PREFIX, magicOf, saysItself, withMagic } from '
 import { asksForForm, canJudge, loadJudge } from './mismatch.js'
 import { type CandidateRules, nearestSentence } from './nearest.js'
 import { sampled } from './structured/index.js'
-
-/** The caller, and other facts besides the request. */
-type Circumstances = ConstructorParameters<typeof ChatInput>[1]
 
 export type ChatReplies = ReturnType<typeof createChatReplies>
 
@@ -43,7 +40,7 @@ export function createChatReplies(parts: Parts) {
   }
   return {
     /** A promise only if something has to be generated first. Throws a 424 if no rule matches and one is required. */
-    answer(request: ChatRequest, circumstances?: Circumstances): Generation | Promise<Generation> {
+    answer(request: ChatRequest, circumstances?: ChatCircumstances): Generation | Promise<Generation> {
       const input = new ChatInput(request, circumstances)
       if (magic && input.user.includes(MAGIC_PREFIX) && hasMagic(input.user)) return withMagicWords(input, seed)
       const chosen = take(input)
@@ -53,7 +50,7 @@ export function createChatReplies(parts: Parts) {
       return isJudged && !canJudge() ? loadJudge().then(() => generation) : generation
     },
     /** Says which rule would answer, without counting it as an answer. With a draft, as if the draft's rules were active. */
-    explain(request: ChatRequest, circumstances?: Circumstances, draft?: RuleDraft): Explanation {
+    explain(request: ChatRequest, circumstances?: ChatCircumstances, draft?: RuleDraft): Explanation {
       const input = new ChatInput(request, circumstances)
       const { rules } = triedFor(input)()
       const isMagic = magic && hasMagic(input.user)

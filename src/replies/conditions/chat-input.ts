@@ -12,7 +12,8 @@ export interface ToolResult {
   readonly text: string
 }
 
-interface Circumstances {
+/** The caller, and other facts besides the request. */
+export interface ChatCircumstances {
   readonly headers?: IncomingHttpHeaders
   readonly caller?: Caller
   readonly scope?: string
@@ -39,7 +40,7 @@ export class ChatInput {
   private readonly body: Buffer | undefined
   private exactRequest: object | undefined
 
-  constructor(request: ChatRequest, { headers = {}, caller = anonymous, scope = '', body }: Circumstances = {}) {
+  constructor(request: ChatRequest, { headers = {}, caller = anonymous, scope = '', body }: ChatCircumstances = {}) {
     this.request = request
     this.headers = headers
     this.caller = caller
