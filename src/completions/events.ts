@@ -3,13 +3,6 @@
  * events").
  */
 
-interface EventSplitter {
-  /** Returns the events that these bytes complete, each with the blank line that ends it. */
-  push(bytes: Buffer): readonly Buffer[]
-  /** The bytes after the last blank line. */
-  rest(): Buffer
-}
-
 const LF = 10
 const CR = 13
 const nothing: Buffer = Buffer.alloc(0)
@@ -18,13 +11,14 @@ const nothing: Buffer = Buffer.alloc(0)
 const LONGEST_BYTES = 1_048_576
 
 /** Lines end in LF or CRLF. A lone CR is not supported: it could be half of a CRLF. */
-export function createEventSplitter(): EventSplitter {
+export function createEventSplitter() {
   let held: Buffer = nothing
   /** Where the current line begins. */
   let line = 0
 
   return {
-    push(bytes) {
+    /** Returns the events that these bytes complete, each with the blank line that ends it. */
+    push(bytes: Buffer): readonly Buffer[] {
       const searched = held.length
       held = searched === 0 ? bytes : Buffer.concat([held, bytes])
       const events: Buffer[] = []
@@ -44,6 +38,7 @@ export function createEventSplitter(): EventSplitter {
       line = 0
       return [...events, tooLong]
     },
+    /** The bytes after the last blank line. */
     rest: () => held,
   }
 }

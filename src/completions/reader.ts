@@ -189,21 +189,8 @@ const wholeCalls = (calls: NonNullable<VendorMessage['tool_calls']>) =>
     }))
 
 /** The content of a message, from whichever fields its vendor uses. */
-export interface Content {
-  readonly text: string
-  readonly reasoning: string
-  readonly refusal: string
-  readonly calls: readonly ContentCall[]
-}
-
-export interface ContentCall {
-  readonly id: string
-  /** OpenAI's custom tools take a text instead of JSON. */
-  readonly kind: 'function' | 'custom'
-  readonly name: string
-  /** JSON, or the text of a custom tool; for a stream, what has arrived so far. */
-  readonly arguments: string
-}
+export type Content = ReturnType<typeof contentOf>
+export type ContentCall = ReturnType<typeof contentCall>
 
 export const contentOf = ({
   content,
@@ -212,16 +199,18 @@ export const contentOf = ({
   refusal,
   tool_calls,
   function_call,
-}: VendorMessage): Content => ({
+}: VendorMessage) => ({
   text: content ?? '',
   reasoning: reasoning_content || reasoning || '',
   refusal: refusal ?? '',
   calls: [...(tool_calls ?? []), ...(function_call ? [{ function: function_call }] : [])].map(contentCall),
 })
 
-const contentCall = ({ id, function: called, custom }: VendorCall): ContentCall => ({
+const contentCall = ({ id, function: called, custom }: VendorCall) => ({
   id: id ?? '',
-  kind: custom ? 'custom' : 'function',
+  /** OpenAI's custom tools take a text instead of JSON. */
+  kind: custom ? ('custom' as const) : ('function' as const),
   name: custom?.name ?? called?.name ?? '',
+  /** JSON, or the text of a custom tool; for a stream, what has arrived so far. */
   arguments: custom?.input ?? called?.arguments ?? '',
 })

@@ -12,15 +12,10 @@ export function chunkOf(event: Buffer): VendorChunk | undefined {
   return data === undefined ? undefined : chunkIn(jsonOf(data))
 }
 
-/** What a stream sent before it ended or failed. */
-interface StreamReading {
-  /** `undefined` if it is not a chat completion. */
-  readonly completion: VendorCompletion | undefined
-  /** Whether it is complete: `[DONE]`, no error, and nothing but chunks. */
-  readonly isEntire: boolean
-}
-
-export function* readStream(body: Buffer): Sliced<StreamReading> {
+/** What a stream sent before it ended or failed: a completion if it is one, and whether it is complete: `[DONE]`, no error, and nothing but chunks. */
+export function* readStream(
+  body: Buffer,
+): Sliced<{ readonly completion: VendorCompletion | undefined; readonly isEntire: boolean }> {
   const sum = createSum()
   let speaks = false
   const reading = (isEntire: boolean) => ({ isEntire, completion: speaks ? sum.completion() : undefined })

@@ -82,16 +82,14 @@ interface Offer {
   readonly function_call?: v.InferOutput<typeof functionCall> | null | undefined
 }
 
-/** What a request allows or demands about tool calls. */
-interface Demand {
-  /** Whether the model may, must not, or must call tools. */
+/**
+ * What a request allows or demands about tool calls, and the tools that the model may call, if not all. Reads
+ * `tool_choice`, and the older `function_call`.
+ */
+export function demandOf({ tool_choice: choice, function_call: legacy }: Offer): {
   readonly calls: 'allowed' | 'ruled out' | 'required'
-  /** The tools that it may call, if not all. */
-  readonly names?: readonly string[] | undefined
-}
-
-/** Reads `tool_choice`, and the older `function_call`. */
-export function demandOf({ tool_choice: choice, function_call: legacy }: Offer): Demand {
+  readonly names?: readonly string[]
+} {
   if (choice === 'none' || legacy === 'none') return { calls: 'ruled out' }
   if (choice === 'required') return { calls: 'required' }
   if (typeof choice === 'object' && choice !== null) {

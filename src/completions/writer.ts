@@ -65,12 +65,6 @@ function inPieces(called: JsonFields, name: 'arguments' | 'input', cut: Cut): re
 
 type VendorLogprobs = VendorChoice['logprobs']
 
-/** A piece of a text, and the logprobs of its tokens. */
-interface SurePiece {
-  readonly text: string
-  readonly logprobs: JsonFields | null
-}
-
 const lists = ['content', 'refusal'] as const
 const isList = (name: string): name is (typeof lists)[number] => lists.includes(name as 'content')
 
@@ -78,8 +72,8 @@ const isList = (name: string): name is (typeof lists)[number] => lists.includes(
 const logprobsBefore = (logprobs: VendorLogprobs, texts: readonly string[]): JsonFields | null =>
   logprobs ? { ...logprobs, ...emptied(logprobs, texts) } : null
 
-/** The pieces of the text with this name. */
-function surePieces(name: string, text: string, logprobs: VendorLogprobs, cut: Cut): readonly SurePiece[] {
+/** The pieces of the text with this name, and the logprobs of their tokens. */
+function surePieces(name: string, text: string, logprobs: VendorLogprobs, cut: Cut) {
   const tokens = isList(name) ? logprobs?.[name] : undefined
   if (!logprobs || !tokens?.length) return cut(text).map(text => ({ text, logprobs: null }))
   const others = emptied(logprobs, lists)
@@ -90,21 +84,15 @@ function surePieces(name: string, text: string, logprobs: VendorLogprobs, cut: C
 const emptied = (logprobs: JsonFields, names: readonly string[]): JsonFields =>
   Object.fromEntries(names.filter(name => isList(name) && name in logprobs).map(name => [name, logprobs[name] && []]))
 
-/** A part of a text, with the entries of its tokens. */
-interface TokenPiece {
-  readonly text: string
-  readonly tokens: readonly unknown[]
-}
-
 /**
  * Cuts a text at the ends of its tokens. Characters that consist of several tokens stay whole, and so does a text that
  * does not match its tokens.
  */
-function tokenPieces(text: string, tokens: readonly unknown[]): readonly TokenPiece[] {
+function tokenPieces(text: string, tokens: readonly unknown[]) {
   const bytes = Buffer.from(text)
   const parts = tokens.map(bytesOf)
   if (!Buffer.concat(parts).equals(bytes) || bytes.toString('utf8') !== text) return [{ text, tokens }]
-  const pieces: TokenPiece[] = []
+  const pieces: { readonly text: string; readonly tokens: readonly unknown[] }[] = []
   let [start, end, first] = [0, 0, 0]
   for (const [i, part] of parts.entries()) {
     end += part.length

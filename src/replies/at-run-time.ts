@@ -2,7 +2,7 @@
 import { tooManyRules } from '../core/errors.js'
 import { createByScope } from '../core/scope.js'
 import type { Dialect, MatchInput, ReadyReply, ReadyRule, RuleLookup } from './dialect.js'
-import { type AddedRules, createEngine, type Engine } from './engine.js'
+import { createEngine, type Engine } from './engine.js'
 import { rulesAsGiven } from './load.js'
 import type { Memory } from './memory.js'
 import { isHttpRule, type RuleInput } from './rules.js'
@@ -25,24 +25,7 @@ export interface RuntimeRule {
   readonly rule: ReadyRule
 }
 
-export interface RulesAtRunTime extends AddedRules {
-  /** Whether one of them is for a path other than chat completions. */
-  readonly havePaths: boolean
-  /**
-   * Adds a rule, or several in their order. Rejects with a ProblemsError that names what is wrong, or with a 409 if there are too many; none
-   * is added then.
-   */
-  add(written: RuleInput | readonly RuleInput[], adding: Adding): Promise<readonly { readonly id: string }[]>
-  /** Replaces a rule, or moves it past its neighbour of the same priority. Returns whether the rule existed. */
-  change(id: string, change: ChangeAtRunTime, adding: Pick<Adding, 'seed'>): Promise<boolean>
-  /** Removes the rules with this id, of this scope, or both; all if neither is given. Returns how many there were. */
-  remove(which?: Which): number
-  /**
-   * The rules of a scope and those without one, in the order in which they are tried; the rules of all scopes if none
-   * is given.
-   */
-  all(scope?: string): readonly RuntimeRule[]
-}
+export type RulesAtRunTime = ReturnType<typeof createRulesAtRunTime>
 
 interface Which {
   readonly id?: string | undefined
@@ -65,9 +48,9 @@ export const MOST_ADDED = 10_000
 export function createRulesAtRunTime(
   memory: Memory,
   { most = MOST_ADDED, onPaths = () => {} }: { readonly most?: number; readonly onPaths?: () => void } = {},
-): RulesAtRunTime {
+) {
   const shelves = createShelves(memory)
-  const { all, engines, take } = shelves
+  const { all, engines } = shelves
   const read = createReader()
 
   function noteChange(): void {
@@ -80,7 +63,12 @@ export function createRulesAtRunTime(
 
   const rules = {
     isEmpty: true as boolean,
+    /** Whether one of them is for a path other than chat completions. */
     havePaths: false as boolean,
+    /**
+     * Adds a rule, or several in their order. Rejects with a ProblemsError that names what is wrong, or with a 409 if there are too many; none
+     * is added then.
+     */
     async add(written: RuleInput | readonly RuleInput[], adding: Adding) {
       const added = await read(written, adding)
       if (all().length + added.length > most) throw tooManyRules(most)
@@ -88,18 +76,20 @@ export function createRulesAtRunTime(
       noteChange()
       return added.map(({ id }) => ({ id }))
     },
+    /** Replaces a rule, or moves it past its neighbour of the same priority. Returns whether the rule existed. */
     async change(id: string, change: ChangeAtRunTime, { seed }: Pick<Adding, 'seed'>) {
       const isThere = await changeIn(shelves, memory, id, { ...change, seed })
       noteChange()
       return isThere
     },
+    /** Removes the rules with this id, of this scope, or both; all if neither is given. Returns how many there were. */
     remove(which: Which = {}) {
       const removed = shelves.remove(which)
       noteChange()
       return removed
     },
-    ...{ all, engines, take },
-  } satisfies RulesAtRunTime
+    ...{ all, engines },
+  }
   return rules
 }
 
@@ -148,12 +138,20 @@ interface Added extends RuntimeRule {
   readonly call: number
 }
 
-/** The rules of all scopes. */
+/** The rules of all scopes: a shelf for each, and one for all requests. */
 function createShelves(memory: Memory) {
-  const { every, forScope, get, forget } = createShelfByScope(memory)
-  const asked = (scope: string | undefined) => (scope === undefined ? every() : forScope(scope))
+  const forEverybody = createShelf(EVERYBODY, memory)
+  const ofScopes = createByScope(scope => createShelf(scope, memory))
+  const every = () => [...ofScopes.all(), forEverybody]
+  /** Rules of the scope come first, so that other clients of the same server cannot interfere. */
+  function asked(scope: string | undefined) {
+    if (scope === undefined) return every()
+    const own = scope === EVERYBODY ? undefined : ofScopes.find(scope)
+    return own ? [own, forEverybody] : [forEverybody]
+  }
   return {
-    put: (scope: string, added: readonly Added[]) => get(scope).put(added),
+    put: (scope: string, added: readonly Added[]) =>
+      (scope === EVERYBODY ? forEverybody : ofScopes.get(scope)).put(added),
     find(id: string) {
       for (const shelf of every()) {
         const added = shelf.inOrder().find(added => added.id === id)
@@ -165,50 +163,28 @@ function createShelves(memory: Memory) {
       let removed = 0
       for (const shelf of every()) {
         removed += shelf.remove(added => (id ?? added.id) === added.id && (scope ?? added.scope) === added.scope)
-        if (shelf.size() === 0) forget(shelf.scope)
+        if (shelf.inOrder().length === 0) ofScopes.forget(shelf.scope)
       }
       return removed
     },
-    all: (scope?: string) => asked(scope).flatMap(shelf => shelf.inOrder()),
+    /**
+     * The rules of a scope and those without one, in the order in which they are tried; the rules of all scopes if none
+     * is given.
+     */
+    all: (scope?: string): readonly RuntimeRule[] => asked(scope).flatMap(shelf => shelf.inOrder()),
     engines: <I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(
       dialect: Dialect<I, S, X>,
       scope?: string,
     ) => asked(scope).map(shelf => shelf.engine(dialect)),
-    take<I extends MatchInput, S extends ReadyReply>(dialect: Dialect<I, S>, input: I) {
-      for (const shelf of forScope(input.scope)) {
-        const chosen = shelf.engine(dialect).take(input)
-        if (chosen) return chosen
-      }
-      return undefined
-    },
   }
 }
-
-/** A shelf for each scope, and one for all requests. */
-function createShelfByScope(memory: Memory) {
-  const forEverybody = createShelf(EVERYBODY, memory)
-  const justEverybody = [forEverybody]
-  const ofScopes = createByScope(scope => createShelf(scope, memory))
-  return {
-    every: () => [...ofScopes.all(), forEverybody],
-    /** Rules of the scope come first, so that other clients of the same server cannot interfere. */
-    forScope(scope: string): readonly Shelf[] {
-      const own = scope === EVERYBODY ? undefined : ofScopes.find(scope)
-      return own ? [own, forEverybody] : justEverybody
-    },
-    get: (scope: string) => (scope === EVERYBODY ? forEverybody : ofScopes.get(scope)),
-    forget: ofScopes.forget,
-  }
-}
-
-type Shelf = ReturnType<typeof createShelf>
 
 /** The rules of one scope. */
 function createShelf(scope: string, memory: Memory) {
   let added: readonly Added[] = []
-  // Sorted on demand, not each time a rule is added.
+  // Sorted on demand, not each time a rule is added, and so are the engines of the dialects.
   let ordered: readonly Added[] | undefined
-  const engines = createEnginesByDialect(() => inOrder().map(({ rule }) => rule), memory)
+  const engines = new Map<unknown, unknown>()
 
   function change(next: readonly Added[]): void {
     added = next
@@ -223,7 +199,15 @@ function createShelf(scope: string, memory: Memory) {
   }
 
   return {
-    ...{ scope, inOrder, engine: engines.of },
+    ...{ scope, inOrder },
+    engine<I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(dialect: Dialect<I, S, X>) {
+      const there = engines.get(dialect) as Engine<I, S, X> | undefined
+      if (there) return there
+      const rules = inOrder().map(({ rule }) => rule)
+      const made = createEngine(rules, memory, dialect)
+      engines.set(dialect, made)
+      return made
+    },
     put: (more: readonly Added[]) => change([...added, ...more].toSorted((a, b) => b.call - a.call)),
     replace: (changed: Added) => change(added.map(one => (one.id === changed.id ? changed : one))),
     move(id: string, by: 1 | -1): void {
@@ -235,22 +219,6 @@ function createShelf(scope: string, memory: Memory) {
       const removed = added.length - rest.length
       if (removed > 0) change(rest)
       return removed
-    },
-    size: () => added.length,
-  }
-}
-
-/** Engines over the same rules, one for each dialect, created on demand. */
-function createEnginesByDialect(rules: () => readonly ReadyRule[], memory: Memory) {
-  const engines = new Map<unknown, unknown>()
-  return {
-    clear: () => engines.clear(),
-    of<I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(dialect: Dialect<I, S, X>) {
-      const there = engines.get(dialect) as Engine<I, S, X> | undefined
-      if (there) return there
-      const made = createEngine(rules(), memory, dialect)
-      engines.set(dialect, made)
-      return made
     },
   }
 }

@@ -5,7 +5,7 @@ import type { Exchange } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import { chat } from './chat.js'
 import type { ReadyChatReply } from './chat-reply.js'
-import { ChatInput } from './conditions/chat-input.js'
+import { type ChatCircumstances, ChatInput } from './conditions/chat-input.js'
 import { readable } from './conditions/on-exchanges.js'
 import { defaultReply } from './default-reply.js'
 import { createEngines, type RuleSources } from './engine.js'
@@ -16,9 +16,6 @@ import { callOf, hasMagic, MAGIC_PREFIX, magicOf, saysItself, withMagic } from '
 import { asksForForm, canJudge, loadJudge } from './mismatch.js'
 import { type CandidateRules, nearestSentence } from './nearest.js'
 import { sampled } from './structured/index.js'
-
-/** The caller, and other facts besides the request. */
-type Circumstances = ConstructorParameters<typeof ChatInput>[1]
 
 export type ChatReplies = ReturnType<typeof createChatReplies>
 
@@ -35,10 +32,15 @@ type Parts = RuleSources & ChatSettings
 
 export function createChatReplies(parts: Parts) {
   const { seed, magic, memory } = parts
-  const { take, triedFor, mayFail } = createChatRules(parts)
+  const { engines, reasonsAgainst, take, mayFail } = createEngines(chat, parts)
+  /** The rules that are active now, combined on demand. */
+  function triedFor({ scope }: ChatInput) {
+    const lists = engines(scope).map(({ rules }) => rules)
+    return () => ({ rules: lists.flat(), reasonsAgainst })
+  }
   return {
     /** A promise only if something has to be generated first. Throws a 424 if no rule matches and one is required. */
-    answer(request: ChatRequest, circumstances?: Circumstances): Generation | Promise<Generation> {
+    answer(request: ChatRequest, circumstances?: ChatCircumstances): Generation | Promise<Generation> {
       const input = new ChatInput(request, circumstances)
       if (magic && input.user.includes(MAGIC_PREFIX) && hasMagic(input.user)) return withMagicWords(input, seed)
       const chosen = take(input)
@@ -48,9 +50,9 @@ export function createChatReplies(parts: Parts) {
       return isJudged && !canJudge() ? loadJudge().then(() => generation) : generation
     },
     /** Says which rule would answer, without counting it as an answer. With a draft, as if the draft's rules were active. */
-    explain(request: ChatRequest, circumstances?: Circumstances, draft?: RuleDraft): Explanation {
+    explain(request: ChatRequest, circumstances?: ChatCircumstances, draft?: RuleDraft): Explanation {
       const input = new ChatInput(request, circumstances)
-      const { rules, reasonsAgainst } = triedFor(input)()
+      const { rules } = triedFor(input)()
       const isMagic = magic && hasMagic(input.user)
       const { says, ...explanation } = explanationOf(input, {
         ...{ rules: withDraft(rules, chat, draft), reasonsAgainst, isMagic, memory, letters: input.user.length },
@@ -64,19 +66,6 @@ export function createChatReplies(parts: Parts) {
       if (!mayFail(exchange.scope)) return undefined
       const request = readable(exchange)
       return Promise.resolve(request && take(new ChatInput(request, exchange))?.reply.fault)
-    },
-  }
-}
-
-/** The rules on chat completions. */
-function createChatRules(sources: RuleSources) {
-  const { engines, reasonsAgainst, take, mayFail } = createEngines(chat, sources)
-  return {
-    ...{ take, mayFail },
-    /** The rules that are active now, combined on demand. */
-    triedFor({ scope }: ChatInput) {
-      const lists = engines(scope).flatMap(({ rules }) => (rules.length > 0 ? [rules] : []))
-      return () => ({ rules: lists.length === 1 ? (lists[0] ?? []) : lists.flat(), reasonsAgainst })
     },
   }
 }

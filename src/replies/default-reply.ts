@@ -16,21 +16,23 @@ const MOST_VALUES = 8
 /** The same for the same request and seed. Rejects with a 400 if no value fits a schema. */
 export async function defaultReply(request: ChatRequest, seed: number): Promise<Generation> {
   const tool = calledTool(request)
-  if (tool) return { choices: await calls(tool, request, seed), answeredBy: { kind: 'canned', form: 'tool call' } }
+  if (tool) return canned('tool call', await calls(tool, request, seed))
   const { response_format: format } = request
   const { name, schema } = format?.json_schema ?? {}
   if (format?.type === 'json_schema' && name && schema) {
     const wanted = { name, schema, field: 'response_format.json_schema.schema' }
-    return { choices: await jsonTexts(wanted, request, seed), answeredBy: { kind: 'canned', form: 'JSON' } }
+    return canned('JSON', await jsonTexts(wanted, request, seed))
   }
   // OpenAI's types allow a name without a schema.
-  if (format && format.type !== 'text')
-    return { choices: await objects(request, seed), answeredBy: { kind: 'canned', form: 'JSON' } }
+  if (format && format.type !== 'text') return canned('JSON', await objects(request, seed))
   const results = toolResultsIn(request.messages)
-  if (results.length > 0)
-    return { choices: [{ text: repeated(results) }], answeredBy: { kind: 'canned', form: 'reply' } }
-  return { choices: await texts(request, seed), answeredBy: { kind: 'canned', form: 'reply' } }
+  return canned('reply', results.length > 0 ? [{ text: repeated(results) }] : await texts(request, seed))
 }
+
+const canned = (form: 'tool call' | 'JSON' | 'reply', choices: readonly Choice[]): Generation => ({
+  choices,
+  answeredBy: { kind: 'canned', form },
+})
 
 /** At most this much of a result is repeated. */
 const REPEATED = 2000

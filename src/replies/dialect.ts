@@ -4,7 +4,7 @@ import type { Path } from '../check/check.js'
 import type { AnsweredBy, Caller } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import type { PaceInput } from '../core/pace.js'
-import type { Per, Then } from './rule-form.js'
+import type { Then } from './rule-form.js'
 import type { Rule } from './rules.js'
 import type { FactNames, Templates } from './templates.js'
 
@@ -14,8 +14,8 @@ export interface MatchInput {
   readonly caller: Caller
   /** The scope whose memory is used. */
   readonly scope: string
-  /** Identifies the caller or the conversation, for rules with `per`. */
-  holder(per: Per): string
+  /** Identifies the conversation among those of the caller, for rules with `per`. */
+  readonly conversation: string
 }
 
 /** One condition. */
@@ -75,10 +75,6 @@ export interface ReadyRule<S extends ReadyReply = ReadyReply> {
   readonly place: string
   readonly conditions: readonly Condition[]
   readonly priority: number
-  readonly times: number | undefined
-  readonly scenario: Rule['scenario']
-  /** Whether it counts separately for each caller or conversation. Otherwise it counts for the whole scope. */
-  readonly per: Per | undefined
   readonly replies: readonly S[]
   readonly then: Then
   /** Whether its reply depends on how often it has answered. */

@@ -43,17 +43,23 @@ interface DraftParts extends Omit<Draft, 'yaml'> {
   readonly system?: DraftedText | undefined
 }
 
+export type DraftedRules = ReturnType<typeof draftsOf>
+
 /** Drafts one file with a rule for each exchange. Exchanges with the same conditions become one rule that gives their answers in turn. */
-export function draftsOf(all: readonly DraftSource[]): DraftedRules {
+export function draftsOf(all: readonly DraftSource[]) {
   const rules = new Map<string, DraftedRule & { readonly replies: readonly object[] }>()
+  /** The number of exchanges without a drafted rule, by reason. */
   const passedOver = new Map<string, number>()
   const remarks = new Set<string>()
-  const drafted = all.flatMap(source => {
-    const one = draftedOrWhy(source)
-    if (typeof one !== 'string') return [one]
-    passedOver.set(one, (passedOver.get(one) ?? 0) + 1)
-    return []
-  })
+  const drafted: DraftParts[] = []
+  for (const source of all) {
+    try {
+      drafted.push(draftedRule(source))
+    } catch (error) {
+      if (!(error instanceof PlatformError)) throw error
+      passedOver.set(error.message, (passedOver.get(error.message) ?? 0) + 1)
+    }
+  }
   for (const { rule, remarks: own } of toldApart(drafted)) {
     const before = rules.get(keyOf(rule))
     rules.set(keyOf(rule), { ...(before ?? rule), replies: [...(before?.replies ?? []), rule.reply] })
@@ -100,28 +106,14 @@ const conditionsIn = (when: object = {}): number =>
     .map(value => (typeof value === 'object' && value !== null ? conditionsIn(value) : 1))
     .reduce((sum, count) => sum + count, 0)
 
-export interface DraftedRules {
-  /** A file with these rules. */
-  readonly yaml: string
-  readonly count: number
-  /** The number of exchanges without a drafted rule, by reason. */
-  readonly passedOver: ReadonlyMap<string, number>
-  readonly remarks: readonly string[]
-}
-
-function draftedOrWhy(source: DraftSource): DraftParts | string {
-  try {
-    return draftedRule(source)
-  } catch (error) {
-    if (error instanceof PlatformError) return error.message
-    throw error
-  }
-}
-
 function draftedRule(source: DraftSource): DraftParts {
   const { request, status } = source
   if (status === null) throw notForARule('no answer has left')
-  if (request.path !== CHAT) return onPath(source)
+  if (request.path !== CHAT) {
+    const { rule, remarks } = draftOnPath(source)
+    const name = slugOf(rule.on) || 'rule'
+    return { rule: { name, ...rule }, name, remarks }
+  }
   const chat = requestIn(request.body)
   if (!chat) throw notForARule('it is not a chat completion request')
   const reply = replyOf(source, chat)
@@ -131,12 +123,6 @@ function draftedRule(source: DraftSource): DraftParts {
   const { says, pace, remarks } = reply
   const rule = { name, when, reply: says, ...(pace && { pace }) }
   return { rule, name, system: textCondition(system), remarks: [...(remark ? [remark] : []), ...remarks] }
-}
-
-function onPath(source: DraftSource): DraftParts {
-  const { rule, remarks } = draftOnPath(source)
-  const name = slugOf(rule.on) || 'rule'
-  return { rule: { name, ...rule }, name, remarks }
 }
 
 const inYaml = (rules: readonly object[], open: (text: string) => string) =>

@@ -17,14 +17,6 @@ import { exactJsonOf, isObject, jsonOf } from '../core/json.js'
 import type { ReplyForm } from './reply-form.js'
 import { hasTemplate } from './templates.js'
 
-/** An answer as the journal shows it. */
-interface JournaledAnswer {
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: unknown
-  readonly truncated: boolean
-  readonly piecesAtMs: readonly number[]
-}
-
 /** An exchange as the journal shows it, without secrets. */
 export interface DraftSource {
   readonly at: string
@@ -33,7 +25,12 @@ export interface DraftSource {
   readonly complete: boolean
   readonly error: string | null
   readonly firstByteMs: number | null
-  readonly response: JournaledAnswer
+  readonly response: {
+    readonly headers: Readonly<Record<string, string>>
+    readonly body?: unknown
+    readonly truncated: boolean
+    readonly piecesAtMs: readonly number[]
+  }
 }
 
 type ResponseFacts = Omit<DraftSource, 'at' | 'request'>
@@ -53,7 +50,7 @@ export function replyOf(source: ResponseFacts, request: ChatRequest): DraftedRep
   if (status !== null && status >= 400) return { says: { fault: faultOf(source) }, calls: [], remarks: [] }
   const isStream = /^text\/event-stream\b/i.test(response.headers['content-type'] ?? '')
   const { choices, pieces } = isStream ? choicesIn(String(response.body ?? '')) : wholeChoices(response.body)
-  if (choices.length === 0) throw notForARule(whyNothing(response))
+  if (choices.length === 0) throw notForARule(whyNothing(response.truncated))
   const cut = response.truncated ? ['The journal has only the beginning of the answer.'] : []
   const said = choices.map(choice => saidIn(choice))
   const [first] = said
@@ -65,7 +62,7 @@ export function replyOf(source: ResponseFacts, request: ChatRequest): DraftedRep
   }
 }
 
-const whyNothing = ({ truncated }: JournaledAnswer) =>
+const whyNothing = (truncated: boolean) =>
   truncated ? 'the journal has only the beginning of its answer' : 'its answer is no chat completion'
 
 const remarksOn = ({ n }: ChatRequest) =>
@@ -91,12 +88,7 @@ function messageIn(body: unknown): string | undefined {
 }
 
 /** The choices of an answer, and the number of pieces in which they arrived. */
-interface ReadChoices {
-  readonly choices: readonly VendorChoice[]
-  readonly pieces: number
-}
-
-function choicesIn(events: string): ReadChoices {
+function choicesIn(events: string) {
   const sum = createSum()
   let pieces = 0
   for (const data of dataIn(Buffer.from(events))) {
@@ -107,7 +99,7 @@ function choicesIn(events: string): ReadChoices {
   return { choices: sum.completion().choices, pieces }
 }
 
-function wholeChoices(body: unknown): ReadChoices {
+function wholeChoices(body: unknown) {
   const choices = completionIn(body)?.choices ?? []
   return { choices, pieces: choices.length }
 }

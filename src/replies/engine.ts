@@ -10,53 +10,62 @@ export interface ChosenReply<S extends ReadyReply = ReadyReply> {
 }
 
 /** Matches requests against the rules of one dialect. */
-export interface Engine<
+export type Engine<
   I extends MatchInput = MatchInput,
   S extends ReadyReply = ReadyReply,
   X extends RuleLookup<I, S> = RuleLookup<I, S>,
-> {
-  /** The rules in the order in which they are tried, including those that are switched off. */
-  readonly rules: readonly ReadyRule<S>[]
-  readonly index: X
-  /** Whether one of their replies is a fault. */
-  readonly fails: boolean
-  /** The reply of the first rule that matches, which counts as an answer; `undefined` if none matches. */
-  take(input: I): ChosenReply<S> | undefined
-  /** The reasons why a rule does not answer, each without a full stop; empty if it would. */
-  reasonsAgainst(rule: ReadyRule<S>, input: I): readonly string[]
-}
+> = ReturnType<typeof createEngine<I, S, X>>
 
 /** Creates an engine for the rules among `written` that belong to this dialect. */
 export function createEngine<I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(
   written: readonly ReadyRule[],
   memory: Memory,
   dialect: Dialect<I, S, X>,
-): Engine<I, S, X> {
+) {
   const isOurs = (rule: ReadyRule): rule is ReadyRule<S> => rule.dialect === dialect
   const rules = written.filter(isOurs).toSorted((a, b) => b.priority - a.priority)
   const active = rules.filter(isActive)
   const index = dialect.index(active)
 
+  /** Why a rule does not answer although its conditions hold. */
+  function objectionTo(rule: ReadyRule<S>, input: I): string | undefined {
+    const isDemanding = dialect.isDemanding(input)
+    if (!rule.counts) return isDemanding ? dialect.objection(rule.first, input) : undefined
+    const { scenario, per } = rule.written
+    const here = per ? ` for this ${per}` : ''
+    const answered = memory.answeredTo(rule, input)
+    if (isSpent(rule, answered))
+      return `it has answered ${answered === 1 ? 'once' : `${answered} times`} already${here}`
+    if (scenario?.state !== undefined && memory.stateFor(rule, input) !== scenario.state) {
+      return `scenario "${scenario.name}" is in state "${memory.stateFor(rule, input)}"${here}, not "${scenario.state}"`
+    }
+    return isDemanding ? dialect.objection(rule.replyAt(answered + 1), input) : undefined
+  }
+
   return {
-    rules,
+    /** The rules in the order in which they are tried, including those that are switched off. */
+    rules: rules as readonly ReadyRule<S>[],
     index,
+    /** Whether one of their replies is a fault. */
     fails: active.some(({ fails }) => fails),
-    take(input) {
+    /** The reply of the first rule that matches, which counts as an answer; `undefined` if none matches. */
+    take(input: I): ChosenReply<S> | undefined {
       for (const rule of index.candidates(input)) {
         if (!fits(rule, input)) continue
         // Nearly all rules count nothing, and nearly all requests leave the choice to the model.
         const mayObject = rule.counts || dialect.isDemanding(input)
-        if (mayObject && objectionTo(rule, input, { dialect, memory }) !== undefined) continue
+        if (mayObject && objectionTo(rule, input) !== undefined) continue
         const count = memory.note(rule, input)
         return rule.counts ? { reply: rule.replyAt(count), count } : { reply: rule.first, count: 1 }
       }
       return undefined
     },
-    reasonsAgainst(rule, input) {
+    /** The reasons why a rule does not answer, each without a full stop; empty if it would. */
+    reasonsAgainst(rule: ReadyRule<S>, input: I): readonly string[] {
       if (!isActive(rule)) return ['it is switched off']
       const differing = rule.conditions.filter(condition => !condition.holds(input))
       if (differing.length > 0) return differing.map(condition => condition.differs(input))
-      const objects = objectionTo(rule, input, { dialect, memory })
+      const objects = objectionTo(rule, input)
       return objects === undefined ? [] : [objects]
     },
   }
@@ -71,8 +80,6 @@ export interface AddedRules {
     dialect: Dialect<I, S, X>,
     scope?: string,
   ): readonly Engine<I, S, X>[]
-  /** The reply of the first rule that matches, which counts as an answer; `undefined` if none matches. */
-  take<I extends MatchInput, S extends ReadyReply>(dialect: Dialect<I, S>, input: I): ChosenReply<S> | undefined
 }
 
 export interface RuleSources {
@@ -93,7 +100,14 @@ export function createEngines<I extends MatchInput, S extends ReadyReply, X exte
   return {
     engines,
     reasonsAgainst: written.reasonsAgainst,
-    take: (input: I) => (atRunTime.isEmpty ? undefined : atRunTime.take(dialect, input)) ?? written.take(input),
+    take(input: I): ChosenReply<S> | undefined {
+      if (atRunTime.isEmpty) return written.take(input)
+      for (const engine of engines(input.scope)) {
+        const chosen = engine.take(input)
+        if (chosen) return chosen
+      }
+      return undefined
+    },
     mayFail: (scope: string) => engines(scope).some(({ fails }) => fails),
   }
 }
@@ -103,27 +117,4 @@ const isActive = ({ written }: ReadyRule) => written.enabled !== false
 function fits({ conditions }: ReadyRule, input: MatchInput): boolean {
   for (const condition of conditions) if (!condition.holds(input)) return false
   return true
-}
-
-interface Objecting<I extends MatchInput, S extends ReadyReply> {
-  readonly dialect: Dialect<I, S>
-  readonly memory: Memory
-}
-
-/** Why a rule does not answer although its conditions hold. */
-function objectionTo<I extends MatchInput, S extends ReadyReply>(
-  rule: ReadyRule<S>,
-  input: I,
-  { dialect, memory }: Objecting<I, S>,
-): string | undefined {
-  const isDemanding = dialect.isDemanding(input)
-  if (!rule.counts) return isDemanding ? dialect.objection(rule.first, input) : undefined
-  const { scenario, per } = rule
-  const here = per ? ` for this ${per}` : ''
-  const answered = memory.answeredTo(rule, input)
-  if (isSpent(rule, answered)) return `it has answered ${answered === 1 ? 'once' : `${answered} times`} already${here}`
-  if (scenario?.state !== undefined && memory.stateFor(rule, input) !== scenario.state) {
-    return `scenario "${scenario.name}" is in state "${memory.stateFor(rule, input)}"${here}, not "${scenario.state}"`
-  }
-  return isDemanding ? dialect.objection(rule.replyAt(answered + 1), input) : undefined
 }

@@ -1,10 +1,10 @@
 /** What the model says in answer to one request, before it is formatted as a completion. */
+import type { finishReasons } from '../completions/completion.js'
 import type { AnsweredBy } from '../core/exchange.js'
 import type { Fault } from '../core/fault.js'
 import type { PaceInput } from '../core/pace.js'
 
 /** Why a model stopped, with OpenAI's names. */
-export const finishReasons = ['stop', 'length', 'tool_calls', 'content_filter', 'function_call'] as const
 export type FinishReason = (typeof finishReasons)[number]
 
 /** One call of a tool. */

@@ -1,23 +1,20 @@
 /** What the emulated model says: the only entry point of this part. */
 
 import type { Exchange } from '../core/exchange.js'
-import type { Fault } from '../core/fault.js'
 import { CHAT } from '../core/paths.js'
 import { inSlices, onceLoaded } from '../core/work.js'
-import { createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule } from './at-run-time.js'
-import { type ChatReplies, type ChatSettings, createChatReplies } from './chat-replies.js'
+import { createRulesAtRunTime, type RulesAtRunTime } from './at-run-time.js'
+import { type ChatSettings, createChatReplies } from './chat-replies.js'
 import type { ReadyRule } from './dialect.js'
 import type { RuleSources } from './engine.js'
 import type { HttpReplies } from './http/index.js'
 import { type LoadedRules, loadedHttp, loadMcp } from './load.js'
-import type { McpReplies } from './mcp/index.js'
 import { createMemory, type Memory } from './memory.js'
 import { mismatchOf } from './mismatch.js'
 import type { ListedRule } from './operations.js'
-import { areNeighbours, fileOfRule } from './rule-files.js'
+import { areNeighbours, fileOfRule, type RuleEntry } from './rule-files.js'
 import { isHttpRule } from './rules.js'
 import { sameRules } from './same-rules.js'
-import { sampled } from './structured/index.js'
 
 export { type Adding, createRulesAtRunTime, type RulesAtRunTime, type RuntimeRule as AddedRule } from './at-run-time.js'
 export { conditionsOn } from './conditions/on-exchanges.js'
@@ -87,22 +84,7 @@ export { readSaidFile, readTextFile } from './text-file.js'
 export { wrongToolCalls } from './tool-calls.js'
 
 /** Generates replies. */
-export interface Replies extends Pick<ChatReplies, 'answer' | 'explain'> {
-  /** Checks whether a reply is what its request asked for. Returns a sentence for the log. */
-  readonly mismatch: typeof mismatchOf
-  /** The fault that a rule sets for the answer to an exchange, wherever the answer comes from. */
-  faultFor(exchange: Exchange): Promise<Fault | undefined> | undefined
-  /** The replies of rules for paths; `undefined` while there are none. */
-  readonly http: HttpReplies | undefined
-  /** The replies of rules for MCP calls. */
-  mcp(): Promise<McpReplies>
-  /** The active rules, in the order in which they are tried: those for a scope, or all if none is given. */
-  list(scope?: string): readonly ListedRule[]
-  /** The compiled rules of all scopes. */
-  activeRules(): readonly ReadyRule[]
-  /** Resolves to a function that lets rules that have not changed go on counting where those of `before` are. */
-  continuing(before: Replies): Promise<() => void>
-}
+export type Replies = ReturnType<typeof createReplies>
 
 interface RepliesConfig extends ChatSettings {
   readonly rules: LoadedRules['rules']
@@ -113,26 +95,37 @@ interface RepliesConfig extends ChatSettings {
 }
 
 /** Answers with the first matching rule. If none matches, generates a reply from `seed` and the request. */
-export function createReplies({ memory = createMemory(), ...wanted }: RepliesConfig): Replies {
+export function createReplies({ memory = createMemory(), ...wanted }: RepliesConfig) {
   const { rules, atRunTime = createRulesAtRunTime(memory) } = wanted
   const parts = { ...wanted, memory, atRunTime }
   const ordered = rules.toSorted((a, b) => b.priority - a.priority)
   const { answer, explain, faultFor } = createChatReplies(parts)
   const paths = pathsOnDemand(parts)
-  const activeRules = () => [...atRunTime.all().map(({ rule }) => rule), ...ordered]
+  /** The compiled rules of all scopes. */
+  const activeRules = (): readonly ReadyRule[] => [...atRunTime.all().map(({ rule }) => rule), ...ordered]
   return {
-    ...{ answer, explain, mismatch: mismatchOf },
-    faultFor: exchange => (exchange.path === CHAT ? faultFor(exchange) : paths()?.faultFor(exchange)),
+    ...{ answer, explain, activeRules },
+    /** Checks whether a reply is what its request asked for. Returns a sentence for the log. */
+    mismatch: mismatchOf,
+    /** The fault that a rule sets for the answer to an exchange, wherever the answer comes from. */
+    faultFor: (exchange: Exchange) => (exchange.path === CHAT ? faultFor(exchange) : paths()?.faultFor(exchange)),
+    /** The replies of rules for paths; `undefined` while there are none. */
     get http() {
       return paths()
     },
-    mcp: onceLoaded(async () => (await loadMcp()).createMcpReplies({ ...parts, sampled })),
-    list: scope => listed([...atRunTime.all(scope), ...ordered.map(inFile)], rule => memory.answered(rule, scope)),
-    activeRules,
-    async continuing(before) {
+    /** The replies of rules for MCP calls. */
+    mcp: onceLoaded(async () => (await loadMcp()).createMcpReplies(parts)),
+    /** The active rules, in the order in which they are tried: those for a scope, or all if none is given. */
+    list(scope?: string) {
+      const added = atRunTime.all(scope).map(one => ({ ...one, scope: one.scope || null }))
+      const written = ordered.map(rule => ({ id: rule.id ?? null, scope: null, rule }))
+      return listed([...added, ...written], rule => memory.answered(rule, scope))
+    },
+    /** Resolves to a function that lets rules that have not changed go on counting where those of `before` are. */
+    async continuing(before: { activeRules(): readonly ReadyRule[] }) {
       const pairs = await inSlices(sameRules(before.activeRules(), activeRules()))
       // A reload forgets callers and conversations.
-      const going = pairs.filter(([was, is]) => was !== is && !is.per)
+      const going = pairs.filter(([was, is]) => was !== is && !is.written.per)
       return () => {
         for (const [was, is] of going) memory.handOver(was, is)
       }
@@ -140,12 +133,8 @@ export function createReplies({ memory = createMemory(), ...wanted }: RepliesCon
   }
 }
 
-interface PathParts extends RuleSources {
-  readonly atRunTime: RulesAtRunTime
-}
-
 /** Returns the replies of rules for paths, created with the first such rule; `undefined` while there are none. */
-function pathsOnDemand(parts: PathParts): () => HttpReplies | undefined {
+function pathsOnDemand(parts: RuleSources & { readonly atRunTime: RulesAtRunTime }): () => HttpReplies | undefined {
   const havePaths = parts.rules.some(({ written }) => isHttpRule(written))
   let made: HttpReplies | undefined
   return () => {
@@ -155,20 +144,14 @@ function pathsOnDemand(parts: PathParts): () => HttpReplies | undefined {
   }
 }
 
-type RuleEntry = Pick<RuntimeRule, 'scope' | 'rule'> & { readonly id: string | null }
-
-const inFile = (rule: ReadyRule): RuleEntry => ({ id: rule.id ?? null, scope: '', rule })
-
-function listed(all: readonly RuleEntry[], answered: (rule: ReadyRule) => number): readonly ListedRule[] {
-  const named = all.map(({ id, scope, rule }) => ({ id, scope: scope === '' ? null : scope, rule }))
-  return named.map((one, i) => ({
+const listed = (all: readonly RuleEntry[], answered: (rule: ReadyRule) => number): readonly ListedRule[] =>
+  all.map((one, i) => ({
     ...{ id: one.id, scope: one.scope, answered: answered(one.rule) },
     ...{ title: one.rule.title, place: one.rule.place, rule: one.rule.written },
     file: fileOfRule(one.id ?? '') ?? null,
     enabled: one.rule.written.enabled !== false,
     moves: [
-      ...(areNeighbours(one, named[i - 1]) ? (['up'] as const) : []),
-      ...(areNeighbours(one, named[i + 1]) ? (['down'] as const) : []),
+      ...(areNeighbours(one, all[i - 1]) ? (['up'] as const) : []),
+      ...(areNeighbours(one, all[i + 1]) ? (['down'] as const) : []),
     ],
   }))
-}

@@ -4,18 +4,11 @@ import path from 'node:path'
 import { ruleNotKept } from '../core/errors.js'
 import type { ReplyFiles } from './load.js'
 
-/** A folder in which all files with this extension are read. */
-interface Place {
-  /** Relative to the configuration. */
-  readonly folder: string
-  readonly ending: string
-}
-
 /** Patterns such as `fixtures/replies/*.yaml`: a named folder, and all files in it with a YAML extension. */
 const open = /^([^*?[\]{}!]*?)\/?(?:\*\*\/)?\*(\.ya?ml|\.\{yaml,yml\}|\.\{yml,yaml\})$/
 
-/** The first suitable place among the configured patterns; `undefined` if they only name single files. */
-function placeFor(patterns: readonly string[]): Place | undefined {
+/** The first folder of the configured patterns in which all files with an extension are read; `undefined` if they only name single files. */
+function placeFor(patterns: readonly string[]) {
   for (const pattern of patterns) {
     const [, folder, ending] = open.exec(pattern) ?? []
     if (folder !== undefined && ending !== undefined) {

@@ -2,13 +2,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { didYouMean } from '../check/suggest.js'
 import type { CommonWhen, When } from './conditions/form.js'
+import { partsOf } from './conditions/literals.js'
 import { expressionIn } from './conditions/text.js'
 import { nameTest } from './conditions/whole.js'
 import type { ReadyRule } from './dialect.js'
 import { areAmbiguous, routeOf } from './http/route.js'
 import { START } from './memory.js'
 import { isHttpRule, isMcpRule } from './rules.js'
-import { slowExpression } from './slow-expression.js'
 
 /** A valid rule that is probably a mistake. */
 export interface LintFinding {
@@ -59,10 +59,8 @@ function ambiguousPath(rule: ReadyRule, before: Map<string, ReadyRule>): string 
 /** A rule that always answers when it matches. Its conditions are listed once, since each later rule is compared with them. */
 interface EarlierRule {
   readonly rule: ReadyRule
-  readonly conditions: Conditions
+  readonly conditions: readonly (readonly [name: string, wanted: unknown])[]
 }
-
-type Conditions = readonly (readonly [name: string, wanted: unknown])[]
 
 /** An earlier rule that answers whenever this one could. */
 function hiddenBy(rule: ReadyRule, earlier: readonly EarlierRule[]): string | undefined {
@@ -80,14 +78,14 @@ const aboutOf = ({ written }: ReadyRule) =>
   isHttpRule(written) ? `${written.on} ${written.access ?? ''}` : isMcpRule(written) ? written.on : ''
 
 /** Whether a rule always answers when its conditions hold. */
-const answersAlways = ({ times, then, scenario, replies }: ReadyRule) =>
+const answersAlways = ({ written: { times, scenario }, then, replies }: ReadyRule) =>
   times === undefined &&
   then !== 'miss' &&
   scenario?.state === undefined &&
   replies.every(({ mayBePassedOver }) => !mayBePassedOver)
 
 /** Whether `narrow` implies `wide`. False if that cannot be told from the conditions. */
-function covers(wide: Conditions, narrow: object): boolean {
+function covers(wide: EarlierRule['conditions'], narrow: object): boolean {
   return wide.every(([key, wanted]) => {
     const other = (narrow as Readonly<Record<string, unknown>>)[key]
     if (wanted === undefined || isSame(wanted, other)) return true
@@ -118,22 +116,22 @@ function partIn(written: unknown): string | undefined {
   return typeof contains === 'string' ? contains : undefined
 }
 
-function deadScenario({ scenario, per }: ReadyRule, rules: readonly ReadyRule[]): string | undefined {
+function deadScenario({ written: { scenario, per } }: ReadyRule, rules: readonly ReadyRule[]): string | undefined {
   if (scenario?.state === undefined || scenario.state === START) return undefined
   const { name, state } = scenario
-  const others = rules.flatMap(rule =>
-    rule.scenario?.name === name && rule.per === per ? [rule.scenario.next ?? START] : [],
+  const others = rules.flatMap(({ written: other }) =>
+    other.scenario?.name === name && other.per === per ? [other.scenario.next ?? START] : [],
   )
   if (others.includes(state)) return undefined
   return `never answers: no rule brings scenario "${name}" into the state "${state}".${didYouMean(state, others)}`
 }
 
-function dividedScenario({ scenario, per }: ReadyRule, rules: readonly ReadyRule[]): string | undefined {
+function dividedScenario({ written: { scenario, per } }: ReadyRule, rules: readonly ReadyRule[]): string | undefined {
   if (!scenario) return undefined
-  const first = rules.find(rule => rule.scenario?.name === scenario.name)
-  if (!first || first.per === per) return undefined
-  const kept = (whose: ReadyRule['per']) => (whose ? `per ${whose}` : 'for all together')
-  return `keeps scenario "${scenario.name}" ${kept(per)}, and ${first.title} (${first.place}) ${kept(first.per)}: neither sees the state of the other.`
+  const first = rules.find(rule => rule.written.scenario?.name === scenario.name)
+  if (!first || first.written.per === per) return undefined
+  const kept = (whose: typeof per) => (whose ? `per ${whose}` : 'for all together')
+  return `keeps scenario "${scenario.name}" ${kept(per)}, and ${first.title} (${first.place}) ${kept(first.written.per)}: neither sees the state of the other.`
 }
 
 function unknownModel({ model }: When, models: readonly string[]): string | undefined {
@@ -165,4 +163,31 @@ function expressionsIn(conditions: unknown, isToolResult = false): readonly stri
     typeof value === 'string' && (key === 'exact' || (key === 'contains' && !isToolResult))
   const entries = Object.entries(conditions).filter(([key, value]) => !isPlain(key, value))
   return entries.flatMap(([key, value]) => expressionsIn(value, key === 'toolResult'))
+}
+
+/**
+ * Whether an unlimited repetition contains another one: `(a+)+`. Some of these are harmless, such as `(a+b)+`, but most
+ * are mistakes.
+ */
+export function slowExpression({ source }: RegExp): boolean {
+  /** For each open group: whether it contains an unlimited repetition, and whether something must follow it. */
+  const open: { repeats: boolean; fenced: boolean }[] = []
+  const parts = partsOf(source)
+  for (const [i, part] of parts.entries()) {
+    const next = parts[i + 1] ?? ''
+    const isRepeated = /^(?:[*+]|\{\d+,\})$/.test(next)
+    const group = part === ')' ? open.pop() : undefined
+    const here = open.at(-1)
+    if (part === '(') open.push({ repeats: false, fenced: false })
+    else if (group) {
+      if (group.repeats && !group.fenced && isRepeated) return true
+      if (here && (isRepeated || group.repeats)) Object.assign(here, { repeats: true, fenced: false })
+    } else if (!here) continue
+    else if (part === '|') here.fenced = false
+    else if (/^[*+?^${]/.test(part)) continue
+    else if (isRepeated) Object.assign(here, { repeats: true, fenced: false })
+    // If something must follow the inner repetition, it separates the rounds of the outer one.
+    else if (here.repeats && !/^[?*{]/.test(next)) here.fenced = true
+  }
+  return false
 }

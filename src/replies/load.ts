@@ -60,45 +60,35 @@ export async function loadRules({ patterns, dir, required }: ReplyFiles, seed: n
  * rule and the field.
  */
 export function rulesFromCode(written: readonly RuleInput[], dir: string, seed: number): Promise<LoadedRules> {
-  return checkedAndReady(written, { dir, seed, standing: i => standsAt(`rules[${i}]`), whole: 'rules' })
+  return checkedAndReady(written, { dir, seed, standing: i => standsAt(`rules[${i}]`) }, 'rules')
 }
 
 /** The same for one or several rules that are added at run time. Without a `dir` they may not use files. */
 export async function rulesAsGiven(
   written: unknown,
-  { dir, seed, standing }: Pick<Making, 'dir' | 'seed' | 'standing'>,
+  making: Pick<Making, 'dir' | 'seed' | 'standing'>,
 ): Promise<readonly ReadyRule[]> {
-  if (Array.isArray(written)) return (await checkedAndReady(written, { dir, seed, standing, whole: 'rules' })).rules
-  return (await checkedAndReady([written], { dir, seed, standing, whole: 'the rule', isOne: true })).rules
-}
-
-interface RuleInputs extends Omit<Making, 'complain'> {
-  /** The name of the whole input. */
-  readonly whole: string
-  /** Whether it is a single rule, which has no number. */
-  readonly isOne?: true
+  return (await checkedAndReady(written, making, Array.isArray(written) ? 'rules' : 'the rule')).rules
 }
 
 async function checkedAndReady(
-  written: readonly unknown[],
-  { whole, isOne, ...making }: RuleInputs,
+  written: unknown,
+  making: Omit<Making, 'complain'>,
+  whole: 'rules' | 'the rule',
 ): Promise<LoadedRules> {
-  const plain = withoutExpressions(written) as readonly unknown[]
-  const checked = isOne ? checkOne(plain[0], whole) : check(rulesSchema, plain, { whole })
+  const isOne = whole === 'the rule'
+  const plain = withoutExpressions(written)
+  const checked = isOne ? check(ruleSchema, plain, { whole }) : check(rulesSchema, plain, { whole })
   const problemAt = (sentence: string): Problem => ({ origin: whole, sentence })
   if ('mistakes' in checked) throw new ProblemsError(checked.mistakes.map(({ sentence }) => problemAt(sentence)))
   const problems: Problem[] = []
-  const loaded = await makeReady(checked.value, {
+  const loaded = await makeReady([checked.value].flat(), {
     ...making,
+    // A single rule has no number.
     complain: (at, sentence) => problems.push(problemAt(`${spoken(isOne ? at.slice(1) : at)}: ${sentence}`)),
   })
   if (problems.length > 0) throw new ProblemsError(problems, loaded.files)
   return loaded
-}
-
-function checkOne(written: unknown, whole: string) {
-  const checked = check(ruleSchema, written, { whole })
-  return 'value' in checked ? { value: [checked.value] } : checked
 }
 
 export const joined = (loaded: readonly LoadedRules[]): LoadedRules => ({
@@ -140,14 +130,9 @@ async function readRules(file: string, name: string, seed: number): Promise<Read
   return rulesInText(text, { name, dir: path.dirname(file), seed })
 }
 
-interface RuleText {
+interface RuleText extends Pick<Making, 'dir' | 'seed' | 'alsoSays'> {
   /** The name of the text in problems and in the positions of rules. */
   readonly name: string
-  /** The folder for files that rules use. Without it they may not use any. */
-  readonly dir: string | undefined
-  readonly seed: number
-  /** Files outside of `dir` that the rules may use. By default all are allowed. */
-  readonly alsoSays?: readonly string[]
 }
 
 /** A version that differs for every text of a file. */

@@ -10,7 +10,6 @@ import * as texts from './magic-texts.js'
 
 /** The prefix of all magic words. */
 export const MAGIC_PREFIX = 'standin:'
-const PREFIX = MAGIC_PREFIX
 
 /** The effect of a magic word. Anything that it does not set stays unchanged. */
 interface Effect {
@@ -26,17 +25,8 @@ export interface Magic extends Required<Omit<Effect, 'calls'>>, Pick<Effect, 'ca
   readonly words: readonly string[]
 }
 
-/** Generates a value for a JSON Schema. */
-type Sample = (schema: unknown) => Promise<unknown>
-
 /** More than there are different words. Further words in a prompt are ignored. */
 export const MOST_WORDS = 50
-
-interface MagicUse {
-  readonly request: ChatRequest
-  /** The part that the `form` of the word has captured. */
-  readonly detail: string | undefined
-}
 
 interface MagicWord {
   readonly word: string
@@ -44,11 +34,42 @@ interface MagicWord {
   /** The pattern, if the word has parameters, and an example. */
   readonly form?: RegExp
   readonly example?: string
-  readonly effect: (asked: MagicUse) => Effect
+  /** For a word with parameters, `detail` is the part that its form has captured. */
+  readonly effect: Effect | ((request: ChatRequest, detail: string | undefined) => Effect)
 }
 
-const says = (choice: Partial<Choice>) => () => ({ choice })
-const fails = (fault: Fault) => () => ({ fault })
+/** Words without parameters. */
+const plainWords: readonly (readonly [word: string, meaning: string, effect: Effect])[] = [
+  [
+    'slow',
+    'Streams 5 pieces a second after a pause of one second.',
+    { pace: { firstTokenMs: 1000, tokensPerSecond: 5 } },
+  ],
+  ['stall', 'Stalls after 3 chunks of the stream.', { fault: { stallAfterChunks: 3 } }],
+  ['cut', 'Closes the connection after 3 chunks of the stream.', { fault: { cutAfterChunks: 3 } }],
+  ['hang', 'Never answers.', { fault: { hang: true } }],
+  ['reset', 'Resets the connection before any byte of the answer.', { fault: { reset: 'before' } }],
+  ['malformed', 'Breaks the JSON of the second chunk.', { fault: { malformedChunk: 2 } }],
+  ['no-done', 'Leaves out the [DONE] of the stream.', { fault: { done: 'missing' } }],
+  [
+    'error-event',
+    'Sends an error event after 3 chunks of the stream, and ends it.',
+    { fault: { errorAfterChunks: 3 } },
+  ],
+  ['length', 'Stops in the middle of a word, with finish_reason length.', { choice: { finishReason: 'length' } }],
+  ['filter', 'Stops with finish_reason content_filter.', { choice: { finishReason: 'content_filter' } }],
+  ['refusal', 'Refuses, with a refusal in the message.', { choice: { refusal: texts.refusal } }],
+  ['empty', 'Answers with an empty text.', { choice: { text: '' } }],
+  ['json', 'Answers with a JSON object.', { choice: { text: texts.json } }],
+  ['long', 'Answers with about 2,000 words.', { choice: { text: texts.long } }],
+  ['markdown', 'Answers with Markdown: headings, lists, a table, code.', { choice: { text: texts.markdown } }],
+  [
+    'unicode',
+    'Answers with emoji, Chinese, Japanese, Korean, right-to-left text and combining characters.',
+    { choice: { text: texts.unicode } },
+  ],
+  ['reasoning', 'Reasons before it speaks.', { choice: { reasoning: texts.reasoning } }],
+]
 
 /** All magic words, in the order in which they are listed. */
 export const magicWords: readonly MagicWord[] = [
@@ -56,7 +77,7 @@ export const magicWords: readonly MagicWord[] = [
     word: 'help',
     meaning: 'Lists these words.',
     effect: () => ({
-      choice: { text: magicWords.map(({ word, meaning }) => `${PREFIX}${word} ${meaning}`).join('\n') },
+      choice: { text: magicWords.map(({ word, meaning }) => `${MAGIC_PREFIX}${word} ${meaning}`).join('\n') },
     }),
   },
   {
@@ -64,7 +85,7 @@ export const magicWords: readonly MagicWord[] = [
     meaning: 'Answers with the status NNN, 400 to 599; 429 and 503 with Retry-After: 1.',
     form: /^error-([45]\d\d)$/,
     example: 'error-500',
-    effect: ({ detail }) => ({ fault: statusFault(Number(detail)) }),
+    effect: (_, detail) => ({ fault: statusFault(Number(detail)) }),
   },
   {
     word: 'tool',
@@ -73,98 +94,15 @@ export const magicWords: readonly MagicWord[] = [
     form: /^tool(?::(.+))?$/,
     effect: toolCall,
   },
-  {
-    word: 'slow',
-    meaning: 'Streams 5 pieces a second after a pause of one second.',
-    effect: () => ({ pace: { firstTokenMs: 1000, tokensPerSecond: 5 } }),
-  },
-  {
-    word: 'stall',
-    meaning: 'Stalls after 3 chunks of the stream.',
-    effect: fails({ stallAfterChunks: 3 }),
-  },
-  {
-    word: 'cut',
-    meaning: 'Closes the connection after 3 chunks of the stream.',
-    effect: fails({ cutAfterChunks: 3 }),
-  },
-  {
-    word: 'hang',
-    meaning: 'Never answers.',
-    effect: fails({ hang: true }),
-  },
-  {
-    word: 'reset',
-    meaning: 'Resets the connection before any byte of the answer.',
-    effect: fails({ reset: 'before' }),
-  },
-  {
-    word: 'malformed',
-    meaning: 'Breaks the JSON of the second chunk.',
-    effect: fails({ malformedChunk: 2 }),
-  },
-  {
-    word: 'no-done',
-    meaning: 'Leaves out the [DONE] of the stream.',
-    effect: fails({ done: 'missing' }),
-  },
-  {
-    word: 'error-event',
-    meaning: 'Sends an error event after 3 chunks of the stream, and ends it.',
-    effect: fails({ errorAfterChunks: 3 }),
-  },
-  {
-    word: 'length',
-    meaning: 'Stops in the middle of a word, with finish_reason length.',
-    effect: says({ finishReason: 'length' }),
-  },
-  {
-    word: 'filter',
-    meaning: 'Stops with finish_reason content_filter.',
-    effect: says({ finishReason: 'content_filter' }),
-  },
-  {
-    word: 'refusal',
-    meaning: 'Refuses, with a refusal in the message.',
-    effect: says({ refusal: texts.refusal }),
-  },
-  {
-    word: 'empty',
-    meaning: 'Answers with an empty text.',
-    effect: says({ text: '' }),
-  },
-  {
-    word: 'json',
-    meaning: 'Answers with a JSON object.',
-    effect: says({ text: texts.json }),
-  },
-  {
-    word: 'long',
-    meaning: 'Answers with about 2,000 words.',
-    effect: says({ text: texts.long }),
-  },
-  {
-    word: 'markdown',
-    meaning: 'Answers with Markdown: headings, lists, a table, code.',
-    effect: says({ text: texts.markdown }),
-  },
-  {
-    word: 'unicode',
-    meaning: 'Answers with emoji, Chinese, Japanese, Korean, right-to-left text and combining characters.',
-    effect: says({ text: texts.unicode }),
-  },
-  {
-    word: 'reasoning',
-    meaning: 'Reasons before it speaks.',
-    effect: says({ reasoning: texts.reasoning }),
-  },
+  ...plainWords.map(([word, meaning, effect]) => ({ word, meaning, effect })),
 ]
 
 /** A word may be part of a sentence, in brackets or followed by a full stop. A word in quotes is only mentioned. */
 const written = /(?<![^\s([])standin:(\S{1,200})/g
 
 /** Whether a prompt contains a magic word, or something that was probably meant as one. */
-export const hasMagic = (lastUserText: string) => lastUserText.includes(PREFIX) && lastUserText.search(written) >= 0
+export const hasMagic = (lastUserText: string) =>
+  lastUserText.includes(MAGIC_PREFIX) && lastUserText.search(written) >= 0
 
 /**
  * The combined effect of the magic words in the last user message. If two words set the same thing, the first one wins.
@@ -223,12 +161,12 @@ const isSaid = (part: object) => Object.keys(part).length > 0
 function effectOf(written: string, request: ChatRequest): Effect {
   for (const { word, form, effect } of magicWords) {
     const found = form ? form.exec(written) : word === written && [word]
-    if (found) return effect({ request, detail: found[1] })
+    if (found) return typeof effect === 'function' ? effect(request, found[1]) : effect
   }
-  const examples = magicWords.map(({ word, example = word }) => PREFIX + example)
-  const near = didYouMean(PREFIX + written.slice(0, 40), examples, PREFIX)
+  const examples = magicWords.map(({ word, example = word }) => MAGIC_PREFIX + example)
+  const near = didYouMean(MAGIC_PREFIX + written.slice(0, 40), examples, MAGIC_PREFIX)
   throw unknownMagic(
-    PREFIX + written,
+    MAGIC_PREFIX + written,
     near,
     magicWords.map(({ word }) => word),
   )
@@ -249,24 +187,27 @@ function firstHalf(text: string): string {
 }
 
 function statusFault(status: number): Fault {
-  const message = `Status ${status}, since the prompt says ${PREFIX}error-${status}.`
+  const message = `Status ${status}, since the prompt says ${MAGIC_PREFIX}error-${status}.`
   return status === 429 || status === 503 ? { status, message, retryAfter: 1 } : { status, message }
 }
 
-function toolCall({ request, detail }: MagicUse): Effect {
+function toolCall(request: ChatRequest, detail: string | undefined): Effect {
   const last = request.messages.at(-1)
   // A request with a tool result repeats the same prompt, which would otherwise be answered with tool calls forever.
   if (last?.role === 'tool' || last?.role === 'function') return { choice: { text: `The tool says: ${textOf(last)}` } }
   const tools = offeredTools(request)
   const tool = detail === undefined ? tools[0] : tools.find(({ name }) => name === detail)
   if (tool) return { calls: tool }
-  if (tools.length === 0) throw noToolOffered(`${PREFIX}tool`)
+  if (tools.length === 0) throw noToolOffered(`${MAGIC_PREFIX}tool`)
   const names = tools.map(({ name }) => name)
   throw toolNotOffered(detail ?? '', didYouMean(detail ?? '', names), names)
 }
 
 /** The call that magic words ask for, with valid arguments for the tool. */
-export async function callOf({ kind, name, parameters }: OfferedTool, sample: Sample): Promise<ToolCall> {
+export async function callOf(
+  { kind, name, parameters }: OfferedTool,
+  sample: (schema: unknown) => Promise<unknown>,
+): Promise<ToolCall> {
   if (kind === 'custom') return { kind, name, arguments: 'Some input.' }
   return { kind, name, arguments: JSON.stringify(await sample(parameters ?? { type: 'object' })) }
 }

@@ -1,65 +1,58 @@
 /** What rules remember between requests, separately for each scope, and within it for each caller or conversation. */
 import { createByScope } from '../core/scope.js'
 import type { MatchInput, ReadyRule } from './dialect.js'
+import type { Per } from './rule-form.js'
 
-export interface Memory {
-  /** How often a rule has answered in a scope, or in all scopes if none is given. */
-  answered(rule: ReadyRule, scope?: string): number
-  /** How often it has answered this caller or conversation, or its scope if it does not count them separately. */
-  answeredTo(rule: ReadyRule, input: MatchInput): number
-  /** The state of the rule's scenario, for the same holder. */
-  stateFor(rule: ReadyRule, input: MatchInput): string
-  /** Counts an answer. Returns the new count of the rule. */
-  note(rule: ReadyRule, input: MatchInput): number
-  /** Lets a rule that was read again go on with the counts of its predecessor. */
-  handOver(from: ReadyRule, to: ReadyRule): void
-  /** Sets every scenario back to its first state. */
-  restartScenarios(): void
-  /** Clears the memory of a scope, or of all scopes if none is given. */
-  forget(scope?: string): void
-}
+export type Memory = ReturnType<typeof createMemory>
 
 /** The first state of every scenario. */
 export const START = 'start'
-
-interface Notes {
-  readonly scope: string
-  /** By counter. Rules that no longer exist need no memory. */
-  readonly counts: WeakMap<object, number>
-  readonly states: Map<string, string>
-}
 
 /** The maximum number of remembered callers and conversations, in all scopes together. */
 const HOLDERS = 10_000
 
 /** Remembers the most recently used `scopes`, callers and conversations. */
-export function createMemory(scopes?: number, holders = HOLDERS): Memory {
-  const make = (scope: string): Notes => ({ scope, counts: new WeakMap(), states: new Map() })
+export function createMemory(scopes?: number, holders = HOLDERS) {
+  const make = (scope: string) => ({
+    scope,
+    /** By counter. Rules that no longer exist need no memory. */
+    counts: new WeakMap<object, number>(),
+    states: new Map<string, string>(),
+  })
   const shared = createByScope(make, scopes)
   // Scopes never contain a line break.
   const held = createByScope(key => make(key.slice(0, key.indexOf('\n'))), holders)
 
-  const keyFor = (per: NonNullable<ReadyRule['per']>, input: MatchInput) => `${input.scope}\n${input.holder(per)}`
-  const find = ({ per }: ReadyRule, input: MatchInput) =>
+  function keyFor(per: Per, input: MatchInput): string {
+    const { scope, caller } = input
+    const who = `${scope}\n${caller.kind} ${'id' in caller ? caller.id : ''}`
+    return per === 'caller' ? who : `${who} ${input.conversation}`
+  }
+  const find = ({ written: { per } }: ReadyRule, input: MatchInput) =>
     per ? held.find(keyFor(per, input)) : shared.find(input.scope)
   /** Of rules that have answered. Objects of their own, so that a rule does not keep its predecessors in memory. */
   const counters = new WeakMap<ReadyRule, object>()
 
-  function countIn(found: Notes | undefined, rule: ReadyRule): number {
+  function countIn(found: ReturnType<typeof make> | undefined, rule: ReadyRule): number {
     const counter = counters.get(rule)
     return (counter && found?.counts.get(counter)) ?? 0
   }
 
   return {
-    answered(rule, scope) {
-      const all = [...(rule.per ? held : shared).all()]
+    /** How often a rule has answered in a scope, or in all scopes if none is given. */
+    answered(rule: ReadyRule, scope?: string): number {
+      const all = [...(rule.written.per ? held : shared).all()]
       const wanted = scope === undefined ? all : all.filter(notes => notes.scope === scope)
       return wanted.reduce((sum, notes) => sum + countIn(notes, rule), 0)
     },
-    answeredTo: (rule, input) => countIn(find(rule, input), rule),
-    stateFor: (rule, input) => find(rule, input)?.states.get(rule.scenario?.name ?? '') ?? START,
-    note(rule, input) {
-      const { per, scenario } = rule
+    /** How often it has answered this caller or conversation, or its scope if it does not count them separately. */
+    answeredTo: (rule: ReadyRule, input: MatchInput): number => countIn(find(rule, input), rule),
+    /** The state of the rule's scenario, for the same holder. */
+    stateFor: (rule: ReadyRule, input: MatchInput): string =>
+      find(rule, input)?.states.get(rule.written.scenario?.name ?? '') ?? START,
+    /** Counts an answer. Returns the new count of the rule. */
+    note(rule: ReadyRule, input: MatchInput): number {
+      const { per, scenario } = rule.written
       const { counts, states } = per ? held.get(keyFor(per, input)) : shared.get(input.scope)
       const counter = counters.get(rule) ?? {}
       const count = (counts.get(counter) ?? 0) + 1
@@ -68,14 +61,17 @@ export function createMemory(scopes?: number, holders = HOLDERS): Memory {
       if (scenario?.next !== undefined) states.set(scenario.name, scenario.next)
       return count
     },
-    handOver(from, to) {
+    /** Lets a rule that was read again go on with the counts of its predecessor. */
+    handOver(from: ReadyRule, to: ReadyRule): void {
       const counter = counters.get(from)
       if (counter) counters.set(to, counter)
     },
-    restartScenarios() {
+    /** Sets every scenario back to its first state. */
+    restartScenarios(): void {
       for (const notes of [shared, held]) for (const { states } of notes.all()) states.clear()
     },
-    forget(scope) {
+    /** Clears the memory of a scope, or of all scopes if none is given. */
+    forget(scope?: string): void {
       shared.forget(scope)
       if (scope === undefined) return held.forget()
       for (const key of [...held.keys()]) if (key.startsWith(`${scope}\n`)) held.forget(key)

@@ -6,9 +6,7 @@ import { offeredTools } from './called-tool.js'
 import type { Choice, Generation, ToolCall } from './generation.js'
 
 /** Returns why a value does not fit a schema; `undefined` if it does. */
-type Objection = (schema: object, value: unknown) => string | undefined
-
-let objection: Objection | undefined
+let objection: ((schema: object, value: unknown) => string | undefined) | undefined
 
 /** Whether the code that checks replies has been loaded. */
 export const canJudge = () => objection !== undefined

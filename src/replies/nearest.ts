@@ -14,38 +14,24 @@ export interface TriedRule {
   readonly reasons: readonly string[]
 }
 
-/** The rule with the fewest reasons against it; if several, the one with the most conditions that hold, then the first. */
-function nearestRule<I extends MatchInput, S extends ReadyReply>(
-  { rules, reasonsAgainst }: CandidateRules<I, S>,
-  input: I,
-): TriedRule | undefined {
-  let best: (TriedRule & { readonly holding: number }) | undefined
-  for (const rule of rules) {
-    const reasons = reasonsAgainst(rule, input)
-    const holding = rule.conditions.length - reasons.length
-    const isBetter =
-      !best ||
-      reasons.length < best.reasons.length ||
-      (reasons.length === best.reasons.length && holding > best.holding)
-    if (isBetter) best = { rule, reasons, holding }
-  }
-  return best
-}
+const holding = ({ rule, reasons }: TriedRule) => rule.conditions.length - reasons.length
 
 /** The limit for finding the nearest rule: letters of the prompt, times the number of rules. */
 const MOST_LETTERS = 20_000_000
 
 /** `letters` of the request are compared with each rule. `The nearest is rule "weather" (replies/a.yaml:5): user does not contain "weather".` */
 export function nearestSentence<I extends MatchInput, S extends ReadyReply>(
-  tried: CandidateRules<I, S>,
+  { rules, reasonsAgainst }: CandidateRules<I, S>,
   input: I,
   letters = 0,
 ): string {
-  const { rules } = tried
   if (rules.length * letters > MOST_LETTERS) {
     return `It has ${letters} letters, too many to say which of ${rules.length} rules came nearest.`
   }
-  const nearest = nearestRule(tried, input)
+  // The rule with the fewest reasons against it; if several, the one with the most conditions that hold, then the first.
+  const [nearest] = rules
+    .map(rule => ({ rule, reasons: reasonsAgainst(rule, input) }))
+    .sort((a, b) => a.reasons.length - b.reasons.length || holding(b) - holding(a))
   if (!nearest) return 'There are no rules.'
   const { rule, reasons } = nearest
   const where = rule.title.includes(rule.place) ? '' : ` (${rule.place})`

@@ -24,6 +24,7 @@ import { invalidRequest, noSuchExchange, noSuchRule } from '../core/errors.js'
 import { MOST_VALUES_OF_RULES, parseExact, requireModestJson } from '../core/json.js'
 import type { Draft, DraftSource } from './draft.js'
 import type { TriedRequest } from './http/route.js'
+import type { SentRules } from './load.js'
 import type { RuleEdit } from './rule-files.js'
 import { type RuleInput, ruleByCall, sentRules } from './rules.js'
 
@@ -163,7 +164,7 @@ export interface RunningRules {
   /** Adds rules before all others in a file. */
   addToFile(file: string, yaml: string): Promise<void>
   /** The mistakes that a rule or its file would have with this text. */
-  problems(yaml: string, id?: string): Promise<ReadRules['problems']>
+  problems(yaml: string, id?: string): Promise<SentRules['problems']>
   /** Explains what would be answered, and why. Rejects with a PlatformError for an invalid draft or request. */
   explain(attempt: Attempt): Promise<Explained>
   /** Returns how many there were. */
@@ -177,12 +178,10 @@ interface RuleParts {
 
 export const ruleOperations = (parts: RuleParts) => ({
   ...operationsOnAll(parts),
-  ...operationsThatAdd(parts),
-  ...operationsOnFiles(parts),
-  ...operationsOnOne(parts),
+  ...operationsOnSome(parts),
 })
 
-const operationsOnAll = ({ rules }: RuleParts) => ({
+const operationsOnAll = ({ rules, drafts }: RuleParts) => ({
   listRules: operation({
     at: 'GET /replies',
     does: 'Lists the rules in the order in which they are tried; search, limit and offset select a part.',
@@ -195,9 +194,6 @@ const operationsOnAll = ({ rules }: RuleParts) => ({
       return isPart ? partOf(all, query) : { data: all }
     },
   }),
-})
-
-const operationsThatAdd = ({ rules, drafts }: RuleParts) => ({
   addRules: operation({
     at: 'POST /replies',
     does: 'Adds a rule, or several, before all others.',
@@ -230,7 +226,7 @@ const operationsThatAdd = ({ rules, drafts }: RuleParts) => ({
   }),
 })
 
-const operationsOnFiles = ({ rules }: RuleParts) => ({
+const operationsOnSome = ({ rules }: RuleParts) => ({
   listRuleFiles: operation({
     at: 'GET /replies/files',
     does: 'Lists the files of rules.',
@@ -247,9 +243,6 @@ const operationsOnFiles = ({ rules }: RuleParts) => ({
     errors: { 404: 'The configuration reads no such file.', 409: 'The file cannot be written.' },
     run: async ({ file, body }) => rules.addToFile(file, body.yaml),
   }),
-})
-
-const operationsOnOne = ({ rules }: RuleParts) => ({
   readRule: operation({
     at: 'GET /replies/{id}',
     does: 'Returns the text of a rule, with its comments if it is in a file.',
@@ -322,15 +315,6 @@ const ruleProblem = object({ line: whole, column: whole, sentence: text })
 /** A mistake in rules, and its position. */
 export type RuleProblem = Of<typeof ruleProblem>
 
-interface ReadRules {
-  readonly problems: readonly {
-    readonly line?: number
-    readonly column?: number
-    readonly sentence: string
-  }[]
-  readonly rules: readonly RuleInput[]
-}
-
 /** Rules that are not in a file yet. */
 export interface Drafts {
   /**
@@ -339,7 +323,7 @@ export interface Drafts {
    */
   draft(source: DraftSource, open: (text: string) => string): Promise<Draft>
   /** The rules in a text, or its mistakes. */
-  read(yaml: string): Promise<ReadRules>
+  read(yaml: string): Promise<SentRules>
   /** Saves rules to a new file and returns its name. Rejects with a PlatformError that says why that failed. */
   keep(yaml: string, name: string): Promise<string>
 }
@@ -353,7 +337,7 @@ interface DraftParts {
   }
 }
 
-export const draftOperations = (parts: DraftParts) => ({ ...writing(parts), ...trying(parts), ...keeping(parts) })
+export const draftOperations = (parts: DraftParts) => ({ ...writing(parts), ...using(parts) })
 
 const writing = ({ drafts, rules, journal }: DraftParts) => ({
   draftRule: operation({
@@ -388,7 +372,7 @@ const writing = ({ drafts, rules, journal }: DraftParts) => ({
   }),
 })
 
-const trying = ({ rules, journal }: DraftParts) => ({
+const using = ({ drafts, rules, journal }: DraftParts) => ({
   tryRules: operation({
     at: 'POST /replies/try',
     does: 'Explains which rule would answer a prompt, a call of an MCP server, a request or that of an exchange, with the reply, and why the others do not match. Nothing is sent or added.',
@@ -404,9 +388,6 @@ const trying = ({ rules, journal }: DraftParts) => ({
       return rules.explain({ scope, ...attempt, request: entry?.request ?? request, draft })
     },
   }),
-})
-
-const keeping = ({ drafts }: DraftParts) => ({
   keepRules: operation({
     at: 'POST /replies/keep',
     does: 'Saves rules to a new file in the folder that the option replies names. The command reads it as soon as it exists.',

@@ -8,12 +8,9 @@ import { type CommonFacts, type CompiledTemplate, hasTemplate, shownHeaders, Tem
 import { isTemplateFile } from './text-file.js'
 
 /** A part of a reply that may depend on the request. */
-export type ReplyPart<T> = { readonly fixed: T } | ComputedPart<T>
-
-interface ComputedPart<T> {
-  readonly needsFaker: boolean
-  readonly compute: (facts: CommonFacts) => T
-}
+export type ReplyPart<T> =
+  | { readonly fixed: T }
+  | { readonly needsFaker: boolean; readonly compute: (facts: CommonFacts) => T }
 
 /** What the templates of a dialect know about a request. */
 interface TemplateContext {
@@ -53,9 +50,10 @@ export class RequestFacts<I extends MatchInput> implements CommonFacts {
 /** Makes a reply out of a part. */
 export function generatedFrom<T>(part: ReplyPart<T>, { owner, facts, seed }: TemplateContext) {
   if ('fixed' in part) return { always: part.fixed, generate: () => part.fixed }
+  const { compute: computed, needsFaker } = part
   function compute(facts: CommonFacts): T {
     try {
-      return (part as ComputedPart<T>).compute(facts)
+      return computed(facts)
     } catch (error) {
       throw error instanceof TemplateError ? templateFailed(owner.title, error.message) : error
     }
@@ -64,7 +62,7 @@ export function generatedFrom<T>(part: ReplyPart<T>, { owner, facts, seed }: Tem
     always: undefined,
     generate(input: MatchInput, count: number): T | Promise<T> {
       const known = facts(input, count)
-      if (!part.needsFaker) return compute(known)
+      if (!needsFaker) return compute(known)
       // The number of answers must not change the generated values.
       return withFaker(seed(input) ^ numberOf(owner.seedText), faker => {
         known.faker = faker

@@ -1,6 +1,5 @@
 /** A compiled rule: its conditions, its replies, and whether it may answer. */
 import { stringifyExact } from '../core/json.js'
-import type { PaceInput } from '../core/pace.js'
 import { firstGroups } from './conditions/shared.js'
 import type { Dialect, MatchInput, ReadyReply, ReadyRule, Texts } from './dialect.js'
 import type { Then } from './rule-form.js'
@@ -26,12 +25,18 @@ export function readyRule(
   texts: Texts,
   dialect: Dialect,
 ): ReadyRule {
-  const { name, reply, replies, times, priority = 0, scenario, per, pace } = rule
+  const { name, reply, replies, times, priority = 0, scenario, pace } = rule
   const conditions = dialect.conditions(rule)
   const title = name === undefined ? unnamed : `rule "${name}"`
   const forms = replies ?? (reply ? [reply] : [])
   const seedText = name === undefined && isByChance ? stringifyExact(rule) : title
-  const own = { rule, title, seedText, groups: (input: MatchInput) => firstGroups(conditions, input), ...paced(pace) }
+  const own = {
+    rule,
+    title,
+    seedText,
+    groups: (input: MatchInput) => firstGroups(conditions, input),
+    ...(pace && { pace }),
+  }
   const ready = forms.map((form, i) => {
     const turn = forms.length > 1 ? { reply: i + 1, replies: forms.length } : {}
     const answeredBy = { kind: 'rule', title, place, ...turn } as const
@@ -46,32 +51,24 @@ export function readyRule(
     place,
     conditions,
     priority,
-    times,
-    scenario,
-    per,
     replies: ready,
     then,
-    counts: isCounted({ times, then, scenario, replies: ready }),
+    counts:
+      times !== undefined ||
+      then === 'miss' ||
+      ready.length > 1 ||
+      scenario !== undefined ||
+      ready.some(({ always }) => always === undefined),
     fails: forms.some(({ fault }) => fault !== undefined),
     first: ready[0] as ReadyReply,
     replyAt: count => ready[turnOf(count, ready.length, then)] as ReadyReply,
   }
 }
 
-/** Whether something depends on how often the rule has answered. */
-const isCounted = ({ times, then, scenario, replies }: Pick<ReadyRule, 'times' | 'then' | 'scenario' | 'replies'>) =>
-  times !== undefined ||
-  then === 'miss' ||
-  replies.length > 1 ||
-  scenario !== undefined ||
-  replies.some(({ always }) => always === undefined)
-
-const paced = (pace: PaceInput | null | undefined) => (pace ? { pace } : {})
-
 /** Which of `length` replies is used the `count`th time, from 1. */
 const turnOf = (count: number, length: number, then: Then): number =>
   then === 'cycle' ? (count - 1) % length : Math.min(count, length) - 1
 
 /** Whether a rule that has answered `answered` times has no reply left. */
-export const isSpent = ({ times, then, replies }: ReadyRule, answered: number): boolean =>
-  answered >= (times ?? Number.POSITIVE_INFINITY) || (then === 'miss' && answered >= replies.length)
+export const isSpent = ({ written, then, replies }: ReadyRule, answered: number): boolean =>
+  answered >= (written.times ?? Number.POSITIVE_INFINITY) || (then === 'miss' && answered >= replies.length)

@@ -1,8 +1,8 @@
 /** The schema of a rule's reply. */
 import * as v from 'valibot'
 import { closed, described, filled, map, number, optional, text, word } from '../check/check.js'
+import { finishReasons } from '../completions/completion.js'
 import { faultSchema } from '../core/fault.js'
-import { finishReasons } from './generation.js'
 
 const count = v.pipe(number(0, 1_000_000_000, 'a whole number'), v.integer('a whole number'))
 

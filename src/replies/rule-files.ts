@@ -8,7 +8,6 @@ import path from 'node:path'
 import { type Problem, wordProblem } from '../check/problem.js'
 import {
   itemText,
-  type ListItem,
   listItems,
   withFlag,
   withItem,
@@ -28,20 +27,8 @@ export interface RuleSet {
   readonly rules: readonly ReadyRule[]
 }
 
-interface OpenedFile {
-  /** Relative to the configuration. */
-  readonly file: string
-  readonly full: string
-  readonly text: string
-  readonly hasMark: boolean
-  readonly items: readonly ListItem[]
-}
-
-interface OpenedRule extends OpenedFile {
-  readonly item: ListItem
-  /** Counted from 0. */
-  readonly index: number
-}
+type OpenedFile = Awaited<ReturnType<typeof openedFile>>
+type OpenedRule = Awaited<ReturnType<typeof opened>>
 
 /** The text of a rule in its file, with comments. Rejects if the file has changed since. */
 export async function readRule(id: string, { files }: RuleSet): Promise<string> {
@@ -98,11 +85,7 @@ export type RuleChange = RuleEdit | { readonly kind: 'remove' }
 export async function changeRule(id: string, change: RuleChange, ruleSet: RuleSet): Promise<string> {
   const rule = await opened(id, ruleSet.files)
   const { text, index } = change.kind === 'move' ? moved(id, rule, change.to, ruleSet.rules) : edited(rule, change)
-  const [problem] = await problemsIn(text, rule, ruleSet)
-  if (problem) throw invalidRequest(wordProblem(problem))
-  const least = rule.items.length + ({ before: 1, remove: -1 }[change.kind as string] ?? 0)
-  if ((listItems(text) ?? []).length < least) throw invalidRequest('There is no rule here.')
-  await write(rule, text)
+  await save(rule, text, { before: 1, remove: -1 }[change.kind as string] ?? 0, ruleSet)
   return idInFile(rule.file, index, versionOf(text))
 }
 
@@ -118,10 +101,7 @@ export async function addToFile(name: string, yaml: string, ruleSet: RuleSet): P
   const file = await openedFile(name, full)
   const { text, items } = file
   const changed = items.length > 0 ? withItemBefore(text, items, 0, yaml) : withItemAtEnd(text, yaml)
-  const [problem] = await problemsIn(changed, file, ruleSet)
-  if (problem) throw invalidRequest(wordProblem(problem))
-  if ((listItems(changed) ?? []).length <= items.length) throw invalidRequest('There is no rule here.')
-  await write(file, changed)
+  await save(file, changed, 1, ruleSet)
 }
 
 function edited({ text, items, item, index }: OpenedRule, change: Exclude<RuleChange, { kind: 'move' }>) {
@@ -156,17 +136,18 @@ function moved(id: string, { text, items, item, file }: OpenedRule, to: 'up' | '
   return { text: withItemsSwapped(text, first, second), index: place.index }
 }
 
+/** A rule in a list. The id is `null` if the rule is in no file, and the scope if it has none. */
+export interface RuleEntry {
+  readonly id: string | null
+  readonly scope: string | null
+  readonly rule: ReadyRule
+}
+
 /** Whether two rules can swap places: both must be in the same file or scope, and of the same priority. */
-export function areNeighbours(one: RulePosition, other: RulePosition | undefined): boolean {
+export function areNeighbours(one: RuleEntry, other: RuleEntry | undefined): boolean {
   if (!other || one.rule.priority !== other.rule.priority || one.scope !== other.scope) return false
   const [file, otherFile] = [one, other].map(({ rule }) => placeOf(rule.id ?? '')?.file)
   return file === otherFile && (file !== undefined || (one.id !== null && other.id !== null))
-}
-
-interface RulePosition {
-  readonly id: string | null
-  readonly scope: string | null
-  readonly rule: Pick<ReadyRule, 'id' | 'priority'>
 }
 
 function placeOf(id: string) {
@@ -180,7 +161,8 @@ export const fileOfRule = (id: string) => placeOf(id)?.file
 /** Whether an id belongs to a rule in a file. */
 export const isInFile = (id: string) => placeOf(id) !== undefined
 
-async function opened(id: string, files: ReplyFiles): Promise<OpenedRule> {
+/** The rule with this id: its file, its item there, and its index, from 0. */
+async function opened(id: string, files: ReplyFiles) {
   const place = placeOf(id)
   const full = place && (await ownFile(place.file, files))
   if (!place || !full) throw noSuchRule(id)
@@ -191,8 +173,8 @@ async function opened(id: string, files: ReplyFiles): Promise<OpenedRule> {
   return { ...found, item, index }
 }
 
-/** Opens a file. Rejects if `version` is given and the file has another one. */
-async function openedFile(file: string, full: string, version?: string): Promise<OpenedFile> {
+/** Opens a file, whose name is relative to the configuration. Rejects if `version` is given and the file has another one. */
+async function openedFile(file: string, full: string, version?: string) {
   const bytes = await readFile(full).catch(() => {
     throw ruleFileChanged(file)
   })
@@ -235,6 +217,14 @@ function saidIn(file: string, dir: string, { rules }: RuleSet): readonly string[
     there.map(({ written }) => written),
     dir,
   )
+}
+
+/** Writes a text with at least so many `more` rules than before. Rejects with a 400 if they are invalid. */
+async function save(file: OpenedFile, text: string, more: number, ruleSet: RuleSet): Promise<void> {
+  const [problem] = await problemsIn(text, file, ruleSet)
+  if (problem) throw invalidRequest(wordProblem(problem))
+  if ((listItems(text) ?? []).length < file.items.length + more) throw invalidRequest('There is no rule here.')
+  await write(file, text)
 }
 
 /** Writes atomically: readers see the old or the new text, even after a crash. */

@@ -3,16 +3,11 @@
 /** With fewer rules than this, trying all of them is faster. */
 export const WORTH_INDEXING = 24
 
-interface RuleIndex<R> {
-  /** The rules that may match a text, in order. Those left out cannot match. */
-  candidates(text: string): readonly R[]
-}
-
 /**
  * `needlesOf` returns the texts of which a rule requires one, with ASCII letters in any case; empty if the rule can
  * match without them. Each text is scanned only once, whatever the number of rules.
  */
-export function createRuleIndex<R>(rules: readonly R[], needlesOf: (rule: R) => readonly string[]): RuleIndex<R> {
+export function createRuleIndex<R>(rules: readonly R[], needlesOf: (rule: R) => readonly string[]) {
   const all = new Uint8Array(BUCKETS).fill(1)
   const gramsOfRules = rules.map(rule => needlesOf(rule).map(needle => [...new Set(gramsIn(needle, all))]))
   const frequency = new Map<number, number>()
@@ -38,7 +33,8 @@ export function createRuleIndex<R>(rules: readonly R[], needlesOf: (rule: R) => 
 
   const usual = always.map(place => rules[place] as R)
   return {
-    candidates(text) {
+    /** The rules that may match a text, in order. Those left out cannot match. */
+    candidates(text: string): readonly R[] {
       const grams = gramsIn(text, isAwaited)
       if (grams.length === 0) return usual
       const found = new Set(always)

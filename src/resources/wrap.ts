@@ -22,9 +22,8 @@ interface RowFacts extends Pick<ListFacts, 'params' | 'caller'> {
 
 export type WrapTemplates = Awaited<ReturnType<typeof wrapsOf>>
 
-const common = { params: undefined, caller: ['kind', 'name', 'email', 'id'] }
-const listNames = { ...common, rows: undefined, total: undefined, page: undefined, pages: undefined, limit: undefined }
-const rowNames = { ...common, row: undefined }
+const listNames = ['params', 'caller', 'rows', 'total', 'page', 'pages', 'limit']
+const rowNames = ['params', 'caller', 'row']
 
 /** Without templates, rows are the whole answer. `complain` is called with the path and a sentence for each mistake. */
 export async function wrapsOf(
@@ -45,7 +44,7 @@ type Render = (facts: Pick<ListFacts, 'caller'>, title: string) => unknown
 
 async function compiled(
   written: unknown,
-  names: Readonly<Record<string, readonly string[] | undefined>>,
+  names: readonly string[],
   complain: (sentence: string) => void,
 ): Promise<Render> {
   if (!hasTemplate(written)) return () => written

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noThenProperty: it is what rules call it, and rules are never awaited.
 import { expect, test } from 'vitest'
 import { lint, type RuleInput, rulesFromCode } from '../../src/replies/index.js'
-import { slowExpression } from '../../src/replies/slow-expression.js'
+import { slowExpression } from '../../src/replies/lint.js'
 import { didYouMean } from '../sentences.js'
 
 /** What is odd about rules, a line each. */

@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noThenProperty: it is what rules call it, and rules are never awaited.
 
 import { expect, test } from 'vitest'
+import { finishReasons } from '../../src/completions/completion.js'
 import type { ChatRequest } from '../../src/completions/request.js'
 import { inWords } from '../../src/core/exchange.js'
-import { finishReasons } from '../../src/replies/generation.js'
 import type { RuleInput } from '../../src/replies/index.js'
 import {
   cannotBeRead,

@@ -12,7 +12,8 @@ export interface ToolResult {
   readonly text: string
 }
 
-interface Circumstances {
+/** The caller, and other facts besides the request. */
+export interface ChatCircumstances {
   readonly headers?: IncomingHttpHeaders
   readonly caller?: Caller
   readonly scope?: string
@@ -39,7 +40,7 @@ export class ChatInput {
   private readonly body: Buffer | undefined
   private exactRequest: object | undefined
 
-  constructor(request: ChatRequest, { headers = {}, caller = anonymous, scope = '', body }: Circumstances = {}) {
+  constructor(request: ChatRequest, { headers = {}, caller = anonymous, scope = '', body }: ChatCircumstances = {}) {
     this.request = request
     this.headers = headers
     this.caller = caller
@@ -66,17 +67,10 @@ export class ChatInput {
     return this.allTexts
   }
 
-  /** The key under which a rule with `per` remembers: the caller or the conversation. */
-  holder(per: 'caller' | 'conversation'): string {
-    const { caller } = this
-    const who = `${caller.kind} ${'id' in caller ? caller.id : ''}`
-    return per === 'caller' ? who : `${who} ${this.conversation}`
-  }
-
   /**
    * The conversation's header, or else the messages up to the first user message, which clients repeat with every turn.
    */
-  private get conversation(): string {
+  get conversation(): string {
     const id = this.headers['x-conversation-id']
     const { messages } = this.request
     const first = messages.slice(0, messages.findIndex(({ role }) => role === 'user') + 1)

@@ -5,7 +5,7 @@ import { fieldAt, fieldPath } from './field-path.js'
 import type { When } from './form.js'
 import { compileWith, onText, optional, simple } from './shared.js'
 import { type TextCondition, type TextTest, textTest } from './text.js'
-import { nameTest, rangeTest, type ValueCondition, type ValueTest, valueTest } from './whole.js'
+import { nameTest, rangeTest, type ValueCondition, valueTest } from './whole.js'
 
 /** Compiles the conditions of a chat rule. Does not throw for conditions that have passed validation. */
 export const compileWhen = (when: When): readonly Condition<ChatInput>[] =>
@@ -14,7 +14,7 @@ export const compileWhen = (when: When): readonly Condition<ChatInput>[] =>
 function chatConditions(when: When): readonly Condition<ChatInput>[] {
   const { user, system, assistant, any, model, turn, stream, temperature, tools } = when
   const { toolResult, responseFormat, request } = when
-  const about = (name: string, test: ValueTest, looksAt: (input: ChatInput) => unknown) => simple(name, test, looksAt)
+  const about = simple<ChatInput>
   const inText = (name: string, wanted: TextCondition, looksAt: (input: ChatInput) => string) =>
     onText(name, textTest(wanted), looksAt)
   return [
@@ -44,7 +44,7 @@ function onAnyText(wanted: TextCondition): Condition<ChatInput> {
     differs: () => `no message fits: it ${test.differs}`,
     exec({ texts }) {
       const found = texts.find(text => test.holds(text))
-      return found === undefined ? null : test.exec(found)
+      return found === undefined ? null : (test.exec?.(found) ?? null)
     },
   }
 }
@@ -91,7 +91,7 @@ function onToolResult(wanted: NonNullable<When['toolResult']>): Condition<ChatIn
     },
     exec({ toolResults }) {
       const found = toolResults.find(holds)
-      return found && text ? text.exec(found.text) : null
+      return (found && text?.exec?.(found.text)) ?? null
     },
   }
 }

@@ -8,27 +8,23 @@ import { withoutExpressions } from '../../core/json.js'
 import { CHAT } from '../../core/paths.js'
 import { ChatInput } from './chat-input.js'
 import { compileWhen } from './compile.js'
-import { type When, whenSchema } from './form.js'
-
-/** The conditions as written, and whether an exchange meets them. */
-interface OnExchanges {
-  readonly when: When
-  readonly fit: (exchange: Exchange) => boolean
-}
+import { whenSchema } from './form.js'
 
 /**
  * Only chat completion requests can match, whatever the conditions are. Throws a ProblemsError that names the mistakes
  * in `when`.
  */
-export function conditionsOn(when: unknown): OnExchanges {
+export function conditionsOn(when: unknown) {
   const checked = check(closed({ when: whenSchema }), { when: withoutExpressions(when) })
   if ('mistakes' in checked) {
     throw new ProblemsError(checked.mistakes.map(({ sentence }) => ({ origin: 'the call', sentence })))
   }
   const conditions = compileWhen(checked.value.when)
   return {
+    /** The conditions as written. */
     when: checked.value.when,
-    fit(exchange) {
+    /** Whether an exchange meets them. */
+    fit(exchange: Exchange): boolean {
       if (exchange.path !== CHAT) return false
       const request = readable(exchange)
       if (!request) return false

@@ -47,7 +47,7 @@ export const onText = <I extends MatchInput>(
 ): Condition<I> => ({
   holds: input => test.holds(looksAt(input)),
   differs: () => `${name} ${test.differs}`,
-  exec: input => test.exec(looksAt(input)),
+  exec: input => test.exec?.(looksAt(input)) ?? null,
 })
 
 /** Header values may be secrets, so the reason only quotes the rule, and for credentials not even that. */

@@ -26,7 +26,7 @@ export function draftOnPath(source: DraftSource) {
   // A reply has to say something.
   const says = status === 200 && Object.keys(more).length > 0 ? more : { status, ...more }
   const remarks = response.truncated ? ['The journal has only the beginning of the answer.'] : []
-  const pace = 'events' in content ? paceOf(source, content.events.length) : {}
+  const pace = content.events ? paceOf(source, content.events.length) : {}
   return { rule: { on, ...(Object.keys(when).length > 0 && { when }), reply: says, ...pace }, remarks }
 }
 
@@ -54,13 +54,11 @@ function some(name: 'query' | 'body', values: object) {
   return simple.length === 0 ? {} : { [name]: Object.fromEntries(simple.slice(0, MOST_CONDITIONS)) }
 }
 
-interface DraftedBody {
-  readonly body: { readonly events: readonly object[] } | { readonly json: unknown } | { readonly text?: string }
-  /** The content type, where it does not follow from the body. */
-  readonly type?: string
-}
-
-function bodyIn({ headers, body }: DraftSource['response']): DraftedBody {
+/** The body of a reply, and its content type where that does not follow from it. */
+function bodyIn({ headers, body }: DraftSource['response']): {
+  body: { events?: readonly object[]; json?: unknown; text?: string }
+  type?: string
+} {
   const { 'content-type': type = '' } = headers
   if (body === undefined || body === null || body === '') return { body: {} }
   if (typeof body !== 'string')

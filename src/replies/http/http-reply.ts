@@ -13,7 +13,7 @@ import { commonNames, TemplateError } from '../templates.js'
 import { isTemplateFile } from '../text-file.js'
 import type { HttpReplyForm, HttpRule } from './form.js'
 import { fieldsIn, type HttpInput } from './input.js'
-import { paramsIn, type Route, routeOf } from './route.js'
+import { paramsIn, routeOf } from './route.js'
 
 /** A generated answer. Without templates, it is the same object each time. */
 export interface HttpGeneration {
@@ -28,14 +28,7 @@ export interface HttpGeneration {
   readonly answeredBy: AnsweredBy
 }
 
-const names = {
-  ...commonNames,
-  params: undefined,
-  query: undefined,
-  body: undefined,
-  method: undefined,
-  path: undefined,
-}
+const names = [...commonNames, 'params', 'query', 'body', 'method', 'path']
 
 /** Compiles a reply. `at` is its position in the rule. */
 export function httpReplyOf(
@@ -60,7 +53,14 @@ export function httpReplyOf(
     mayBePassedOver: false,
     ...generatedFrom(content, {
       owner,
-      facts: (input: HttpInput, count) => new HttpFacts(input, count, owner, route),
+      facts: (input: HttpInput, count) =>
+        Object.assign(new RequestFacts(input, count, owner), {
+          params: paramsIn(route, input.steps),
+          query: fieldsIn(input.query),
+          body: input.body,
+          method: input.request.method,
+          path: input.request.path,
+        }),
       seed: ({ request }: HttpInput) =>
         seedOfTexts([texts.seed, request.method, request.path, request.query, request.body?.toString('latin1')]),
     }),
@@ -89,7 +89,7 @@ function bodyPart(form: HttpReplyForm, at: Path, texts: Texts): ReplyPart<Body> 
   if (form.events) {
     const ofEvents = (events: unknown) => ({
       contentType: 'text/event-stream; charset=utf-8',
-      body: (events as readonly Event[]).map(eventText),
+      body: (events as readonly Readonly<Record<string, unknown>>[]).map(eventText),
     })
     return mapped(valuePart(form.events, [...at, 'events'], texts), ofEvents)
   }
@@ -101,15 +101,8 @@ function bodyPart(form: HttpReplyForm, at: Path, texts: Texts): ReplyPart<Body> 
   return mapped(textPart(form.text, [...at, 'text'], texts), ofText)
 }
 
-interface Event {
-  readonly event?: unknown
-  readonly data?: unknown
-  readonly id?: unknown
-  readonly retry?: unknown
-}
-
 /** HTML Standard §9.2.6: a line break in a text begins another data line. */
-function eventText({ event, data, id, retry }: Event): string {
+function eventText({ event, data, id, retry }: Readonly<Record<string, unknown>>): string {
   const text = typeof data === 'string' ? data : stringifyExact(data ?? null)
   const line = (name: string, value: unknown) =>
     value === undefined ? '' : `${name}: ${String(value).replace(/[\r\n]+/g, ' ')}\n`
@@ -158,31 +151,4 @@ function withHeaders(written: Readonly<Record<string, unknown>>, body: Body): Bo
     return []
   })
   return { ...body, contentType, headers }
-}
-
-/** The values that templates can use. */
-class HttpFacts extends RequestFacts<HttpInput> {
-  constructor(
-    input: HttpInput,
-    count: number,
-    owner: ReplyOwner,
-    private readonly route: Route,
-  ) {
-    super(input, count, owner)
-  }
-  get params() {
-    return paramsIn(this.route, this.input.steps)
-  }
-  get query() {
-    return fieldsIn(this.input.query)
-  }
-  get body() {
-    return this.input.body
-  }
-  get method() {
-    return this.input.request.method
-  }
-  get path() {
-    return this.input.request.path
-  }
 }

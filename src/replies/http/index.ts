@@ -1,9 +1,8 @@
 /** The dialect of rules for paths. Loaded with the first such rule. */
 import { methodNotAllowed, notFound, notFoundByRule, type PlatformError } from '../../core/errors.js'
 import { anonymous, type Caller, eitherAccess, type OwnPath } from '../../core/exchange.js'
-import type { Fault } from '../../core/fault.js'
 import { isJson, stringifyExact } from '../../core/json.js'
-import type { Dialect, ReadyReply, ReadyRule, RuleLookup } from '../dialect.js'
+import type { Dialect, ReadyReply, ReadyRule } from '../dialect.js'
 import { createEngines, type RuleSources } from '../engine.js'
 import { type Explanation, explanationOf, type RuleDraft, withDraft } from '../explain.js'
 import { nearestSentence } from '../nearest.js'
@@ -17,12 +16,7 @@ import { createPathTree } from './tree.js'
 type ReadyHttpReply = ReadyReply<HttpGeneration>
 type HttpReadyRule = ReadyRule<ReadyHttpReply>
 
-interface HttpIndex extends RuleLookup<HttpInput, ReadyHttpReply> {
-  /** The rules whose pattern matches, for any method: by priority first, then by how specific the pattern is. */
-  at(steps: readonly string[]): readonly HttpReadyRule[]
-}
-
-export const http: Dialect<HttpInput, ReadyHttpReply, HttpIndex> = {
+export const http: Dialect<HttpInput, ReadyHttpReply, ReturnType<typeof createPathIndex>> = {
   conditions: rule => conditionsOf(rule as HttpRule),
   compileReply: (form, path, owner, texts) => httpReplyOf(form as HttpReplyForm, path, owner, texts),
   index: createPathIndex,
@@ -31,91 +25,80 @@ export const http: Dialect<HttpInput, ReadyHttpReply, HttpIndex> = {
 }
 
 /** A path is looked up segment by segment, however many rules there are. */
-function createPathIndex(rules: readonly HttpReadyRule[]): HttpIndex {
+function createPathIndex(rules: readonly HttpReadyRule[]) {
   const tree = createPathTree<HttpReadyRule>()
   for (const rule of rules) tree.put(routeOf((rule.written as HttpRule).on), rule)
+  /** The rules whose pattern matches, for any method: by priority first, then by how specific the pattern is. */
   const at = (steps: readonly string[]) => {
     const found = tree.at(steps)
     return found.length > 1 ? found.toSorted((a, b) => b.priority - a.priority) : found
   }
-  return { at, candidates: ({ steps, method }) => at(steps).filter(rule => rulePath(rule).method === method) }
+  return {
+    at,
+    candidates: ({ steps, method }: HttpInput) => at(steps).filter(rule => rulePath(rule).method === method),
+  }
 }
 
 /** The answers of rules for paths. */
-export interface HttpReplies {
-  /** The methods that rules answer on a path, in one scope or in any. */
-  at(path: string, scope?: string): readonly OwnPath[]
-  /** All methods and paths that rules answer. */
-  paths(): readonly OwnPath[]
-  /** Returns `undefined` if no rule matches. Throws, or rejects with, a 400 for a body that is not what its Content-Type says. */
-  answer(request: HttpRequest): HttpGeneration | undefined | Promise<HttpGeneration | undefined>
-  /** The 404 for a request that no rule matches; it names the nearest rule. `undefined` if there are no rules on its path. */
-  refusal(request: HttpRequest): Promise<PlatformError | undefined>
-  /** The fault that a rule sets for the answer to a request, wherever the answer comes from. */
-  faultFor(request: HttpRequest): Promise<Fault | undefined>
-  /** Says which rule would answer. It does not count as an answer. */
-  explain(tried: TriedRequest, draft?: RuleDraft): Promise<Explanation<HttpGeneration>>
-  /** Formats an answer as lines of text. */
-  linesOf(generation: HttpGeneration): readonly string[]
-}
+export type HttpReplies = ReturnType<typeof createHttpReplies>
 
-export function createHttpReplies(parts: RuleSources): HttpReplies {
-  const { engines, at, take, mayFail, triedFor, refusalOf } = createPathRules(parts)
+export function createHttpReplies(parts: RuleSources) {
+  const { engines, reasonsAgainst, take, mayFail } = createEngines(http, parts)
+  const rulesAt = (path: string, scope?: string) => engines(scope).flatMap(({ index }) => index.at(stepsOfPath(path)))
+  const triedFor = (input: HttpInput) => ({
+    rules: engines(input.scope).flatMap(({ index }) => index.candidates(input)),
+    reasonsAgainst,
+  })
 
-  function answered(request: HttpRequest, body: unknown): ReturnType<HttpReplies['answer']> {
+  function answered(request: HttpRequest, body: unknown): HttpGeneration | undefined | Promise<HttpGeneration> {
     const input = new HttpInput(request, body)
     const chosen = take(input)
-    return chosen && (chosen.reply.always ?? chosen.reply.generate(input, chosen.count))
+    return chosen?.reply.generate(input, chosen.count)
+  }
+
+  function refusalOf(input: HttpInput): PlatformError {
+    const { method, path } = input.request
+    const there = pathsOf(rulesAt(path, input.scope)).map(({ method }) => method)
+    if (there.length === 0) return notFound()
+    if (!there.includes(input.method)) return methodNotAllowed(method, there)
+    return notFoundByRule(nearestSentence(triedFor(input), input))
   }
 
   return {
-    at: (path, scope) => pathsOf(at(path, scope)),
+    /** The methods that rules answer on a path, in one scope or in any. */
+    at: (path: string, scope?: string) => pathsOf(rulesAt(path, scope)),
+    /** All methods and paths that rules answer. */
     paths: () =>
       pathsOf(
         engines().flatMap(({ rules }) => rules.filter(({ written }) => written.enabled !== false)),
         ({ method, path }) => `${method} ${path}`,
       ),
-    answer(request) {
+    /** Returns `undefined` if no rule matches. Throws, or rejects with, a 400 for a body that is not what its Content-Type says. */
+    answer(request: HttpRequest): HttpGeneration | undefined | Promise<HttpGeneration | undefined> {
       const body = bodyOf(request)
       return body instanceof Promise ? body.then(read => answered(request, read)) : answered(request, body)
     },
-    async refusal(request) {
-      if (at(request.path, request.scope).length === 0) return undefined
+    /** The 404 for a request that no rule matches; it names the nearest rule. `undefined` if there are no rules on its path. */
+    async refusal(request: HttpRequest) {
+      if (rulesAt(request.path, request.scope).length === 0) return undefined
       return refusalOf(new HttpInput(request, await bodyOf(request)))
     },
-    async faultFor(request) {
+    /** The fault that a rule sets for the answer to a request, wherever the answer comes from. */
+    async faultFor(request: HttpRequest) {
       if (!mayFail(request.scope)) return undefined
       return take(new HttpInput(request, await bodyOf(request)))?.reply.fault
     },
+    /** Formats an answer as lines of text. */
     linesOf,
-    async explain(tried, draft) {
-      const request = requestOf(tried, at(pathIn(tried)))
+    /** Says which rule would answer. It does not count as an answer. */
+    async explain(tried: TriedRequest, draft?: RuleDraft): Promise<Explanation<HttpGeneration>> {
+      const request = requestOf(tried, rulesAt(pathIn(tried)))
       const input = new HttpInput(request, await bodyOf(request))
-      const { rules, reasonsAgainst } = triedFor(input)
+      const { rules } = triedFor(input)
       return explanationOf(input, {
         ...{ rules: withDraft(rules, http, draft), reasonsAgainst, memory: parts.memory },
         otherwise: () => Promise.reject(refusalOf(input)),
       })
-    },
-  }
-}
-
-/** The rules for paths. */
-function createPathRules(parts: RuleSources) {
-  const { engines, reasonsAgainst, take, mayFail } = createEngines(http, parts)
-  const at = (path: string, scope?: string) => engines(scope).flatMap(({ index }) => index.at(stepsOfPath(path)))
-  const triedFor = (input: HttpInput) => ({
-    rules: engines(input.scope).flatMap(({ index }) => index.candidates(input)),
-    reasonsAgainst,
-  })
-  return {
-    ...{ engines, at, take, mayFail, triedFor },
-    refusalOf(input: HttpInput): PlatformError {
-      const { method, path } = input.request
-      const there = pathsOf(at(path, input.scope)).map(({ method }) => method)
-      if (there.length === 0) return notFound()
-      if (!there.includes(input.method)) return methodNotAllowed(method, there)
-      return notFoundByRule(nearestSentence(triedFor(input), input))
     },
   }
 }

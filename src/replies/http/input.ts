@@ -42,10 +42,8 @@ export class HttpInput implements MatchInput {
     return this.request.body?.toString() ?? ''
   }
 
-  holder(per: 'caller' | 'conversation'): string {
-    const { caller, headers } = this
-    const who = `${caller.kind} ${'id' in caller ? caller.id : ''}`
-    return per === 'caller' ? who : `${who} ${headers['x-conversation-id'] ?? ''}`
+  get conversation(): string {
+    return String(this.headers['x-conversation-id'] ?? '')
   }
 }
 

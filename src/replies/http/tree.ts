@@ -1,12 +1,6 @@
 /** Finds values by path patterns. A path is looked up segment by segment, however many patterns there are. */
 import type { Route } from './route.js'
 
-interface PathTree<T> {
-  put(route: Pick<Route, 'segments'>, value: T): void
-  /** The values whose pattern matches, the most specific first: a literal segment before a parameter, and that before `*`. */
-  at(steps: readonly string[]): readonly T[]
-}
-
 interface Node<T> {
   readonly literals: Map<string, Node<T>>
   param?: Node<T>
@@ -17,10 +11,10 @@ interface Node<T> {
 
 const newNode = <T>(): Node<T> => ({ literals: new Map(), values: [], rest: [] })
 
-export function createPathTree<T>(): PathTree<T> {
+export function createPathTree<T>() {
   const root = newNode<T>()
   return {
-    put({ segments }, value) {
+    put({ segments }: Pick<Route, 'segments'>, value: T): void {
       let node = root
       for (const { kind, text } of segments) {
         if (kind === 'rest') return void node.rest.push(value)
@@ -34,7 +28,8 @@ export function createPathTree<T>(): PathTree<T> {
       }
       node.values.push(value)
     },
-    at(steps) {
+    /** The values whose pattern matches, the most specific first: a literal segment before a parameter, and that before `*`. */
+    at(steps: readonly string[]): readonly T[] {
       const found: T[] = []
       collect(root, steps, 0, found)
       return found

@@ -6,7 +6,7 @@ import { logLevels } from '../../rpc/log-levels.js'
 import { type CommonWhen, commonConditions, fields, valueCondition, values } from '../conditions/form.js'
 import type { ValueCondition } from '../conditions/whole.js'
 import { oneReply, ruleFields, thenWithReplies } from '../rule-form.js'
-import { isNamed, type McpTarget, mcpTarget, troubleWithTarget } from './target.js'
+import { isNamed, mcpTarget, troubleWithTarget } from './target.js'
 
 /** Conditions on a call. */
 export interface McpWhen extends CommonWhen<McpWhen> {
@@ -166,4 +166,3 @@ export const mcpRuleSchema = v.pipe(
 
 export type McpRule = v.InferOutput<typeof mcpRuleSchema>
 export type McpReplyForm = v.InferOutput<typeof mcpReplySchema>
-export type { McpTarget }

@@ -1,20 +1,20 @@
 /** The dialect of rules for MCP calls. Loaded with the first such rule or server. */
 
-import { UnfitSchema } from '../../check/json-schema-form.js'
 import { noRuleMatches } from '../../core/errors.js'
 import { stringifyExact } from '../../core/json.js'
 import { fieldAt, fieldPath } from '../conditions/field-path.js'
 import { compileWith, optional, simple } from '../conditions/shared.js'
-import { type ValueCondition, valueTest } from '../conditions/whole.js'
+import { nameTest, type ValueCondition, valueTest } from '../conditions/whole.js'
 import type { Condition, Dialect, ReadyReply, ReadyRule, RuleLookup } from '../dialect.js'
-import { type ChosenReply, createEngines, type RuleSources } from '../engine.js'
+import { createEngines, type RuleSources } from '../engine.js'
 import { type Explanation, explanationOf, type RuleDraft, withDraft } from '../explain.js'
 import { seedOfTexts } from '../fake.js'
 import { nearestSentence } from '../nearest.js'
+import { sampled, UnfitSchema } from '../structured/index.js'
 import type { McpReplyForm, McpRule, McpWhen } from './form.js'
 import { type McpCall, McpInput } from './input.js'
 import { linesOf, type McpGeneration, mcpReplyOf } from './mcp-reply.js'
-import { fitsTarget, isPattern, mcpTarget } from './target.js'
+import { mcpTarget } from './target.js'
 import { callFrom, type TriedCall } from './tried.js'
 
 type ReadyMcpReply = ReadyReply<McpGeneration>
@@ -34,8 +34,11 @@ export const mcp: Dialect<McpInput, ReadyMcpReply> = {
 /** The target counts as a condition too, so that a near miss can name it. */
 function onTarget(on: string): Condition<McpInput> {
   const target = mcpTarget(on)
-  const fits = fitsTarget(target)
-  return { holds: ({ method, name }) => method === target.method && fits(name), differs: () => `it is about ${on}` }
+  const test = nameTest(target.name)
+  return {
+    holds: ({ method, name }) => method === target.method && test.holds(name),
+    differs: () => `it is about ${on}`,
+  }
 }
 
 function ownConditions({
@@ -72,7 +75,9 @@ function createTargetIndex(rules: readonly McpReadyRule[]): RuleLookup<McpInput,
   const places = new Map(rules.map((rule, i) => [rule, i]))
   for (const rule of rules) {
     const target = mcpTarget((rule.written as McpRule).on)
-    const [into, key] = isPattern(target) ? [patterns, target.method] : [exact, `${target.method} ${target.name}`]
+    const [into, key] = target.name.includes('*')
+      ? [patterns, target.method]
+      : [exact, `${target.method} ${target.name}`]
     const before = into.get(key)
     if (before) before.push(rule)
     else into.set(key, [rule])
@@ -100,59 +105,55 @@ export interface McpRuleAnswer {
 const placeOf = ({ title, place }: ReadyRule) => `${title} ${place}`
 
 /** The replies of rules for MCP calls. */
-export interface McpReplies {
-  /** The answer of the first rule that matches; `undefined` if none does. */
-  take(call: McpCall): Promise<McpRuleAnswer | undefined>
-  /** The answer of the same rule once the client has answered more questions; `undefined` if the rule no longer exists. */
-  goOn(taken: Pick<McpRuleAnswer, 'place' | 'count'>, call: McpCall): Promise<McpRuleAnswer | undefined>
-  /** A sentence about the rule that came nearest. */
-  nearest(call: McpCall): string
-  /** Says which rule would answer. It does not count as an answer. */
-  explain(tried: TriedCall, draft?: RuleDraft): Explanation<McpGeneration>
-  /** Returns an answer as lines of text for people. */
-  linesOf(generation: McpGeneration): readonly string[]
-  /** A value that fits a schema, the same for the same call; `undefined` if none was found. */
-  madeUp(schema: object, call: McpCall): Promise<unknown>
-}
+export type McpReplies = ReturnType<typeof createMcpReplies>
 
 /** Provided by the server, since rules know neither its resources nor the schemas of its tools. */
 const BY_ITSELF = 'What the configuration has for it, or a result that is made up.'
 
 const byServer = ({ server }: McpCall): McpGeneration => ({
-  ...{ content: {}, rounds: [], answeredBy: { kind: 'mcp', path: server } },
+  content: {},
+  rounds: [],
+  answeredBy: { kind: 'mcp', path: server },
 })
 
 interface Parts extends RuleSources {
   /** Whether a call that no rule matches is an error. */
   readonly strict: boolean
   readonly seed: number
-  /** Values that fit a schema, one for each seed. */
-  readonly sampled: (input: {
-    readonly schema: unknown
-    readonly seeds: readonly number[]
-  }) => Promise<readonly unknown[]>
 }
 
-export function createMcpReplies(parts: Parts): McpReplies {
+export function createMcpReplies(parts: Parts) {
   const { strict, memory } = parts
-  const { rulesFor, triedFor, take } = createCallRules(parts)
+  const { engines, reasonsAgainst, take } = createEngines(mcp, parts)
+  const rulesFor = (scope: string) => engines(scope).flatMap(({ rules }) => rules)
+  const triedFor = ({ method, scope }: McpCall) => ({
+    rules: rulesFor(scope).filter(({ written }) => mcpTarget((written as McpRule).on).method === method),
+    reasonsAgainst,
+  })
   return {
-    async take(call) {
+    /** The answer of the first rule that matches; `undefined` if none does. */
+    async take(call: McpCall): Promise<McpRuleAnswer | undefined> {
       const input = new McpInput(call)
       const found = take(input)
       if (!found) return undefined
       const rule = rulesFor(call.scope).find(({ replies }) => replies.includes(found.reply))
-      return answerOf(input, rule ? placeOf(rule) : '', found)
+      const { reply, count } = found
+      return { generation: await reply.generate(input, count), place: rule ? placeOf(rule) : '', count }
     },
-    async goOn({ place, count }, call) {
+    /** The answer of the same rule once the client has answered more questions; `undefined` if the rule no longer exists. */
+    async goOn(
+      { place, count }: Pick<McpRuleAnswer, 'place' | 'count'>,
+      call: McpCall,
+    ): Promise<McpRuleAnswer | undefined> {
       const rule = rulesFor(call.scope).find(rule => placeOf(rule) === place)
-      return rule && answerOf(new McpInput(call), place, { reply: rule.replyAt(count), count })
+      return rule && { generation: await rule.replyAt(count).generate(new McpInput(call), count), place, count }
     },
-    nearest(call) {
-      return nearestSentence(triedFor(call), new McpInput(call))
-    },
-    linesOf: generation => (generation.answeredBy.kind === 'mcp' ? [BY_ITSELF] : linesOf(generation)),
-    explain(tried, draft) {
+    /** A sentence about the rule that came nearest. */
+    nearest: (call: McpCall) => nearestSentence(triedFor(call), new McpInput(call)),
+    /** Returns an answer as lines of text for people. */
+    linesOf: (generation: McpGeneration) => (generation.answeredBy.kind === 'mcp' ? [BY_ITSELF] : linesOf(generation)),
+    /** Says which rule would answer. It does not count as an answer. */
+    explain(tried: TriedCall, draft?: RuleDraft): Explanation<McpGeneration> {
       const input = new McpInput(callFrom(tried))
       const { rules, reasonsAgainst } = triedFor(input.call)
       return explanationOf(input, {
@@ -163,33 +164,12 @@ export function createMcpReplies(parts: Parts): McpReplies {
         },
       })
     },
-    madeUp: (schema, call) => madeUp(parts, schema, call),
+    /** A value that fits a schema, the same for the same call; `undefined` if none was found. */
+    madeUp: (schema: object, call: McpCall) => madeUp(parts, schema, call),
   }
 }
 
-/** The rules for MCP calls. */
-function createCallRules(parts: RuleSources) {
-  const { engines, reasonsAgainst, take } = createEngines(mcp, parts)
-  const rulesFor = (scope: string) => engines(scope).flatMap(({ rules }) => rules)
-  const isOn = (method: string, { written }: McpReadyRule) => mcpTarget((written as McpRule).on).method === method
-  return {
-    ...{ rulesFor, take },
-    triedFor: ({ method, scope }: McpCall) => ({
-      rules: rulesFor(scope).filter(rule => isOn(method, rule)),
-      reasonsAgainst,
-    }),
-  }
-}
-
-async function answerOf(
-  input: McpInput,
-  place: string,
-  { reply, count }: ChosenReply<ReadyMcpReply>,
-): Promise<McpRuleAnswer> {
-  return { generation: await (reply.always ?? reply.generate(input, count)), place, count }
-}
-
-async function madeUp({ seed, sampled }: Pick<Parts, 'seed' | 'sampled'>, schema: object, call: McpCall) {
+async function madeUp({ seed }: Parts, schema: object, call: McpCall) {
   const drawn = seedOfTexts([seed, call.method, stringifyExact(call.params)])
   try {
     return (await sampled({ schema, seeds: [drawn] }))[0]

@@ -49,9 +49,7 @@ export class McpInput implements MatchInput {
     return { ...context?.arguments, [String(argument?.name ?? '')]: argument?.value }
   }
 
-  holder(per: 'caller' | 'conversation'): string {
-    const { caller, headers, call } = this
-    const who = `${caller.kind} ${'id' in caller ? caller.id : ''}`
-    return per === 'caller' ? who : `${who} ${headers['x-conversation-id'] ?? call.session}`
+  get conversation(): string {
+    return String(this.headers['x-conversation-id'] ?? this.call.session)
   }
 }

@@ -35,18 +35,10 @@ export interface McpGeneration {
   readonly answeredBy: AnsweredBy
 }
 
-const names = {
-  ...commonNames,
-  method: undefined,
-  name: undefined,
-  uri: undefined,
-  arguments: undefined,
-  argument: ['name', 'value'],
-  answers: undefined,
-  client: undefined,
-  server: undefined,
-  version: undefined,
-}
+const names = [
+  ...[...commonNames, 'method', 'name', 'uri', 'arguments', 'argument'],
+  ...['answers', 'client', 'server', 'version'],
+]
 
 /** Compiles a reply. `at` is its position in the rule. */
 export function mcpReplyOf(form: McpReplyForm, at: Path, owner: ReplyOwner, texts: Texts): ReadyReply<McpGeneration> {
@@ -68,7 +60,12 @@ export function mcpReplyOf(form: McpReplyForm, at: Path, owner: ReplyOwner, text
     mayBePassedOver: false,
     ...generatedFrom(generation, {
       owner,
-      facts: (input: McpInput, count) => new McpFacts(input, count, owner),
+      facts: (input: McpInput, count) => {
+        const { call, method, name } = input
+        const { answers, client, server, version, params } = call
+        const own = { method, name, uri: name, arguments: input.arguments, argument: params.argument }
+        return Object.assign(new RequestFacts(input, count, owner), { ...own, answers, client, server, version })
+      },
       seed: ({ call }: McpInput) => seedOfTexts([texts.seed, call.method, stringifyExact(call.params)]),
     }),
   }
@@ -92,34 +89,3 @@ export const linesOf = ({ content, error, protocolFault, fault }: McpGeneration)
   ...(protocolFault ? [`protocol fault ${protocolFault}`] : []),
   ...(fault ? [`fault ${inlineYaml(fault)}`] : []),
 ]
-
-/** The values that templates can use. */
-class McpFacts extends RequestFacts<McpInput> {
-  get method() {
-    return this.input.method
-  }
-  get name() {
-    return this.input.name
-  }
-  get uri() {
-    return this.input.name
-  }
-  get arguments() {
-    return this.input.arguments
-  }
-  get argument() {
-    return this.input.call.params.argument
-  }
-  get answers() {
-    return this.input.call.answers
-  }
-  get client() {
-    return this.input.call.client
-  }
-  get server() {
-    return this.input.call.server
-  }
-  get version() {
-    return this.input.call.version
-  }
-}

@@ -1,6 +1,5 @@
 /** The target of a rule for MCP calls, as written in `on`: a method, and a name or URI if the method has one. */
 import { didYouMean } from '../../check/suggest.js'
-import { nameTest } from '../conditions/whole.js'
 
 /** Methods whose calls name something. */
 const namedMethods = ['tools/call', 'resources/read', 'prompts/get', 'completion/complete'] as const
@@ -51,8 +50,3 @@ export function troubleWithTarget(on: string): string | undefined {
 /** Whether a text begins with a method that rules can answer, and so is a call rather than a prompt. */
 export const namesCall = (written: string): boolean =>
   written.includes('/') && methods.includes(mcpTarget(written).method)
-
-/** Whether the name is a pattern. */
-export const isPattern = ({ name }: McpTarget) => name.includes('*')
-
-export const fitsTarget = ({ name }: McpTarget) => nameTest(name).holds

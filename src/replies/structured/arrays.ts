@@ -5,6 +5,7 @@ import { isObject } from '../../core/json.js'
 import { wholeNumbers } from './numbers.js'
 import {
   drawPerson,
+  expand,
   type GeneratedValue,
   greatest,
   type Layers,
@@ -126,7 +127,7 @@ function unlike(
     if (!made) return undefined
     if (!taken.has(canonical(made.value))) return made
   }
-  const layers = shop.expand(schemas, place, 0)
+  const layers = expand(schemas, place, 0, shop)
   if (!layers) return undefined
   for (const value of allOf(layers, taken.size)) {
     if (!taken.has(canonical(value)) && shop.document.fits(value, schemas)) return { value }

@@ -8,19 +8,10 @@ import {
   tidied,
 } from '../../check/json-schema-form.js'
 
-export interface SchemaDocument {
-  readonly root: NormalizedSchema
-  /** The schema that a `$ref` refers to. */
-  target(schema: SchemaObject): NormalizedSchema
-  /** The minimum number of levels of a value of this schema; Infinity if no value is finite. */
-  height(schema: NormalizedSchema): number
-  fits(value: JsonValue, schemas: readonly NormalizedSchema[]): boolean
-  /** How sentences name one of its schemas. */
-  nameOf(schema: NormalizedSchema): string
-}
+export type SchemaDocument = ReturnType<typeof readDocument>
 
 /** Reads the original schema. Throws an UnfitSchema if it is invalid. */
-export function readDocument(sent: unknown): SchemaDocument {
+export function readDocument(sent: unknown) {
   const root = tidied(sent)
   const lookup = lookupOf(root)
   const nodes = Object.values(lookup).filter(schema => typeof schema === 'object')
@@ -28,16 +19,20 @@ export function readDocument(sent: unknown): SchemaDocument {
   const heights = heightsOf(nodes, target)
   return {
     root,
+    /** The schema that a `$ref` refers to. */
     target,
-    height: schema => heightIn(heights, schema),
-    nameOf(schema) {
+    /** The minimum number of levels of a value of this schema; Infinity if no value is finite. */
+    height: (schema: NormalizedSchema) => heightIn(heights, schema),
+    /** How sentences name one of its schemas. */
+    nameOf(schema: NormalizedSchema): string {
       const [, pointer] =
         Object.entries(lookup)
           .find(([, one]) => one === schema)?.[0]
           .split('#') ?? []
       return pointer ? `#${pointer}` : 'the schema'
     },
-    fits: (value, schemas) => schemas.every(schema => fitsSchema(value, schema, lookup)),
+    fits: (value: JsonValue, schemas: readonly NormalizedSchema[]): boolean =>
+      schemas.every(schema => fitsSchema(value, schema, lookup)),
   }
 }
 

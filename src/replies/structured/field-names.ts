@@ -5,7 +5,7 @@ import type { Faker } from '../fake.js'
 import { isQuantity, quantityOf } from './numbers.js'
 import type { SchemaPlace } from './place.js'
 
-type Make = (faker: Faker, place: SchemaPlace) => string
+export type Make = (faker: Faker, place: SchemaPlace) => string
 
 const sentence: Make = faker => {
   const text = faker.hacker.phrase()
@@ -15,9 +15,9 @@ const sentences: Make = (faker, place) => `${sentence(faker, place)} ${sentence(
 const headline: Make = faker => faker.company.catchPhrase()
 const fullName: Make = (_, { person }) => `${person().first} ${person().last}`
 const username: Make = (_, { person }) => `${person().first}.${person().last}`.toLowerCase().replace(/[^a-z.]/g, '')
-const isoDate: Make = (faker, { name }) => momentOf(faker, name).toISOString().slice(0, 10)
+export const isoDate: Make = (faker, { name }) => momentOf(faker, name).toISOString().slice(0, 10)
 const isoTime: Make = (faker, { name }) => momentOf(faker, name).toISOString().slice(11, 16)
-const isoMoment: Make = (faker, { name }) => momentOf(faker, name).toISOString().replace('.000', '')
+export const isoMoment: Make = (faker, { name }) => momentOf(faker, name).toISOString().replace('.000', '')
 const oneOf =
   (...texts: readonly string[]): Make =>
   faker =>
@@ -111,7 +111,10 @@ const rows: readonly (readonly [name: RegExp, make: Make])[] = [
     fullName,
   ],
   [/\b(full|display|real|contact|customer) name$/, fullName],
-  [/\bname$/, (faker, place) => nameFrom(faker, place)],
+  [
+    /\bname$/,
+    (faker, place) => (namesByContext.find(([around]) => around.test(place.around))?.[1] ?? fullName)(faker, place),
+  ],
   [/\b(title|headline|subject|heading|caption)$/, headline],
   [/\b(query|search( term| query)?|question|prompt|q)$/, faker => `${faker.hacker.verb()} the ${faker.hacker.noun()}`],
   [/\b(abstract|body|content|biography|bio|article|story|markdown|html|essay|letter)$/, sentences],
@@ -140,20 +143,16 @@ function numberText(faker: Faker, name: string): string {
 }
 
 /** `name` may be that of a person or a thing. The fields around it decide. */
-function nameFrom(faker: Faker, place: SchemaPlace): string {
-  const { around } = place
-  if (/\b(email|first name|age|birth|birthday|phone|user|person|gender)\b/.test(around)) return fullName(faker, place)
-  if (/\b(product|item|sku|price|stock|inventory|catalog)\b/.test(around)) return faker.commerce.productName()
-  if (/\b(company|organi[sz]ation|employer|vendor|brand|industry)\b/.test(around)) return faker.company.name()
-  if (/\b(ingredients?|recipe|dish|meal|calories)\b/.test(around)) return faker.food.dish()
-  if (/\b(event|meeting|participants|attendees|project|task|campaign|course|steps)\b/.test(around))
-    return headline(faker, place)
-  if (/\b(city|location|place|population)\b/.test(around)) return faker.location.city()
-  if (/\b(file|directory|folder)\b/.test(around)) return faker.system.commonFileName()
-  if (/\b(tool|function|attribute|attributes|column|variable|parameter|field)\b/.test(around))
-    return faker.hacker.noun()
-  return fullName(faker, place)
-}
+const namesByContext: readonly (readonly [around: RegExp, make: Make])[] = [
+  [/\b(email|first name|age|birth|birthday|phone|user|person|gender)\b/, fullName],
+  [/\b(product|item|sku|price|stock|inventory|catalog)\b/, faker => faker.commerce.productName()],
+  [/\b(company|organi[sz]ation|employer|vendor|brand|industry)\b/, faker => faker.company.name()],
+  [/\b(ingredients?|recipe|dish|meal|calories)\b/, faker => faker.food.dish()],
+  [/\b(event|meeting|participants|attendees|project|task|campaign|course|steps)\b/, headline],
+  [/\b(city|location|place|population)\b/, faker => faker.location.city()],
+  [/\b(file|directory|folder)\b/, faker => faker.system.commonFileName()],
+  [/\b(tool|function|attribute|attributes|column|variable|parameter|field)\b/, faker => faker.hacker.noun()],
+]
 
 /** RFC 2606 reserves the domain for examples, so these addresses are never real. */
 export const emailOf = (faker: Faker, place: SchemaPlace) => `${username(faker, place)}@example.com`
@@ -164,7 +163,7 @@ const DAY_MS = 86_400_000
  * A time that suits the name, in full minutes. It never depends on the current date: the same request gets the same
  * answer tomorrow.
  */
-export function momentOf(faker: Faker, name: string): Date {
+function momentOf(faker: Faker, name: string): Date {
   const [year, days] = /\b(birth|born|dob|birthday|birthdate)/.test(name)
     ? [1960, 45 * 365]
     : /\b(created|updated|modified|published|joined|last|past|purchase|order|invoice|issued|founded)\b/.test(name)

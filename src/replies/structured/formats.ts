@@ -1,9 +1,6 @@
 /** Generates texts in the formats of JSON Schema, OpenAPI and zod. */
 import type { Faker } from '../fake.js'
-import { emailOf, momentOf } from './field-names.js'
-import type { SchemaPlace } from './place.js'
-
-type Make = (faker: Faker, place: SchemaPlace) => string
+import { emailOf, isoDate, isoMoment, type Make } from './field-names.js'
 
 const hex = (faker: Faker, length: number) => faker.string.hexadecimal({ length, prefix: '', casing: 'lower' })
 const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
@@ -13,26 +10,25 @@ const from = (faker: Faker, characters: string, length: number) =>
 const base64 = (faker: Faker, encoding: 'base64' | 'base64url') =>
   Buffer.from(faker.hacker.noun().repeat(3).slice(0, 12)).toString(encoding)
 const url: Make = faker => `https://${faker.internet.domainWord()}.example.com/${faker.lorem.slug(2)}`
-const moment: Make = (faker, { name }) => momentOf(faker, name).toISOString().replace('.000', '')
 const jwtPart = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
 
 /** The first maker is the typical one. The others are for narrow lengths and patterns. */
 const formats: Readonly<Record<string, readonly Make[]>> = {
   'date-time': [
-    moment,
-    (faker, place) => moment(faker, place).replace('Z', '.000Z'),
-    (faker, place) => moment(faker, place).replace('Z', '+00:00'),
+    isoMoment,
+    (faker, place) => isoMoment(faker, place).replace('Z', '.000Z'),
+    (faker, place) => isoMoment(faker, place).replace('Z', '+00:00'),
   ],
-  'iso-date-time': [moment],
-  date: [(faker, { name }) => momentOf(faker, name).toISOString().slice(0, 10)],
+  'iso-date-time': [isoMoment],
+  date: [isoDate],
   time: [
-    (faker, place) => moment(faker, place).slice(11),
-    (faker, place) => `${moment(faker, place).slice(11, 19)}.000Z`,
+    (faker, place) => isoMoment(faker, place).slice(11),
+    (faker, place) => `${isoMoment(faker, place).slice(11, 19)}.000Z`,
   ],
-  'iso-time': [(faker, place) => moment(faker, place).slice(11)],
+  'iso-time': [(faker, place) => isoMoment(faker, place).slice(11)],
   'local-time': [
-    (faker, place) => moment(faker, place).slice(11, 19),
-    (faker, place) => moment(faker, place).slice(11, 16),
+    (faker, place) => isoMoment(faker, place).slice(11, 19),
+    (faker, place) => isoMoment(faker, place).slice(11, 16),
   ],
   duration: [faker => faker.helpers.arrayElement(['PT15M', 'PT30M', 'PT1H', 'PT1H30M', 'P1D', 'P1W']), () => 'P1D'],
   email: [(faker, place) => emailOf(faker, place), () => 'a@b.co'],

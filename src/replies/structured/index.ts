@@ -15,9 +15,6 @@ interface SampleInput {
 
 type SampleOutput = { readonly values: readonly unknown[] } | { readonly unfit: string }
 
-/** Generates values, and stops after `mostMs`. Throws an UnfitSchema or a TookTooLong. */
-type Samples = (input: SampleInput, mostMs: number) => readonly unknown[]
-
 /**
  * Typical schemas take a millisecond or two. Work that takes longer than this is moved to a worker, so that no other
  * request waits.
@@ -40,23 +37,19 @@ export async function sampled(input: SampleInput): Promise<readonly unknown[]> {
   } catch (error) {
     if (!(error instanceof TookTooLong)) throw error
   }
-  const output = await inWorker<SampleOutput>('sample', input, WORKER_MS).catch(ifTooLong)
+  const output = await inWorker<SampleOutput>('sample', input, WORKER_MS).catch(unfit)
   if ('unfit' in output) throw new UnfitSchema(output.unfit)
   return output.values
 }
 
 /** Runs in the worker. */
-export async function sampleJob(input: SampleInput, mostMs = LONGEST_MS): Promise<SampleOutput> {
-  const samples = await loadSamples()
-  try {
-    return { values: samples(input, mostMs) }
-  } catch (error) {
-    if (error instanceof UnfitSchema) return { unfit: error.message }
-    return ifTooLong(error)
-  }
-}
+export const sampleJob = (input: SampleInput, mostMs = LONGEST_MS): Promise<SampleOutput> =>
+  loadSamples()
+    .then(samples => ({ values: samples(input, mostMs) }))
+    .catch(unfit)
 
-function ifTooLong(error: unknown): SampleOutput {
+function unfit(error: unknown): SampleOutput {
+  if (error instanceof UnfitSchema) return { unfit: error.message }
   if (error instanceof TookTooLong) return { unfit: 'no value that fits the schema was found in time' }
   // It cannot even be copied.
   if (error instanceof RangeError) return { unfit: TOO_DEEP }
@@ -68,19 +61,20 @@ const TOO_DEEP = 'no value fits the schema: it is nested too deeply'
 /** Loads the generator. */
 export const loadSamples = onceLoaded(load)
 
-async function load(): Promise<Samples> {
+async function load() {
   // All samples share this instance. Each sets its own seed and ends before the next one begins.
   const [{ sampleOf }, faker] = await Promise.all([import('./sample.js'), withFaker(0, shared => shared)])
   function sample(schema: unknown, seed: number, name: string): unknown {
     try {
-      return sampleOf(schema, { faker, seed, name })
+      return sampleOf(schema, faker, seed, name)
     } catch (error) {
       const opened = error instanceof UnfitSchema ? openedWhereJoined(schema) : undefined
       if (opened === undefined) throw error
-      return sampleOf(opened, { faker, seed, name })
+      return sampleOf(opened, faker, seed, name)
     }
   }
-  return ({ schema, seeds, name = '' }, mostMs) => {
+  /** Generates values, and stops after `mostMs`. Throws an UnfitSchema or a TookTooLong. */
+  return ({ schema, seeds, name = '' }: SampleInput, mostMs: number): readonly unknown[] => {
     try {
       return bounded(() => seeds.map(seed => sample(schema, seed, name)), mostMs)
     } catch (error) {

@@ -34,14 +34,8 @@ interface Bounds extends Range {
 function boundsOf(layers: Layers): Bounds {
   const above = greatest(layers, l => l.exclusiveMinimum, Number.NEGATIVE_INFINITY)
   const below = smallest(layers, l => l.exclusiveMaximum, Number.POSITIVE_INFINITY)
-  const least = Math.max(
-    above,
-    greatest(layers, l => l.minimum, -Number.MAX_VALUE),
-  )
-  const most = Math.min(
-    below,
-    smallest(layers, l => l.maximum, Number.MAX_VALUE),
-  )
+  const least = greatest(layers, l => l.minimum, Math.max(above, -Number.MAX_VALUE))
+  const most = smallest(layers, l => l.maximum, Math.min(below, Number.MAX_VALUE))
   return { least, most, within: value => value >= least && value <= most && value > above && value < below }
 }
 

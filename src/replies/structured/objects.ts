@@ -4,6 +4,7 @@ import { type JsonValue, type NormalizedSchema, UnfitSchema } from '../../check/
 import {
   drawPerson,
   each,
+  expand,
   type GeneratedValue,
   greatest,
   type Layers,
@@ -32,8 +33,7 @@ export function makeObject(
   const chosen = chooseKeys(own, place, attempt, shop)
   if (!chosen) return undefined
   const { layers, keys, required } = chosen
-  const least = greatest(layers, ({ minProperties }) => minProperties, 0)
-  const most = smallest(layers, ({ maxProperties }) => maxProperties, Number.POSITIVE_INFINITY)
+  const { least, most } = sizesOf(layers)
   if (least > MOST_ENTRIES) throw new UnfitSchema(`no value fits the schema: an object would need ${least} properties`)
   const inside = insideOf(place, [...keys], shop)
   const entries = new Map<string, JsonValue>()
@@ -42,10 +42,16 @@ export function makeObject(
     if (made) entries.set(key, made.value)
     else if (required.has(key)) return undefined
   }
-  addEntries(entries, { layers, least, most, isMap: keys.size === 0 }, place, shop)
+  addEntries(entries, chosen, place, shop)
   if (entries.size < least || entries.size > most) return undefined
   return { value: Object.fromEntries(entries) }
 }
+
+/** How many entries an object may have. */
+const sizesOf = (layers: Layers) => ({
+  least: greatest(layers, ({ minProperties }) => minProperties, 0),
+  most: smallest(layers, ({ maxProperties }) => maxProperties, Number.POSITIVE_INFINITY),
+})
 
 interface ObjectShape {
   readonly layers: Layers
@@ -67,7 +73,7 @@ function chooseKeys(own: Layers, place: SchemaPlace, attempt: number, shop: Valu
     const due = dependent.filter(([key]) => keys.has(key) && !applied.has(key))
     if (due.length === 0) return { layers, keys, required }
     for (const [key] of due) applied.add(key)
-    const more = shop.expand([...layers, ...due.map(([, schema]) => schema)], place, attempt)
+    const more = expand([...layers, ...due.map(([, schema]) => schema)], place, attempt, shop)
     if (!more) return undefined
     layers = more
   }
@@ -93,8 +99,7 @@ function keysFor(
   attempt: number,
   shop: ValueMaker,
 ): ReadonlySet<string> | undefined {
-  const least = greatest(layers, ({ minProperties }) => minProperties, 0)
-  const most = smallest(layers, ({ maxProperties }) => maxProperties, Number.POSITIVE_INFINITY)
+  const { least, most } = sizesOf(layers)
   if (required.size > most) return undefined
   const declared = new Set(layers.flatMap(({ properties = {} }) => Object.keys(properties)))
   for (const key of required) declared.add(key)
@@ -158,20 +163,15 @@ function insideOf(place: SchemaPlace, keys: readonly string[], { faker }: ValueM
   return key => ({ ...place, name: wordsOf(key), around, person, depth: place.depth + 1 })
 }
 
-interface EntryBounds {
-  readonly layers: Layers
-  readonly least: number
-  readonly most: number
-  /** Whether the object is a map without named properties. A few entries then show its purpose. */
-  readonly isMap: boolean
-}
-
 function addEntries(
   entries: Map<string, JsonValue>,
-  { layers, least, most, isMap }: EntryBounds,
+  { layers, keys }: ObjectShape,
   place: SchemaPlace,
   shop: ValueMaker,
 ) {
+  const { least, most } = sizesOf(layers)
+  // A map without named properties gets a few entries that show its purpose.
+  const isMap = keys.size === 0
   const saysMore = layers.some(
     ({ additionalProperties, patternProperties }) =>
       typeof additionalProperties === 'object' || Object.keys(patternProperties ?? {}).length > 0,

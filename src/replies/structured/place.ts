@@ -11,12 +11,9 @@ import type { Faker } from '../fake.js'
 import type { SchemaDocument } from './document.js'
 
 /** The person that the fields of one object are about, so that its name and its address belong together. */
-export interface MadeUpPerson {
-  readonly first: string
-  readonly last: string
-}
+export type MadeUpPerson = ReturnType<typeof drawPerson>
 
-export const drawPerson = (faker: Faker): MadeUpPerson => ({
+export const drawPerson = (faker: Faker) => ({
   first: faker.person.firstName(),
   last: faker.person.lastName(),
 })
@@ -45,8 +42,6 @@ export interface ValueMaker {
   readonly document: SchemaDocument
   /** Generates a value that fits all of these schemas; `undefined` if none was found. */
   make(schemas: readonly NormalizedSchema[], place: SchemaPlace): GeneratedValue | undefined
-  /** Chooses among alternatives; `undefined` if the schemas exclude each other. */
-  expand(schemas: readonly NormalizedSchema[], place: SchemaPlace, attempt: number): Layers | undefined
 }
 
 /** Plain schemas that must all hold, after references and alternatives have been resolved. */
@@ -77,44 +72,18 @@ const NULL_CHANCE_AGAIN = 0.5
 export const nullChance = ({ again }: SchemaPlace) => (again === 0 ? NULL_CHANCE : NULL_CHANCE_AGAIN)
 
 /**
- * Creates the function that resolves schemas into plain ones that must all hold, choosing among alternatives. `attempt`
- * counts the choices that did not fit.
+ * Resolves schemas into plain ones that must all hold, choosing among alternatives; `undefined` if they exclude each
+ * other. `attempt` counts the choices that did not fit.
  */
-export function createExpand(faker: Faker, { target, height }: SchemaDocument) {
-  const branchOf = createBranchOf(faker, height)
-  /** All schemas that must hold together; `undefined` if one of them is `false`. */
-  return function expand(
-    schemas: readonly NormalizedSchema[],
-    place: SchemaPlace,
-    attempt: number,
-  ): Layers | undefined {
-    const layers = new Set<SchemaObject>()
-    const add = (schema: NormalizedSchema): boolean => {
-      if (typeof schema === 'boolean') return schema
-      // A schema that was already visited adds nothing, and following it again might never end.
-      if (layers.has(schema)) return true
-      layers.add(schema)
-      const { $ref, allOf = [], anyOf, oneOf } = schema
-      if ($ref !== undefined && !add(target(schema))) return false
-      if (!allOf.every(add)) return false
-      if (anyOf && !add(branchOf(anyOf, place, attempt))) return false
-      if (oneOf && !add(branchOf(oneOf, place, attempt))) return false
-      return addCondition(schema)
-    }
-    const addCondition = (schema: SchemaObject): boolean => {
-      if (schema.if === undefined) return true
-      const holds = faker.datatype.boolean(0.65)
-      if (holds) return add(schema.if) && add(schema.then ?? true)
-      return add(schema.else ?? true)
-    }
-    return schemas.every(add) && !isHopeless([...layers]) ? [...layers] : undefined
-  }
-}
-
-/** Creates the function that chooses one of several alternatives. */
-const createBranchOf =
-  (faker: Faker, height: SchemaDocument['height']) =>
-  (branches: readonly NormalizedSchema[], place: SchemaPlace, attempt: number): NormalizedSchema => {
+export function expand(
+  schemas: readonly NormalizedSchema[],
+  place: SchemaPlace,
+  attempt: number,
+  { faker, document: { target, height } }: Pick<ValueMaker, 'faker' | 'document'>,
+): Layers | undefined {
+  const layers = new Set<SchemaObject>()
+  /** One of several alternatives. */
+  function branchOf(branches: readonly NormalizedSchema[]): NormalizedSchema {
     const open = branches.filter(branch => height(branch) !== Number.POSITIVE_INFINITY)
     const [first = false] = open
     if (open.length < 2) return first
@@ -125,6 +94,23 @@ const createBranchOf =
     const usual = rest.length > 0 && empty.length > 0 && !faker.datatype.boolean(nullChance(place)) ? rest : open
     return faker.helpers.arrayElement(usual)
   }
+  /** Adds a schema and those that must hold with it. Returns false if one of them is `false`. */
+  function add(schema: NormalizedSchema): boolean {
+    if (typeof schema === 'boolean') return schema
+    // A schema that was already visited adds nothing, and following it again might never end.
+    if (layers.has(schema)) return true
+    layers.add(schema)
+    const { $ref, allOf = [], anyOf, oneOf } = schema
+    if ($ref !== undefined && !add(target(schema))) return false
+    if (!allOf.every(add)) return false
+    if (anyOf && !add(branchOf(anyOf))) return false
+    if (oneOf && !add(branchOf(oneOf))) return false
+    if (schema.if === undefined) return true
+    const holds = faker.datatype.boolean(0.65)
+    return holds ? add(schema.if) && add(schema.then ?? true) : add(schema.else ?? true)
+  }
+  return schemas.every(add) && !isHopeless([...layers]) ? [...layers] : undefined
+}
 
 const isNull = (schema: NormalizedSchema) =>
   typeof schema === 'object' && ((schema.type?.length === 1 && schema.type[0] === 'null') || schema.const === null)

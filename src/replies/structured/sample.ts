@@ -14,9 +14,9 @@ import { chanceOfYes, typeNamed } from './field-names.js'
 import { makeNumber } from './numbers.js'
 import { makeObject } from './objects.js'
 import {
-  createExpand,
   drawPerson,
   each,
+  expand,
   type GeneratedValue,
   type Layers,
   nullChance,
@@ -34,18 +34,34 @@ const CANDIDATES = 40
 const CANDIDATE_STEPS = 60_000
 const ALL_STEPS = 120_000
 
-interface Chance {
-  readonly faker: Faker
-  readonly seed: number
-  /** What the whole value is. */
-  readonly name: string
-}
-
-/** Generates a value for `schema`. Throws an UnfitSchema if none was found. */
-export function sampleOf(schema: unknown, chance: Chance): JsonValue {
+/** Generates a value for `schema`; `called` says what it is. Throws an UnfitSchema if none was found. */
+export function sampleOf(schema: unknown, faker: Faker, seed: number, called: string): JsonValue {
   const document = documentOf(schema)
-  if (document.height(document.root) === Number.POSITIVE_INFINITY) throw new UnfitSchema('no value fits the schema')
-  return firstFit(document, chance)
+  const { root } = document
+  if (document.height(root) === Number.POSITIVE_INFINITY) throw new UnfitSchema('no value fits the schema')
+  const title = typeof root === 'object' ? root.title : undefined
+  const place = {
+    name: wordsOf(called || (title ?? '')),
+    around: '',
+    person: () => drawPerson(faker),
+    depth: 0,
+    again: 0,
+  }
+  let left = ALL_STEPS
+  let hopeless = new Set<NormalizedSchema>()
+  for (let candidate = 0; candidate < CANDIDATES && left > 0; candidate++) {
+    // Knuth's multiplier, so that neighbouring seeds do not share candidates.
+    faker.seed((seed + Math.imul(candidate, 2_654_435_761)) | 0)
+    const budget: Budget = { total: Math.min(left, CANDIDATE_STEPS), spent: 0 }
+    hopeless = new Set()
+    const make = createMake(document, faker, budget, hopeless)
+    const made = make([root], { ...place, shallow: candidate % 4 === 3 || budget.total < CANDIDATE_STEPS })
+    if (made && document.fits(made.value, [root])) return made.value
+    left -= budget.spent
+  }
+  // That of a value stands before those of the values around it.
+  const [first = root] = hopeless
+  throw new UnfitSchema(`no value that fits ${document.nameOf(first)} was found${left > 0 ? '' : ' within reach'}`)
 }
 
 /** Reading a large schema takes longer than most samples of it. */
@@ -58,40 +74,6 @@ function documentOf(schema: unknown): SchemaDocument {
   return document
 }
 
-function firstFit(document: SchemaDocument, { faker, seed, name }: Chance): JsonValue {
-  let left = ALL_STEPS
-  let hopeless = new Set<NormalizedSchema>()
-  for (let candidate = 0; candidate < CANDIDATES && left > 0; candidate++) {
-    // Knuth's multiplier, so that neighbouring seeds do not share candidates.
-    faker.seed((seed + Math.imul(candidate, 2_654_435_761)) | 0)
-    const budget = createBudget(Math.min(left, CANDIDATE_STEPS))
-    hopeless = new Set()
-    const make = createMake(document, faker, budget, hopeless)
-    const title = typeof document.root === 'object' ? document.root.title : undefined
-    const place = topPlace(wordsOf(name || (title ?? '')), faker, candidate % 4 === 3 || budget.total < CANDIDATE_STEPS)
-    const made = make([document.root], place)
-    if (made && document.fits(made.value, [document.root])) return made.value
-    left -= budget.spent()
-  }
-  // That of a value stands before those of the values around it.
-  const [first = document.root] = hopeless
-  throw new UnfitSchema(`no value that fits ${document.nameOf(first)} was found${left > 0 ? '' : ' within reach'}`)
-}
-
-const topPlace = (name: string, faker: Faker, shallow: boolean): SchemaPlace => ({
-  name,
-  around: '',
-  person: () => drawPerson(faker),
-  depth: 0,
-  again: 0,
-  shallow,
-})
-
-function createBudget(total: number): Budget {
-  let spent = 0
-  return { total, spend: () => ++spent <= total, spent: () => spent }
-}
-
 /** The allowed values, if they are listed. */
 function fixedValues(layers: Layers): readonly JsonValue[] | undefined {
   const [only] = each(layers, layer => layer.const)
@@ -100,7 +82,7 @@ function fixedValues(layers: Layers): readonly JsonValue[] | undefined {
 }
 
 /** Values that the schema's author has named: examples, a meaningful default, or "e.g." in a description. */
-export function suggestions(layers: Layers): readonly JsonValue[] {
+function suggestions(layers: Layers): readonly JsonValue[] {
   const examples = each(layers, layer => layer.examples).flat()
   if (examples.length > 0) return examples
   const defaults = each(layers, layer => layer.default).filter(value => !isEmpty(value))
@@ -135,11 +117,10 @@ const plainValues: readonly JsonValue[] = [
   ...[{ a: null }, { a: 0 }, { a: 'a' }, { a: [] }, { a: {} }],
 ]
 
-/** Counts the steps of a candidate. */
+/** The steps of a candidate. */
 interface Budget {
   readonly total: number
-  spend(): boolean
-  spent(): number
+  spent: number
 }
 
 /**
@@ -152,16 +133,15 @@ function createMake(
   budget: Budget,
   hopeless: Set<NormalizedSchema>,
 ): ValueMaker['make'] {
-  const expand = createExpand(faker, document)
   const nested = createNesting(budget)
-  const shop: ValueMaker = { faker, document, expand, make }
+  const shop: ValueMaker = { faker, document, make }
 
   function make(schemas: readonly NormalizedSchema[], place: SchemaPlace): GeneratedValue | undefined {
     const said = schemas.filter(schema => schema !== true)
     if (place.depth > DEEPEST || said.some(schema => hopeless.has(schema))) return undefined
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      if (!budget.spend()) return undefined
-      const layers = expand(said, place, attempt)
+      if (++budget.spent > budget.total) return undefined
+      const layers = expand(said, place, attempt, shop)
       const made = layers && makeFrom(layers, place, attempt)
       if (made && (!isIntricate(layers) || document.fits(made.value, said))) return made
     }
@@ -197,7 +177,7 @@ function createNesting(budget: Budget) {
     work: (inside: SchemaPlace) => GeneratedValue | undefined,
   ): GeneratedValue | undefined => {
     const again = Math.max(0, ...layers.map(layer => around.get(layer) ?? 0))
-    const shallow = place.shallow || again >= 2 || place.depth >= DEEP || budget.spent() > MANY_STEPS
+    const shallow = place.shallow || again >= 2 || place.depth >= DEEP || budget.spent > MANY_STEPS
     for (const layer of layers) around.set(layer, (around.get(layer) ?? 0) + 1)
     const made = work({ ...place, again, shallow })
     for (const layer of layers) around.set(layer, (around.get(layer) ?? 1) - 1)
@@ -256,17 +236,11 @@ function makePlain(
 }
 
 /** Keywords that can only be checked on the whole value. */
-const isIntricate = (layers: Layers) =>
-  layers.some(
-    layer =>
-      layer.not !== undefined ||
-      layer.oneOf !== undefined ||
-      layer.if !== undefined ||
-      layer.contains !== undefined ||
-      layer.dependentSchemas !== undefined ||
-      layer.unevaluatedItems !== undefined ||
-      layer.unevaluatedProperties !== undefined,
-  )
+const intricate: readonly (keyof SchemaObject)[] = [
+  ...(['not', 'oneOf', 'if', 'contains', 'dependentSchemas'] as const),
+  ...(['unevaluatedItems', 'unevaluatedProperties'] as const),
+]
+const isIntricate = (layers: Layers) => layers.some(layer => intricate.some(keyword => layer[keyword] !== undefined))
 
 /** Whole numbers are numbers. `integer` is a separate type only if a schema names it. */
 const withoutIntegers = (types: readonly TypeName[], layers: Layers) =>

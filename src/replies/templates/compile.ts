@@ -14,7 +14,7 @@ import {
 import { didYouMean } from '../../check/suggest.js'
 import { alternatives } from '../../core/errors.js'
 import { createEngine, LATE, RENDER_MS, stops, textOfValue } from './engine.js'
-import { type CommonFacts, chatNames, type FactNames, type Faker, matched } from './facts.js'
+import { type CommonFacts, chatNames, type FactNames, type Faker, matched, membersOf } from './facts.js'
 import { calledName, type FakerFunction, fakerFact, fakerFunction } from './faker-names.js'
 import { hasTemplate, TemplateError } from './has-template.js'
 import { namesIn, TemplateMistake, type TemplateValue, withWhat } from './names.js'
@@ -79,23 +79,18 @@ interface UsedNames {
 /** The names that `as` gives to items. */
 type OwnNames = ReadonlySet<string>
 
-interface Compiler {
-  /** Whether a name means something in templates. */
-  isFact(name: string): boolean
-  part(part: unknown, path: Path, own: OwnNames): Render
-  /** `isWhole` says whether the text is a single expression, which keeps its type. */
-  text(text: string, path: Path, own: OwnNames): { readonly isWhole: boolean; readonly render: Render }
-}
+type Compiler = ReturnType<typeof createCompiler>
 
 /** Compiles the parts of one value: texts here, lists and maps in the functions below. */
-function createCompiler(engines: { text: Liquid; value: Liquid }, used: UsedNames, faker: Faker | undefined): Compiler {
-  const isFact = (name: string) => Object.hasOwn(used.names, name)
+function createCompiler(engines: { text: Liquid; value: Liquid }, used: UsedNames, faker: Faker | undefined) {
+  /** Whether a name means something in templates. */
+  const isFact = (name: string) => used.names.includes(name)
 
   function take(name: TemplateValue) {
     const isFaker = name.root === 'faker'
     if (name.call && !isFaker) throw new TemplateMistake(withWhat, name.token)
     if (!isFact(name.root)) throw new TemplateMistake(unknownName(name.root, used.names), name.token)
-    checkMember(used.names, name)
+    checkMember(name)
     used.roots.add(name.root)
     if (!isFaker) return
     if (!faker) throw new Error('Templates that were loaded without faker cannot name it.')
@@ -104,16 +99,17 @@ function createCompiler(engines: { text: Liquid; value: Liquid }, used: UsedName
     if (name.call?.last) Object.assign(name.call.last, { content: calledName(found.name) })
   }
 
-  const compiler: Compiler = {
+  const compiler = {
     isFact,
-    part(part, path, own) {
+    part(part: unknown, path: Path, own: OwnNames): Render {
       if (!hasTemplate(part)) return () => part
       if (typeof part === 'string') return compiler.text(part, path, own).render
       return Array.isArray(part)
         ? compiledList(part, path, own, compiler)
         : compiledMap(part as object, path, own, compiler)
     },
-    text: (text, path, own) =>
+    /** `isWhole` says whether the text is a single expression, which keeps its type. */
+    text: (text: string, path: Path, own: OwnNames): { readonly isWhole: boolean; readonly render: Render } =>
       placed(engines.value, path, () => {
         const whole = engines.value.parse(text)
         const isWhole = whole.length === 1 && whole[0] instanceof Output
@@ -250,14 +246,13 @@ const toOwnType =
     }
   }
 
-function unknownName(name: string, known: FactNames): string {
-  const names = Object.keys(known)
+function unknownName(name: string, names: FactNames): string {
   const near = didYouMean(name, names) || ` There are ${names.slice(0, -1).join(', ')} and ${names.at(-1)}.`
   return `${name || 'An empty name'} is not known in templates.${near}`
 }
 
-function checkMember(names: FactNames, { root, steps: [member], token }: TemplateValue) {
-  const members = typeof root === 'string' ? names[root] : undefined
+function checkMember({ root, steps: [member], token }: TemplateValue) {
+  const members = Object.hasOwn(membersOf, root) ? membersOf[root] : undefined
   if (members === undefined || typeof member !== 'string' || members.includes(member)) return
   throw new TemplateMistake(`${root}.${member} is not known in templates.${didYouMean(member, members)}`, token)
 }

@@ -45,31 +45,24 @@ export interface TemplateFacts extends CommonFacts {
 
 export type Faker = Parameters<Parameters<typeof withFaker>[1]>[0]
 
-/** The names that templates can use; for those with a fixed set of members, also the members. */
-export type FactNames = Readonly<Record<string, readonly string[] | undefined>>
+/** The names that templates can use. */
+export type FactNames = readonly string[]
 
-type Names<F> = { readonly [K in keyof F]-?: readonly string[] | undefined }
-
-export const commonNames: Names<CommonFacts> = {
-  match: undefined,
+/** The members of those names that have a fixed set of them. */
+export const membersOf: Readonly<Record<string, readonly string[]>> = {
   caller: ['kind', 'name', 'email', 'id'],
-  headers: undefined,
-  count: undefined,
-  now: undefined,
-  timestamp: undefined,
-  faker: undefined,
+  tool: ['name', 'content', 'text'],
+  argument: ['name', 'value'],
 }
 
-export const chatNames: Names<TemplateFacts> = {
-  request: undefined,
-  user: undefined,
-  system: undefined,
-  assistant: undefined,
-  model: undefined,
-  turn: undefined,
-  tool: ['name', 'content', 'text'],
+export const commonNames: readonly (keyof CommonFacts)[] = [
+  ...(['match', 'caller', 'headers', 'count', 'now', 'timestamp', 'faker'] as const),
+]
+
+export const chatNames: readonly (keyof TemplateFacts)[] = [
+  ...(['request', 'user', 'system', 'assistant', 'model', 'turn', 'tool'] as const),
   ...commonNames,
-}
+]
 
 /** A match as templates see it: its texts, and each named group as a property. */
 export function matched(match: CommonFacts['match']): object {

@@ -65,24 +65,22 @@ export function fakerFunction({ steps: [module, name], token, call }: TemplateVa
 function writtenOut(given: FilterArgs): readonly unknown[] | undefined {
   const values: unknown[] = []
   for (const arg of given) {
-    const token = Array.isArray(arg) ? arg[1] : arg
+    const [name, token] = Array.isArray(arg) ? arg : [undefined, arg]
+    const isWritten =
+      TypeGuards.isNumberToken(token) || TypeGuards.isQuotedToken(token) || TypeGuards.isLiteralToken(token)
+    if (token !== undefined && !isWritten) return undefined
     // A name alone, as in `with: upper`, means true.
-    if (token === undefined) values.push(true)
-    else if (TypeGuards.isNumberToken(token) || TypeGuards.isQuotedToken(token) || TypeGuards.isLiteralToken(token)) {
-      values.push(token.content)
-    } else return undefined
+    const value = isWritten ? token.content : true
+    values.push(Array.isArray(arg) ? [name, value] : value)
   }
   return argumentsOf(given, values)
 }
 
-/** Named arguments become one map after the others, as faker expects. */
+/** Named arguments, which are pairs, become one map after the others, as faker expects. */
 function argumentsOf(given: FilterArgs, values: readonly unknown[]): readonly unknown[] {
-  const named: [string | undefined, unknown][] = []
-  const others: unknown[] = []
-  for (const [i, arg] of given.entries()) {
-    if (Array.isArray(arg)) named.push([arg[0], values[i]])
-    else others.push(values[i])
-  }
+  const isNamed = (_: unknown, i: number) => Array.isArray(given[i])
+  const named = values.filter(isNamed) as [string, unknown][]
+  const others = values.filter((_, i) => !isNamed(_, i))
   return named.length > 0 ? [...others, Object.fromEntries(named) as object] : others
 }
 
@@ -92,12 +90,7 @@ export class FakerCall {
 
   /** `values` are the arguments of the filter, including pairs of name and value. */
   make(given: FilterArgs, values: readonly unknown[]): unknown {
-    return this.call(
-      argumentsOf(
-        given,
-        values.map((value, i) => (Array.isArray(given[i]) ? (value as unknown[])[1] : value)),
-      ),
-    )
+    return this.call(argumentsOf(given, values))
   }
 }
 
