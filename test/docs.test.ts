@@ -208,7 +208,7 @@ test('tables that follow from the code are as "npm run reference" writes them', 
 
 test('each error is explained once, by its code', () => {
   const table = page('src/core/errors.ts')
-  const rows = table.matchAll(/(?:failure|unauthorized|overLimit)\(\s*(?:\d+,\s*)?'(\w+)'|PlatformError\(\d+, '(\w+)'/g)
+  const rows = table.matchAll(/(?:refusal|unauthorized)\(\s*(?:\d+,\s*)?'(\w+)'|PlatformError\(\s*\d+,\s*'(\w+)'/g)
   const codes = [...new Set([...rows].map(([, row, made]) => row ?? made))]
   const explained = page('docs/troubleshooting.md')
   expect(codes.length).toBeGreaterThan(80)

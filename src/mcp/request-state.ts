@@ -14,7 +14,7 @@ export interface CallProgress {
 }
 
 /** What a state is bound to. */
-interface Bound {
+export interface Bound {
   readonly holder: string
   readonly call: string
 }

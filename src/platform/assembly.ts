@@ -26,6 +26,7 @@ import { heavyPromptTokens, isHeavyPrompt } from '../platform-api/chat/heavy.js'
 import { createEndpoints, createRoutes } from '../platform-api/index.js'
 import { pathsOf, withOwnPaths } from '../platform-api/own-paths.js'
 import type { Library } from '../recordings/index.js'
+import type { Redact } from '../redact/index.js'
 import type { Replies } from '../replies/index.js'
 import type { Backend } from '../supabase/backend.js'
 import { createGateway } from '../supabase/gateway.js'
@@ -63,7 +64,12 @@ export interface Assembly {
   complete(chosen: ModeSettings): Promise<LoadedAssembly>
 }
 
-type LoadedAssembly = Awaited<ReturnType<typeof loadAll>>
+interface LoadedAssembly {
+  readonly tokens: Tokens
+  readonly files: readonly string[]
+  /** Redacts what is shown. */
+  readonly redact: Redact
+}
 
 export type Assemblies = ReturnType<typeof createAssemblies>
 
