@@ -11,29 +11,31 @@ export const START = 'start'
 /** The maximum number of remembered callers and conversations, in all scopes together. */
 const HOLDERS = 10_000
 
+const emptyNotes = (scope: string) => ({
+  scope,
+  /** By counter. Rules that no longer exist need no memory. */
+  counts: new WeakMap<object, number>(),
+  states: new Map<string, string>(),
+})
+
+/** The caller or the conversation that a rule counts for. Scopes never contain a line break. */
+function keyFor(per: Per, input: MatchInput): string {
+  const { scope, caller } = input
+  const who = `${scope}\n${caller.kind} ${'id' in caller ? caller.id : ''}`
+  return per === 'caller' ? who : `${who} ${input.conversation}`
+}
+
 /** Remembers the most recently used `scopes`, callers and conversations. */
 export function createMemory(scopes?: number, holders = HOLDERS) {
-  const make = (scope: string) => ({
-    scope,
-    /** By counter. Rules that no longer exist need no memory. */
-    counts: new WeakMap<object, number>(),
-    states: new Map<string, string>(),
-  })
-  const shared = createByScope(make, scopes)
-  // Scopes never contain a line break.
-  const held = createByScope(key => make(key.slice(0, key.indexOf('\n'))), holders)
+  const shared = createByScope(emptyNotes, scopes)
+  const held = createByScope(key => emptyNotes(key.slice(0, key.indexOf('\n'))), holders)
 
-  function keyFor(per: Per, input: MatchInput): string {
-    const { scope, caller } = input
-    const who = `${scope}\n${caller.kind} ${'id' in caller ? caller.id : ''}`
-    return per === 'caller' ? who : `${who} ${input.conversation}`
-  }
   const find = ({ written: { per } }: ReadyRule, input: MatchInput) =>
     per ? held.find(keyFor(per, input)) : shared.find(input.scope)
   /** Of rules that have answered. Objects of their own, so that a rule does not keep its predecessors in memory. */
   const counters = new WeakMap<ReadyRule, object>()
 
-  function countIn(found: ReturnType<typeof make> | undefined, rule: ReadyRule): number {
+  function countIn(found: ReturnType<typeof emptyNotes> | undefined, rule: ReadyRule): number {
     const counter = counters.get(rule)
     return (counter && found?.counts.get(counter)) ?? 0
   }
