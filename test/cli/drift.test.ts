@@ -495,6 +495,17 @@ test('--update keeps what the live platform says now, and then nothing has drift
   expect(await run(['drift', '--only', '*stream*'], { files: again })).toMatchObject({ code: 0 })
 })
 
+test('an updated stream has its chunks as they came, even if they came together', async () => {
+  const { headers = {}, body } = streamOf(['Hello, ', 'again.'], 'data: {"gone":1}\n\ndata: [DONE]\n\n')
+  const chunks = String(body).split(/(?<=\n\n)/)
+  const live = await liveThat(() => ({ headers, chunks }))
+  const file = recorded(withStream('stream'), streamOf(['Hi', '.']))
+  const command = runIn(['drift', '--update'], { files: project(live, [file]) })
+  expect((await command.ended).stdout).toContain('1 updated')
+  const written = readFileSync(path.join(command.dir, file.path), 'utf8')
+  expect(written.match(/atMs: /g)).toHaveLength(chunks.length)
+})
+
 test('what was updated has been accepted', async () => {
   const live = await liveThat(() => ({ body: { id: 1 } }))
   const files = project(live, [recorded(asking('hello'), { body: { id: 'one' } })])

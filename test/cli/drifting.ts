@@ -14,6 +14,8 @@ export interface LiveReply {
   readonly headers?: Readonly<Record<string, string>>
   /** Objects are JSON. */
   readonly body?: string | object | Buffer
+  /** Chunks that are sent before the body, all at once. */
+  readonly chunks?: readonly string[]
   /** Whether it breaks off: after the body, or before anything was said. */
   readonly cut?: boolean | 'at once'
 }
@@ -48,12 +50,13 @@ export async function liveThat(
     const { method, url, headers } = request
     const one = { ...{ method, url, headers }, body: Buffer.concat(pieces).toString(), atMs: performance.now() }
     asked.push(one)
-    const { status = 200, headers: more, body = '', cut = false } = await tell(one)
+    const { status = 200, headers: more, body = '', chunks = [], cut = false } = await tell(one)
     // Before the client can know that it is over.
     atOnce--
     if (cut === 'at once') return void response.destroy()
     response.writeHead(status, { 'content-type': 'application/json', ...more })
     const bytes = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+    for (const chunk of chunks) response.write(chunk)
     if (cut) response.write(bytes, () => response.destroy())
     else response.end(bytes)
   }

@@ -1,6 +1,7 @@
 /** Sends recorded requests to the live platform, with the live credentials. */
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
+import { finished } from 'node:stream/promises'
 import type { Config } from '../../config/schema.js'
 import { upstreamTimeout, upstreamUnreachable, upstreamUnreadable } from '../../core/errors.js'
 import { stringifyExact } from '../../core/json.js'
@@ -115,16 +116,15 @@ async function hear(answer: IncomingMessage, startedMs: number, options: AskLive
   const chunks: { readonly atMs: number; readonly bytes: Buffer }[] = []
   let length = 0
   const timer = setTimeout(() => answer.destroy(), upstream.idleTimeoutMs)
-  try {
-    for await (const bytes of answer as AsyncIterable<Buffer>) {
-      timer.refresh()
-      chunks.push({ atMs: performance.now() - headAtMs, bytes })
-      length += bytes.length
-      if (length > maxBytes) break
-    }
-  } catch {
-    // The answer is incomplete.
-  }
+  // Iterating over the answer would join chunks that arrive together.
+  answer.on('data', (bytes: Buffer) => {
+    timer.refresh()
+    chunks.push({ atMs: performance.now() - headAtMs, bytes })
+    length += bytes.length
+    if (length > maxBytes) answer.destroy()
+  })
+  // Rejects for an incomplete answer.
+  await finished(answer).catch(() => {})
   clearTimeout(timer)
   if (length > maxBytes) throw new Error(`The live answer is larger than recordings.maxBytes (${maxBytes}).`)
   return {
