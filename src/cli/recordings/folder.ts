@@ -1,7 +1,7 @@
 /** The configured folder of recordings, for the commands that work on it. */
 import { rmdir } from 'node:fs/promises'
 import path from 'node:path'
-import { type Problem, ProblemsError, UsageError, wordProblem } from '../../check/problem.js'
+import { ProblemsError, UsageError, wordProblem } from '../../check/problem.js'
 import { redactionRules } from '../../config/redaction.js'
 import { eachOf } from '../../core/work.js'
 import { type Folder, ignoreFrom, openFolder, type RecordingFile } from '../../recordings/index.js'
@@ -26,22 +26,20 @@ export function openRecordings(line: Parameters<typeof load>[0]) {
 export async function readAll<T>({ list }: Folder, flags: Printing, read: (file: string) => Promise<T>) {
   const all = await list()
   const progress = fileProgress(all.length, flags)
-  const problems = new Map<RecordingFile, readonly Problem[]>()
   const readOne = async (kept: RecordingFile) => {
     progress.at(harmless(kept.file))
     try {
-      return [{ kept, ...(await read(kept.file)) }]
+      return { read: [{ kept, ...(await read(kept.file)) }], broken: [] }
     } catch (error) {
       if (!(error instanceof ProblemsError)) throw error
-      problems.set(kept, error.problems)
-      return []
+      return { read: [], broken: [{ kept, problems: error.problems }] }
     }
   }
-  const found = (await eachWithProgress(all, readOne, progress)).flat()
-  const broken = all.flatMap(kept => (problems.has(kept) ? [{ kept, problems: problems.get(kept) ?? [] }] : []))
+  const results = await eachWithProgress(all, readOne, progress)
+  const broken = results.flatMap(result => result.broken)
   if (broken.length > 0) process.exitCode = 1
   for (const problem of broken.flatMap(({ problems }) => problems)) console.error(wordProblem(problem))
-  return { read: found, broken }
+  return { read: results.flatMap(result => result.read), broken }
 }
 
 /** Runs `work` on all of them, several at a time, and shows progress. */

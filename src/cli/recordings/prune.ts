@@ -1,7 +1,7 @@
 /** `standin recordings prune`: removes recordings that are no longer needed, and only the kinds that flags name. */
 import { ProblemsError, UsageError } from '../../check/problem.js'
 import { ageMsOf } from '../../config/recording-options.js'
-import { type Folder, leftoversIn, overviewIn } from '../../recordings/index.js'
+import { type Folder, leftoversIn, overviewIn, type Recording } from '../../recordings/index.js'
 import { type CommandLine, command, text, yes } from '../command.js'
 import { counted } from '../format.js'
 import { groupedBy, openRecordings, readAll, removeEmptyFolders } from './folder.js'
@@ -75,8 +75,7 @@ interface Reading {
 
 async function prunable({ text, read }: Folder, file: string, { isBrief, maxAgeMs }: Reading): Promise<Prunable[]> {
   try {
-    if (!isBrief) await read(file)
-    const { recordedAt, complete } = overviewIn(await text(file), file)
+    const { recordedAt, complete } = isBrief ? overviewIn(await text(file), file) : factsOf(await read(file))
     const isOld = maxAgeMs > 0 && Date.now() - Date.parse(recordedAt) > maxAgeMs
     return [
       ...(complete ? [] : [{ file, why: 'incomplete' as const }]),
@@ -87,6 +86,8 @@ async function prunable({ text, read }: Folder, file: string, { isBrief, maxAgeM
     throw error
   }
 }
+
+const factsOf = ({ recordedAt, response: { complete } }: Recording) => ({ recordedAt, complete })
 
 function advice(all: readonly Prunable[], age: string): string {
   const count = (why: Prunable['why']) => counted(all.filter(one => one.why === why).length, 'recording')
