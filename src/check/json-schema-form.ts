@@ -99,9 +99,7 @@ export function readable(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value)
   if (Array.isArray(value)) return value.map(readable)
   if (!isObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inside]) => [name.replace(/\p{Surrogate}/gu, '\ufffd'), readable(inside)]),
-  )
+  return Object.fromEntries(Object.entries(value).map(([name, inside]) => [name.toWellFormed(), readable(inside)]))
 }
 
 /** Returns a normalized copy of the schema. Throws an UnfitSchema if a pattern is not a regular expression. */

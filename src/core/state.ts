@@ -15,7 +15,7 @@ export type Moment = string
 export type Json = Readonly<Record<string, unknown>>
 
 /** Lone surrogates cannot be encoded as UTF-8. SQLite ends a text at NUL, and PostgreSQL refuses it. */
-export const isKeepable = (text: string): boolean => !(text.includes('\0') || /\p{Surrogate}/u.test(text))
+export const isKeepable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
 /** Real metadata is never deeper. The auth backend accepts less. */
 const DEEPEST = 1000

@@ -62,11 +62,8 @@ function lengthOfValue(run: string, start: number): number {
 
 const moved = (match: Match, by: number): Match => ({ ...match, start: match.start + by, end: match.end + by })
 
-/** Unpaired surrogates, which UTF-8 cannot express, are replaced. */
-export const wellFormed = (text: string): string => Buffer.from(text).toString()
-
-/** Percent-encoding that never throws. */
-export const percentEncoded = (text: string): string => encodeURIComponent(wellFormed(text))
+/** Percent-encoding that never throws: unpaired surrogates, which UTF-8 cannot express, are replaced. */
+export const percentEncoded = (text: string): string => encodeURIComponent(text.toWellFormed())
 
 /** Decodes as forms do. Malformed input is decoded as far as possible. */
 const percentDecoded = (text: string): string => decoded(text.replaceAll('+', ' '))

@@ -1,5 +1,5 @@
 /** Finds known secret values, in all forms in which they may be written. */
-import { percentEncoded, wellFormed } from './addresses.js'
+import { percentEncoded } from './addresses.js'
 import type { Match, Search } from './match.js'
 
 interface Literal {
@@ -58,7 +58,7 @@ function percentForms(value: string): readonly string[] {
   const upper = [
     percentEncoded(value),
     new URLSearchParams([['', value]]).toString().slice(1),
-    encodeURI(wellFormed(value)),
+    encodeURI(value.toWellFormed()),
   ]
   return [...upper, ...upper.map(form => form.replace(/%[\dA-F]{2}/g, code => code.toLowerCase()))]
 }

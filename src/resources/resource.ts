@@ -61,7 +61,7 @@ export function withValue(row: Json, [name = '', ...rest]: readonly string[], va
 /** An id as it is written in paths; `undefined` for values that cannot be ids. Half of a surrogate pair cannot be encoded. */
 export function idText(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
-  const isId = typeof value === 'string' && value !== '' && value.length <= LONGEST_ID && !/\p{Surrogate}/u.test(value)
+  const isId = typeof value === 'string' && value !== '' && value.length <= LONGEST_ID && value.isWellFormed()
   return isId ? value : undefined
 }
 

@@ -67,7 +67,7 @@ const DEEPEST = 500
 function keepable(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') {
     if (value.includes('\0')) throw validationFailed('Text with the character U+0000 cannot be kept')
-    return value.replace(/\p{Surrogate}/gu, '\ufffd')
+    return value.toWellFormed()
   }
   if (typeof value !== 'object' || value === null) return value
   if (depth > DEEPEST) throw badJson('exceeded max depth')
