@@ -25,13 +25,13 @@ export function validPhone(given: string): string {
 }
 
 interface Addresses {
-  readonly email: string
-  readonly phone: string
+  readonly email?: string
+  readonly phone?: string
 }
 
 /** Throws a 422 if a user other than `ownId` has one of the addresses. Empty ones are free. */
 export async function requireFree({ users }: Tables, addresses: Addresses, ownId?: string, phoneTaken = phoneExists) {
-  const { email, phone } = addresses
+  const { email = '', phone = '' } = addresses
   const others = async (address: UserAddress) => (await users.find(address)).some(({ id }) => id !== ownId)
   if (email !== '' && (await others({ email }))) throw emailExists()
   if (phone !== '' && (await others({ phone }))) throw phoneTaken()

@@ -135,7 +135,6 @@ async function changesBy(
   type: string,
 ): Promise<Partial<UserRow>> {
   const at = momentOf(backend)
-  // Another user may have taken an address while the code was on its way.
   switch (token.token_type) {
     case 'confirmation_token':
       return type === 'sms' ? confirmedPhone(at) : joined(user, at)
@@ -144,12 +143,13 @@ async function changesBy(
     case 'email_change_token_current':
     case 'email_change_token_new': {
       const email = user.new_email ?? user.email ?? ''
-      await requireFree(tables, { email, phone: '' }, user.id)
+      // Another user may have taken it while the code was on its way.
+      await requireFree(tables, { email }, user.id)
       return changedEmail(user, email, at)
     }
     case 'phone_change_token': {
       const phone = user.new_phone ?? user.phone ?? ''
-      await requireFree(tables, { email: '', phone }, user.id)
+      await requireFree(tables, { phone }, user.id)
       return changedPhone(user, phone, at)
     }
     case 'reauthentication_token':

@@ -43,12 +43,11 @@ export const otp = (backend: Backend): Endpoint =>
         throw validationFailed('Channel should only be specified with Phone OTP')
       }
       challengeIn(params)
+      if (params.email === '' && params.phone === '') throw validationFailed('One of email or phone must be set')
       // A malformed address is unknown as well.
       const isUnknown = params.create_user === false && !(await find(backend, params).catch(() => undefined))
-      if (isUnknown && (params.email !== '' || params.phone !== '')) throw otpDisabled()
-      if (params.email !== '') return byEmail(backend, exchange, params)
-      if (params.phone !== '') return byPhone(backend, exchange, params)
-      throw validationFailed('One of email or phone must be set')
+      if (isUnknown) throw otpDisabled()
+      return params.email === '' ? byPhone(backend, exchange, params) : byEmail(backend, exchange, params)
     },
   )
 
