@@ -122,20 +122,16 @@ const inOrder = ({ runtime, assemblies, delivery, loaded, stopping }: PartsToOrd
 function platformOf(parts: PlatformParts): OpenPlatform {
   const { assemblies, runtime, delivery, forTests, reset, reload, stop } = parts
   const { modes, state, recordings, faults, clock, journal, violations, onMessage } = runtime
-  const { mintToken } = forTests
+  const { current } = assemblies
   const url = parts.url()
-  const current = () => assemblies.current()
   return {
     ...{ url, authUrl: url, dashboardUrl: `${url}${DASHBOARD}`, clock },
     ...{ journal, violations, faultCalls: faults.calls, failNext: faults.failNext, rules: runtime.rules.rules },
-    ...{ exportState: state.export, importState: state.import, mintToken, switchMode: modes.switch },
+    ...{ exportState: state.export, importState: state.import, switchMode: modes.switch },
     ...{ receipt: recordings.receipt, misses: recordings.misses, onMiss: recordings.onMiss, onMessage },
-    ...{ reset, reload, stop, resources: runtime.resources, mcp: runtime.mcp.lists },
+    ...{ reset, reload, stop, resources: runtime.resources, mcp: runtime.mcp.lists, mintToken: forTests.mintToken },
     ownPathsAt: () => current().ownPathsAt(),
-    async openApi(at = url) {
-      const { documentOf } = await import('./platform/app.js')
-      return documentOf({ current, runtime }, at)
-    },
+    openApi: async (at = url) => (await import('./platform/app.js')).documentOf({ current, runtime }, at),
     forTests: { traffic: delivery.traffic, handler: delivery.handler, ...forTests },
     get anonKey() {
       return assemblies.completed().tokens.anonKey

@@ -109,7 +109,7 @@ function assemble(loaded: LoadedConfig, sources: PlatformSources, runtime: Runti
   const chat = assembleChat(loaded, sources, runtime)
   const replies = async () => (await chat.replies()).replies
   let changed = chat.changeable({})
-  const tools = { replies, origins, part: runtime.mcp, pace: () => changed.pace, now: runtime.clock.now }
+  const tools = { replies, origins, part: runtime.mcp, pace: () => changed.pace }
   const ownPaths = openOwnPaths({
     ...{ read: chat.read, replies },
     openers: [
@@ -166,6 +166,8 @@ interface Around {
   readonly ownPaths: ReturnType<typeof openOwnPaths>
 }
 
+type Changed = ReturnType<Around['chat']['changeable']>
+
 /** The platform's paths, with the live platform and the recordings behind them. */
 function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own, chat, ownPaths }: Around) {
   const { config } = loaded
@@ -173,14 +175,12 @@ function assemblePlatform(loaded: LoadedConfig, runtime: Runtime, { origins, own
   const liveCors = createCors(origins.live)
   const { play: recordings, look } = runtime.recordings.of(loaded)
   const proxy = atHandOnceLoaded(() => openProxy(config, liveCors.headersFor, runtime.warn))
-  type Changed = ReturnType<typeof chat.changeable>
 
   function surfaceWith(changed: Changed, sources: readonly PathSource[] = []) {
     const chosen = runtime.modes.current()
     // Without configured paths, the routes stay unchanged.
     const routes = sources.length > 0 ? withOwnPaths(changed.routes, sources, config.index.list) : changed.routes
-    const identify = identifyIn(chosen, config, own.authenticator)
-    const local = { ...changed, routes, cors, identify }
+    const local = { ...changed, routes, cors, identify: identifyIn(chosen, config, own.authenticator) }
     if (modesIn(chosen).every(mode => mode === 'emulate')) return platformSurface(local)
     return platformSurface(local, {
       modeOf: chosen.of,

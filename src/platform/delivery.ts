@@ -14,7 +14,7 @@ export type Delivery = ReturnType<typeof createDelivery>
 interface Dependencies {
   readonly line: () => LineParts
   readonly journal: Journal
-  /** Creates the app for requests that are not on the line, at the first such request. */
+  /** Creates the app for requests that are not on the line. */
   readonly loadApp: (prototypes: Prototypes) => Promise<App>
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
@@ -31,20 +31,8 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
     pacer: createPacer(),
     report,
   })
-  let app: (() => Promise<App>) | undefined
   let listener = nowhere
-
-  function rest(request: IncomingMessage, response: ServerResponse, prototypes: Prototypes): void {
-    app ??= onceLoaded(() => loadApp(prototypes))
-    app()
-      .then(answer => answer(request, response))
-      .catch(error => {
-        report(error)
-        if (error instanceof PlatformError && !response.headersSent) refuse(request, response, error)
-        else response.destroy()
-      })
-  }
-
+  const rest = createRest({ loadApp, report })
   const entrance = createEntrance({ line: line.accept, carriesWebSocket: line.carriesWebSocket, rest }, traffic)
   const mount = createMount(entrance)
   return {
@@ -63,6 +51,21 @@ export function createDelivery({ line: parts, journal, loadApp, warn, report }: 
       await Promise.all([listener.stop(graceMs), mount.stop(graceMs)])
       await quietSoon(traffic)
     },
+  }
+}
+
+/** Answers requests that are not on the line, with an app that is loaded for the first of them. */
+function createRest({ loadApp, report }: Pick<Dependencies, 'loadApp' | 'report'>) {
+  let app: (() => Promise<App>) | undefined
+  return (request: IncomingMessage, response: ServerResponse, prototypes: Prototypes): void => {
+    app ??= onceLoaded(() => loadApp(prototypes))
+    app()
+      .then(answer => answer(request, response))
+      .catch(error => {
+        report(error)
+        if (error instanceof PlatformError && !response.headersSent) refuse(request, response, error)
+        else response.destroy()
+      })
   }
 }
 

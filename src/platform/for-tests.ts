@@ -34,8 +34,6 @@ export interface ForTests extends Messages, Accounts {
 
 export function createForTests(runtime: Runtime, current: () => Assembly): ForTests {
   const { apiKeys, scopes, usersAreElsewhere, state } = runtime
-  /** The keys of scopes that were asked for alone. */
-  const ofScopes = new Map<string, Promise<NewApiKey>>()
   const backend = () => current().backend
   const seedOf = (email: string) => configuredUser(current().loaded, email)
 
@@ -53,19 +51,7 @@ export function createForTests(runtime: Runtime, current: () => Assembly): ForTe
     return created
   }
 
-  async function keyOf(scope: string): Promise<NewApiKey> {
-    const known = ofScopes.get(scope)
-    const works = known
-      ?.then(({ key }) => apiKeys.find(key))
-      .then(
-        () => true,
-        () => false,
-      )
-    if (known && (await works)) return known
-    const created = create({ scope, name: `scope ${scope}` })
-    ofScopes.set(scope, created)
-    return created
-  }
+  const keyOf = createScopeKeys(apiKeys, scope => create({ scope, name: `scope ${scope}` }))
 
   return {
     ...createOutbox(state.get),
@@ -78,6 +64,19 @@ export function createForTests(runtime: Runtime, current: () => Assembly): ForTe
       const isAlone = Object.values(wish).every(value => value === undefined)
       return scope !== undefined && isAlone ? keyOf(scope) : create({ scope, ...wish })
     },
+  }
+}
+
+/** Returns the key of a scope: the same one at each call, until it no longer works. */
+function createScopeKeys({ find }: Runtime['apiKeys'], create: (scope: string) => Promise<NewApiKey>) {
+  const known = new Map<string, Promise<NewApiKey>>()
+  return async (scope: string): Promise<NewApiKey> => {
+    const before = known.get(scope)
+    const works = before?.then(({ key }) => find(key)).catch(() => undefined)
+    if (before && (await works)) return before
+    const created = create(scope)
+    known.set(scope, created)
+    return created
   }
 }
 

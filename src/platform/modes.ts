@@ -61,12 +61,12 @@ function requirePossible(switched: LoadedConfig, port: number): void {
   refuseSelf(switched, port)
 }
 
-/** The warning about a configuration that lets every page use the live platform. */
-function openToAll({ config }: LoadedConfig): string | undefined {
-  const goesLive = askingLive(config).length > 0 || config.auth.mode === 'proxy'
-  if (!goesLive || !isOpen(config.cors.origins)) return undefined
-  return 'cors.origins is "*": every web page that is opened in a browser here can use the live platform with the live credentials. List the origins of your own pages instead.'
-}
+const openToAll =
+  'cors.origins is "*": every web page that is opened in a browser here can use the live platform with the live credentials. List the origins of your own pages instead.'
+
+/** Whether a configuration lets every page use the live platform. */
+const isOpenToAll = ({ config }: LoadedConfig) =>
+  isOpen(config.cors.origins) && (askingLive(config).length > 0 || config.auth.mode === 'proxy')
 
 /** Why these modes cannot work; `undefined` if they can. */
 function impossible(switched: LoadedConfig, port: number): readonly string[] | undefined {
@@ -108,25 +108,19 @@ export function createModes(first: LoadedConfig, { loaded, warn, port }: Depende
   const running = () => withModes(loaded(), current())
   /** The modes after a reload. A switch at run time survives it, unless the configured modes have changed. */
   const after = (next: LoadedConfig) => (sameModes(next, loaded()) ? current() : chosenIn(next))
-
-  function warnIfOpen(loaded: LoadedConfig): void {
-    const sentence = openToAll(loaded)
-    if (sentence !== undefined) warn(sentence)
-  }
-
-  /** Throws a ProblemsError for modes that cannot work. */
-  function switchTo(mode: Mode, modes: ModesByEndpoint = {}): void {
-    requireModes({ mode, modes })
-    const before = running()
-    const switched = withModes(loaded(), { mode, modes })
-    requirePossible(switched, port())
-    change(chosenIn(switched))
-    if (!sameModes(switched, before)) warnIfOpen(switched)
-  }
+  const warnIfOpen = (loaded: LoadedConfig) => isOpenToAll(loaded) && warn(openToAll)
 
   return {
     ...{ current, follow, after, loaded: running },
-    switch: switchTo,
+    /** Throws a ProblemsError for modes that cannot work. */
+    switch(mode: Mode, modes: ModesByEndpoint = {}): void {
+      requireModes({ mode, modes })
+      const before = running()
+      const switched = withModes(loaded(), { mode, modes })
+      requirePossible(switched, port())
+      change(chosenIn(switched))
+      if (!sameModes(switched, before)) warnIfOpen(switched)
+    },
     /** Why a mode cannot work for all endpoints; `undefined` if it can. */
     impossible: (mode: Mode) => impossible(withModes(loaded(), { mode, modes: {} }), port()),
     async open() {
@@ -137,7 +131,7 @@ export function createModes(first: LoadedConfig, { loaded, warn, port }: Depende
       const afterwards = after(next)
       const reloaded = withModes(next, afterwards)
       refuseSelf(reloaded, port())
-      const wasOpen = openToAll(running()) !== undefined
+      const wasOpen = isOpenToAll(running())
       return () => {
         change(afterwards)
         if (!wasOpen) warnIfOpen(reloaded)

@@ -30,7 +30,7 @@ interface Reporters {
 export function createRecordingsPart({ warn, report, isPast, violations }: Reporters) {
   const missed = createListeners<Miss>()
   const all: Recordings[] = []
-  const inUse: Recordings[] = []
+  let latest: Recordings | undefined
   let run: Run | undefined
   let passes = 0
 
@@ -47,19 +47,15 @@ export function createRecordingsPart({ warn, report, isPast, violations }: Repor
     of(loaded: LoadedConfig) {
       const look = onceLoaded(() => open(loaded))
       const play = atHandOnceLoaded(async () => {
-        const recordings = await look()
-        inUse.push(recordings)
-        return recordings
+        latest = await look()
+        return latest
       })
       return { play, look }
     },
     /** Counts a request that is forwarded to the live platform. */
     passed: () => void passes++,
     /** The receipt so far; `undefined` while no mode has used recordings. */
-    receipt: (): Receipt | undefined => {
-      const latest = inUse.at(-1)
-      return latest && { ...latest.receipt(), passed: passes, violations: violations() }
-    },
+    receipt: (): Receipt | undefined => latest && { ...latest.receipt(), passed: passes, violations: violations() },
     /** The latest requests without a recording, newest first. */
     misses: (): readonly Miss[] => run?.misses() ?? [],
     onMiss: missed.add,

@@ -61,7 +61,7 @@ export function createRuntime(first: LoadedConfig, sources: PlatformSources, lat
   journal.follow(meter.count)
   const apiKeys = createApiKeys({ state: () => state.get(), report, now: clock.now, usersAreElsewhere })
   const onRevoked = () => current().authenticator.forget()
-  const state = createStatePart({ loaded: first, clock, apiKeys: () => apiKeys, scopes, warn, report, onRevoked })
+  const state = createStatePart({ loaded: first, clock, apiKeys, scopes, warn, report, onRevoked })
   const modes = createModes(first, { loaded, warn, port: later.port })
   modes.follow(renew)
   const counters = createCounters(clock.now)

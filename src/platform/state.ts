@@ -24,7 +24,7 @@ interface Dependencies {
   readonly loaded: LoadedConfig
   readonly clock: Clock
   /** Collected uses of keys still belong to the old state. */
-  readonly apiKeys: () => ApiKeys
+  readonly apiKeys: ApiKeys
   readonly scopes: Pick<Scopes, 'byKey'>
   readonly warn: (sentence: string) => void
   readonly report: (error: unknown) => void
@@ -38,25 +38,11 @@ export function createStatePart({ loaded, clock, apiKeys, scopes, warn, report, 
   const beginning = createBeginning(loaded.dir)
   const isInMemory = loaded.config.state === 'memory'
   const get = onceLoaded(async () => {
-    const { openState } = await documents()
-    let tell = warn
-    const state = await openState(loaded.config.state, { dir: loaded.dir, warn: sentence => tell(sentence) })
-    // Trouble that ends the start is told once, by its error.
-    let trouble = ''
-    tell = sentence => {
-      trouble = sentence
-    }
-    try {
-      planted = await plant(state, loaded, clock.now())
-    } catch (error) {
-      await state.close()
-      throw isStateUnavailable(error) ? new StartError(trouble) : error
-    }
-    tell = warn
-    state.onRevoked(onRevoked)
-    return state
+    const opened = await openPlanted(loaded, clock.now, warn)
+    planted = opened.planted
+    opened.state.onRevoked(onRevoked)
+    return opened.state
   })
-
   const { restore, ...contents } = createContents(get, apiKeys, { scopes, isInMemory })
 
   return {
@@ -76,7 +62,27 @@ export function createStatePart({ loaded, clock, apiKeys, scopes, warn, report, 
       // The rows of a scope belong to one test, so they are reset in any kind of state.
       if (scope !== undefined && hasResources(planted.loaded)) await forgetRows(await get(), scope)
     },
-    close: () => closeState(get, apiKeys(), { report, keys: isInMemory ? [] : [...scopes.byKey.keys()] }),
+    close: () => closeState(get, apiKeys, { report, keys: isInMemory ? [] : [...scopes.byKey.keys()] }),
+  }
+}
+
+/** Opens the state with the configured users and keys in it. */
+async function openPlanted(loaded: LoadedConfig, now: () => number, warn: Dependencies['warn']) {
+  const { openState } = await documents()
+  let tell = warn
+  const state = await openState(loaded.config.state, { dir: loaded.dir, warn: sentence => tell(sentence) })
+  // Trouble that ends the start is told once, by its error.
+  let trouble = ''
+  tell = sentence => {
+    trouble = sentence
+  }
+  try {
+    const planted = await plant(state, loaded, now())
+    tell = warn
+    return { state, planted }
+  } catch (error) {
+    await state.close()
+    throw isStateUnavailable(error) ? new StartError(trouble) : error
   }
 }
 
@@ -85,19 +91,19 @@ interface Contents extends Pick<Dependencies, 'scopes'> {
 }
 
 /** Exports and imports the whole state. */
-function createContents(get: () => Promise<State>, apiKeys: () => ApiKeys, { scopes, isInMemory }: Contents) {
+function createContents(get: () => Promise<State>, apiKeys: ApiKeys, { scopes, isInMemory }: Contents) {
   const run = isInMemory ? randomUUID() : null
   let replaced = 0
 
   /** The whole state as one document. */
   async function exported(): Promise<StateDocument> {
-    await apiKeys().flush()
+    await apiKeys.flush()
     return (await documents()).exportState(await get())
   }
 
   /** Replaces everything. If the document is invalid, rejects with a ProblemsError that names the row and the field, and changes nothing. */
   async function imported(document: unknown): Promise<void> {
-    await apiKeys().flush()
+    await apiKeys.flush()
     await (await documents()).importState(await get(), document)
     replaced++
   }
@@ -109,7 +115,7 @@ function createContents(get: () => Promise<State>, apiKeys: () => ApiKeys, { sco
     origin: (): StateOrigin => ({ run, replaced }),
     /** Restores these rows. Keys of scopes stay, unless they belong to a user, expire or were revoked. */
     async restore(document: StateDocument): Promise<void> {
-      await apiKeys().flush()
+      await apiKeys.flush()
       const { replaceRows } = await documents()
       const isChanged = await (await get()).write(async tables => {
         const unowned = await tables.api_keys.find({ user_id: null, expires_at: null, revoked_at: null })
