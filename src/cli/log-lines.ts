@@ -66,7 +66,7 @@ export function createLogLines(sheet: Sheet) {
 
 /** Writes lines that may come again, and counts the repetitions in them while they can be overwritten. */
 function createRepeats(sheet: Sheet) {
-  let watched: Repeated[] = []
+  const watched: Repeated[] = []
   const drawing = createDelay(() => draw(), DRAW_MS)
 
   function write(line: LogLine, note: string): void {
@@ -100,8 +100,7 @@ function createRepeats(sheet: Sheet) {
 
   function leave(): void {
     drawing.end()
-    for (const one of watched) showUntold(sheet, one)
-    watched = []
+    for (const one of watched.splice(0)) showUntold(sheet, one)
   }
 
   return { write, settle, leave }

@@ -50,12 +50,9 @@ export function createProgress(
     const nowMs = now()
     if (nowMs - saidAtMs < (isBar ? DRAW_MS : LINE_MS)) return
     saidAtMs = nowMs
-    const part = done / total
-    const facts = `${Math.floor(part * 100)} % ${done}/${total} ${Math.floor((nowMs - startedMs) / 1000)} s ${name}`
-    if (!isBar) return void stream.write(`${facts}\n`)
-    isDrawn = true
-    // A longer line would wrap and could not be erased.
-    stream.write(ERASE + `${barOf(part)} ${facts}`.slice(0, (stream.columns || 80) - 1))
+    const facts = `${Math.floor((done / total) * 100)} % ${done}/${total} ${Math.floor((nowMs - startedMs) / 1000)} s ${name}`
+    isDrawn = isBar
+    stream.write(isBar ? ERASE + lineOf(done / total, facts, stream) : `${facts}\n`)
   }
 
   // Keeps the time moving while a single answer takes long.
@@ -78,7 +75,9 @@ export function createProgress(
   }
 }
 
-function barOf(part: number): string {
+/** A bar, and the facts behind it. A longer line would wrap and could not be erased. */
+function lineOf(part: number, facts: string, { columns }: Terminal): string {
   const filled = Math.floor(part * BAR_WIDTH)
-  return '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
+  const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
+  return `${bar} ${facts}`.slice(0, (columns || 80) - 1)
 }

@@ -29,15 +29,12 @@ export function watchFiles(
   const names = [configFile, path.join(dir, '.env'), ...more]
   const patterns = replies.map(pattern => placeOf(pattern, dir))
   const watchers = createWatchers(settle)
+  const haveChanged = createComparison(readAtMs)
   let timer: NodeJS.Timeout | undefined
-  let last: string | undefined
   let over = false
   let files: readonly string[] = names
 
-  function follow() {
-    const folders = new Set(files.flatMap(file => foldersOf(file)))
-    watchers.follow([...[...folders].map(folder => ({ folder, recursive: false })), ...patterns])
-  }
+  const follow = () => watchers.follow([...placesAround(files), ...patterns])
 
   function settle() {
     clearTimeout(timer)
@@ -52,10 +49,7 @@ export function watchFiles(
     files = [...names, ...found]
     // There may be links among what was found.
     follow()
-    const seen = files.map(traceOf).join('\n')
-    const isNew = last === undefined ? files.some(file => changedAtMs(file) >= readAtMs) : seen !== last
-    last = seen
-    if (isNew) changed()
+    if (haveChanged(files)) changed()
   }
 
   // An error here also makes reading fail, and is reported then.
@@ -64,6 +58,16 @@ export function watchFiles(
     over = true
     clearTimeout(timer)
     watchers.close()
+  }
+}
+
+/** Returns a function that says whether files have changed since its last call; the first time, since `readAtMs`. */
+function createComparison(readAtMs: number) {
+  let last: string | undefined
+  return (files: readonly string[]): boolean => {
+    const before = last
+    last = files.map(traceOf).join('\n')
+    return before === undefined ? files.some(file => changedAtMs(file) >= readAtMs) : last !== before
   }
 }
 
@@ -128,6 +132,11 @@ function foldersOf(file: string, mostLinks = MOST_LINKS): readonly string[] {
   if (link === undefined) return [path.dirname(file)]
   const folder = path.dirname(link)
   return [folder, ...foldersOf(path.resolve(folder, readlinkSync(link), path.relative(link, file)), mostLinks - 1)]
+}
+
+function placesAround(files: readonly string[]): readonly Place[] {
+  const folders = new Set(files.flatMap(file => foldersOf(file)))
+  return [...folders].map(folder => ({ folder, recursive: false }))
 }
 
 /** The first part of a path that is a link. Those in the root, such as /tmp on macOS, belong to the system. */

@@ -67,9 +67,6 @@ export function createByScope<T>(make: (scope: string) => T, most = MOST) {
   }
 
   return {
-    get size(): number {
-      return kept.size
-    },
     find,
     /** The value for a scope, created if there is none. */
     get(scope: string): T {

@@ -122,16 +122,14 @@ export function leaveUnread(request: IncomingMessage): void {
 
 const nothing = () => {}
 
+type BodyRead = (body: Buffer | PlatformError | undefined) => void
+
 /**
  * Reads the body and calls back once: with the body, with a 413 as soon as it exceeds the limit, or with `undefined`
  * when the client disconnects early. After a 413 the rest is discarded unread, so that the client can read the
  * response.
  */
-export function readBody(
-  request: IncomingMessage,
-  limitBytes: number,
-  done: (body: Buffer | PlatformError | undefined) => void,
-): void {
+export function readBody(request: IncomingMessage, limitBytes: number, done: BodyRead): void {
   const before = (request as AdoptedRequest)[BODY]
   if (before) return done(before instanceof Buffer && before.length > limitBytes ? bodyTooLarge(limitBytes) : before)
   const announced = Number(request.headers['content-length'])

@@ -44,15 +44,10 @@ export function applyFault(
     if (fault.hang) return
     if (fault.reset === 'before') return reset(response)
     spoilt = spoil(response, exchange.method === 'HEAD' ? headOnly(fault) : fault)
-    if (fault.status === undefined) steps.goOn()
-    else
-      steps.refuse(
-        faultError(
-          { ...fault, status: fault.status },
-          steps.codeOf(fault.status),
-          `Made by the ${faultDoneInWords({ fault, by, happened: true, isSpoilt: false })}.`,
-        ),
-      )
+    const { status } = fault
+    if (status === undefined) return steps.goOn()
+    const maker = faultDoneInWords({ fault, by, happened: true, isSpoilt: false })
+    steps.refuse(faultError({ ...fault, status }, steps.codeOf(status), `Made by the ${maker}.`))
   }
 
   if (fault.delayMs === undefined) return begin()

@@ -102,24 +102,9 @@ const CHUNKS_BEFORE_RESET = 2
 /** For event streams. */
 function stream(fault: Fault): Treatment {
   const splitter = createEventSplitter()
-  let chunks = 0
+  const { due, passChunk } = createChunks(fault)
   /** The last chunk so far, held back if the very last one is to be truncated. */
   let held: Buffer | undefined
-
-  function* due(): Generator<TreatmentStep> {
-    if (chunks === fault.stallAfterChunks) yield { kind: 'stall' }
-    if (chunks === fault.cutAfterChunks) yield { kind: 'cut' }
-    if (fault.reset && chunks === CHUNKS_BEFORE_RESET) yield { kind: 'reset' }
-    if (chunks !== fault.errorAfterChunks) return
-    yield spoilt(Buffer.from(`data: ${JSON.stringify(errorEvent(fault.message ?? brokenStream))}\n\n`))
-    yield { kind: 'end' }
-  }
-
-  function* passChunk(event: Buffer, isHalved: boolean): Generator<TreatmentStep> {
-    chunks++
-    yield isHalved || chunks === fault.malformedChunk ? spoilt(halvedEvent(event)) : passing(event)
-    yield* due()
-  }
 
   function* letGo({ isLast }: { isLast: boolean }): Generator<TreatmentStep> {
     const event = held
@@ -151,4 +136,26 @@ function stream(fault: Fault): Treatment {
       if (fault.reset) yield { kind: 'reset' }
     },
   }
+}
+
+/** Counts the chunks of a stream, and takes the steps that are due after so many of them. */
+function createChunks(fault: Fault) {
+  let chunks = 0
+
+  function* due(): Generator<TreatmentStep> {
+    if (chunks === fault.stallAfterChunks) yield { kind: 'stall' }
+    if (chunks === fault.cutAfterChunks) yield { kind: 'cut' }
+    if (fault.reset && chunks === CHUNKS_BEFORE_RESET) yield { kind: 'reset' }
+    if (chunks !== fault.errorAfterChunks) return
+    yield spoilt(Buffer.from(`data: ${JSON.stringify(errorEvent(fault.message ?? brokenStream))}\n\n`))
+    yield { kind: 'end' }
+  }
+
+  function* passChunk(event: Buffer, isHalved: boolean): Generator<TreatmentStep> {
+    chunks++
+    yield isHalved || chunks === fault.malformedChunk ? spoilt(halvedEvent(event)) : passing(event)
+    yield* due()
+  }
+
+  return { due, passChunk }
 }

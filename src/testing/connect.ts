@@ -70,15 +70,14 @@ export async function connect(url: string, { controlToken }: ConnectOptions = {}
   const { publishableKey, secretKey, ...keys } = await control('GET /credentials')
   // Other servers may answer with a page or other JSON.
   if (publishableKey === undefined) throw failure(base, 0)
+  const auth = { publishableKey, secretKey }
   const addressed = { url: base, authUrl: base, ...keys }
   const scopes = new Map<string, Promise<ConnectedScope>>()
   return {
     ...addressed,
     ...abilities(control, undefined),
     dashboardUrl: base + DASHBOARD,
-    env: Object.fromEntries(
-      environmentOf({ ...addressed, loaded: { config: { auth: { publishableKey, secretKey } } } }),
-    ) as TestEnvironment,
+    env: Object.fromEntries(environmentOf({ ...addressed, loaded: { config: { auth } } })) as TestEnvironment,
     get mode() {
       return control('GET /mode').then(({ mode }) => mode)
     },

@@ -1,5 +1,4 @@
 /** A platform for the tests of a file or a group, for any test runner. */
-
 import type { TestReset } from './checked.js'
 import type { Platform, TestEnvironment } from './platform.js'
 import { type PlatformOptions, startPlatform } from './start.js'
