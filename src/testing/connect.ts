@@ -6,6 +6,7 @@ import { ProblemsError } from '../check/problem.js'
 import { withoutExpressions } from '../core/json.js'
 import { DASHBOARD } from '../core/paths.js'
 import { SCOPE_HEADER } from '../core/scope.js'
+import { remembered } from '../core/work.js'
 import type { ControlOperations } from '../http/operations.js'
 import type { JournalEntry } from '../journal/index.js'
 import { environmentOf } from '../platform/platform.js'
@@ -198,16 +199,9 @@ const failing =
 const MOST_REMEMBERED = 50
 
 function journalOf(control: Control, own: Own): ConnectedJournal {
-  const known = new Map<string, ReturnType<typeof remembering>>()
-
+  const matchesOf = remembered((part: string) => matches(control, { ...own, ...JSON.parse(part) }), MOST_REMEMBERED)
   /** The exchanges that match a part of a query that only the platform can evaluate; all of them without one. */
-  function matching(part: object) {
-    const name = JSON.stringify(part)
-    const ask = known.get(name) ?? remembering(control, { ...own, ...part })
-    if (known.size >= MOST_REMEMBERED) known.clear()
-    known.set(name, ask)
-    return ask()
-  }
+  const matching = (part: object) => matchesOf(JSON.stringify(part))()
 
   /** All exchanges, and which of them match each part of the query. */
   async function fetched(query: ExchangeQuery): Promise<JournalNow> {
@@ -240,7 +234,7 @@ function journalOf(control: Control, own: Own): ConnectedJournal {
  * Fetches the matches, oldest first. They are cached, so that the next call only fetches the last one and newer ones.
  * If the last one or any other is gone, something was reset, and everything is fetched again.
  */
-function remembering(control: Control, filter: object) {
+function matches(control: Control, filter: object) {
   let found: readonly JournalEntry[] = []
   let latest = Promise.resolve(found)
 
