@@ -55,8 +55,7 @@ export function createRuntime(first: LoadedConfig, sources: PlatformSources, lat
   const clock = createClock()
   const messages = createListeners<MessageRow>()
   const scopes = createScopes(renew)
-  const { isPast } = scopes
-  const journal = createJournal({ ...first.config.journal, redact, isPast, report })
+  const journal = createJournal({ ...first.config.journal, redact, isPast: scopes.isPast, report })
   const meter = createMeter()
   journal.follow(meter.count)
   const apiKeys = createApiKeys({ state: () => state.get(), report, now: clock.now, usersAreElsewhere })
@@ -75,14 +74,13 @@ export function createRuntime(first: LoadedConfig, sources: PlatformSources, lat
   const violations = createViolations(report, redact)
   return {
     ...{ warn, report, url: later.url, clock, journal, meter, apiKeys, state, modes, counters, settings, violations },
-    ...{ renew, scopes },
+    ...{ renew, scopes, usersAreElsewhere },
     rules: createRulesPart(current, renew),
     mcp: createMcpPart(clock.now, loaded),
     faults: createFaultsPart(renew),
     /** The rows of resources, for the control API and tests. */
     resources: openResourceRows(current, { state, clock }),
-    recordings: createRecordingsPart({ warn, report, isPast, violations: violations.counts }),
-    usersAreElsewhere,
+    recordings: createRecordingsPart({ warn, report, isPast: scopes.isPast, violations: violations.counts }),
     /** Called with each email and text message that a live backend would have sent. */
     onMessage: messages.add,
     announce: messages.tell,
