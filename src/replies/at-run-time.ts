@@ -78,7 +78,7 @@ export function createRulesAtRunTime(
     },
     /** Replaces a rule, or moves it past its neighbour of the same priority. Returns whether the rule existed. */
     async change(id: string, change: ChangeAtRunTime, { seed }: Pick<Adding, 'seed'>) {
-      const isThere = await changeIn(shelves, memory, id, { ...change, seed })
+      const isThere = await changeIn(shelves, id, { ...change, seed })
       noteChange()
       return isThere
     },
@@ -114,7 +114,6 @@ function createReader() {
 
 async function changeIn(
   { find }: Pick<ReturnType<typeof createShelves>, 'find'>,
-  memory: Memory,
   id: string,
   { rule: written, move, seed }: ChangeAtRunTime & Pick<Adding, 'seed'>,
 ): Promise<boolean> {
@@ -123,7 +122,7 @@ async function changeIn(
   if (written) {
     const standing = () => standingOf(id, before.rule.place)
     const [rule] = await rulesAsGiven([written], { dir: undefined, seed, standing })
-    if (rule && isSameRule(before.rule, rule)) memory.handOver(before.rule, rule)
+    if (rule && isSameRule(before.rule, rule)) rule.counter = before.rule.counter
     // It may have been removed in the meantime.
     if (rule) find(id)?.shelf.replace({ ...before, rule })
   }

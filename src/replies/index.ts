@@ -127,7 +127,7 @@ export function createReplies({ memory = createMemory(), ...wanted }: RepliesCon
       // A reload forgets callers and conversations.
       const going = pairs.filter(([was, is]) => was !== is && !is.written.per)
       return () => {
-        for (const [was, is] of going) memory.handOver(was, is)
+        for (const [was, is] of going) is.counter = was.counter
       }
     },
   }

@@ -25,7 +25,7 @@ export function readyRule(
   texts: Texts,
   dialect: Dialect,
 ): ReadyRule {
-  const { name, reply, replies, times, priority = 0, scenario, pace } = rule
+  const { name, reply, replies, priority = 0, pace } = rule
   const conditions = dialect.conditions(rule)
   const title = name === undefined ? unnamed : `rule "${name}"`
   const forms = replies ?? (reply ? [reply] : [])
@@ -53,17 +53,21 @@ export function readyRule(
     priority,
     replies: ready,
     then,
-    counts:
-      times !== undefined ||
-      then === 'miss' ||
-      ready.length > 1 ||
-      scenario !== undefined ||
-      ready.some(({ always }) => always === undefined),
+    counts: isCounted(rule, then, ready),
+    counter: {},
     fails: forms.some(({ fault }) => fault !== undefined),
     first: ready[0] as ReadyReply,
     replyAt: count => ready[turnOf(count, ready.length, then)] as ReadyReply,
   }
 }
+
+/** Whether something depends on how often the rule has answered. */
+const isCounted = ({ times, scenario }: Rule, then: Then, replies: readonly ReadyReply[]) =>
+  times !== undefined ||
+  then === 'miss' ||
+  replies.length > 1 ||
+  scenario !== undefined ||
+  replies.some(({ always }) => always === undefined)
 
 /** Which of `length` replies is used the `count`th time, from 1. */
 const turnOf = (count: number, length: number, then: Then): number =>
