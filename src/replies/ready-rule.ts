@@ -25,7 +25,7 @@ export function readyRule(
   texts: Texts,
   dialect: Dialect,
 ): ReadyRule {
-  const { name, reply, replies, priority = 0, pace } = rule
+  const { name, reply, replies, priority = 0, then = 'repeat-last', pace } = rule
   const conditions = dialect.conditions(rule)
   const title = name === undefined ? unnamed : `rule "${name}"`
   const forms = replies ?? (reply ? [reply] : [])
@@ -42,7 +42,6 @@ export function readyRule(
     const answeredBy = { kind: 'rule', title, place, ...turn } as const
     return dialect.compileReply(form, replies ? ['replies', i] : ['reply'], { ...own, answeredBy }, texts)
   })
-  const then = rule.then ?? 'repeat-last'
   return {
     dialect,
     written: rule,
