@@ -81,7 +81,7 @@ export interface ReadyRule<S extends ReadyReply = ReadyReply> {
   readonly then: Then
   /** Whether its reply depends on how often it has answered. */
   readonly counts: boolean
-  /** What its answers are counted by. A rule that is read again takes over that of its predecessor, but does not keep it in memory. */
+  /** What its answers are counted by. A rule that is read again takes over the counter of its predecessor. */
   counter: object
   /** Whether one of its replies is a fault. */
   readonly fails: boolean
@@ -93,7 +93,7 @@ export interface ReadyRule<S extends ReadyReply = ReadyReply> {
 
 /** Finds the few rules among many that can match a request. */
 export interface RuleLookup<I extends MatchInput = MatchInput, S extends ReadyReply = ReadyReply> {
-  /** The rules that may match, in the order in which they are tried. The others cannot match. Without it, all are tried. */
+  /** The rules that may match, in the order in which they are tried. The others cannot match. Without it, all may. */
   candidates?(input: I): readonly ReadyRule<S>[]
 }
 
