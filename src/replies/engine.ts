@@ -1,7 +1,7 @@
 /** Chooses the rule that answers. */
 import type { Dialect, MatchInput, ReadyReply, ReadyRule, RuleLookup } from './dialect.js'
 import type { Memory } from './memory.js'
-import { isSpent } from './ready-rule.js'
+import { isActive, isSpent } from './ready-rule.js'
 
 /** A reply and its rule, and how often that has answered, including this time. */
 export interface ChosenReply<S extends ReadyReply = ReadyReply> {
@@ -111,8 +111,6 @@ export function createEngines<I extends MatchInput, S extends ReadyReply, X exte
     mayFail: (scope: string) => engines(scope).some(({ fails }) => fails),
   }
 }
-
-export const isActive = ({ written }: ReadyRule) => written.enabled !== false
 
 function fits({ conditions }: ReadyRule, input: MatchInput): boolean {
   for (const condition of conditions) if (!condition.holds(input)) return false

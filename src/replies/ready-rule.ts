@@ -72,6 +72,9 @@ const isCounted = ({ times, scenario }: Rule, then: Then, replies: readonly Read
 const turnOf = (count: number, length: number, then: Then): number =>
   then === 'cycle' ? (count - 1) % length : Math.min(count, length) - 1
 
+/** Whether a rule is switched on. */
+export const isActive = ({ written }: ReadyRule) => written.enabled !== false
+
 /** Whether a rule that has answered `answered` times has no reply left. */
 export const isSpent = ({ written, then, replies }: ReadyRule, answered: number): boolean =>
   answered >= (written.times ?? Number.POSITIVE_INFINITY) || (then === 'miss' && answered >= replies.length)
