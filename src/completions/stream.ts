@@ -12,7 +12,10 @@ export function chunkOf(event: Buffer): VendorChunk | undefined {
   return data === undefined ? undefined : chunkIn(jsonOf(data))
 }
 
-/** What a stream sent before it ended or failed: a completion if it is one, and whether it is complete: `[DONE]`, no error, and nothing but chunks. */
+/**
+ * What a stream sent before it ended or failed: a completion if it is one, and whether it is entire, with `[DONE]`, no
+ * error, and nothing but chunks.
+ */
 export function* readStream(
   body: Buffer,
 ): Sliced<{ readonly completion: VendorCompletion | undefined; readonly isEntire: boolean }> {

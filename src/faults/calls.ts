@@ -117,8 +117,8 @@ export function faultCallFromCode(call: FaultCallInput): FaultCall {
 export type Chances = ReturnType<typeof createChances>
 
 /**
- * Draws random numbers that are the same for the same seed and requests, in whatever order requests arrive. Counts the last `remembered` different requests. One that is repeated only after that many others starts again from
- * zero.
+ * Draws random numbers that are the same for the same seed and requests, in whatever order requests arrive. Counts the
+ * last `remembered` different requests. One that is repeated only after that many others starts again from zero.
  */
 export function createChances(remembered = 10_000) {
   const timesOf = new Map<string, number>()

@@ -36,15 +36,23 @@ const newKeyFields = (now: () => number) =>
     expires_in: v.optional(integer(1, TEN_YEARS_S, seconds)),
   })
 
+type NewKeyRequest = v.InferOutput<ReturnType<typeof newKeyFields>>
+
 const newKeyRequest = (now: () => number) =>
   v.pipe(
     newKeyFields(now),
-    where<v.InferOutput<ReturnType<typeof newKeyFields>>>(
+    where<NewKeyRequest>(
       'expires_in',
       'left out if expires_at is given',
       ({ expires_at, expires_in }) => expires_at === undefined || expires_in === undefined,
     ),
   )
+
+/** When a new key expires; `null` if it never does. */
+function expiryOf({ expires_at = null, expires_in }: NewKeyRequest, nowMs: number): string | null {
+  const expiry = expires_in === undefined ? expires_at : nowMs + expires_in * 1000
+  return expiry === null ? null : new Date(expiry).toISOString()
+}
 
 /** How long a key stays valid along with the one that replaces it. */
 const rollRequest = object({ overlap_seconds: v.optional(integer(0, THIRTY_DAYS_S, seconds), 0) })
@@ -90,7 +98,11 @@ interface Parts {
   readonly now: () => number
 }
 
-const made = 'The key with its secret as `key`, which is shown only once.'
+const givesSecret = {
+  returns: newKey,
+  status: 201,
+  answer: 'The key with its secret as `key`, which is shown only once.',
+} as const
 const noSuchKey = 'The user has no such key.'
 
 export const keyOperations = ({ apiKeys, now }: Parts) => ({
@@ -108,14 +120,8 @@ export const keyOperations = ({ apiKeys, now }: Parts) => ({
     more: 'The secret is returned once. Without expires_at and expires_in the key works until it is revoked.',
     access: 'user',
     body: newKeyRequest(now),
-    returns: newKey,
-    status: 201,
-    answer: made,
-    run({ user, body: { name, expires_at, expires_in } }) {
-      const expiry = expires_in === undefined ? (expires_at ?? null) : now() + expires_in * 1000
-      const expiresAt = expiry === null ? null : new Date(expiry).toISOString()
-      return apiKeys.create(user.id, { name, expiresAt })
-    },
+    ...givesSecret,
+    run: ({ user, body }) => apiKeys.create(user.id, { name: body.name, expiresAt: expiryOf(body, now()) }),
   }),
   revokeKey: operation({
     at: 'DELETE /keys/{id}',
@@ -132,9 +138,7 @@ export const keyOperations = ({ apiKeys, now }: Parts) => ({
     access: 'user',
     body: rollRequest,
     isBodyOptional: true,
-    returns: newKey,
-    status: 201,
-    answer: made,
+    ...givesSecret,
     errors: { 404: noSuchKey, 409: 'The key has already been revoked or rolled.' },
     run: ({ user, id, body }) => apiKeys.roll(user.id, id, body.overlap_seconds * 1000),
   }),

@@ -167,7 +167,7 @@ function keyOf(caller: Caller): string | undefined {
   }
 }
 
-/** As node's flat array of names and values; empty if there is no limit. All of it is available again after `resetMs`. */
+/** As node's flat array of names and values; empty if there is no limit. All is available again after `resetMs`. */
 function standingHeaders(name: 'requests' | 'tokens', limit: number, used: number, resetMs: number): readonly string[] {
   if (limit === 0) return []
   return [

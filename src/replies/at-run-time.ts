@@ -53,44 +53,46 @@ export function createRulesAtRunTime(
   const { all, engines } = shelves
   const read = createReader()
 
-  function noteChange(): void {
-    rules.isEmpty = all().length === 0
-    const havePaths = all().some(({ rule }) => isHttpRule(rule.written))
-    if (havePaths === rules.havePaths) return
-    rules.havePaths = havePaths
-    onPaths()
-  }
-
   const rules = {
     isEmpty: true as boolean,
     /** Whether one of them is for a path other than chat completions. */
     havePaths: false as boolean,
     /**
-     * Adds a rule, or several in their order. Rejects with a ProblemsError that names what is wrong, or with a 409 if there are too many; none
-     * is added then.
+     * Adds a rule, or several in their order. Rejects with a ProblemsError that names what is wrong, or with a 409 if
+     * there are too many; none is added then.
      */
     async add(written: RuleInput | readonly RuleInput[], adding: Adding) {
       const added = await read(written, adding)
       if (all().length + added.length > most) throw tooManyRules(most)
       shelves.put(adding.scope ?? EVERYBODY, added)
-      noteChange()
+      noteChange(rules, onPaths)
       return added.map(({ id }) => ({ id }))
     },
     /** Replaces a rule, or moves it past its neighbour of the same priority. Returns whether the rule existed. */
     async change(id: string, change: ChangeAtRunTime, { seed }: Pick<Adding, 'seed'>) {
-      const isThere = await changeIn(shelves, memory, id, { ...change, seed })
-      noteChange()
+      const isThere = await changeIn(shelves, id, { ...change, seed })
+      noteChange(rules, onPaths)
       return isThere
     },
     /** Removes the rules with this id, of this scope, or both; all if neither is given. Returns how many there were. */
     remove(which: Which = {}) {
       const removed = shelves.remove(which)
-      noteChange()
+      noteChange(rules, onPaths)
       return removed
     },
     ...{ all, engines },
   }
   return rules
+}
+
+/** Brings up to date what requests ask first. */
+function noteChange(rules: { isEmpty: boolean; havePaths: boolean } & Pick<Shelves, 'all'>, onPaths: () => void): void {
+  const all = rules.all()
+  rules.isEmpty = all.length === 0
+  const havePaths = all.some(({ rule }) => isHttpRule(rule.written))
+  if (havePaths === rules.havePaths) return
+  rules.havePaths = havePaths
+  onPaths()
 }
 
 /** Reads rules as they are added, and numbers them in the order of the calls. */
@@ -113,8 +115,7 @@ function createReader() {
 }
 
 async function changeIn(
-  { find }: Pick<ReturnType<typeof createShelves>, 'find'>,
-  memory: Memory,
+  { find }: Pick<Shelves, 'find'>,
   id: string,
   { rule: written, move, seed }: ChangeAtRunTime & Pick<Adding, 'seed'>,
 ): Promise<boolean> {
@@ -123,7 +124,7 @@ async function changeIn(
   if (written) {
     const standing = () => standingOf(id, before.rule.place)
     const [rule] = await rulesAsGiven([written], { dir: undefined, seed, standing })
-    if (rule && isSameRule(before.rule, rule)) memory.handOver(before.rule, rule)
+    if (rule && isSameRule(before.rule, rule)) rule.counter = before.rule.counter
     // It may have been removed in the meantime.
     if (rule) find(id)?.shelf.replace({ ...before, rule })
   }
@@ -138,10 +139,12 @@ interface Added extends RuntimeRule {
   readonly call: number
 }
 
+type Shelves = ReturnType<typeof createShelves>
+
 /** The rules of all scopes: a shelf for each, and one for all requests. */
 function createShelves(memory: Memory) {
-  const forEverybody = createShelf(EVERYBODY, memory)
-  const ofScopes = createByScope(scope => createShelf(scope, memory))
+  const forEverybody = createShelf(EVERYBODY)
+  const ofScopes = createByScope(createShelf)
   const every = () => [...ofScopes.all(), forEverybody]
   /** Rules of the scope come first, so that other clients of the same server cannot interfere. */
   function asked(scope: string | undefined) {
@@ -175,15 +178,16 @@ function createShelves(memory: Memory) {
     engines: <I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(
       dialect: Dialect<I, S, X>,
       scope?: string,
-    ) => asked(scope).map(shelf => shelf.engine(dialect)),
+    ) => asked(scope).map(shelf => engineOf(shelf, dialect, memory)),
   }
 }
 
 /** The rules of one scope. */
-function createShelf(scope: string, memory: Memory) {
+function createShelf(scope: string) {
   let added: readonly Added[] = []
-  // Sorted on demand, not each time a rule is added, and so are the engines of the dialects.
+  // Sorted on demand, not each time a rule is added.
   let ordered: readonly Added[] | undefined
+  /** By dialect. */
   const engines = new Map<unknown, unknown>()
 
   function change(next: readonly Added[]): void {
@@ -199,15 +203,7 @@ function createShelf(scope: string, memory: Memory) {
   }
 
   return {
-    ...{ scope, inOrder },
-    engine<I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(dialect: Dialect<I, S, X>) {
-      const there = engines.get(dialect) as Engine<I, S, X> | undefined
-      if (there) return there
-      const rules = inOrder().map(({ rule }) => rule)
-      const made = createEngine(rules, memory, dialect)
-      engines.set(dialect, made)
-      return made
-    },
+    ...{ scope, inOrder, engines },
     put: (more: readonly Added[]) => change([...added, ...more].toSorted((a, b) => b.call - a.call)),
     replace: (changed: Added) => change(added.map(one => (one.id === changed.id ? changed : one))),
     move(id: string, by: 1 | -1): void {
@@ -221,6 +217,20 @@ function createShelf(scope: string, memory: Memory) {
       return removed
     },
   }
+}
+
+/** Created with the first request after a change. */
+function engineOf<I extends MatchInput, S extends ReadyReply, X extends RuleLookup<I, S>>(
+  { engines, inOrder }: Pick<ReturnType<typeof createShelf>, 'engines' | 'inOrder'>,
+  dialect: Dialect<I, S, X>,
+  memory: Memory,
+): Engine<I, S, X> {
+  const there = engines.get(dialect) as Engine<I, S, X> | undefined
+  if (there) return there
+  const rules = inOrder().map(({ rule }) => rule)
+  const made = createEngine(rules, memory, dialect)
+  engines.set(dialect, made)
+  return made
 }
 
 /** The two rules after a swap; `undefined` if they cannot be swapped. */

@@ -8,13 +8,13 @@ import type { ReadyChatReply } from './chat-reply.js'
 import { type ChatCircumstances, ChatInput } from './conditions/chat-input.js'
 import { readable } from './conditions/on-exchanges.js'
 import { defaultReply } from './default-reply.js'
-import { createEngines, type RuleSources } from './engine.js'
+import { createEngines, type Engine, type RuleSources } from './engine.js'
 import { type Explanation, explanationOf, type RuleDraft, withDraft } from './explain.js'
 import { seedOf } from './fake.js'
 import type { Generation } from './generation.js'
 import { callOf, hasMagic, MAGIC_PREFIX, magicOf, saysItself, withMagic } from './magic.js'
 import { asksForForm, canJudge, loadJudge } from './mismatch.js'
-import { type CandidateRules, nearestSentence } from './nearest.js'
+import { nearestSentence } from './nearest.js'
 import { sampled } from './structured/index.js'
 
 export type ChatReplies = ReturnType<typeof createChatReplies>
@@ -32,19 +32,14 @@ type Parts = RuleSources & ChatSettings
 
 export function createChatReplies(parts: Parts) {
   const { seed, magic, memory } = parts
-  const { engines, reasonsAgainst, take, mayFail } = createEngines(chat, parts)
-  /** The rules that are active now, combined on demand. */
-  function triedFor({ scope }: ChatInput) {
-    const lists = engines(scope).map(({ rules }) => rules)
-    return () => ({ rules: lists.flat(), reasonsAgainst })
-  }
+  const { engines, rulesFor, take, mayFail } = createEngines(chat, parts)
   return {
     /** A promise only if something has to be generated first. Throws a 424 if no rule matches and one is required. */
     answer(request: ChatRequest, circumstances?: ChatCircumstances): Generation | Promise<Generation> {
       const input = new ChatInput(request, circumstances)
       if (magic && input.user.includes(MAGIC_PREFIX) && hasMagic(input.user)) return withMagicWords(input, seed)
       const chosen = take(input)
-      if (!chosen) return withoutRule(input, triedFor(input), parts)
+      if (!chosen) return withoutRule(input, engines(input.scope), parts)
       const generation = chosen.reply.always ?? chosen.reply.generate(input, chosen.count)
       const isJudged = (request.response_format != null && asksForForm(request)) || chosen.reply.calls.length > 0
       return isJudged && !canJudge() ? loadJudge().then(() => generation) : generation
@@ -52,10 +47,9 @@ export function createChatReplies(parts: Parts) {
     /** Says which rule would answer, without counting it as an answer. With a draft, as if the draft's rules were active. */
     explain(request: ChatRequest, circumstances?: ChatCircumstances, draft?: RuleDraft): Explanation {
       const input = new ChatInput(request, circumstances)
-      const { rules } = triedFor(input)()
       const isMagic = magic && hasMagic(input.user)
       const { says, ...explanation } = explanationOf(input, {
-        ...{ rules: withDraft(rules, chat, draft), reasonsAgainst, isMagic, memory, letters: input.user.length },
+        ...{ rules: withDraft(rulesFor(input.scope), chat, draft), memory, isMagic, letters: input.user.length },
         otherwise: async nearest => (isMagic ? withMagicWords(input, seed) : madeUp(input, parts, nearest)),
       })
       // The code that checks replies is loaded with the first reply that needs it.
@@ -72,12 +66,16 @@ export function createChatReplies(parts: Parts) {
 
 function withoutRule(
   input: ChatInput,
-  tried: () => CandidateRules<ChatInput, ReadyChatReply>,
+  tried: readonly Engine<ChatInput, ReadyChatReply>[],
   parts: Parts,
 ): Promise<Generation> {
-  const nearest = () => nearestSentence(tried(), input, input.user.length)
+  const { memory } = parts
+  // The rules are joined when the sentence is read, because the journal keeps it for a long time.
+  const nearest = () =>
+    nearestSentence(input, { rules: tried.flatMap(({ rules }) => rules), memory, letters: input.user.length })
   const made = madeUp(input, parts, nearest)
-  return tried().rules.length === 0 ? made : made.then(generation => ({ ...generation, remark: nearest }))
+  const hasRules = tried.some(({ rules }) => rules.length > 0)
+  return hasRules ? made.then(generation => ({ ...generation, remark: nearest })) : made
 }
 
 /** Throws a 424 that names the nearest rule if a rule is required. */

@@ -15,11 +15,10 @@ export const chat: Dialect<ChatInput, ReadyChatReply> = {
   conditions: rule => compileWhen(whenOf(rule)),
   compileReply: (form, path, owner, texts) => chatReplyOf(form as NonNullable<ChatRule['reply']>, path, owner, texts),
   index(rules) {
-    if (rules.length < WORTH_INDEXING) return { candidates: () => rules }
+    if (rules.length < WORTH_INDEXING) return {}
     const { candidates } = createRuleIndex(rules, ({ written }) => userTextOf(whenOf(written))?.needles ?? [])
     return { candidates: ({ user }) => candidates(user) }
   },
-  isDemanding: ({ request }) => Boolean(request.tool_choice || request.function_call),
   objection: unsayable,
 }
 

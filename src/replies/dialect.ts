@@ -16,6 +16,8 @@ export interface MatchInput {
   readonly scope: string
   /** Identifies the conversation among those of the caller, for rules with `per`. */
   readonly conversation: string
+  /** Whether not every reply suits it, for example because of its tool_choice. */
+  readonly isDemanding: boolean
 }
 
 /** One condition. */
@@ -79,6 +81,8 @@ export interface ReadyRule<S extends ReadyReply = ReadyReply> {
   readonly then: Then
   /** Whether its reply depends on how often it has answered. */
   readonly counts: boolean
+  /** What its answers are counted by. A rule that is read again takes over the counter of its predecessor. */
+  counter: object
   /** Whether one of its replies is a fault. */
   readonly fails: boolean
   /** Its first reply, which is the only one if nothing changes. */
@@ -89,8 +93,8 @@ export interface ReadyRule<S extends ReadyReply = ReadyReply> {
 
 /** Finds the few rules among many that can match a request. */
 export interface RuleLookup<I extends MatchInput = MatchInput, S extends ReadyReply = ReadyReply> {
-  /** The rules that may match, in the order in which they are tried. The others cannot match. */
-  candidates(input: I): readonly ReadyRule<S>[]
+  /** The rules that may match, in the order in which they are tried. The others cannot match. Without it, all may. */
+  candidates?(input: I): readonly ReadyRule<S>[]
 }
 
 export interface Dialect<
@@ -103,8 +107,6 @@ export interface Dialect<
   compileReply(form: NonNullable<Rule['reply']>, path: Path, owner: ReplyOwner, texts: Texts): S
   /** `rules` are in the order in which they are tried. */
   index(rules: readonly ReadyRule<S>[]): X
-  /** Whether not every reply suits the request. */
-  isDemanding(input: I): boolean
-  /** Why a reply does not suit such a request; `undefined` if it does. */
-  objection(reply: S, input: I): string | undefined
+  /** Why a reply does not suit a demanding request; `undefined` if it does. */
+  objection?(reply: S, input: I): string | undefined
 }

@@ -1,10 +1,11 @@
 /** Chooses the rule that answers. */
 import type { Dialect, MatchInput, ReadyReply, ReadyRule, RuleLookup } from './dialect.js'
 import type { Memory } from './memory.js'
-import { isSpent } from './ready-rule.js'
+import { isActive, isSpent } from './ready-rule.js'
 
-/** A reply, and how often its rule has answered, including this time. */
+/** A reply and its rule, and how often that has answered, including this time. */
 export interface ChosenReply<S extends ReadyReply = ReadyReply> {
+  readonly rule: ReadyRule<S>
   readonly reply: S
   readonly count: number
 }
@@ -27,21 +28,6 @@ export function createEngine<I extends MatchInput, S extends ReadyReply, X exten
   const active = rules.filter(isActive)
   const index = dialect.index(active)
 
-  /** Why a rule does not answer although its conditions hold. */
-  function objectionTo(rule: ReadyRule<S>, input: I): string | undefined {
-    const isDemanding = dialect.isDemanding(input)
-    if (!rule.counts) return isDemanding ? dialect.objection(rule.first, input) : undefined
-    const { scenario, per } = rule.written
-    const here = per ? ` for this ${per}` : ''
-    const answered = memory.answeredTo(rule, input)
-    if (isSpent(rule, answered))
-      return `it has answered ${answered === 1 ? 'once' : `${answered} times`} already${here}`
-    if (scenario?.state !== undefined && memory.stateFor(rule, input) !== scenario.state) {
-      return `scenario "${scenario.name}" is in state "${memory.stateFor(rule, input)}"${here}, not "${scenario.state}"`
-    }
-    return isDemanding ? dialect.objection(rule.replyAt(answered + 1), input) : undefined
-  }
-
   return {
     /** The rules in the order in which they are tried, including those that are switched off. */
     rules: rules as readonly ReadyRule<S>[],
@@ -50,25 +36,38 @@ export function createEngine<I extends MatchInput, S extends ReadyReply, X exten
     fails: active.some(({ fails }) => fails),
     /** The reply of the first rule that matches, which counts as an answer; `undefined` if none matches. */
     take(input: I): ChosenReply<S> | undefined {
-      for (const rule of index.candidates(input)) {
+      for (const rule of index.candidates?.(input) ?? active) {
         if (!fits(rule, input)) continue
         // Nearly all rules count nothing, and nearly all requests leave the choice to the model.
-        const mayObject = rule.counts || dialect.isDemanding(input)
-        if (mayObject && objectionTo(rule, input) !== undefined) continue
+        const mayObject = rule.counts || input.isDemanding
+        if (mayObject && objectionTo(rule, input, memory) !== undefined) continue
         const count = memory.note(rule, input)
-        return rule.counts ? { reply: rule.replyAt(count), count } : { reply: rule.first, count: 1 }
+        return rule.counts ? { rule, reply: rule.replyAt(count), count } : { rule, reply: rule.first, count: 1 }
       }
       return undefined
     },
-    /** The reasons why a rule does not answer, each without a full stop; empty if it would. */
-    reasonsAgainst(rule: ReadyRule<S>, input: I): readonly string[] {
-      if (!isActive(rule)) return ['it is switched off']
-      const differing = rule.conditions.filter(condition => !condition.holds(input))
-      if (differing.length > 0) return differing.map(condition => condition.differs(input))
-      const objects = objectionTo(rule, input)
-      return objects === undefined ? [] : [objects]
-    },
   }
+}
+
+/** The reasons why a rule does not answer, each without a full stop; empty if it would. */
+export function reasonsAgainst(rule: ReadyRule, input: MatchInput, memory: Memory): readonly string[] {
+  if (!isActive(rule)) return ['it is switched off']
+  const differing = rule.conditions.filter(condition => !condition.holds(input))
+  if (differing.length > 0) return differing.map(condition => condition.differs(input))
+  const objects = objectionTo(rule, input, memory)
+  return objects === undefined ? [] : [objects]
+}
+
+/** Why a rule does not answer although its conditions hold. */
+function objectionTo(rule: ReadyRule, input: MatchInput, memory: Memory): string | undefined {
+  const { scenario, per } = rule.written
+  const here = per ? ` for this ${per}` : ''
+  const answered = memory.answeredTo(rule, input)
+  if (isSpent(rule, answered)) return `it has answered ${answered === 1 ? 'once' : `${answered} times`} already${here}`
+  if (scenario?.state !== undefined && memory.stateFor(rule, input) !== scenario.state) {
+    return `scenario "${scenario.name}" is in state "${memory.stateFor(rule, input)}"${here}, not "${scenario.state}"`
+  }
+  return input.isDemanding ? rule.dialect.objection?.(rule.replyAt(answered + 1), input) : undefined
 }
 
 /** Rules that are added and removed at run time, in engines of their own. */
@@ -99,7 +98,8 @@ export function createEngines<I extends MatchInput, S extends ReadyReply, X exte
   const engines = (scope?: string): readonly Engine<I, S, X>[] => [...atRunTime.engines(dialect, scope), written]
   return {
     engines,
-    reasonsAgainst: written.reasonsAgainst,
+    /** The rules for a scope, or for all if none is given, in the order in which they are tried. */
+    rulesFor: (scope?: string) => engines(scope).flatMap(({ rules }) => rules),
     take(input: I): ChosenReply<S> | undefined {
       if (atRunTime.isEmpty) return written.take(input)
       for (const engine of engines(input.scope)) {
@@ -111,8 +111,6 @@ export function createEngines<I extends MatchInput, S extends ReadyReply, X exte
     mayFail: (scope: string) => engines(scope).some(({ fails }) => fails),
   }
 }
-
-const isActive = ({ written }: ReadyRule) => written.enabled !== false
 
 function fits({ conditions }: ReadyRule, input: MatchInput): boolean {
   for (const condition of conditions) if (!condition.holds(input)) return false

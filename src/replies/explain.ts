@@ -1,8 +1,8 @@
 /** Explains which rule would answer a request, with what reply, and why others would not. */
 import { inlineYaml } from '../check/yaml.js'
 import type { MatchInput, ReadyReply, ReadyRule } from './dialect.js'
+import { reasonsAgainst } from './engine.js'
 import type { Choice, Generation } from './generation.js'
-import type { Memory } from './memory.js'
 import { type CandidateRules, nearestSentence, type TriedRule } from './nearest.js'
 
 export interface Explanation<T = Generation> {
@@ -37,26 +37,23 @@ export function withDraft<S extends ReadyReply>(
   return at < 0 ? [...drafted, ...rules] : rules.toSpliced(at, 1, ...drafted)
 }
 
-interface Circumstances<I extends MatchInput, S extends ReadyReply, T> extends CandidateRules<I, S> {
+interface Circumstances<S extends ReadyReply, T> extends CandidateRules<S> {
   /** Whether magic words answer before all rules. */
   readonly isMagic?: boolean
-  readonly memory: Memory
   /** The answer if no rule matches. `nearest` names the nearest rule. */
   readonly otherwise: (nearest: () => string) => Promise<T>
-  /** The number of letters of the request that each rule is compared with. */
-  readonly letters?: number
 }
 
-export function explanationOf<I extends MatchInput, S extends ReadyReply<T>, T>(
-  input: I,
-  { isMagic, memory, otherwise, letters, ...tried }: Circumstances<I, S, T>,
+export function explanationOf<S extends ReadyReply<T>, T>(
+  input: MatchInput,
+  { isMagic, otherwise, ...tried }: Circumstances<S, T>,
 ): Explanation<T> {
-  const { rules, reasonsAgainst } = tried
-  const found = isMagic ? -1 : rules.findIndex(rule => reasonsAgainst(rule, input).length === 0)
+  const { rules, memory } = tried
+  const found = isMagic ? -1 : rules.findIndex(rule => reasonsAgainst(rule, input, memory).length === 0)
   const rule = rules[found]
   const withReasons = (some: readonly ReadyRule<S>[], most: number) =>
-    some.slice(0, most).map(rule => ({ rule, reasons: reasonsAgainst(rule, input) }))
-  const nearest = () => nearestSentence(tried, input, letters)
+    some.slice(0, most).map(rule => ({ rule, reasons: reasonsAgainst(rule, input, memory) }))
+  const nearest = () => nearestSentence(input, tried)
   return {
     rule,
     nearest,

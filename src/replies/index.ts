@@ -12,6 +12,7 @@ import { type LoadedRules, loadedHttp, loadMcp } from './load.js'
 import { createMemory, type Memory } from './memory.js'
 import { mismatchOf } from './mismatch.js'
 import type { ListedRule } from './operations.js'
+import { isActive } from './ready-rule.js'
 import { areNeighbours, fileOfRule, type RuleEntry } from './rule-files.js'
 import { isHttpRule } from './rules.js'
 import { sameRules } from './same-rules.js'
@@ -127,7 +128,7 @@ export function createReplies({ memory = createMemory(), ...wanted }: RepliesCon
       // A reload forgets callers and conversations.
       const going = pairs.filter(([was, is]) => was !== is && !is.written.per)
       return () => {
-        for (const [was, is] of going) memory.handOver(was, is)
+        for (const [was, is] of going) is.counter = was.counter
       }
     },
   }
@@ -149,7 +150,7 @@ const listed = (all: readonly RuleEntry[], answered: (rule: ReadyRule) => number
     ...{ id: one.id, scope: one.scope, answered: answered(one.rule) },
     ...{ title: one.rule.title, place: one.rule.place, rule: one.rule.written },
     file: fileOfRule(one.id ?? '') ?? null,
-    enabled: one.rule.written.enabled !== false,
+    enabled: isActive(one.rule),
     moves: [
       ...(areNeighbours(one, all[i - 1]) ? (['up'] as const) : []),
       ...(areNeighbours(one, all[i + 1]) ? (['down'] as const) : []),

@@ -7,7 +7,10 @@ import type { ReplyFiles } from './load.js'
 /** Patterns such as `fixtures/replies/*.yaml`: a named folder, and all files in it with a YAML extension. */
 const open = /^([^*?[\]{}!]*?)\/?(?:\*\*\/)?\*(\.ya?ml|\.\{yaml,yml\}|\.\{yml,yaml\})$/
 
-/** The first folder of the configured patterns in which all files with an extension are read; `undefined` if they only name single files. */
+/**
+ * The first folder of the configured patterns in which all files with an extension are read; `undefined` if they only
+ * name single files.
+ */
 function placeFor(patterns: readonly string[]) {
   for (const pattern of patterns) {
     const [, folder, ending] = open.exec(pattern) ?? []

@@ -8,6 +8,7 @@ import { nameTest } from './conditions/whole.js'
 import type { ReadyRule } from './dialect.js'
 import { areAmbiguous, routeOf } from './http/route.js'
 import { START } from './memory.js'
+import { isActive } from './ready-rule.js'
 import { isHttpRule, isMcpRule } from './rules.js'
 
 /** A valid rule that is probably a mistake. */
@@ -21,7 +22,7 @@ export interface LintFinding {
  * Returns probable mistakes in rules, in the order in which the rules are tried. `models` are the ids that the platform knows.
  */
 export function lint(written: readonly ReadyRule[], models: readonly string[]): readonly LintFinding[] {
-  const active = written.filter(({ written: { enabled } }) => enabled !== false)
+  const active = written.filter(isActive)
   const rules = active.toSorted((a, b) => b.priority - a.priority)
   const found = (rule: ReadyRule, sentence: string | undefined): LintFinding[] =>
     sentence === undefined ? [] : [{ place: rule.place, sentence: `${rule.title} ${sentence}` }]

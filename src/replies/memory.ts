@@ -32,23 +32,16 @@ export function createMemory(scopes?: number, holders = HOLDERS) {
 
   const find = ({ written: { per } }: ReadyRule, input: MatchInput) =>
     per ? held.find(keyFor(per, input)) : shared.find(input.scope)
-  /** Of rules that have answered. Objects of their own, so that a rule does not keep its predecessors in memory. */
-  const counters = new WeakMap<ReadyRule, object>()
-
-  function countIn(found: ReturnType<typeof emptyNotes> | undefined, rule: ReadyRule): number {
-    const counter = counters.get(rule)
-    return (counter && found?.counts.get(counter)) ?? 0
-  }
 
   return {
     /** How often a rule has answered in a scope, or in all scopes if none is given. */
     answered(rule: ReadyRule, scope?: string): number {
       const all = [...(rule.written.per ? held : shared).all()]
       const wanted = scope === undefined ? all : all.filter(notes => notes.scope === scope)
-      return wanted.reduce((sum, notes) => sum + countIn(notes, rule), 0)
+      return wanted.reduce((sum, { counts }) => sum + (counts.get(rule.counter) ?? 0), 0)
     },
     /** How often it has answered this caller or conversation, or its scope if it does not count them separately. */
-    answeredTo: (rule: ReadyRule, input: MatchInput): number => countIn(find(rule, input), rule),
+    answeredTo: (rule: ReadyRule, input: MatchInput): number => find(rule, input)?.counts.get(rule.counter) ?? 0,
     /** The state of the rule's scenario, for the same holder. */
     stateFor: (rule: ReadyRule, input: MatchInput): string =>
       find(rule, input)?.states.get(rule.written.scenario?.name ?? '') ?? START,
@@ -56,17 +49,10 @@ export function createMemory(scopes?: number, holders = HOLDERS) {
     note(rule: ReadyRule, input: MatchInput): number {
       const { per, scenario } = rule.written
       const { counts, states } = per ? held.get(keyFor(per, input)) : shared.get(input.scope)
-      const counter = counters.get(rule) ?? {}
-      const count = (counts.get(counter) ?? 0) + 1
-      counters.set(rule, counter)
-      counts.set(counter, count)
+      const count = (counts.get(rule.counter) ?? 0) + 1
+      counts.set(rule.counter, count)
       if (scenario?.next !== undefined) states.set(scenario.name, scenario.next)
       return count
-    },
-    /** Lets a rule that was read again go on with the counts of its predecessor. */
-    handOver(from: ReadyRule, to: ReadyRule): void {
-      const counter = counters.get(from)
-      if (counter) counters.set(to, counter)
     },
     /** Sets every scenario back to its first state. */
     restartScenarios(): void {

@@ -1,10 +1,14 @@
 /** Finds the rule that came nearest to answering, and what it failed on. */
 import type { MatchInput, ReadyReply, ReadyRule } from './dialect.js'
+import { reasonsAgainst } from './engine.js'
+import type { Memory } from './memory.js'
 
-/** The rules that a request was matched against, and why each did not answer. */
-export interface CandidateRules<I extends MatchInput, S extends ReadyReply = ReadyReply> {
+/** The rules that a request was matched against. */
+export interface CandidateRules<S extends ReadyReply = ReadyReply> {
   readonly rules: readonly ReadyRule<S>[]
-  reasonsAgainst(rule: ReadyRule<S>, input: I): readonly string[]
+  readonly memory: Memory
+  /** The number of letters of the request that each rule is compared with. */
+  readonly letters?: number
 }
 
 /** A rule, and why it does not answer. */
@@ -19,18 +23,14 @@ const holding = ({ rule, reasons }: TriedRule) => rule.conditions.length - reaso
 /** The limit for finding the nearest rule: letters of the prompt, times the number of rules. */
 const MOST_LETTERS = 20_000_000
 
-/** `letters` of the request are compared with each rule. `The nearest is rule "weather" (replies/a.yaml:5): user does not contain "weather".` */
-export function nearestSentence<I extends MatchInput, S extends ReadyReply>(
-  { rules, reasonsAgainst }: CandidateRules<I, S>,
-  input: I,
-  letters = 0,
-): string {
+/** `The nearest is rule "weather" (replies/a.yaml:5): user does not contain "weather".` */
+export function nearestSentence(input: MatchInput, { rules, memory, letters = 0 }: CandidateRules): string {
   if (rules.length * letters > MOST_LETTERS) {
     return `It has ${letters} letters, too many to say which of ${rules.length} rules came nearest.`
   }
   // The rule with the fewest reasons against it; if several, the one with the most conditions that hold, then the first.
   const [nearest] = rules
-    .map(rule => ({ rule, reasons: reasonsAgainst(rule, input) }))
+    .map(rule => ({ rule, reasons: reasonsAgainst(rule, input, memory) }))
     .sort((a, b) => a.reasons.length - b.reasons.length || holding(b) - holding(a))
   if (!nearest) return 'There are no rules.'
   const { rule, reasons } = nearest

@@ -177,22 +177,19 @@ interface RuleParts {
 }
 
 export const ruleOperations = (parts: RuleParts) => ({
-  ...operationsOnAll(parts),
-  ...operationsOnSome(parts),
+  ...operationsOnList(parts),
+  ...operationsOnFiles(parts),
+  ...operationsOnRule(parts),
 })
 
-const operationsOnAll = ({ rules, drafts }: RuleParts) => ({
+const operationsOnList = ({ rules, drafts }: RuleParts) => ({
   listRules: operation({
     at: 'GET /replies',
     does: 'Lists the rules in the order in which they are tried; search, limit and offset select a part.',
     query: object({ ...scopeQuery.entries, ...listingQuery.entries }),
     returns: object({ data: listOf(object({ ...listed, yaml: maybe(text) })), total: maybe(whole) }),
     answer: 'The rules; with a part of them how many there are, and how a file would have each.',
-    async run({ query, scope }) {
-      const all = await rules.list(scope)
-      const isPart = query.limit !== undefined || query.offset !== undefined || query.search !== undefined
-      return isPart ? partOf(all, query) : { data: all }
-    },
+    run: async ({ query, scope }) => partOf(await rules.list(scope), query),
   }),
   addRules: operation({
     at: 'POST /replies',
@@ -226,7 +223,7 @@ const operationsOnAll = ({ rules, drafts }: RuleParts) => ({
   }),
 })
 
-const operationsOnSome = ({ rules }: RuleParts) => ({
+const operationsOnFiles = ({ rules }: RuleParts) => ({
   listRuleFiles: operation({
     at: 'GET /replies/files',
     does: 'Lists the files of rules.',
@@ -243,6 +240,9 @@ const operationsOnSome = ({ rules }: RuleParts) => ({
     errors: { 404: 'The configuration reads no such file.', 409: 'The file cannot be written.' },
     run: async ({ file, body }) => rules.addToFile(file, body.yaml),
   }),
+})
+
+const operationsOnRule = ({ rules }: RuleParts) => ({
   readRule: operation({
     at: 'GET /replies/{id}',
     does: 'Returns the text of a rule, with its comments if it is in a file.',
@@ -288,8 +288,10 @@ function parseRules(body: Buffer): unknown {
 /** The default page size. */
 const PAGE = 100
 
-/** A page of the matching rules, each with its text for a file. */
-function partOf(all: readonly ListedRule[], { search, limit = PAGE, offset = 0 }: ListingQuery) {
+/** A page of the matching rules, each with its text for a file. Without a query, all rules. */
+function partOf(all: readonly ListedRule[], query: ListingQuery) {
+  if (query.search === undefined && query.limit === undefined && query.offset === undefined) return { data: all }
+  const { search, limit = PAGE, offset = 0 } = query
   const isWanted = searchFor(search)
   const found = search?.trim()
     ? all.filter(({ title, place, rule }) => isWanted([title, place, ...textsIn(rule)]))

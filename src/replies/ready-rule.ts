@@ -25,7 +25,7 @@ export function readyRule(
   texts: Texts,
   dialect: Dialect,
 ): ReadyRule {
-  const { name, reply, replies, times, priority = 0, scenario, pace } = rule
+  const { name, reply, replies, priority = 0, then = 'repeat-last', pace } = rule
   const conditions = dialect.conditions(rule)
   const title = name === undefined ? unnamed : `rule "${name}"`
   const forms = replies ?? (reply ? [reply] : [])
@@ -42,7 +42,6 @@ export function readyRule(
     const answeredBy = { kind: 'rule', title, place, ...turn } as const
     return dialect.compileReply(form, replies ? ['replies', i] : ['reply'], { ...own, answeredBy }, texts)
   })
-  const then = rule.then ?? 'repeat-last'
   return {
     dialect,
     written: rule,
@@ -53,21 +52,28 @@ export function readyRule(
     priority,
     replies: ready,
     then,
-    counts:
-      times !== undefined ||
-      then === 'miss' ||
-      ready.length > 1 ||
-      scenario !== undefined ||
-      ready.some(({ always }) => always === undefined),
+    counts: isCounted(rule, then, ready),
+    counter: {},
     fails: forms.some(({ fault }) => fault !== undefined),
     first: ready[0] as ReadyReply,
     replyAt: count => ready[turnOf(count, ready.length, then)] as ReadyReply,
   }
 }
 
+/** Whether something depends on how often the rule has answered. */
+const isCounted = ({ times, scenario }: Rule, then: Then, replies: readonly ReadyReply[]) =>
+  times !== undefined ||
+  then === 'miss' ||
+  replies.length > 1 ||
+  scenario !== undefined ||
+  replies.some(({ always }) => always === undefined)
+
 /** Which of `length` replies is used the `count`th time, from 1. */
 const turnOf = (count: number, length: number, then: Then): number =>
   then === 'cycle' ? (count - 1) % length : Math.min(count, length) - 1
+
+/** Whether a rule is switched on. */
+export const isActive = ({ written }: ReadyRule) => written.enabled !== false
 
 /** Whether a rule that has answered `answered` times has no reply left. */
 export const isSpent = ({ written, then, replies }: ReadyRule, answered: number): boolean =>

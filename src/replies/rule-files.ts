@@ -173,7 +173,7 @@ async function opened(id: string, files: ReplyFiles) {
   return { ...found, item, index }
 }
 
-/** Opens a file, whose name is relative to the configuration. Rejects if `version` is given and the file has another one. */
+/** Opens a file, named relative to the configuration. Rejects if `version` is given and the file has another one. */
 async function openedFile(file: string, full: string, version?: string) {
   const bytes = await readFile(full).catch(() => {
     throw ruleFileChanged(file)

@@ -1,6 +1,6 @@
 /** Splits text into the tokens of OpenAI's models, block by block. The only file that imports `gpt-tokenizer`. */
 import { LRUCache } from 'lru-cache'
-import { bytesOf, splitsPair, type Tokenizer } from './tokenizer.js'
+import { splitsPair, type Tokenizer } from './count.js'
 
 export type Encoding = Exclude<Tokenizer['name'], 'estimate'>
 
@@ -103,6 +103,13 @@ function* partsOfBlock(block: string, tokens: readonly number[], table: Table): 
 
 const sizeOf = (meaning: Table[number] | undefined) =>
   typeof meaning === 'string' ? Buffer.byteLength(meaning) : (meaning?.length ?? 0)
+
+/** The number of bytes of a code point in UTF-8. Half a surrogate pair counts as the replacement character. */
+function bytesOf(codePoint: number): number {
+  if (codePoint < 0x80) return 1
+  if (codePoint < 0x800) return 2
+  return codePoint > 0xffff ? 4 : 3
+}
 
 /** Merging byte pairs takes quadratic time in the length of a run without the end of a word, so runs are limited. */
 const LONGEST = 256

@@ -1,11 +1,9 @@
 /** Counts tokens. The only entry point of this part. */
+import { estimated, type Tokenizer } from './count.js'
 import type { Encoding } from './encoded.js'
-import { estimated, type Tokenizer } from './tokenizer.js'
 
+export { estimated, promptTokens, type Tokenizer } from './count.js'
 export type { Encoding } from './encoded.js'
-export { promptTokens } from './prompt.js'
-export type { Tokenizer } from './tokenizer.js'
-export { estimated } from './tokenizer.js'
 
 /** Loads the tokenizer of an encoding, whose table has some megabytes. */
 export const loadTokenizer = async (encoding: Encoding): Promise<Tokenizer> =>

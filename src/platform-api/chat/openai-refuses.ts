@@ -12,8 +12,8 @@ export interface OpenAiRefusal {
 }
 
 /**
- * A field, an error code, and a function that returns OpenAI's message if the value is refused. `at`
- * is the index of a message.
+ * A field, an error code, and a function that returns OpenAI's message if the value is refused. `at` is the index of a
+ * message.
  */
 type Row<O> = readonly [field: string, code: string, says: (object: O, at: number) => Refusal]
 type Refusal = string | false | undefined

@@ -31,6 +31,7 @@ export class ChatInput {
   readonly caller: Caller
   /** The scope whose memory is used. */
   readonly scope: string
+  readonly isDemanding: boolean
   /** The text of the last user message; empty if there is none. */
   readonly user: string
   private systemText: string | undefined
@@ -46,6 +47,7 @@ export class ChatInput {
     this.caller = caller
     this.scope = scope
     this.body = body
+    this.isDemanding = Boolean(request.tool_choice || request.function_call)
     this.user = lastTextOf(request.messages, 'user')
   }
 

@@ -3,8 +3,8 @@ import type { Condition } from '../dialect.js'
 import type { ChatInput, ToolResult } from './chat-input.js'
 import { fieldAt, fieldPath } from './field-path.js'
 import type { When } from './form.js'
-import { compileWith, onText, optional, simple } from './shared.js'
-import { type TextCondition, type TextTest, textTest } from './text.js'
+import { compileWith, optional, simple } from './shared.js'
+import { onText, type TextCondition, type TextTest, textTest } from './text.js'
 import { nameTest, rangeTest, type ValueCondition, valueTest } from './whole.js'
 
 /** Compiles the conditions of a chat rule. Does not throw for conditions that have passed validation. */
@@ -15,17 +15,15 @@ function chatConditions(when: When): readonly Condition<ChatInput>[] {
   const { user, system, assistant, any, model, turn, stream, temperature, tools } = when
   const { toolResult, responseFormat, request } = when
   const about = simple<ChatInput>
-  const inText = (name: string, wanted: TextCondition, looksAt: (input: ChatInput) => string) =>
-    onText(name, textTest(wanted), looksAt)
   return [
     // The cheapest and most selective first.
     ...optional(model, wanted => about('model', valueTest(wanted), input => input.request.model)),
     ...optional(stream, wanted => about('stream', valueTest(wanted), input => input.request.stream ?? false)),
-    ...optional(user, wanted => inText('user', wanted, input => input.user)),
+    ...optional(user, wanted => onText('user', wanted)),
     ...optional(turn, wanted => about('turn', rangeTest(wanted), input => input.turn)),
     ...optional(temperature, wanted => about('temperature', rangeTest(wanted), input => input.request.temperature)),
-    ...optional(system, wanted => inText('system', wanted, input => input.system)),
-    ...optional(assistant, wanted => inText('assistant', wanted, input => input.assistant)),
+    ...optional(system, wanted => onText('system', wanted)),
+    ...optional(assistant, wanted => onText('assistant', wanted)),
     ...optional(any, onAnyText),
     ...optional(tools, onTools),
     ...optional(toolResult, onToolResult),

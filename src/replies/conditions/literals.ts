@@ -8,7 +8,7 @@ export const partsOf = (source: string): readonly string[] =>
   source.match(/\\.|\[(?:\\.|[^\]\\])*\]|\{\d+(?:,\d*)?\}|./gs) ?? []
 
 /** Classes and anchors, which any text or none can match. */
-const isOpen = /^(?:\\[a-z]|\[.*|[+.^$])$/is
+const classOrAnchor = /^(?:\\[a-z]|\[.*|[+.^$])$/is
 
 /**
  * Returns the longest text that every match contains, for each alternative of `expression`; empty if one alternative
@@ -41,7 +41,7 @@ export function requiredLiterals({ source, flags }: RegExp): readonly string[] {
       // The last character may be missing from a match, as it is followed by a quantifier.
       text = text.replace(/[\ud800-\udbff]?.$/s, '')
       endText()
-    } else if (isOpen.test(part)) {
+    } else if (classOrAnchor.test(part)) {
       endText()
     } else {
       text += part.replace(/^\\/, '')

@@ -2,7 +2,6 @@
 import { holdsCredential } from '../credential-headers.js'
 import type { Condition, MatchInput } from '../dialect.js'
 import type { CommonWhen } from './form.js'
-import type { TextTest } from './text.js'
 import { nameTest, type ValueTest, valueTest } from './whole.js'
 
 /**
@@ -24,10 +23,8 @@ export function compileWith<I extends MatchInput, W extends CommonWhen<W>>(
   ]
 }
 
-export const optional = <T, I extends MatchInput>(
-  wanted: T | undefined,
-  make: (wanted: T) => Condition<I>,
-): readonly Condition<I>[] => (wanted === undefined ? [] : [make(wanted)])
+export const optional = <T, C>(wanted: T | undefined, make: (wanted: T) => C): readonly C[] =>
+  wanted === undefined ? [] : [make(wanted)]
 
 /** A condition on one value of a request. */
 export const simple = <I extends MatchInput>(
@@ -37,17 +34,6 @@ export const simple = <I extends MatchInput>(
 ): Condition<I> => ({
   holds: input => test.holds(looksAt(input)),
   differs: () => `${name} ${test.differs}`,
-})
-
-/** A condition on one text of a request. */
-export const onText = <I extends MatchInput>(
-  name: string,
-  test: TextTest,
-  looksAt: (input: I) => string,
-): Condition<I> => ({
-  holds: input => test.holds(looksAt(input)),
-  differs: () => `${name} ${test.differs}`,
-  exec: input => test.exec?.(looksAt(input)) ?? null,
 })
 
 /** Header values may be secrets, so the reason only quotes the rule, and for credentials not even that. */

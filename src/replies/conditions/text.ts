@@ -41,6 +41,16 @@ export function textTest(written: TextCondition): TextTest {
   return oneOf(written.map(textTest))
 }
 
+/** A condition on the text of a request that has this name, such as `user`. */
+export function onText<Name extends string>(name: Name, wanted: TextCondition) {
+  const test = textTest(wanted)
+  return {
+    holds: (input: Readonly<Record<Name, string>>) => test.holds(input[name]),
+    differs: () => `${name} ${test.differs}`,
+    exec: (input: Readonly<Record<Name, string>>) => test.exec?.(input[name]) ?? null,
+  }
+}
+
 const containing = (part: string): TextTest => ({
   holds: text => text.includes(part),
   needles: [part],

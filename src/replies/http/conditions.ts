@@ -1,8 +1,8 @@
 /** Compiles the conditions of a rule for a path. */
 import { type Access, usualAccess } from '../../core/exchange.js'
 import { fieldAt, fieldPath } from '../conditions/field-path.js'
-import { compileWith, onText, optional, simple } from '../conditions/shared.js'
-import { textTest } from '../conditions/text.js'
+import { compileWith, optional, simple } from '../conditions/shared.js'
+import { onText } from '../conditions/text.js'
 import { type ValueTest, valueTest } from '../conditions/whole.js'
 import type { Condition } from '../dialect.js'
 import type { HttpRule, HttpWhen } from './form.js'
@@ -46,7 +46,7 @@ function ownConditions({ params, query, body, text }: HttpWhen, route: Route): r
         differs: () => `body.${written} ${test.differs}`,
       }
     }),
-    ...optional(text, wanted => onText('text', textTest(wanted), (input: HttpInput) => input.text)),
+    ...optional(text, wanted => onText('text', wanted)),
   ]
 }
 

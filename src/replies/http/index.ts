@@ -6,10 +6,11 @@ import type { Dialect, ReadyReply, ReadyRule } from '../dialect.js'
 import { createEngines, type RuleSources } from '../engine.js'
 import { type Explanation, explanationOf, type RuleDraft, withDraft } from '../explain.js'
 import { nearestSentence } from '../nearest.js'
+import { isActive } from '../ready-rule.js'
 import { accessOf, conditionsOf } from './conditions.js'
 import type { HttpReplyForm, HttpRule } from './form.js'
 import { type HttpGeneration, httpReplyOf, linesOf } from './http-reply.js'
-import { bodyOf, HttpInput, type HttpRequest } from './input.js'
+import { type HttpInput, type HttpRequest, inputOf } from './input.js'
 import { pathOf, routeOf, stepsOfPath, type TriedRequest } from './route.js'
 import { createPathTree } from './tree.js'
 
@@ -20,8 +21,6 @@ export const http: Dialect<HttpInput, ReadyHttpReply, ReturnType<typeof createPa
   conditions: rule => conditionsOf(rule as HttpRule),
   compileReply: (form, path, owner, texts) => httpReplyOf(form as HttpReplyForm, path, owner, texts),
   index: createPathIndex,
-  isDemanding: () => false,
-  objection: () => undefined,
 }
 
 /** A path is looked up segment by segment, however many rules there are. */
@@ -39,64 +38,61 @@ function createPathIndex(rules: readonly HttpReadyRule[]) {
   }
 }
 
+/** The rules for paths. */
+function createPathRules(parts: RuleSources) {
+  const { engines, rulesFor, take, mayFail } = createEngines(http, parts)
+  /** Those on a path, for any method: in one scope or in any. */
+  const at = (path: string, scope?: string) => engines(scope).flatMap(({ index }) => index.at(stepsOfPath(path)))
+  const candidatesFor = (input: HttpInput) => engines(input.scope).flatMap(({ index }) => index.candidates(input))
+  return {
+    ...{ rulesFor, take, mayFail, at, candidatesFor },
+    /** The error for a request that no rule matches. It names the nearest rule. */
+    refusalOf(input: HttpInput): PlatformError {
+      const { method, path } = input.request
+      const there = pathsOf(at(path, input.scope)).map(({ method }) => method)
+      if (there.length === 0) return notFound()
+      if (!there.includes(input.method)) return methodNotAllowed(method, there)
+      return notFoundByRule(nearestSentence(input, { rules: candidatesFor(input), memory: parts.memory }))
+    },
+  }
+}
+
 /** The answers of rules for paths. */
 export type HttpReplies = ReturnType<typeof createHttpReplies>
 
 export function createHttpReplies(parts: RuleSources) {
-  const { engines, reasonsAgainst, take, mayFail } = createEngines(http, parts)
-  const rulesAt = (path: string, scope?: string) => engines(scope).flatMap(({ index }) => index.at(stepsOfPath(path)))
-  const triedFor = (input: HttpInput) => ({
-    rules: engines(input.scope).flatMap(({ index }) => index.candidates(input)),
-    reasonsAgainst,
-  })
+  const { rulesFor, take, mayFail, at, candidatesFor, refusalOf } = createPathRules(parts)
 
-  function answered(request: HttpRequest, body: unknown): HttpGeneration | undefined | Promise<HttpGeneration> {
-    const input = new HttpInput(request, body)
+  function answered(input: HttpInput): HttpGeneration | undefined | Promise<HttpGeneration> {
     const chosen = take(input)
     return chosen?.reply.generate(input, chosen.count)
   }
 
-  function refusalOf(input: HttpInput): PlatformError {
-    const { method, path } = input.request
-    const there = pathsOf(rulesAt(path, input.scope)).map(({ method }) => method)
-    if (there.length === 0) return notFound()
-    if (!there.includes(input.method)) return methodNotAllowed(method, there)
-    return notFoundByRule(nearestSentence(triedFor(input), input))
-  }
-
   return {
     /** The methods that rules answer on a path, in one scope or in any. */
-    at: (path: string, scope?: string) => pathsOf(rulesAt(path, scope)),
+    at: (path: string, scope?: string) => pathsOf(at(path, scope)),
     /** All methods and paths that rules answer. */
-    paths: () =>
-      pathsOf(
-        engines().flatMap(({ rules }) => rules.filter(({ written }) => written.enabled !== false)),
-        ({ method, path }) => `${method} ${path}`,
-      ),
+    paths: () => pathsOf(rulesFor().filter(isActive), ({ method, path }) => `${method} ${path}`),
     /** Returns `undefined` if no rule matches. Throws, or rejects with, a 400 for a body that is not what its Content-Type says. */
     answer(request: HttpRequest): HttpGeneration | undefined | Promise<HttpGeneration | undefined> {
-      const body = bodyOf(request)
-      return body instanceof Promise ? body.then(read => answered(request, read)) : answered(request, body)
+      const input = inputOf(request)
+      return input instanceof Promise ? input.then(answered) : answered(input)
     },
     /** The 404 for a request that no rule matches; it names the nearest rule. `undefined` if there are no rules on its path. */
     async refusal(request: HttpRequest) {
-      if (rulesAt(request.path, request.scope).length === 0) return undefined
-      return refusalOf(new HttpInput(request, await bodyOf(request)))
+      return at(request.path, request.scope).length === 0 ? undefined : refusalOf(await inputOf(request))
     },
     /** The fault that a rule sets for the answer to a request, wherever the answer comes from. */
     async faultFor(request: HttpRequest) {
-      if (!mayFail(request.scope)) return undefined
-      return take(new HttpInput(request, await bodyOf(request)))?.reply.fault
+      return mayFail(request.scope) ? take(await inputOf(request))?.reply.fault : undefined
     },
     /** Formats an answer as lines of text. */
     linesOf,
     /** Says which rule would answer. It does not count as an answer. */
     async explain(tried: TriedRequest, draft?: RuleDraft): Promise<Explanation<HttpGeneration>> {
-      const request = requestOf(tried, rulesAt(pathIn(tried)))
-      const input = new HttpInput(request, await bodyOf(request))
-      const { rules } = triedFor(input)
+      const input = await inputOf(requestOf(tried, at(pathIn(tried))))
       return explanationOf(input, {
-        ...{ rules: withDraft(rules, http, draft), reasonsAgainst, memory: parts.memory },
+        ...{ rules: withDraft(candidatesFor(input), http, draft), memory: parts.memory },
         otherwise: () => Promise.reject(refusalOf(input)),
       })
     },

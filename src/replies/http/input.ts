@@ -13,6 +13,7 @@ export class HttpInput implements MatchInput {
   readonly headers: Exchange['headers']
   readonly caller: Caller
   readonly scope: string
+  readonly isDemanding = false
   /** The segments of the path, decoded. */
   readonly steps: readonly string[]
   private parameters: URLSearchParams | undefined
@@ -45,6 +46,12 @@ export class HttpInput implements MatchInput {
   get conversation(): string {
     return String(this.headers['x-conversation-id'] ?? '')
   }
+}
+
+/** A promise only for a multipart form. Throws, or rejects with, a 400 if the body is not what its Content-Type says. */
+export function inputOf(request: HttpRequest): HttpInput | Promise<HttpInput> {
+  const body = bodyOf(request)
+  return body instanceof Promise ? body.then(read => new HttpInput(request, read)) : new HttpInput(request, body)
 }
 
 /** Reading more would take too long. */

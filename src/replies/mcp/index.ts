@@ -27,8 +27,6 @@ export const mcp: Dialect<McpInput, ReadyMcpReply> = {
   },
   compileReply: (form, path, owner, texts) => mcpReplyOf(form as McpReplyForm, path, owner, texts),
   index: createTargetIndex,
-  isDemanding: () => false,
-  objection: () => undefined,
 }
 
 /** The target counts as a condition too, so that a near miss can name it. */
@@ -124,21 +122,15 @@ interface Parts extends RuleSources {
 
 export function createMcpReplies(parts: Parts) {
   const { strict, memory } = parts
-  const { engines, reasonsAgainst, take } = createEngines(mcp, parts)
-  const rulesFor = (scope: string) => engines(scope).flatMap(({ rules }) => rules)
-  const triedFor = ({ method, scope }: McpCall) => ({
-    rules: rulesFor(scope).filter(({ written }) => mcpTarget((written as McpRule).on).method === method),
-    reasonsAgainst,
-  })
+  const { rulesFor, take } = createEngines(mcp, parts)
+  const candidatesFor = ({ method, scope }: McpCall) =>
+    rulesFor(scope).filter(({ written }) => mcpTarget((written as McpRule).on).method === method)
   return {
     /** The answer of the first rule that matches; `undefined` if none does. */
     async take(call: McpCall): Promise<McpRuleAnswer | undefined> {
       const input = new McpInput(call)
-      const found = take(input)
-      if (!found) return undefined
-      const rule = rulesFor(call.scope).find(({ replies }) => replies.includes(found.reply))
-      const { reply, count } = found
-      return { generation: await reply.generate(input, count), place: rule ? placeOf(rule) : '', count }
+      const chosen = take(input)
+      return chosen && answerOf(chosen.rule, input, chosen.count)
     },
     /** The answer of the same rule once the client has answered more questions; `undefined` if the rule no longer exists. */
     async goOn(
@@ -146,18 +138,17 @@ export function createMcpReplies(parts: Parts) {
       call: McpCall,
     ): Promise<McpRuleAnswer | undefined> {
       const rule = rulesFor(call.scope).find(rule => placeOf(rule) === place)
-      return rule && { generation: await rule.replyAt(count).generate(new McpInput(call), count), place, count }
+      return rule && answerOf(rule, new McpInput(call), count)
     },
     /** A sentence about the rule that came nearest. */
-    nearest: (call: McpCall) => nearestSentence(triedFor(call), new McpInput(call)),
+    nearest: (call: McpCall) => nearestSentence(new McpInput(call), { rules: candidatesFor(call), memory }),
     /** Returns an answer as lines of text for people. */
     linesOf: (generation: McpGeneration) => (generation.answeredBy.kind === 'mcp' ? [BY_ITSELF] : linesOf(generation)),
     /** Says which rule would answer. It does not count as an answer. */
     explain(tried: TriedCall, draft?: RuleDraft): Explanation<McpGeneration> {
       const input = new McpInput(callFrom(tried))
-      const { rules, reasonsAgainst } = triedFor(input.call)
       return explanationOf(input, {
-        ...{ rules: withDraft(rules, mcp, draft), reasonsAgainst, memory },
+        ...{ rules: withDraft(candidatesFor(input.call), mcp, draft), memory },
         otherwise: async nearest => {
           if (strict) throw noRuleMatches(nearest())
           return byServer(input.call)
@@ -168,6 +159,12 @@ export function createMcpReplies(parts: Parts) {
     madeUp: (schema: object, call: McpCall) => madeUp(parts, schema, call),
   }
 }
+
+const answerOf = async (rule: McpReadyRule, input: McpInput, count: number): Promise<McpRuleAnswer> => ({
+  generation: await rule.replyAt(count).generate(input, count),
+  place: placeOf(rule),
+  count,
+})
 
 async function madeUp({ seed }: Parts, schema: object, call: McpCall) {
   const drawn = seedOfTexts([seed, call.method, stringifyExact(call.params)])

@@ -26,6 +26,7 @@ export class McpInput implements MatchInput {
   readonly headers: Exchange['headers']
   readonly caller: Caller
   readonly scope: string
+  readonly isDemanding = false
   readonly method: string
   /** The name of the tool, resource or prompt; empty if the call has none. */
   readonly name: string

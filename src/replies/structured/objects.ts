@@ -32,8 +32,7 @@ export function makeObject(
 ): GeneratedValue | undefined {
   const chosen = chooseKeys(own, place, attempt, shop)
   if (!chosen) return undefined
-  const { layers, keys, required } = chosen
-  const { least, most } = sizesOf(layers)
+  const { layers, keys, required, least, most } = chosen
   if (least > MOST_ENTRIES) throw new UnfitSchema(`no value fits the schema: an object would need ${least} properties`)
   const inside = insideOf(place, [...keys], shop)
   const entries = new Map<string, JsonValue>()
@@ -47,7 +46,6 @@ export function makeObject(
   return { value: Object.fromEntries(entries) }
 }
 
-/** How many entries an object may have. */
 const sizesOf = (layers: Layers) => ({
   least: greatest(layers, ({ minProperties }) => minProperties, 0),
   most: smallest(layers, ({ maxProperties }) => maxProperties, Number.POSITIVE_INFINITY),
@@ -58,6 +56,9 @@ interface ObjectShape {
   /** In the order in which they are declared. */
   readonly keys: ReadonlySet<string>
   readonly required: ReadonlySet<string>
+  /** How many entries the object may have. */
+  readonly least: number
+  readonly most: number
 }
 
 /** Chooses the properties. A property can require others, and add schemas for the whole object. */
@@ -71,7 +72,7 @@ function chooseKeys(own: Layers, place: SchemaPlace, attempt: number, shop: Valu
     if (!keys) return undefined
     const dependent = each(layers, ({ dependentSchemas }) => dependentSchemas).flatMap(Object.entries<NormalizedSchema>)
     const due = dependent.filter(([key]) => keys.has(key) && !applied.has(key))
-    if (due.length === 0) return { layers, keys, required }
+    if (due.length === 0) return { layers, keys, required, ...sizesOf(layers) }
     for (const [key] of due) applied.add(key)
     const more = expand([...layers, ...due.map(([, schema]) => schema)], place, attempt, shop)
     if (!more) return undefined
@@ -165,11 +166,10 @@ function insideOf(place: SchemaPlace, keys: readonly string[], { faker }: ValueM
 
 function addEntries(
   entries: Map<string, JsonValue>,
-  { layers, keys }: ObjectShape,
+  { layers, keys, least, most }: ObjectShape,
   place: SchemaPlace,
   shop: ValueMaker,
 ) {
-  const { least, most } = sizesOf(layers)
   // A map without named properties gets a few entries that show its purpose.
   const isMap = keys.size === 0
   const saysMore = layers.some(

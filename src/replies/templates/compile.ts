@@ -83,24 +83,9 @@ type Compiler = ReturnType<typeof createCompiler>
 
 /** Compiles the parts of one value: texts here, lists and maps in the functions below. */
 function createCompiler(engines: { text: Liquid; value: Liquid }, used: UsedNames, faker: Faker | undefined) {
-  /** Whether a name means something in templates. */
-  const isFact = (name: string) => used.names.includes(name)
-
-  function take(name: TemplateValue) {
-    const isFaker = name.root === 'faker'
-    if (name.call && !isFaker) throw new TemplateMistake(withWhat, name.token)
-    if (!isFact(name.root)) throw new TemplateMistake(unknownName(name.root, used.names), name.token)
-    checkMember(name)
-    used.roots.add(name.root)
-    if (!isFaker) return
-    if (!faker) throw new Error('Templates that were loaded without faker cannot name it.')
-    const found = fakerFunction(name, faker)
-    used.functions.push(found)
-    if (name.call?.last) Object.assign(name.call.last, { content: calledName(found.name) })
-  }
-
   const compiler = {
-    isFact,
+    /** Whether a name means something in templates. */
+    isFact: (name: string) => used.names.includes(name),
     part(part: unknown, path: Path, own: OwnNames): Render {
       if (!hasTemplate(part)) return () => part
       if (typeof part === 'string') return compiler.text(part, path, own).render
@@ -114,7 +99,7 @@ function createCompiler(engines: { text: Liquid; value: Liquid }, used: UsedName
         const whole = engines.value.parse(text)
         const isWhole = whole.length === 1 && whole[0] instanceof Output
         const templates = isWhole ? whole : engines.text.parse(text)
-        for (const name of namesIn(templates)) if (!own.has(name.root)) take(name)
+        for (const name of namesIn(templates)) if (!own.has(name.root)) noteUse(name, used, faker)
         const render = isWhole ? toOwnType(whole[0] as Output, engines.value) : toText(templates, engines.text)
         return {
           isWhole,
@@ -123,6 +108,20 @@ function createCompiler(engines: { text: Liquid; value: Liquid }, used: UsedName
       }),
   }
   return compiler
+}
+
+/** Notes a name that a text uses. Throws a TemplateMistake if it cannot be used. */
+function noteUse(name: TemplateValue, used: UsedNames, faker: Faker | undefined): void {
+  const isFaker = name.root === 'faker'
+  if (name.call && !isFaker) throw new TemplateMistake(withWhat, name.token)
+  if (!used.names.includes(name.root)) throw new TemplateMistake(unknownName(name.root, used.names), name.token)
+  checkMember(name)
+  used.roots.add(name.root)
+  if (!isFaker) return
+  if (!faker) throw new Error('Templates that were loaded without faker cannot name it.')
+  const found = fakerFunction(name, faker)
+  used.functions.push(found)
+  if (name.call?.last) Object.assign(name.call.last, { content: calledName(found.name) })
 }
 
 function compiledList(list: readonly unknown[], path: Path, own: OwnNames, compiler: Compiler): Render {

@@ -1,6 +1,35 @@
-/** Counts the tokens of a prompt: the messages, and everything sent along with them. */
+/** Counts tokens: those of a text by estimate, and those of a prompt with everything that is sent along with it. */
 import { type ChatMessage, type ChatRequest, textOf } from '../request.js'
-import type { Tokenizer } from './tokenizer.js'
+
+export interface Tokenizer {
+  /** The encoding of the tokens, or `estimate`. */
+  readonly name: 'estimate' | 'o200k_base' | 'cl100k_base'
+  /** The number of tokens in `text`. */
+  count(text: string): number
+  /** The first `most` tokens of `text`, or fewer if they would end inside a character. */
+  cut(text: string, most: number): string
+  /** Splits `text` into tokens; tokens that end inside a character stay together. Joined, they are the text again. */
+  pieces(text: string): readonly string[]
+}
+
+const CHARACTERS = 4
+
+/** OpenAI's rule of thumb for English, four characters per token: fast, and about 12 % off. */
+export const estimated: Tokenizer = {
+  name: 'estimate',
+  count: text => Math.ceil(text.length / CHARACTERS),
+  cut(text, most) {
+    const end = Math.max(most, 0) * CHARACTERS
+    if (end >= text.length) return text
+    // Half a surrogate pair is not a character.
+    return text.slice(0, splitsPair(text, end) ? end - 1 : end)
+  },
+  // Words with the space before them, long ones in parts, similar to real tokens.
+  pieces: text => text.match(/\s*\S{1,12}|\s+$/gu) ?? [],
+}
+
+/** Whether a surrogate pair would be split at `at`. */
+export const splitsPair = (text: string, at: number) => (text.codePointAt(at - 1) ?? 0) > 0xffff
 
 // Each message has a few tokens around it (four in OpenAI's cookbook) and one for its name. The answer begins with
 // three.
