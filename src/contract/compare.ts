@@ -80,14 +80,14 @@ const finding = (severity: Severity, path: string, sentence: string): Finding =>
 })
 
 function compareKinds({ kinds: recorded }: Shape, { kinds: live }: Shape, path: string): readonly Finding[] {
-  const [gone, come] = [less(recorded, live), less(live, recorded)]
-  if (gone.length === 0 && come.length === 0) return []
-  const sentence = `recorded ${listed(recorded)}, live ${listed(live)}`
-  return [finding(severityOfKinds(recorded, live), path, sentence)]
+  const severity = severityOfKinds(recorded, live)
+  return severity ? [finding(severity, path, `recorded ${listed(recorded)}, live ${listed(live)}`)] : []
 }
 
-function severityOfKinds(recorded: readonly Kind[], live: readonly Kind[]): Severity {
+/** `undefined` if the kinds are the same. */
+function severityOfKinds(recorded: readonly Kind[], live: readonly Kind[]): Severity | undefined {
   const [gone, come] = [less(recorded, live), less(live, recorded)]
+  if (gone.length === 0 && come.length === 0) return undefined
   if (isOnlyNull(recorded)) return 'warning'
   // Of an object or array, everything inside is gone. A single value that may be null is something that most clients
   // can handle.
