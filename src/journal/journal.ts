@@ -58,9 +58,7 @@ export function createJournal({
       seconds.add(exchange, nowMs - exchange.startedMs, nowMs)
       notify(exchange, id)
     },
-    ...{ follow, followErrors, followClears },
-    /** Whether an exchange began before the last reset. */
-    isPast,
+    ...{ follow, followErrors, followClears, isPast },
     /** The id of the last exchange, whether kept or not; `0` before the first. */
     lastId: () => String(lastId),
     /** The number of exchanges that were not kept because there were too many at once. */
