@@ -72,9 +72,7 @@ const versionIn = ({ params }: JsonRpcMessage) => metaOf(params)[metaKeys.versio
 const pong = ({ id }: JsonRpcMessage) =>
   reply(200, { contentType: 'application/json', body: stringifyExact(resultFrame(id as RpcId, {})) })
 
-/**
- * The fixed replies to requests that are not recorded: messages without an answer, and the end of a session.
- */
+/** The fixed replies to requests that are not recorded: messages without an answer, and the end of a session. */
 export function replyWithoutRecording({ method, headers }: Exchange, { body }: RecordedRequest): Reply | undefined {
   const messages = messagesOf(body)
   const [first] = messages
