@@ -36,10 +36,8 @@ function createSelection(ring: Ring, { redact, most, isPast }: Parts) {
   const fitting = (filter: JournalFilter) =>
     placesOf(ring, filter).flatMap(([kept]) => (isPast(kept.exchange) ? [] : [kept]))
 
-  function partOf(filter: JournalFilter, limit: number): readonly JournaledExchange[] {
-    const found = fitting(filter)
-    return filter.after === undefined ? found.slice(-limit) : found.slice(0, limit)
-  }
+  const partOf = (filter: JournalFilter, limit: number) =>
+    filter.after === undefined ? fitting(filter).slice(-limit) : fitting(filter).slice(0, limit)
 
   return {
     /** If there are more than `limit`, the newest of them. */

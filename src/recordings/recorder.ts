@@ -152,10 +152,7 @@ function createWriter(parts: RecorderParts) {
       waiting.add(own)
       writing = writing.then(quietMoment).then(() =>
         keep(seen, parts)
-          .catch(error => {
-            seen.gathered.drop()
-            failed(seen.kept, error, parts)
-          })
+          .catch(error => failed(seen, error, parts))
           .finally(() => waiting.remove(own)),
       )
     },
@@ -178,8 +175,10 @@ async function keep(seen: ObservedAnswer, parts: RecorderParts): Promise<void> {
   for (const old of later) await shelf.remove(old)
 }
 
-function failed({ file }: RecordingFile, error: NodeJS.ErrnoException, { run, report, warn }: RecorderParts): void {
-  const sentence = `${file} is not kept (${error.code ?? error.message}).`
+function failed({ kept, gathered }: ObservedAnswer, error: NodeJS.ErrnoException, parts: RecorderParts): void {
+  const { run, report, warn } = parts
+  gathered.drop()
+  const sentence = `${kept.file} is not kept (${error.code ?? error.message}).`
   run.notRecorded(sentence)
   // A full or read-only disk is not a bug of ours.
   if (error.code === undefined) report(error)
