@@ -1,6 +1,14 @@
 /** The calls that clauses make. Several clauses share some of them. */
 import { CHAT, HEALTH, INDEX, MODELS } from '../core/paths.js'
-import { type Call, CallNotMade, forgedToken, forgedUserToken, UNKNOWN_MODEL, unsignedToken } from './call.js'
+import {
+  type Call,
+  CallNotMade,
+  type CallResult,
+  forgedToken,
+  forgedUserToken,
+  UNKNOWN_MODEL,
+  unsignedToken,
+} from './call.js'
 import type { CallFor, DocumentedEndpoint } from './clause.js'
 import { jsonIn } from './looks.js'
 import type { Target } from './target.js'
@@ -103,10 +111,13 @@ export const unknownPathWithoutCredential: CallFor = () => get(`/${UNKNOWN}?aske
 
 /** The ids in the model list. */
 export async function listedModels(target: Target): Promise<readonly string[]> {
-  const result = await target.ask(await models(target))
-  const { data } = ((result.kind === 'answered' && jsonIn(result.text).value) || {}) as { readonly data?: unknown }
+  const { data } = fieldsIn(await target.ask(await models(target)))
   return Array.isArray(data) ? data.flatMap(model => (typeof model?.id === 'string' ? [model.id] : [])) : []
 }
+
+/** The fields of an answer in JSON; none if there is no such answer. */
+const fieldsIn = (result: CallResult) =>
+  ((result.kind === 'answered' && jsonIn(result.text).value) || {}) as Readonly<Record<string, unknown>>
 
 async function modelOf(target: Target): Promise<string> {
   const model = target.model || (await listedModels(target))[0]
@@ -157,15 +168,14 @@ function documentedEndpoint(clause: string, path: string, rightly: CallFor): Doc
   return { clause, path, rightly, bare: strange(path, true) }
 }
 
-/** With `max_tokens`, whether or not the target accepts it. */
-export const shortestChat: CallFor = async target =>
-  post({ ...(await chatBody(target)), ...shortest }, bearer(apiKeyOf(target)))
-
 /** A request that should be refused. If it is not, it costs one token. */
 export const wrongChat =
   (wrong: Readonly<Record<string, unknown>>): CallFor =>
   async target =>
     post({ ...(await chatBody(target)), ...shortest, ...wrong }, bearer(apiKeyOf(target)))
+
+/** With `max_tokens`, whether or not the target accepts it. */
+export const shortestChat = wrongChat({})
 
 /** Bytes that are no chat request, or have another content type. */
 const rawChat =
@@ -198,12 +208,9 @@ export const signIn: CallFor = target => {
 }
 
 async function userTokenOf(target: Target): Promise<string> {
-  const result = await target.ask(await signIn(target))
-  const session = ((result.kind === 'answered' && jsonIn(result.text).value) || {}) as {
-    readonly access_token?: unknown
-  }
-  if (typeof session.access_token !== 'string') throw new CallNotMade('the sign-in gave no access token')
-  return session.access_token
+  const { access_token: token } = fieldsIn(await target.ask(await signIn(target)))
+  if (typeof token !== 'string') throw new CallNotMade('the sign-in gave no access token')
+  return token
 }
 
 export const intruders = {

@@ -27,9 +27,7 @@ const classOf = (status: number) => Math.floor(status / 100)
 
 function compareStatus(recorded: number, live: number): readonly Finding[] {
   if (recorded === live) return []
-  return [
-    { severity: severityOfStatus(recorded, live), path: 'status', sentence: `recorded ${recorded}, live ${live}` },
-  ]
+  return [finding(severityOfStatus(recorded, live), 'status', `recorded ${recorded}, live ${live}`)]
 }
 
 function severityOfStatus(recorded: number, live: number): Severity {
@@ -42,22 +40,22 @@ function severityOfStatus(recorded: number, live: number): Severity {
 function compareHeaders(recorded: readonly string[], live: readonly string[]): readonly Finding[] {
   const [gone, come] = [less(recorded, live), less(live, recorded)]
   return [
-    ...gone.map(path => ({ severity: 'warning', path, sentence: 'recorded as a header, live not there' }) as const),
-    ...come.map(path => ({ severity: 'info', path, sentence: 'recorded without this header, live with it' }) as const),
+    ...gone.map(name => finding('warning', name, 'recorded as a header, live not there')),
+    ...come.map(name => finding('info', name, 'recorded without this header, live with it')),
   ]
 }
 
 function compareTypes(recorded: AnswerShape, live: AnswerShape): readonly Finding[] {
   if (recorded.contentType === live.contentType) return []
   const sentence = `recorded ${recorded.contentType || 'none'}, live ${live.contentType || 'none'}`
-  return [{ severity: 'critical', path: 'content-type', sentence }]
+  return [finding('critical', 'content-type', sentence)]
 }
 
 function compareBodies(recorded: AnswerShape['body'], live: AnswerShape['body']): readonly Finding[] {
   if (recorded.kind === 'JSON' && live.kind === 'JSON') return compareShapes(recorded.shape, live.shape)
   if (recorded.kind === 'stream' && live.kind === 'stream') return compareStreams(recorded, live)
   if (recorded.kind === live.kind) return []
-  return [{ severity: 'critical', path: 'body', sentence: `recorded ${named(recorded)}, live ${named(live)}` }]
+  return [finding('critical', '', `recorded ${named(recorded)}, live ${named(live)}`)]
 }
 
 const named = ({ kind }: AnswerShape['body']) =>
@@ -80,14 +78,14 @@ const finding = (severity: Severity, path: string, sentence: string): Finding =>
 })
 
 function compareKinds({ kinds: recorded }: Shape, { kinds: live }: Shape, path: string): readonly Finding[] {
-  const [gone, come] = [less(recorded, live), less(live, recorded)]
-  if (gone.length === 0 && come.length === 0) return []
-  const sentence = `recorded ${listed(recorded)}, live ${listed(live)}`
-  return [finding(severityOfKinds(recorded, live), path, sentence)]
+  const severity = severityOfKinds(recorded, live)
+  return severity ? [finding(severity, path, `recorded ${listed(recorded)}, live ${listed(live)}`)] : []
 }
 
-function severityOfKinds(recorded: readonly Kind[], live: readonly Kind[]): Severity {
+/** `undefined` if the kinds are the same. */
+function severityOfKinds(recorded: readonly Kind[], live: readonly Kind[]): Severity | undefined {
   const [gone, come] = [less(recorded, live), less(live, recorded)]
+  if (gone.length === 0 && come.length === 0) return undefined
   if (isOnlyNull(recorded)) return 'warning'
   // Of an object or array, everything inside is gone. A single value that may be null is something that most clients
   // can handle.
@@ -153,9 +151,7 @@ function at(path: string, name: string): string {
 }
 
 function compareStreams(recorded: StreamShape, live: StreamShape): readonly Finding[] {
-  if (recorded.frame && !live.frame) {
-    return [{ severity: 'critical', path: 'body', sentence: 'recorded a stream with frames, live one without' }]
-  }
+  if (recorded.frame && !live.frame) return [finding('critical', '', 'recorded a stream with frames, live one without')]
   const frames = recorded.frame && live.frame ? compareShapes(recorded.frame, live.frame) : []
   return [
     ...compareFinish(recorded, live, frames),
@@ -175,7 +171,7 @@ function compareFinish(recorded: StreamShape, live: StreamShape, frames: readonl
 /** A model may call a tool instead, but one that says nothing leaves the client without an answer. */
 function compareContent({ parts: recorded }: StreamShape, { parts: live }: StreamShape): readonly Finding[] {
   if (!recorded.includes('content') || live.includes('content') || live.includes('tool calls')) return []
-  return [{ severity: 'critical', path: 'choices[].delta.content', sentence: 'recorded with words, live without any' }]
+  return [finding('critical', 'choices[].delta.content', 'recorded with words, live without any')]
 }
 
 /** Compares only the parts that both have. The frames show which parts there are. */
@@ -183,13 +179,12 @@ function compareOrder(recorded: StreamShape, live: StreamShape): readonly Findin
   const was = recorded.parts.filter(part => live.parts.includes(part)).join(', ')
   const is = live.parts.filter(part => recorded.parts.includes(part)).join(', ')
   if (was === is) return []
-  return [{ severity: 'info', path: 'order', sentence: `recorded ${was}; live ${is}` }]
+  return [finding('info', 'order', `recorded ${was}; live ${is}`)]
 }
 
 function compareDone(recorded: StreamShape, live: StreamShape): readonly Finding[] {
   if (recorded.done === live.done) return []
-  if (recorded.done) {
-    return [{ severity: 'critical', path: '[DONE]', sentence: 'recorded at the end of the stream, live not there' }]
-  }
-  return [{ severity: 'warning', path: '[DONE]', sentence: 'recorded without it, live at the end of the stream' }]
+  return recorded.done
+    ? [finding('critical', '[DONE]', 'recorded at the end of the stream, live not there')]
+    : [finding('warning', '[DONE]', 'recorded without it, live at the end of the stream')]
 }

@@ -2,6 +2,7 @@
 import { dataIn } from '../completions/events.js'
 import { isObject } from '../core/json.js'
 import type { RpcErrorBody } from '../rpc/frames.js'
+import { metaKeys } from '../rpc/meta.js'
 import { sessionVersions, statelessVersions } from '../rpc/versions.js'
 import { type Call, CallNotMade, type CallResult } from './call.js'
 import { apiKeyOf, bearer, get, index } from './calls.js'
@@ -73,8 +74,7 @@ export const initialize: CallFor = async target => post(target, message('initial
 export const discover: CallFor = async target => stateless('server/discover', target)
 
 async function stateless(method: string, target: Target): Promise<Call> {
-  const name = (member: string) => `io.modelcontextprotocol/${member}`
-  const meta = { [name('protocolVersion')]: STATELESS, [name('clientInfo')]: client, [name('clientCapabilities')]: {} }
+  const meta = { [metaKeys.version]: STATELESS, [metaKeys.clientInfo]: client, [metaKeys.capabilities]: {} }
   const headers = { 'mcp-protocol-version': STATELESS, 'mcp-method': method, ...keyOf(target) }
   return post(target, message(method, { _meta: meta }), headers)
 }

@@ -27,7 +27,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
   const counts = { ...noViolations }
 
   function* look([exchange, id]: Waiting, tools: Tools): Sliced<void> {
-    const violating = yield* judged(exchange, id, tools)
+    const violating = yield* judged(exchange, id, tools, redact)
     if (!violating) return
     exchange.violations = violating.violations
     for (const { source } of violating.violations) counts[source]++
@@ -35,7 +35,7 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
     for (const listener of listeners) listener(violating)
   }
 
-  const queue = createQueue(look, redact, report)
+  const queue = createQueue(look, report)
   return {
     /** Takes an exchange whose answer has been sent. */
     take(exchange: Exchange, id: number): void {
@@ -67,32 +67,20 @@ export function createViolations(report: (error: unknown) => void, redact: () =>
 type Waiting = readonly [exchange: Exchange, id: string]
 
 /** Checks exchanges a little later, one after the other, with `look`. */
-function createQueue(
-  look: (waiting: Waiting, tools: Tools) => Sliced<void>,
-  redact: () => Redact,
-  report: (error: unknown) => void,
-) {
-  let waiting: Waiting[] = []
+function createQueue(look: (waiting: Waiting, tools: Tools) => Sliced<void>, report: (error: unknown) => void) {
+  const waiting: Waiting[] = []
   let checking: Promise<void> | undefined
   const pauses = createPauses()
   const pause = () => pauses.of(PAUSE_MS)
 
-  function* lookAtAll(tools: Tools): Sliced<void> {
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      try {
-        yield* look(next, tools)
-      } catch (error) {
-        report(error)
-      }
-      yield
-    }
-  }
-
   async function checkAll(): Promise<void> {
     await pause()
     try {
-      const tools = { ...(await load()), redact }
-      await inSlices(lookAtAll(tools), pause)
+      const tools = await load()
+      await inSlices(
+        lookAtAll(waiting, one => look(one, tools), report),
+        pause,
+      )
     } catch (error) {
       report(error)
     }
@@ -108,13 +96,25 @@ function createQueue(
       return true
     },
     clear() {
-      waiting = []
+      waiting.length = 0
     },
     /** Checks all without a pause, and resolves when that is done. */
     settle: () =>
       pauses.without(async () => {
         while (checking) await checking
       }),
+  }
+}
+
+/** Takes them from `waiting`, also those that come meanwhile. */
+function* lookAtAll(waiting: Waiting[], look: (one: Waiting) => Sliced<void>, report: (error: unknown) => void) {
+  for (let next = waiting.shift(); next; next = waiting.shift()) {
+    try {
+      yield* look(next)
+    } catch (error) {
+      report(error)
+    }
+    yield
   }
 }
 
@@ -126,13 +126,14 @@ const load = onceLoaded(async () => {
   return { judgedAnswer, judge: createJudge(), credentialsOf }
 })
 
-type Tools = Awaited<ReturnType<typeof load>> & { readonly redact: () => Redact }
+type Tools = Awaited<ReturnType<typeof load>>
 
 /** The violations of an answer, without secrets; `undefined` if it has none. */
 function* judged(
   exchange: Exchange,
   id: string,
-  { judgedAnswer, judge, credentialsOf, redact: current }: Tools,
+  { judgedAnswer, judge, credentialsOf }: Tools,
+  current: () => Redact,
 ): Sliced<EndpointViolations | undefined> {
   const answer = judgedAnswer(exchange)
   const found = answer ? yield* judge(answer) : []

@@ -163,7 +163,7 @@ export const wrongKind = (kind: CredentialKind, accepted: readonly CredentialKin
 export const noSuchRow = (id: string) => refusal(404, 'not_found', `There is no ${JSON.stringify(shortened(id))} here.`)
 
 /** What a client sent, as long as a sentence can quote it. */
-export const shortened = (text: string) => (text.length > 100 ? `${text.slice(0, 100)}…` : text)
+export const shortened = (text: string, most = 100) => (text.length > most ? `${text.slice(0, most)}…` : text)
 
 /** The beginning of what a client sent, in quotes. */
 const quoted = (text: string, most = 100) => JSON.stringify(text.slice(0, most))

@@ -1,5 +1,6 @@
 /** A short version of an exchange for lists, made without reading bodies. */
 import { MOST_PIECES_TIMED } from '../core/clock.js'
+import { shortened } from '../core/errors.js'
 import { type Exchange, faultDoneInWords, type Outcome, sourceOf } from '../core/exchange.js'
 import { credentialsOf, type Redact } from '../redact/index.js'
 import type { JournaledExchange } from './entry.js'
@@ -15,7 +16,7 @@ export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, r
   const { method, path, caller, scope, endpoint, mode = null, outcome } = exchange
   const redaction = redact(credentialsOf(exchange, redact))
   // Redacts first and shortens afterwards, since half a secret is not recognized.
-  const redacted = (text: string | null | undefined) => (text == null ? null : shortened(redaction.text(text)))
+  const redacted = (text: string | null | undefined) => (text == null ? null : shortened(redaction.text(text), LONGEST))
   const facts = askedOf(exchange)
   return {
     id: String(id),
@@ -39,8 +40,6 @@ export function briefOf({ id, exchange, atMs, durationMs }: JournaledExchange, r
     piecesAtMs: thinned(outcome?.piecesAtMs ?? []),
   }
 }
-
-const shortened = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
 
 function bytesIn({ answer, sentBytes }: Partial<Outcome> = {}): number {
   if (!answer) return 0

@@ -130,10 +130,6 @@ function variableFor(credential: string, { kind }: Caller): string {
 }
 
 function ofToken(payload: string): string {
-  try {
-    const { role } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { role?: string }
-    return ofRole[role ?? ''] ?? 'TOKEN'
-  } catch {
-    return 'TOKEN'
-  }
+  const { role = '' } = (jsonOf(Buffer.from(payload, 'base64url')) ?? {}) as { role?: string }
+  return ofRole[role] ?? 'TOKEN'
 }

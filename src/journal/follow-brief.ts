@@ -25,49 +25,64 @@ export function followInBrief(
   journal: Journal,
   { filter, first, run }: Followed,
 ): () => void {
-  const tally = createTally()
-  let tallyFromMs = performance.now()
+  const ticks = createTicks()
   const waiting = new Waiting()
+  const { write, writeBriefs } = eventsTo(response)
 
-  const write = (event: string, value: object, id = '') =>
-    response.write(`event: ${event}\n${id && `id: ${id}\n`}data: ${JSON.stringify(value)}\n\n`)
-
-  function sendAll(briefs: readonly JournalBrief[]): void {
-    if (briefs.length > 0) write('exchanges', briefs, briefs.at(-1)?.id)
-  }
-
-  function sendWaiting(untilMs: number): void {
+  /** Returns whether more are waiting. */
+  function sendWaiting(untilMs: number): boolean {
     const briefs = waitingBriefs(waiting, journal, untilMs)
     if (waiting.skipped > 0) write('skipped', { count: waiting.skipped })
     waiting.skipped = 0
-    sendAll(briefs)
+    writeBriefs(briefs)
+    return waiting.isLeft
   }
 
   // From here on, ids have gaps only if exchanges are skipped.
   const after = first[0] ? String(Number(first[0].id) - 1) : journal.lastId()
   write('began', { run, after, ticks: Object.keys(filter).length === 0 ? ticksOf(journal) : [] })
-  sendAll(first)
+  writeBriefs(first)
   return followWith(response, journal, {
     ...{ filter, pauseMs: 100, beatMs: SECOND_MS },
     take(seen) {
-      tally.add(seen.exchange, seen.durationMs)
+      ticks.add(seen.exchange, seen.durationMs)
       waiting.add(seen)
     },
-    send(untilMs) {
-      sendWaiting(untilMs)
-      return waiting.isLeft
-    },
+    send: sendWaiting,
     cleared(scope) {
       // What came before is sent before.
       sendWaiting(Number.POSITIVE_INFINITY)
       write('cleared', { scope })
     },
-    beat() {
-      const nowMs = performance.now()
-      write('tick', { at: new Date().toISOString(), overMs: Math.round(nowMs - tallyFromMs), ...tally.take() })
-      tallyFromMs = nowMs
-    },
+    beat: () => void write('tick', ticks.take()),
   })
+}
+
+function eventsTo(response: ServerResponse) {
+  const write = (event: string, value: object, id = '') =>
+    response.write(`event: ${event}\n${id && `id: ${id}\n`}data: ${JSON.stringify(value)}\n\n`)
+  return {
+    write,
+    /** The id of the event is that of the last exchange. */
+    writeBriefs(briefs: readonly JournalBrief[]): void {
+      if (briefs.length > 0) write('exchanges', briefs, briefs.at(-1)?.id)
+    },
+  }
+}
+
+/** Counts from one tick to the next. */
+function createTicks() {
+  const tally = createTally()
+  let fromMs = performance.now()
+  return {
+    add: tally.add,
+    take(): Tick {
+      const nowMs = performance.now()
+      const overMs = Math.round(nowMs - fromMs)
+      fromMs = nowMs
+      return { at: new Date().toISOString(), overMs, ...tally.take() }
+    },
+  }
 }
 
 function waitingBriefs(waiting: Waiting, journal: Journal, untilMs: number): readonly JournalBrief[] {

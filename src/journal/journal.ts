@@ -39,16 +39,13 @@ export function createJournal({
   const { notify, follow, followErrors } = createFollowers(report)
   const ring = new Ring(maxEntries, maxBytes)
   const seconds = createSeconds()
-  const clearListeners = new Set<ClearListener>()
+  const { cleared, followClears } = createClears()
   let lastId = 0
   let passedOver = 0
   const keeping = {
     /** Loads what reading needs: far more code than keeping, so it waits until the port is open. */
     async open(): Promise<void> {
       const { createReading } = await import('./reading.js')
-      const cleared: ClearListener = scope => {
-        for (const listener of clearListeners) listener(scope)
-      }
       Object.assign(keeping, createReading(ring, { redact, most: maxEntries, isPast, cleared }))
     },
     /** Adds an exchange whose answer has been sent, or never will be. */
@@ -61,14 +58,7 @@ export function createJournal({
       seconds.add(exchange, nowMs - exchange.startedMs, nowMs)
       notify(exchange, id)
     },
-    ...{ follow, followErrors },
-    /** Whether an exchange began before the last reset. */
-    isPast,
-    /** Calls `listener` each time the exchanges of a scope, or all of them, were cleared. Returns a function that stops this. */
-    followClears(listener: ClearListener): () => void {
-      clearListeners.add(listener)
-      return () => void clearListeners.delete(listener)
-    },
+    ...{ follow, followErrors, followClears, isPast },
     /** The id of the last exchange, whether kept or not; `0` before the first. */
     lastId: () => String(lastId),
     /** The number of exchanges that were not kept because there were too many at once. */
@@ -116,6 +106,20 @@ function createFollowers(report: (error: unknown) => void) {
     /** Calls `listener` for each further exchange that was refused. */
     followErrors(listener: (exchange: Exchange) => void): void {
       errorListeners = [...errorListeners, listener]
+    },
+  }
+}
+
+function createClears() {
+  const listeners = new Set<ClearListener>()
+  return {
+    cleared(scope: string | undefined): void {
+      for (const listener of listeners) listener(scope)
+    },
+    /** Calls `listener` each time the exchanges of a scope, or all of them, were cleared. Returns a function that stops this. */
+    followClears(listener: ClearListener): () => void {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
     },
   }
 }

@@ -8,7 +8,7 @@ import type { JournalFilter } from './filter.js'
 import { follow } from './follow.js'
 import { followInBrief } from './follow-brief.js'
 import type { Journal } from './journal.js'
-import { sendPage } from './send-page.js'
+import { type JournalPage, sendPage } from './send-page.js'
 
 /** At most this many earlier exchanges are sent to a stream of short ones. */
 const MOST_BEFORE = 1000
@@ -38,15 +38,8 @@ export function createReader({ journal, url, stopping }: Parts) {
 
   return {
     /** The last `limit` matching exchanges, or the first ones if the filter has `after`. */
-    page(filter: JournalFilter, limit: number, shown: Detail = 'usual'): Streamed {
-      const { ids, next } = pageOf(journal, filter, limit)
-      const find = shownAs[shown]
-      return new Streamed(
-        'application/json; charset=utf-8',
-        response => sendPage(response, { ids, next }, find),
-        () => ({ data: ids.flatMap(id => find(id) ?? []), next }),
-      )
-    },
+    page: (filter: JournalFilter, limit: number, shown: Detail = 'usual') =>
+      streamedPage(pageOf(journal, filter, limit), shownAs[shown]),
     /** New exchanges, after the last `limit` ones, or after all those since `lastId`. */
     follow(
       filter: JournalFilter,
@@ -71,6 +64,14 @@ export function createReader({ journal, url, stopping }: Parts) {
     clear: (scope: string | undefined) => journal.clear(scope),
   }
 }
+
+/** `find` returns an exchange as the page shows it. */
+const streamedPage = ({ ids, next }: JournalPage, find: (id: string) => object | undefined) =>
+  new Streamed(
+    'application/json; charset=utf-8',
+    response => sendPage(response, { ids, next }, find),
+    () => ({ data: ids.flatMap(id => find(id) ?? []), next }),
+  )
 
 /** How an exchange is shown in each detail; `undefined` if it is not kept any more. */
 const createShown = (journal: Journal) =>
@@ -98,8 +99,7 @@ function createStreams(stopping: AbortSignal) {
     })
 }
 
-/** The exchanges of a page, and the id from which the next page goes on. */
-function pageOf(journal: Journal, filter: JournalFilter, limit: number) {
+function pageOf(journal: Journal, filter: JournalFilter, limit: number): JournalPage {
   // One more than is shown, to find out whether there are more.
   const found = journal.ids(filter, limit + 1)
   const forward = filter.after !== undefined

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** `next` is the id from which to continue; absent on the last page. */
-interface Page {
+export interface JournalPage {
   readonly ids: readonly string[]
   readonly next: string | undefined
 }
@@ -19,7 +19,7 @@ const MOST_WORK_MS = 5
 const PIECE_LENGTH = 65_536
 
 /** `find` is called for each id when it is due. Exchanges that the journal has dropped by then are left out. */
-export async function sendPage(response: ServerResponse, page: Page, find: (id: string) => object | undefined) {
+export async function sendPage(response: ServerResponse, page: JournalPage, find: (id: string) => object | undefined) {
   try {
     await pipeline(Readable.from(written(page, find)), response)
   } catch (error) {
@@ -28,7 +28,7 @@ export async function sendPage(response: ServerResponse, page: Page, find: (id: 
   }
 }
 
-async function* written({ ids, next }: Page, find: (id: string) => object | undefined): AsyncGenerator<string> {
+async function* written({ ids, next }: JournalPage, find: (id: string) => object | undefined): AsyncGenerator<string> {
   let text = '{"data":['
   let between = ''
   let untilMs = performance.now() + MOST_WORK_MS

@@ -3,7 +3,6 @@ import type { McpServer } from '../config/mcp-options.js'
 import type { Exchange } from '../core/exchange.js'
 import { isObject } from '../core/json.js'
 import type { McpReplies } from '../replies/index.js'
-import type { RpcParams } from '../rpc/frames.js'
 import type { LogLevel } from '../rpc/log-levels.js'
 import { isStateless } from '../rpc/versions.js'
 import type { RequestStates } from './request-state.js'
@@ -38,21 +37,6 @@ export const isModern = ({ version }: Pick<Context, 'version'>) => isStateless(v
 
 /** The capabilities of a client to answer questions. */
 const answering = ['elicitation', 'sampling', 'roots']
-
-const PREFIX = 'io.modelcontextprotocol/'
-/** The names of the protocol's own members of `_meta`. */
-export const metaKeys = {
-  version: `${PREFIX}protocolVersion`,
-  clientInfo: `${PREFIX}clientInfo`,
-  capabilities: `${PREFIX}clientCapabilities`,
-  logLevel: `${PREFIX}logLevel`,
-  serverInfo: `${PREFIX}serverInfo`,
-  subscription: `${PREFIX}subscriptionId`,
-} as const
-
-/** The `_meta` of a message; empty if there is none. */
-export const metaOf = (params: RpcParams | undefined): Readonly<Record<string, unknown>> =>
-  isObject(params?._meta) ? params._meta : {}
 
 /** Longer names are ignored, because sessions keep them. */
 const LONGEST_NAME = 200

@@ -1,7 +1,8 @@
 /** `subscriptions/listen`: the stream on which a client without a session receives changes. */
 import { isObject } from '../core/json.js'
 import { eventText, invalidParams, notificationFrame, type RpcRequest, resultFrame } from '../rpc/frames.js'
-import { type Context, metaKeys } from './context.js'
+import { metaKeys } from '../rpc/meta.js'
+import type { Context } from './context.js'
 import { completed } from './results.js'
 import { openBody } from './streams.js'
 

@@ -2,7 +2,8 @@
 import { isObject, stringifyExact } from '../core/json.js'
 import type { McpGeneration } from '../replies/index.js'
 import type { RpcResult } from '../rpc/frames.js'
-import { type Context, isModern, metaKeys } from './context.js'
+import { metaKeys } from '../rpc/meta.js'
+import { type Context, isModern } from './context.js'
 import { cachingOf, serverInfo } from './lists.js'
 
 export type McpResult = RpcResult['result']

@@ -86,10 +86,7 @@ function createSessionStore(sessions: Map<string, Session>, now: () => number) {
     begin(beginning: Beginning): Session {
       const oldest = sessions.size >= MOST_SESSIONS ? sessions.values().next().value : undefined
       if (oldest) end(oldest)
-      const session: Session = {
-        ...{ ...beginning, id: randomUUID(), logLevel: undefined, subscriptions: new Set<string>() },
-        ...{ waiting: new Set<WaitingCall>(), streams: new Map(), general: undefined, usedAtMs: now() },
-      }
+      const session = newSession(beginning, now())
       sessions.set(session.id, session)
       return session
     },
@@ -114,12 +111,23 @@ function createSessionStore(sessions: Map<string, Session>, now: () => number) {
   }
 }
 
+const newSession = (beginning: Beginning, usedAtMs: number): Session => ({
+  ...{ ...beginning, id: randomUUID(), logLevel: undefined, subscriptions: new Set() },
+  ...{ waiting: new Set(), streams: new Map(), general: undefined, usedAtMs },
+})
+
 function keepStream({ streams, general }: Session, made: EventStream): void {
   streams.set(made.number, made)
   if (streams.size <= MOST_STREAMS) return
   const oldest = [...streams.values()].find(one => one !== general && one.isEnded())
   if (oldest) streams.delete(oldest.number)
 }
+
+/** Without a scope, all are meant. */
+const isIn = (scope: string | undefined, one: { readonly scope: string }) => scope === undefined || one.scope === scope
+
+/** Updates of resources are only for sessions that have subscribed to them. */
+const hears = ({ subscriptions }: Session, uri: unknown) => uri === undefined || subscriptions.has(String(uri))
 
 /** `now` is Standin's clock. */
 export function createMcpSessions(now: () => number) {
@@ -133,19 +141,16 @@ export function createMcpSessions(now: () => number) {
   }, KEEP_ALIVE_MS).unref()
 
   function tell(server: string, scope: string | undefined, method: string, params?: RpcParams): void {
-    const isMeant = (one: { readonly server: string; readonly scope: string }) =>
-      one.server === server && (scope === undefined || one.scope === scope)
-    const hears = ({ subscriptions }: Session) => params?.uri === undefined || subscriptions.has(String(params.uri))
+    const isMeant = (one: Session | ChangeListener) => one.server === server && isIn(scope, one)
     for (const session of sessions.values())
-      if (isMeant(session) && hears(session)) session.general?.send(notificationFrame(method, params))
+      if (isMeant(session) && hears(session, params?.uri)) session.general?.send(notificationFrame(method, params))
     for (const listener of listeners) if (isMeant(listener)) listener.tell(method, params)
   }
 
   /** Ends the sessions and streams of a scope, or all if none is given. */
   function forget(scope?: string): void {
-    const isMeant = (one: { readonly scope: string }) => scope === undefined || one.scope === scope
-    for (const session of [...sessions.values()].filter(isMeant)) store.end(session)
-    for (const listener of [...listeners].filter(isMeant)) listener.end()
+    for (const session of sessions.values()) if (isIn(scope, session)) store.end(session)
+    for (const listener of listeners) if (isIn(scope, listener)) listener.end()
   }
 
   return {

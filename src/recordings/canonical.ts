@@ -1,6 +1,7 @@
 /** Normalizes requests for comparison: keys and parameters are sorted, and defaults are left out. */
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, parseExact } from '../core/json.js'
+import { withLeaves } from '../redact/index.js'
 import type { RecordedRequest } from './recording.js'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -22,11 +23,8 @@ export function jsonIn(text: string): { readonly value: unknown } | undefined {
  * Returns the value without BigInts. A whole number that a JavaScript number cannot hold becomes a text, so that two
  * such numbers stay different.
  */
-export function withoutBigInts(value: unknown): unknown {
-  if (typeof value === 'bigint') return digitsOf(value)
-  if (Array.isArray(value)) return value.map(withoutBigInts)
-  return isObject(value) ? sortedFields(value, withoutBigInts) : value
-}
+export const withoutBigInts = (value: unknown): unknown =>
+  withLeaves(value, leaf => (typeof leaf === 'bigint' ? digitsOf(leaf) : leaf))
 
 function digitsOf(whole: bigint): number | string {
   const number = Number(whole)
@@ -70,7 +68,7 @@ export const normalQuery = (query: string): string =>
   sortedQuery(queryOf(parametersIn(query).map(([name, value]) => [encoded(name), value && encoded(value)])))
 
 const byNameThenValue = ([a, x = '']: Parameter, [b, y = '']: Parameter) => compared(a, b) || compared(x, y)
-const compared = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+export const compared = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 function encoded(written: string): string {
   try {
@@ -116,7 +114,8 @@ export function withoutDefaults(path: string, body: unknown): unknown {
   const open: Record<string, unknown> = withoutFields(body, isNull)
   for (const [key, change] of parts) if (key in open) open[key] = change(open[key])
   const defaults = chatDefaults(open)
-  return withoutFields(open, (value, key) => isDeepStrictEqual(value, defaults[key]))
+  // -0 is 0 for ===, and lists and objects are equal only for the other one.
+  return withoutFields(open, (value, key) => value === defaults[key] || isDeepStrictEqual(value, defaults[key]))
 }
 
 const isNull = (value: unknown) => value === null

@@ -75,8 +75,9 @@ export function withUsage(response: RecordedResponse, includeUsage: boolean): Re
   let at = 0
   const edits = events.flatMap(event => {
     const found = usageIn(event)
+    const start = at
     at += event.length
-    return found ? [{ start: at - event.length + found.start, end: at - event.length + found.end, bytes: nothing }] : []
+    return found ? [{ start: start + found.start, end: start + found.end, bytes: nothing }] : []
   })
   if (edits.length === 0) return response
   const chunks = atOnce(edited(response.chunks, edits))

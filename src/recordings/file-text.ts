@@ -4,6 +4,7 @@ import type * as v from 'valibot'
 import { check } from '../check/check.js'
 import { ProblemsError } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
+import { isTooDeep, MOST_LEVELS } from '../core/json.js'
 import { atOnce, type Sliced } from '../core/work.js'
 import { sorted } from './canonical.js'
 import { assembleText } from './convert.js'
@@ -131,6 +132,8 @@ export const requestIn = (text: string, file: string): RecordedRequest => questi
 function checked<S extends v.GenericSchema>(form: S, text: string, origin: string): v.InferOutput<S> {
   const yaml = readYaml(text, origin, { keepDigits: true })
   if (yaml.problems.length > 0) throw new ProblemsError(yaml.problems, [origin])
+  if (isTooDeep(yaml.value))
+    throw new ProblemsError([{ origin, sentence: `This has more than ${MOST_LEVELS} levels.` }], [origin])
   const found = check(form, yaml.value ?? {}, { whole: 'the file' })
   if ('value' in found) return found.value
   const problems = found.mistakes.map(({ path, sentence }) => ({ origin, ...yaml.locate(path), sentence }))

@@ -17,16 +17,6 @@ const UNFINISHED = '.tmp'
 /** `dir` is the path as it was configured. */
 export function openFolder(dir: string) {
   const place = (file: string) => path.join(dir, file)
-
-  /** Returns the text of the file. Rejects with a ProblemsError if it cannot be read. */
-  async function text(file: string): Promise<string> {
-    try {
-      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(place(file)))
-    } catch (error) {
-      throw new ProblemsError([unreadable(shown(place(file)), error)])
-    }
-  }
-
   return {
     dir,
     /** Lists all recordings sorted by name, those of one request in their order. A missing folder has none. */
@@ -37,9 +27,10 @@ export function openFolder(dir: string) {
       })
       return sorted(names.flatMap(name => keptOf(name) ?? []))
     },
-    text,
+    /** Returns the text of the file. Rejects with a ProblemsError if it cannot be read. */
+    text: (file: string) => readText(place(file)),
     /** Rejects with a ProblemsError if the file does not exist or is no recording. */
-    read: async (file: string) => recordingIn(await text(file), shown(place(file))),
+    read: async (file: string) => recordingIn(await readText(place(file)), shown(place(file))),
     /** Returns a value that stays the same for as long as the file does. Rejects if the file does not exist. */
     async stamp(file: string): Promise<string> {
       const { mtimeMs, size } = await stat(place(file)).catch(error => {
@@ -57,6 +48,14 @@ export function openFolder(dir: string) {
       await copyFile(place(from), place(to), constants.COPYFILE_EXCL)
       await rm(place(from))
     },
+  }
+}
+
+async function readText(place: string): Promise<string> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(place))
+  } catch (error) {
+    throw new ProblemsError([unreadable(shown(place), error)])
   }
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createEventSplitter, dataOf } from '../completions/events.js'
 import type { Exchange, Reply } from '../core/exchange.js'
 import { exactJsonOf, isObject, stringifyExact } from '../core/json.js'
-
+import { metaKeys, metaOf } from '../rpc/meta.js'
 import { type JsonRpcMessage, messagesIn, messagesOf } from './json-rpc.js'
 import {
   bodyOf,
@@ -26,7 +26,7 @@ export function underIdsOf(asked: RecordedRequest, { request, response }: Record
   if (now.length === 0) return response
   const renaming: Renaming = {
     ids: pairs(then, now, ({ id }) => id),
-    progress: pairs(then, now, progressTokenOf),
+    progress: pairs(then, now, ({ params }) => metaOf(params).progressToken),
   }
   const chunks = isStream(response) ? renamedEvents(response.chunks, renaming) : renamedWhole(response, renaming)
   return { ...response, chunks }
@@ -38,11 +38,6 @@ function pairs(
   of: (message: JsonRpcMessage) => unknown,
 ) {
   return new Map(then.flatMap((message, i) => (of(message) === undefined ? [] : [[of(message), of(now[i] ?? {})]])))
-}
-
-function progressTokenOf({ params }: JsonRpcMessage): unknown {
-  const meta = isObject(params) ? params._meta : undefined
-  return isObject(meta) ? meta.progressToken : undefined
 }
 
 /** Session ids of the live server are not recorded. Each client gets its own with its first answer, and keeps it. */
@@ -112,14 +107,12 @@ function renamedMessage(message: JsonRpcMessage, renaming: Renaming): JsonRpcMes
   // A message with a method is a request of the server, with the server's own id.
   if (method === undefined) return renamedField(message, 'id', ids)
   if (!isObject(params)) return message
-  const inMeta = isObject(params._meta) ? renamedField(params._meta, SUBSCRIPTION, ids) : params._meta
+  // Notifications name the call that has subscribed to them by its id.
+  const inMeta = isObject(params._meta) ? renamedField(params._meta, metaKeys.subscription, ids) : params._meta
   const open = isProgress(message) ? renamedField(params, 'progressToken', progress) : params
   if (open === params && inMeta === params._meta) return message
   return { ...message, params: { ...open, ...(inMeta !== undefined && { _meta: inMeta }) } }
 }
-
-/** Notifications name the call that has subscribed to them by its id. */
-const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId'
 
 function renamedField(object: JsonRpcMessage, name: string, names: ReadonlyMap<unknown, unknown>): JsonRpcMessage {
   const now = names.get(object[name])

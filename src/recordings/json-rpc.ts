@@ -2,6 +2,7 @@
 import type { Exchange, Reply } from '../core/exchange.js'
 import { isObject, stringifyExact } from '../core/json.js'
 import { callTitle, type RpcId, resultFrame } from '../rpc/frames.js'
+import { metaKeys, metaOf } from '../rpc/meta.js'
 import type { RecordedRequest, RequestBody } from './recording.js'
 
 export type JsonRpcMessage = Readonly<Record<string, unknown>>
@@ -16,8 +17,6 @@ const isMessage = (value: unknown): value is JsonRpcMessage => isObject(value) &
 
 export const messagesOf = (body: RequestBody): readonly JsonRpcMessage[] =>
   body.kind === 'json' ? messagesIn(body.value) : []
-
-const PROTOCOL = 'io.modelcontextprotocol/protocolVersion'
 
 /** The compared part of a body: without ids, which are counters, and without `_meta`, which has progress tokens and traces. */
 export function withoutIds(body: unknown): unknown {
@@ -67,18 +66,13 @@ export const isEndless = (exchange: Pick<Exchange, 'method' | 'headers'>, { body
   opensServerStream(exchange) || messagesOf(body)[0]?.method === 'subscriptions/listen'
 
 /** The version that a message without a session names. */
-function versionIn({ params }: JsonRpcMessage): unknown {
-  const meta = isObject(params) ? params._meta : undefined
-  return isObject(meta) ? meta[PROTOCOL] : undefined
-}
+const versionIn = ({ params }: JsonRpcMessage) => metaOf(params)[metaKeys.version]
 
 /** In a session, the answer to a ping is always empty (specification 2025-11-25, "Ping"). Later versions have none. */
 const pong = ({ id }: JsonRpcMessage) =>
   reply(200, { contentType: 'application/json', body: stringifyExact(resultFrame(id as RpcId, {})) })
 
-/**
- * The fixed replies to requests that are not recorded: messages without an answer, and the end of a session.
- */
+/** The fixed replies to requests that are not recorded: messages without an answer, and the end of a session. */
 export function replyWithoutRecording({ method, headers }: Exchange, { body }: RecordedRequest): Reply | undefined {
   const messages = messagesOf(body)
   const [first] = messages

@@ -23,6 +23,11 @@ const DEEPEST_PATH = 16
 
 const objectBegun = (): Container => ({ isList: false, place: '', awaitsName: true })
 
+function goOn(inside: Container | undefined): void {
+  if (inside?.isList) inside.place = Number(inside.place) + 1
+  else if (inside) inside.awaitsName = true
+}
+
 /** `json` must be valid, because mistakes are not detected. */
 export function* jsonTexts(json: string): Generator<JsonText, void, void> {
   const open: Container[] = []
@@ -30,11 +35,6 @@ export function* jsonTexts(json: string): Generator<JsonText, void, void> {
 
   function path(): JsonText['path'] {
     return open.length > DEEPEST_PATH ? [] : open.map(({ place }) => place)
-  }
-
-  function goOn(inside: Container | undefined): void {
-    if (inside?.isList) inside.place = Number(inside.place) + 1
-    else if (inside) inside.awaitsName = true
   }
 
   function textAt(start: number, end: number, inside: Container | undefined): JsonText {

@@ -55,15 +55,13 @@ export function createLibrary(parts: Parts) {
     /** The folder as a user would write it. */
     folder: shown(folder.dir) || '.',
     /** Returns one page, sorted by name, and the total count. */
-    async list({ search, limit = PAGE, offset = 0 }: ListingQuery) {
+    async list({ search = '', limit = PAGE, offset = 0 }: ListingQuery) {
+      const pageOf = <T>(items: readonly T[]) => items.slice(offset, offset + limit)
       const all = await folder.list()
-      if (!search?.trim()) {
-        const data = await eachOf(all.slice(offset, offset + limit), look)
-        return { data, total: all.length }
-      }
+      if (search.trim() === '') return { data: await eachOf(pageOf(all), look), total: all.length }
       const isWanted = searchFor(search)
       const found = (await eachOf(all, look)).filter(line => isWanted(textsOf(line)))
-      return { data: found.slice(offset, offset + limit), total: found.length }
+      return { data: pageOf(found), total: found.length }
     },
     /** Returns the text of a file; `undefined` if the folder has no such recording. */
     async text(file: string) {

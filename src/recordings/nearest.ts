@@ -54,15 +54,15 @@ export function nearest(
   candidates: readonly Candidate[],
   ignore: Ignore,
 ): Nearest | undefined {
-  const mine = whatCounts(request, ignore)
-  let best: { readonly kept: RecordingFile; readonly request: RecordedRequest; readonly apart: number } | undefined
+  const mine = fieldsOf(whatCounts(request, ignore))
+  let best: (Nearest & { readonly apart: number }) | undefined
   for (const { kept, request: recorded } of candidates) {
     if (recorded.method !== request.method || recorded.path !== request.path) continue
-    const theirs = whatCounts(recorded, ignore)
-    const apart = distance(mine, theirs) + (callOf(recorded) === callOf(request) ? 0 : ANOTHER_CALL)
-    if (!best || apart < best.apart) best = { kept, request: theirs, apart }
+    const differences = differing(mine, fieldsOf(whatCounts(recorded, ignore)))
+    const apart = distance(differences) + (callOf(recorded) === callOf(request) ? 0 : ANOTHER_CALL)
+    if (!best || apart < best.apart) best = { kept, differences, apart }
   }
-  return best && { kept: best.kept, differences: differences(mine, best.request) }
+  return best && { kept: best.kept, differences: best.differences.slice(0, MOST).map(shortened) }
 }
 
 /** Leaves out the response format, since one can be converted into the other. */
@@ -97,34 +97,25 @@ const SHOWN = 200
 /** At most this many differences are listed. */
 const MOST = 50
 
-/** The fields that differ, in the order of the incoming request. */
-export function differences(asked: RecordedRequest, recorded: RecordedRequest): readonly Difference[] {
-  const [mine, theirs] = [fieldsOf(asked), fieldsOf(recorded)]
-  const names = new Set([...mine.keys(), ...theirs.keys()])
-  return [...names]
-    .filter(name => mine.get(name) !== theirs.get(name))
-    .slice(0, MOST)
-    .map(field => difference(field, theirs.get(field), mine.get(field)))
-}
-
-function difference(field: string, recorded: string | undefined, asked: string | undefined): Difference {
+function shortened({ field, recorded, asked }: Difference): Difference {
   const [there, here] = sideBySide(recorded ?? '', asked ?? '', SHOWN)
   return { field, recorded: recorded && there, asked: asked && here }
 }
 
-/**
- * The distance between two requests: each differing field counts one, and a text counts less the more both have in
- * common.
- */
-export function distance(asked: RecordedRequest, recorded: RecordedRequest): number {
-  const [mine, theirs] = [fieldsOf(asked), fieldsOf(recorded)]
-  let sum = 0
-  for (const name of new Set([...mine.keys(), ...theirs.keys()])) {
-    const [one, other] = [mine.get(name), theirs.get(name)]
-    if (one !== other) sum += one === undefined || other === undefined ? 1 : unlikeness(one, other)
-  }
-  return sum
+type Fields = ReadonlyMap<string, string>
+
+/** The fields that differ, in the order of the incoming request. */
+function differing(mine: Fields, theirs: Fields): readonly Difference[] {
+  const names = new Set([...mine.keys(), ...theirs.keys()])
+  const all = [...names].map(field => ({ field, recorded: theirs.get(field), asked: mine.get(field) }))
+  return all.filter(({ recorded, asked }) => recorded !== asked)
 }
+
+/** Each differing field counts one, and a text counts less the more both have in common. */
+const distance = (differences: readonly Difference[]): number =>
+  differences
+    .map(({ asked, recorded }) => (asked === undefined || recorded === undefined ? 1 : unlikeness(asked, recorded)))
+    .reduce((sum, one) => sum + one, 0)
 
 /** From just above 0 for nearly equal texts to 1. Only common beginnings and ends count. */
 function unlikeness(one: string, other: string): number {
@@ -137,7 +128,7 @@ function unlikeness(one: string, other: string): number {
 }
 
 /** All leaves of a request by path, as JSON. */
-function fieldsOf({ method, path, query, body }: RecordedRequest): ReadonlyMap<string, string> {
+function fieldsOf({ method, path, query, body }: RecordedRequest): Fields {
   const fields = new Map<string, string>()
   fields.set('method', method)
   fields.set('path', path)

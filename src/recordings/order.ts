@@ -1,4 +1,5 @@
 /** The order of recordings that count as the same request, although their names have different keys. */
+import { compared } from './canonical.js'
 import type { RecordingFile } from './names.js'
 
 export interface Timed {
@@ -16,5 +17,5 @@ export function inOrder<T extends Timed>(all: readonly T[]): readonly T[] {
     .map(({ one }) => one)
 }
 
-const byKey = (a: Timed, b: Timed) => a.kept.key.localeCompare(b.kept.key)
+const byKey = (a: Timed, b: Timed) => compared(a.kept.key, b.kept.key)
 const timeOf = ({ recordedAt }: Timed) => Date.parse(recordedAt)

@@ -19,9 +19,7 @@ export interface PastExchange {
   readonly durationMs: number
 }
 
-/**
- * Rejects with a PlatformError that says why the exchange cannot be recorded. `maxBytes` is the limit for one body.
- */
+/** Rejects with a PlatformError that says why the exchange cannot be recorded. `maxBytes` is the limit for one body. */
 export async function recordingOfPast(past: PastExchange, redact: Redact, maxBytes: number): Promise<Recording> {
   const { exchange, atMs, durationMs } = past
   const { request, redaction } = redactedRequest(exchange, redact)

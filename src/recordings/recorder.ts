@@ -128,7 +128,6 @@ function createWaiting() {
 
 /** Writes one recording after the other, when there is time for it. */
 function createWriter(parts: RecorderParts) {
-  const { shelf, run, warn, report } = parts
   let writing: Promise<void> = Promise.resolve()
   const waiting = createWaiting()
   let requests = 0
@@ -144,27 +143,6 @@ function createWriter(parts: RecorderParts) {
     requestsBefore = requests
   }
 
-  function failed({ file }: RecordingFile, error: NodeJS.ErrnoException): void {
-    const sentence = `${file} is not kept (${error.code ?? error.message}).`
-    run.notRecorded(sentence)
-    // A full or read-only disk is not a bug of ours.
-    if (error.code === undefined) report(error)
-    else warn(sentence)
-  }
-
-  async function keep(seen: ObservedAnswer): Promise<void> {
-    const { kept, isComplete, gathered } = seen
-    // An incomplete answer never replaces a complete one.
-    if (!isComplete && shelf.of(kept.key).some(({ file }) => file === kept.file)) return gathered.drop()
-    const recording = await recordingOf(seen, parts)
-    if (typeof recording === 'string') return run.notRecorded(`${kept.file} is not kept: ${recording}.`)
-    await shelf.put(kept, recording)
-    run.recorded(kept.file)
-    // Later recordings from an earlier run belong to another conversation.
-    const later = kept.nth === 1 ? seen.earlier.filter(old => old.nth > 1 && !run.isOwn(old.file)) : []
-    for (const old of later) await shelf.remove(old)
-  }
-
   return {
     noteRequest(): void {
       requests++
@@ -173,17 +151,38 @@ function createWriter(parts: RecorderParts) {
       const own = RECORDING_BYTES + (seen.exchange.body?.length ?? 0) + seen.gathered.heldBytes()
       waiting.add(own)
       writing = writing.then(quietMoment).then(() =>
-        keep(seen)
-          .catch(error => {
-            seen.gathered.drop()
-            failed(seen.kept, error)
-          })
+        keep(seen, parts)
+          .catch(error => failed(seen, error, parts))
           .finally(() => waiting.remove(own)),
       )
     },
     room: waiting.room,
     flush: () => pauses.without(() => writing),
   }
+}
+
+async function keep(seen: ObservedAnswer, parts: RecorderParts): Promise<void> {
+  const { kept, isComplete, gathered, earlier } = seen
+  const { shelf, run } = parts
+  // An incomplete answer never replaces a complete one.
+  if (!isComplete && shelf.of(kept.key).some(({ file }) => file === kept.file)) return gathered.drop()
+  const recording = await recordingOf(seen, parts)
+  if (typeof recording === 'string') return run.notRecorded(`${kept.file} is not kept: ${recording}.`)
+  await shelf.put(kept, recording)
+  run.recorded(kept.file)
+  // Later recordings from an earlier run belong to another conversation.
+  const later = kept.nth === 1 ? earlier.filter(old => old.nth > 1 && !run.isOwn(old.file)) : []
+  for (const old of later) await shelf.remove(old)
+}
+
+function failed({ kept, gathered }: ObservedAnswer, error: NodeJS.ErrnoException, parts: RecorderParts): void {
+  const { run, report, warn } = parts
+  gathered.drop()
+  const sentence = `${kept.file} is not kept (${error.code ?? error.message}).`
+  run.notRecorded(sentence)
+  // A full or read-only disk is not a bug of ours.
+  if (error.code === undefined) report(error)
+  else warn(sentence)
 }
 
 /**

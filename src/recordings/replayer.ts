@@ -38,12 +38,6 @@ export type ReplayResult =
   /** `title` is the request in words, `why` a sentence. `isKnownPath` says whether anything is recorded for the path. */
   | { readonly kind: 'miss'; readonly title: string; readonly why: string; readonly isKnownPath: boolean }
 
-/** A recording exists but cannot be replayed. The reason is a sentence. */
-interface Unfit {
-  readonly kind: 'unfit'
-  readonly why: string
-}
-
 /** Creates the function that finds the answer to an exchange. It rejects only if the folder cannot be listed. */
 export function createFind(parts: ReplayerParts): (exchange: Exchange) => Promise<ReplayResult> {
   const { shelf, run, identify, ignore, written } = parts
@@ -169,7 +163,9 @@ function adviceOn([first, ...others]: readonly RecordingFile[]): string {
   return ` The name of ${files} is outdated: run "standin recordings rename", or what is recorded next is played instead.`
 }
 
-const unfit = (why: string): Unfit => ({ kind: 'unfit', why })
+/** A recording exists but cannot be replayed. The reason is a sentence. */
+const unfit = (why: string) => ({ kind: 'unfit', why }) as const
+type Unfit = ReturnType<typeof unfit>
 
 const DAY_MS = 86_400_000
 

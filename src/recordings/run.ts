@@ -30,16 +30,10 @@ export function createRun(tell: (miss: Miss) => void, isPast: Scopes['isPast'] =
   const { missed, ...receipt } = createReceipt()
   let misses: Miss[] = []
 
-  const next = (counters: Map<string, number> | LRUCache<string, number>, name: string) => {
-    const before = counters.get(name) ?? 0
-    counters.set(name, before + 1)
-    return before
-  }
-
   return {
     ...receipt,
     /** How many times a request was sent in a scope before this one. */
-    count: (scope: string, key: string): number => next(counts.get(scope), key),
+    count: (scope: string, key: string): number => countUp(counts.get(scope), key),
     /**
      * Begins another recording of a request whose recordings on disk are `there`. Returns its number, the recordings of
      * earlier runs, and whether it is the first in this run. After a miss, it comes after those if they were replayed,
@@ -52,7 +46,7 @@ export function createRun(tell: (miss: Miss) => void, isPast: Scopes['isPast'] =
         const isContinued = afterMiss && there.some(({ file }) => receipt.isUsed(file))
         if (isContinued) begun.set(key, Math.max(...there.map(({ nth }) => nth)))
       }
-      return { nth: next(begun, key) + 1, earlier: earlier.get(key) ?? none, isFirst }
+      return { nth: countUp(begun, key) + 1, earlier: earlier.get(key) ?? none, isFirst }
     },
     missed(miss: Miss, exchange: Parameters<Scopes['isPast']>[0]): void {
       missed()
@@ -67,6 +61,13 @@ export function createRun(tell: (miss: Miss) => void, isPast: Scopes['isPast'] =
       misses = scope === undefined ? [] : misses.filter(miss => miss.scope !== scope)
     },
   }
+}
+
+/** Returns the count so far. */
+function countUp(counters: Map<string, number> | LRUCache<string, number>, name: string): number {
+  const before = counters.get(name) ?? 0
+  counters.set(name, before + 1)
+  return before
 }
 
 /** What was replayed, missed and recorded so far. */

@@ -125,7 +125,8 @@ interface FileCacheParts<T> {
 /** Caches what was read from files for as long as the files do not change. */
 export function createFileCache<T>({ stamp, read, uncheckedMs, sizeOf, most }: FileCacheParts<T>) {
   const files = new LRUCache<string, { readonly value: T; readonly stamp: string; checkedMs: number }>({
-    ...{ maxSize: most, sizeCalculation: ({ value }) => sizeOf(value) },
+    maxSize: most,
+    sizeCalculation: ({ value }) => sizeOf(value),
   })
   return {
     /** Rejects with the error of `stamp` or `read`. */

@@ -1,7 +1,7 @@
 /** Reads a row from the request body. A separate file, because it handles hostile input. */
 import { emptyBody, invalidRequest, notJsonContent, tooDeep } from '../core/errors.js'
 import type { Exchange } from '../core/exchange.js'
-import { isJsonType, isTooDeep, jsonBody, requireModestJson, requireUnencoded } from '../core/json.js'
+import { isJsonType, isObject, isTooDeep, jsonBody, requireModestJson, requireUnencoded } from '../core/json.js'
 import type { Json } from '../core/state.js'
 import { MOST_ROW_LEVELS } from './seed-rows.js'
 
@@ -13,8 +13,7 @@ export function rowIn({ body, headers }: Pick<Exchange, 'body' | 'headers'>): Js
   if (!body || body.length === 0) throw emptyBody()
   requireModestJson(body)
   const row = jsonBody(body)
-  if (typeof row !== 'object' || row === null || Array.isArray(row))
-    throw invalidRequest('The request body must be a JSON object.')
+  if (!isObject(row)) throw invalidRequest('The request body must be a JSON object.')
   requireShallow(row)
   return row as Json
 }

@@ -49,9 +49,9 @@ export async function loadResources(loading: Loading) {
 
 /** What is wrong with the paths. */
 function troubleWithPaths({ placeOf, resources }: Loading): readonly Problem[] {
-  const all = Object.keys(resources).map(path => ({ path, route: routeOf(`GET ${path}`) }))
-  return all.flatMap(({ path, route }, i) => {
-    const rival = all.slice(0, i).find(other => formOf(other.path) === formOf(path) || areAmbiguous(other.route, route))
+  const all = Object.keys(resources).map(path => ({ path, form: formOf(path), route: routeOf(`GET ${path}`) }))
+  return all.flatMap(({ path, form, route }, i) => {
+    const rival = all.slice(0, i).find(other => other.form === form || areAmbiguous(other.route, route))
     const trouble = troubleWith(path, route) ?? (rival && `matches the same paths as ${rival.path}.`)
     return trouble === undefined ? [] : [{ ...placeOf(['resources', path]), sentence: `${path} ${trouble}` }]
   })

@@ -61,8 +61,9 @@ interface Parts {
   readonly resources: () => Promise<ResourceRows>
 }
 
-const addressIn = (input: { readonly resource: string; readonly scope: string | undefined }): ResourceAddress => ({
-  ...{ path: input.resource, scope: input.scope ?? '' },
+const addressIn = ({ resource, scope = '' }: { resource: string; scope: string | undefined }): ResourceAddress => ({
+  path: resource,
+  scope,
 })
 
 const notThere = 'There is no such resource, or no such row.'

@@ -1,7 +1,7 @@
 /** Checks the initial rows and gives them ids and owners. */
 import { hash } from 'node:crypto'
 import { AN_OBJECT, type Mistake, mustBe, type Path } from '../check/check.js'
-import { isTooDeep } from '../core/json.js'
+import { isObject, isTooDeep } from '../core/json.js'
 import type { Json } from '../core/state.js'
 import { inSlices, type Sliced } from '../core/work.js'
 import { idText, parentOf, type SeedRow, valueIn } from './resource.js'
@@ -51,7 +51,7 @@ function* read(written: unknown, form: Form): Sliced<Seeds> {
 
 function seedOf(row: unknown, form: Form): SeedRow | Mistake {
   const refuse = (sentence: string, path: Path = []) => ({ path, sentence })
-  if (typeof row !== 'object' || row === null || Array.isArray(row)) return refuse(`it ${mustBe(AN_OBJECT)}.`)
+  if (!isObject(row)) return refuse(`it ${mustBe(AN_OBJECT)}.`)
   if (isTooDeep(row, MOST_ROW_LEVELS)) return refuse(`it has more than ${MOST_ROW_LEVELS} levels.`)
   const own = row as Json
   const id = idText(valueIn(own, form.id.field))

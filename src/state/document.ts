@@ -253,7 +253,7 @@ class Lists {
 
 /** Replaces the numbers by their lists. */
 function withLists(left: unknown, lists: readonly unknown[][]): unknown {
-  if (typeof left !== 'object' || left === null || Array.isArray(left)) return left
+  if (!isObject(left)) return left
   return Object.fromEntries(
     Object.entries(left).map(([name, value]) => [name, Array.isArray(value) ? lists[value[0] as number] : value]),
   )

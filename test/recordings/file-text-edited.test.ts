@@ -116,6 +116,14 @@ test.each<[text: string, complaints: readonly string[]]>([
   expect(complaintsAbout(text)).toEqual(complaints)
 })
 
+test('a body that nests too deep is refused, also where aliases add up', () => {
+  const nested = (inside: string) => `${'['.repeat(400)}${inside}${']'.repeat(400)}`
+  const json = `[&a ${nested('')}, &b ${nested('*a ')}, ${nested('*b ')}]`
+  const text = `request: { method: POST, path: /v1/files, body: { json: ${json} } }\n${response}`
+  for (const read of [recordingIn, requestIn])
+    expect(complaintsAbout(text, read)).toEqual(['models/a.yaml: This has more than 1100 levels.'])
+})
+
 test('a request is told what is wrong with it, at its place', () => {
   const text = `# comment\nrequest:\n  method: GET\n  path: models\n${response}`
   expect(complaintsAbout(text, requestIn)).toEqual([

@@ -59,6 +59,7 @@ test.each<[what: string, one: unknown, other: unknown]>([
     },
     question,
   ],
+  ['a default with a sign', `{"presence_penalty":-0,${JSON.stringify(question).slice(1)}`, question],
   ['tool_choice auto with tools', { ...question, tools: [tool], tool_choice: 'auto' }, { ...question, tools: [tool] }],
   [
     'a tool that is not strict',

@@ -1,13 +1,11 @@
 /** The HTTP headers that mirror fields of an MCP message. A separate file, because it only depends on messages. */
 import { fieldIn } from '../../mcp/param-headers.js'
-import { isRequest, type RpcFrame, type RpcParams, targetOf } from '../../rpc/frames.js'
-
-const VERSION = 'io.modelcontextprotocol/protocolVersion'
+import { isRequest, type RpcFrame, targetOf } from '../../rpc/frames.js'
+import { metaKeys, metaOf } from '../../rpc/meta.js'
 
 /** The version that a message without a session names. */
 export function versionIn(frame: RpcFrame): string | undefined {
-  const { _meta: meta } = ('params' in frame && frame.params) || ({} as RpcParams)
-  const version = typeof meta === 'object' && meta !== null ? (meta as RpcParams)[VERSION] : undefined
+  const version = 'params' in frame ? metaOf(frame.params)[metaKeys.version] : undefined
   return typeof version === 'string' ? version : undefined
 }
 

@@ -78,7 +78,10 @@ export type Entry = v.InferOutput<typeof entry>
 /** At most this many problems of one file are listed. */
 const MISTAKES_SHOWN = 20
 
-/** Reads the valid entries of a HAR file, with their places, and the problems of the others. Throws a ProblemsError if it is not one, or if all of its entries are invalid. */
+/**
+ * Reads the valid entries of a HAR file, with their places, and the problems of the others. Throws a ProblemsError if it
+ * is not one, or if all of its entries are invalid.
+ */
 export function entriesIn(file: string, origin: string) {
   // The specification allows a byte order mark.
   const written = file.replace(/^\ufeff/, '')
