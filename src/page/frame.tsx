@@ -25,7 +25,7 @@ export function Frame({ view, children }: Props) {
   const isAnswering = useIsAnswering()
   return (
     <div class="frame">
-      <a class="skip" href="#content">
+      <a class="skip unseen" href="#content">
         Skip to the content
       </a>
       <header class="rail">

@@ -63,7 +63,7 @@ const columns: readonly Column<ListedUser>[] = [
         <Link to={`${routes.users}?user=${user.id}`} class="row-link">
           {nameOf(user)}
         </Link>
-        <span class="row-detail row">
+        <span class="row-detail line">
           <code class="cut">{user.id}</code>
           <CopyButton text={user.id} what={`the id of ${nameOf(user)}`} bare />
         </span>

@@ -62,7 +62,7 @@ interface ChartProps {
 
 const Chart = ({ name, value, more, children }: ChartProps) => (
   <figure class="chart">
-    <figcaption class="quiet small">
+    <figcaption class="cut quiet small">
       {name} <strong class="ink">{value}</strong>
       {more && <div>{more}</div>}
       {children.at(-1)}

@@ -95,7 +95,7 @@ export function TimeBar({ of, scaleMs }: TimeBarProps) {
   const ticks = piecesAtMs.map(ms => `M${at(headMs + ms)} 3V9`).join('')
   return (
     <span class="time-bar">
-      <svg viewBox={`0 0 ${WIDTH} 12`} preserveAspectRatio="none" aria-hidden="true">
+      <svg fill="currentColor" viewBox={`0 0 ${WIDTH} 12`} preserveAspectRatio="none" aria-hidden="true">
         <rect class="quiet" opacity="0.6" x="0" y="5" width={Math.min(at(headMs), end)} height="2" />
         <rect class="accent" opacity="0.45" x={at(headMs)} y="3" width={Math.max(end - at(headMs), 0)} height="6" />
         <path class="accent" d={ticks} />
