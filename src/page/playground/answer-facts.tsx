@@ -11,11 +11,7 @@ import { duration } from '../wording.js'
 import { codeFor } from './code.js'
 import type { AnswerOrigin, ModelAnswer } from './turns.js'
 
-interface AnswerFactsProps extends AnswerSourceProps {
-  readonly by: AnswerOrigin | undefined
-}
-
-export function AnswerFacts({ answer, place, by }: AnswerFactsProps) {
+export function AnswerFacts({ answer, place, by }: AnswerSourceProps & { readonly by: AnswerOrigin | undefined }) {
   const { status, firstTokenMs, totalMs, completion } = answer
   const { usage, finishReason } = completion
   const inWords = (ms: number | undefined) => ms !== undefined && duration(ms)

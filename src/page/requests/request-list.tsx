@@ -76,7 +76,7 @@ const Head = () => (
   </p>
 )
 
-/** Moves the focus to a row as soon as it is rendered. When an exchange is closed, that is its row, wherever it is now. */
+/** The row that has the focus, or gets it as soon as it is rendered. When an exchange is closed, that is its row, wherever it is now. */
 function useActiveRow(list: RefObject<HTMLElement | null>, rows: readonly JournalBrief[], open: string | undefined) {
   const [active, setActive] = useState(0)
   const wanted = useRef<number | undefined>(undefined)

@@ -28,7 +28,7 @@ export function useSession(): SessionAccess {
   return access
 }
 
-/** What follows when the client has no session: the page says why, if there was one. */
+/** What happens when the client has no session any more: the page says why, if there was one. */
 function useEnd(setSession: Dispatch<StateUpdater<Session>>) {
   const hadSession = useRef(localStorage.getItem(STORAGE_KEY) !== null)
   const isEnding = useRef(false)
