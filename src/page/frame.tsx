@@ -1,10 +1,10 @@
 /** The frame around every view: the brand, the navigation, the account, and the mode. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 import { routes, type View } from '../dashboard/routes.js'
 import { useConfig } from './config.jsx'
 import { NOT_RUNNING } from './failure.js'
-import { navigate } from './routing.js'
+import { navigate, useNavigation } from './routing.js'
 import { useSession } from './session/session.jsx'
 import { useUnseenMessages } from './unseen.js'
 import { Select } from './widgets/fields.jsx'
@@ -117,11 +117,7 @@ function Navigation({ view }: Pick<Props, 'view'>) {
   const id = useId()
   // Only matters on narrow screens; on wide ones the links are always visible.
   const [isOpen, setOpen] = useState(false)
-  useEffect(() => {
-    const close = () => setOpen(false)
-    addEventListener('popstate', close)
-    return () => removeEventListener('popstate', close)
-  }, [])
+  useNavigation(() => setOpen(false))
   const unseen = useUnseenMessages()
   const [place, name = 'Menu'] = places.find(([place]) => place === view) ?? []
   const fold = (event: KeyboardEvent) => {

@@ -8,16 +8,21 @@ export function navigate(to: string, { replace = false } = {}): void {
   dispatchEvent(new PopStateEvent('popstate'))
 }
 
+/** Calls `arrived` each time the address has changed. */
+export function useNavigation(arrived: () => void): void {
+  useEffect(() => {
+    addEventListener('popstate', arrived)
+    return () => removeEventListener('popstate', arrived)
+  }, [])
+}
+
 /** The current address of the page, kept up to date. */
 export function useAddress(): { readonly path: string; readonly query: URLSearchParams } {
   const [address, setAddress] = useState(location.href)
-  useEffect(() => {
-    const update = () => setAddress(location.href)
-    // It may have changed since the component was drawn.
-    update()
-    addEventListener('popstate', update)
-    return () => removeEventListener('popstate', update)
-  }, [])
+  const update = () => setAddress(location.href)
+  // It may have changed since the component was drawn.
+  useEffect(update, [])
+  useNavigation(update)
   const { pathname, searchParams } = new URL(address)
   return { path: pathname, query: searchParams }
 }

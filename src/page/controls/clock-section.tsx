@@ -1,5 +1,4 @@
 /** The clock for everything that expires. */
-import { useEffect, useState } from 'preact/hooks'
 import type { InputOf } from '../../api/client.js'
 import type { ControlOperations } from '../../http/operations.js'
 import { useControl } from '../api.js'
@@ -7,9 +6,9 @@ import { configHasChanged, timeOn } from '../config.jsx'
 import { Badge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
 import { useWorking } from '../widgets/form.jsx'
-import { exactly } from '../widgets/moment.jsx'
+import { exactly, useTicks } from '../widgets/moment.jsx'
 import { FailureNote } from '../widgets/states.jsx'
-import { type ControlProps, ControlSection } from './section.jsx'
+import { type ControlProps, ControlSection, type Controls } from './section.jsx'
 
 const MINUTE_MS = 60_000
 const steps = [
@@ -19,18 +18,9 @@ const steps = [
 ] as const
 
 export function ClockSection({ controls, reload }: ControlProps) {
-  const { clock } = controls
-  const control = useControl()
-  const { busy, failure, run } = useWorking()
-  const { now, frozen, offsetMs } = clock
-  const shown = useShown(clock)
+  const { now, frozen, offsetMs } = controls.clock
+  const shown = useShown(controls.clock)
   const isReal = !frozen && offsetMs === 0
-  const turn = async (body: InputOf<ControlOperations['setClock']>['body'], said: string) => {
-    await run(() => control('PUT /clock', { body }), said)
-    reload()
-    // The signed-in user may need a new token.
-    configHasChanged()
-  }
   return (
     <ControlSection
       of="clock"
@@ -44,6 +34,23 @@ export function ClockSection({ controls, reload }: ControlProps) {
         <Badge tone={isReal ? 'good' : 'care'}>{frozen ? 'Frozen' : isReal ? 'Real time' : 'Adjusted'}</Badge>
         {!isReal && <span class="quiet">{awayInWords(offsetMs)}</span>}
       </p>
+      <Hands frozen={frozen} reload={reload} />
+    </ControlSection>
+  )
+}
+
+/** The buttons that turn the clock. */
+function Hands({ frozen, reload }: { readonly frozen: boolean; readonly reload: () => void }) {
+  const control = useControl()
+  const { busy, failure, run } = useWorking()
+  const turn = async (body: InputOf<ControlOperations['setClock']>['body'], said: string) => {
+    await run(() => control('PUT /clock', { body }), said)
+    reload()
+    // The signed-in user may need a new token.
+    configHasChanged()
+  }
+  return (
+    <>
       <div class="row">
         {steps.map(([words, advanceMs]) => (
           <Button
@@ -62,19 +69,13 @@ export function ClockSection({ controls, reload }: ControlProps) {
         </Button>
       </div>
       <FailureNote failure={failure} />
-    </ControlSection>
+    </>
   )
 }
 
 /** Shows the time second by second, without asking the server each time. */
-function useShown(clock: ControlProps['controls']['clock']): string {
-  const { frozen } = clock
-  const [, setTicks] = useState(0)
-  useEffect(() => {
-    if (frozen) return
-    const timer = setInterval(() => setTicks(count => count + 1), 1000)
-    return () => clearInterval(timer)
-  }, [frozen])
+function useShown(clock: Controls['clock']): string {
+  useTicks(clock.frozen ? undefined : 1000)
   return new Date(timeOn(clock)).toISOString()
 }
 

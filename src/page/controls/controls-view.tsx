@@ -2,9 +2,8 @@
 import { useEffect } from 'preact/hooks'
 import { useControl } from '../api.js'
 import { configHasChanged, useConfig } from '../config.jsx'
-import { Button } from '../widgets/button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
-import { ask } from '../widgets/dialog.jsx'
+import { AskButton } from '../widgets/dialog.jsx'
 import { useResource } from '../widgets/resource.js'
 import { View } from '../widgets/view.jsx'
 import { ClockSection } from './clock-section.jsx'
@@ -19,33 +18,14 @@ const EVERY_MS = 3000
 
 export function ControlsView() {
   const control = useControl()
-  const isInMemory = useConfig().users.run !== null
   const loaded = useResource(signal => loadControls(control, signal), [control], EVERY_MS)
   const { value, reload } = loaded
   useModeBeside(value)
-  const reset = () =>
-    ask({
-      title: 'Reset everything?',
-      send: 'Reset',
-      children: resetInWords(isInMemory),
-      onSend: () => control('POST /reset'),
-      onDone() {
-        reload()
-        // The signed-in user's session may be gone.
-        configHasChanged()
-      },
-      said: 'Everything is reset.',
-    })
-  const action = value && (
-    <Button tone="warns" onClick={reset}>
-      Reset everything
-    </Button>
-  )
   return (
     <View
       title="Controls"
       lead="Changes apply from the next request on, until the configuration changes or you reset them."
-      action={action}
+      action={value && <ResetButton reload={reload} />}
     >
       <DeveloperOnly of={loaded}>
         {controls => (
@@ -91,6 +71,28 @@ function useModeBeside(controls: Controls | undefined): void {
   useEffect(() => {
     if (current !== undefined && current !== mode) configHasChanged()
   }, [current, mode])
+}
+
+function ResetButton({ reload }: { readonly reload: () => void }) {
+  const control = useControl()
+  const isInMemory = useConfig().users.run !== null
+  const onDone = () => {
+    reload()
+    // The signed-in user's session may be gone.
+    configHasChanged()
+  }
+  return (
+    <AskButton
+      label="Reset everything"
+      title="Reset everything?"
+      send="Reset"
+      onSend={() => control('POST /reset')}
+      onDone={onDone}
+      said="Everything is reset."
+    >
+      {resetInWords(isInMemory)}
+    </AskButton>
+  )
 }
 
 /** A state in a file or a folder outlives a reset, one in memory does not. */

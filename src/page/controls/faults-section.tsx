@@ -6,9 +6,10 @@ import { Button } from '../widgets/button.jsx'
 import { Disclosure } from '../widgets/disclosure.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { FailureNote } from '../widgets/states.jsx'
+import { capitalized } from '../wording.js'
 import { FaultForm } from './fault-form.jsx'
 import { labelOf } from './options.jsx'
-import { type ControlProps, ControlSection, goOnInGroup } from './section.jsx'
+import { type ControlProps, ControlSection, goOnInGroup, Presets } from './section.jsx'
 
 const presets: readonly (readonly [name: string, fault: Fault])[] = [
   ['429, Retry-After 2 s', { status: 429, retryAfter: 2 }],
@@ -19,19 +20,27 @@ const presets: readonly (readonly [name: string, fault: Fault])[] = [
 
 const REMOVED = 'The fault is removed.'
 
-export function FaultsSection({ controls, reload }: ControlProps) {
-  const { waiting, random } = controls
+/** What can be done about faults. Rejects if it fails. */
+function useFaultChanges({ controls: { random }, reload }: ControlProps) {
   const control = useControl()
-  const { failure, run } = useWorking()
-
   const settle = (work: Promise<unknown>, said: string) => work.then(() => announce(said)).finally(reload)
-  const next = (call: object) =>
-    settle(control('POST /faults', { body: call as FaultCallInput }), 'The fault is set for the next request.')
   const setRandom = (faults: readonly object[], said: string) =>
     settle(control('PUT /faults/random', { body: { random: faults as readonly RandomFault[] } }), said)
+  return {
+    addNext: (call: object) =>
+      settle(control('POST /faults', { body: call as FaultCallInput }), 'The fault is set for the next request.'),
+    addRandom: (fault: object) => setRandom([...random.inForce, fault], 'Random requests fail from now on.'),
+    removeNext: (id: string) => settle(control('DELETE /faults/{id}', { id }), REMOVED),
+    removeRandom: (index: number) => setRandom(random.inForce.toSpliced(index, 1), REMOVED),
+    clear: () => settle(control('DELETE /faults'), 'All pending faults are removed.'),
+  }
+}
+
+export function FaultsSection({ controls, reload }: ControlProps) {
+  const { addNext, addRandom, removeNext, removeRandom, clear } = useFaultChanges({ controls, reload })
+  const { failure, run } = useWorking()
   /** What a button does that takes faults away, and itself with them. */
   const remove = (work: () => Promise<unknown>) => (button: HTMLElement) => void goOnInGroup(button, run(work))
-
   return (
     <ControlSection
       of="faults"
@@ -39,39 +48,29 @@ export function FaultsSection({ controls, reload }: ControlProps) {
       restore={control => control('DELETE /faults/random')}
       {...{ controls, reload }}
     >
-      <fieldset class="row">
-        <legend>Next request</legend>
-        {presets.map(([name, fault]) => (
-          <Button small key={name} onClick={() => run(() => next({ fault }))}>
-            {name}
-          </Button>
-        ))}
-      </fieldset>
+      <Presets legend="Next request" of={presets} onChoose={fault => run(() => addNext({ fault }))} />
       <Disclosure summary="Another fault">
-        <FaultForm
-          onNext={next}
-          onRandom={fault => setRandom([...random.inForce, fault], 'Random requests fail from now on.')}
-        />
+        <FaultForm onNext={addNext} onRandom={addRandom} />
       </Disclosure>
       <FailureNote failure={failure} />
       <FaultList
         title="Pending, in the order in which they are tried"
         none="No pending faults."
-        faults={waiting.map(({ id, fault, times, ...target }) => ({
+        faults={controls.waiting.map(({ id, fault, times, ...target }) => ({
           key: id,
           words: inWords(fault),
           target: `${times === 1 ? 'the next request' : `the next ${times} requests`}: ${targetInWords(target)}`,
-          onRemove: remove(() => settle(control('DELETE /faults/{id}', { id }), REMOVED)),
+          onRemove: remove(() => removeNext(id)),
         }))}
-        onClear={remove(() => settle(control('DELETE /faults'), 'All pending faults are removed.'))}
+        onClear={remove(clear)}
       />
       <FaultList
         title="Random"
-        faults={random.inForce.map(({ path, chance, ...fault }, index) => ({
+        faults={controls.random.inForce.map(({ path, chance, ...fault }, index) => ({
           key: String(index),
           words: inWords(fault),
           target: `${percent(chance)} of requests to ${path}`,
-          onRemove: remove(() => setRandom(random.inForce.toSpliced(index, 1), REMOVED)),
+          onRemove: remove(() => removeRandom(index)),
         }))}
       />
     </ControlSection>
@@ -87,8 +86,7 @@ function inWords(fault: Fault): string {
     if (key === 'chance') return `chance ${percent(Number(value))}`
     return `${labelOf(key).toLowerCase()}${value === true ? '' : ` ${value}${key.endsWith('Ms') ? ' ms' : ''}`}`
   })
-  const words = parts.join(', ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  return capitalized(parts.join(', '))
 }
 
 type Target = Pick<ControlProps['controls']['waiting'][number], 'method' | 'path' | 'scope' | 'when'>

@@ -30,17 +30,13 @@ const modes: Readonly<Record<Mode, { readonly name: string; readonly does: strin
 
 const modeOrder = Object.keys(modes) as Mode[]
 
-export function ModeSection({ controls, reload }: ControlProps) {
-  const { mode: current, choices } = controls
+/** Modes that use the live platform may cost money, so they need confirmation. */
+function useChoice(reload: () => void) {
   const control = useControl()
   const { failure, run } = useWorking()
-  const reasonOf = (mode: Mode) => choices.data.find(choice => choice.mode === mode)?.reason
-
   const change = (to: CurrentModes) => control('PUT /mode', { body: to }).finally(reload)
   const said = 'The mode is changed.'
-
-  /** Modes that use the live platform may cost money, so they need confirmation. */
-  function choose(to: CurrentModes, mode: Mode): void {
+  const choose = (to: CurrentModes, mode: Mode) => {
     const { name, warns } = modes[mode]
     if (warns === undefined) return void run(() => change(to), said)
     ask({
@@ -52,7 +48,13 @@ export function ModeSection({ controls, reload }: ControlProps) {
       said,
     })
   }
+  return { failure, choose }
+}
 
+export function ModeSection({ controls, reload }: ControlProps) {
+  const { mode: current, choices } = controls
+  const { failure, choose } = useChoice(reload)
+  const reasonOf = (mode: Mode) => choices.data.find(choice => choice.mode === mode)?.reason
   return (
     <ControlSection
       of="mode"
@@ -97,16 +99,8 @@ function EndpointModes({ current, reasonOf, onChoose }: Props) {
   // Decided once: it must not close over the field that has the focus.
   const [isOpenAtFirst] = useState(count > 0)
 
-  function choose(pattern: string, chosen: Mode | ''): void {
-    const { [pattern]: before, ...others } = own
-    if (chosen === '') return onChoose({ mode, modes: others }, 'emulate')
-    // The first match wins. A new pattern goes before those that would hide it; an existing one keeps its place.
-    onChoose(
-      { mode, modes: before === undefined ? { [pattern]: chosen, ...others } : { ...own, [pattern]: chosen } },
-      chosen,
-    )
-  }
-
+  const choose = (pattern: string, chosen: Mode | '') =>
+    onChoose({ mode, modes: changed(own, pattern, chosen) }, chosen || 'emulate')
   return (
     <Disclosure
       summary="Single endpoints"
@@ -129,4 +123,11 @@ function EndpointModes({ current, reasonOf, onChoose }: Props) {
       </div>
     </Disclosure>
   )
+}
+
+/** The first match wins. A new pattern goes before those that would hide it; an existing one keeps its place. */
+function changed(own: CurrentModes['modes'], pattern: string, chosen: Mode | ''): CurrentModes['modes'] {
+  const { [pattern]: before, ...others } = own
+  if (chosen === '') return others
+  return before === undefined ? { [pattern]: chosen, ...others } : { ...own, [pattern]: chosen }
 }

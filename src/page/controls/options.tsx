@@ -6,6 +6,7 @@ import { type Failure, failureOf } from '../failure.js'
 import { announce } from '../widgets/announcer.jsx'
 import { Button } from '../widgets/button.jsx'
 import { Field, NumberField, Select } from '../widgets/fields.jsx'
+import { capitalized, spaced } from '../wording.js'
 import { Restored } from './section.jsx'
 
 /** What is read of a schema or of a step in it. */
@@ -24,10 +25,7 @@ function* partsOf(schema: Part): Generator<Part> {
 }
 
 /** `First token` for `firstTokenMs`, whose unit is named beside the field. */
-export function labelOf(name: string): string {
-  const words = name.replace(/Ms$/, '').replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
-  return words.charAt(0).toUpperCase() + words.slice(1)
-}
+export const labelOf = (name: string) => capitalized(spaced(name.replace(/Ms$/, '')))
 
 const unitOf = (name: string) => (name.endsWith('Ms') ? 'ms' : name.endsWith('Bytes') ? 'bytes' : undefined)
 
@@ -98,69 +96,78 @@ interface OptionFieldsProps {
   readonly onChange: (name: string, value: unknown) => void
 }
 
+const valueIn = (settings: object, name: string) => (settings as Readonly<Record<string, unknown>>)[name]
+
 /** A field for each option. A valid value is applied as soon as it is settled. What was changed is marked, and can be undone. */
-export const OptionFields = (props: OptionFieldsProps) => (
+export const OptionFields = ({ entries, settings, configured, sliders, ...more }: OptionFieldsProps) => (
   <div class="fields">
-    {Object.entries(props.entries).map(([name, schema]) => (
-      <AppliedOption key={name} {...props} name={name} option={optionOf(name, schema)} />
+    {Object.entries(entries).map(([name, schema]) => (
+      <AppliedOption
+        key={name}
+        option={optionOf(name, schema)}
+        value={valueIn(settings, name)}
+        configured={valueIn(configured, name)}
+        slider={sliders?.[name]}
+        problemOf={value => more.problemOf(name, value)}
+        onChange={value => more.onChange(name, value)}
+      />
     ))}
   </div>
 )
 
-interface AppliedOptionProps extends OptionFieldsProps {
-  readonly name: string
+interface AppliedOptionProps {
   readonly option: OptionForm
+  readonly value: unknown
+  readonly configured: unknown
+  readonly slider: Slider | undefined
+  readonly problemOf: (value: unknown) => string | undefined
+  readonly onChange: (value: unknown) => void
 }
 
-function AppliedOption({ name, option, settings, configured: usual, sliders, ...more }: AppliedOptionProps) {
-  const { problemOf, onChange } = more
-  const [value, configured] = [settings, usual].map(all => (all as Readonly<Record<string, unknown>>)[name])
+function AppliedOption(props: AppliedOptionProps) {
+  const { option, value, configured, slider } = props
   const id = useId()
-  /** What was written and is not applied, since it is not settled or not valid. */
-  const [written, setWritten] = useState<string>()
-  const [error, setError] = useState<string>()
-  const restored = useContext(Restored)
-  // What was refused gives way to a value that is set elsewhere. What is still being typed does not.
-  useEffect(() => {
-    if (error === undefined) return
-    setWritten(undefined)
-    setError(undefined)
-  }, [value, restored])
-  const settle = (text: string) => {
-    const number = text.trim() === '' ? Number.NaN : Number(text)
-    const settled = option.kind === 'number' ? number : text
-    const problem = Number.isNaN(settled) ? 'Enter a number.' : problemOf(name, settled)
-    setError(problem)
-    setWritten(problem === undefined ? undefined : text)
-    if (problem === undefined && settled !== value) onChange(name, settled)
+  const { shown, error, write, settle } = useWritten(props)
+  const undo = () => {
+    settle(String(configured))
+    document.getElementById(id)?.focus()
   }
   const isChanged = value !== configured
   return (
     <div class={isChanged ? 'field stack option-changed' : undefined}>
-      <OptionField
-        {...{ option, id, error }}
-        slider={sliders?.[name]}
-        value={written ?? String(value)}
-        onChange={setWritten}
-        onSettle={settle}
-      />
+      <OptionField {...{ option, id, slider, error }} value={shown} onChange={write} onSettle={settle} />
       {isChanged && (
         <p class="row spread care hint">
           Changed from {String(configured)}
-          <Button
-            small
-            aria-label={`Undo ${option.label}`}
-            onClick={() => {
-              settle(String(configured))
-              document.getElementById(id)?.focus()
-            }}
-          >
+          <Button small aria-label={`Undo ${option.label}`} onClick={undo}>
             Undo
           </Button>
         </p>
       )}
     </div>
   )
+}
+
+/** What is shown in the field of an option: its value, or what is typed until it is settled and valid. */
+function useWritten({ option, value, problemOf, onChange }: AppliedOptionProps) {
+  const [written, write] = useState<string>()
+  const [error, setError] = useState<string>()
+  const restored = useContext(Restored)
+  // What was refused gives way to a value that is set elsewhere. What is still being typed does not.
+  useEffect(() => {
+    if (error === undefined) return
+    write(undefined)
+    setError(undefined)
+  }, [value, restored])
+  const settle = (text: string) => {
+    const number = text.trim() === '' ? Number.NaN : Number(text)
+    const settled = option.kind === 'number' ? number : text
+    const problem = Number.isNaN(settled) ? 'Enter a number.' : problemOf(settled)
+    setError(problem)
+    write(problem === undefined ? undefined : text)
+    if (problem === undefined && settled !== value) onChange(settled)
+  }
+  return { shown: written ?? String(value), error, write, settle }
 }
 
 interface Sent<Settings> {

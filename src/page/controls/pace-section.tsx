@@ -8,7 +8,7 @@ import { Button } from '../widgets/button.jsx'
 import { Select } from '../widgets/fields.jsx'
 import { FailureNote } from '../widgets/states.jsx'
 import { OptionFields, problemsIn, useApplied } from './options.jsx'
-import { type ControlProps, ControlSection, goOnInGroup } from './section.jsx'
+import { type ControlProps, ControlSection, goOnInGroup, Presets } from './section.jsx'
 
 const EVERY = ''
 
@@ -18,15 +18,14 @@ const sliders = {
   jitter: { max: 1, step: 0.05 },
 }
 
-const presets: Readonly<Record<string, Pace>> = {
-  Instant: unpaced,
-  Fast: { ...unpaced, firstTokenMs: 150, tokensPerSecond: 120, jitter: 0.1 },
-  'Like a large model': {
-    ...unpaced,
-    ...{ firstTokenMs: 700, tokensPerSecond: 35, jitter: 0.35, distribution: 'lognormal' },
-  },
-  Slow: { ...unpaced, firstTokenMs: 3000, tokensPerSecond: 6, jitter: 0.4, distribution: 'lognormal' },
-}
+const largeModel = { firstTokenMs: 700, tokensPerSecond: 35, jitter: 0.35, distribution: 'lognormal' } as const
+
+const presets: readonly (readonly [name: string, pace: Pace])[] = [
+  ['Instant', unpaced],
+  ['Fast', { ...unpaced, firstTokenMs: 150, tokensPerSecond: 120, jitter: 0.1 }],
+  ['Like a large model', { ...unpaced, ...largeModel }],
+  ['Slow', { ...unpaced, firstTokenMs: 3000, tokensPerSecond: 6, jitter: 0.4, distribution: 'lognormal' }],
+]
 
 const isSamePace = (one: Pace, other: Pace) =>
   (Object.keys(unpaced) as (keyof Pace)[]).every(key => one[key] === other[key])
@@ -36,12 +35,10 @@ export function PaceSection({ controls, reload }: ControlProps) {
   const control = useControl()
   const send = (body: PaceSettings) => control('PUT /pace', { body })
   const { shown, failure, apply } = useApplied({ inForce, send, reload })
-  const { models: known } = useConfig()
   const [chosen, setChosen] = useState(EVERY)
   // The selected model may have been removed meanwhile.
-  const model = known.includes(chosen) ? chosen : EVERY
+  const model = useConfig().models.includes(chosen) ? chosen : EVERY
   const current = paceIn(shown, model)
-  const hasOwn = (id: string) => Object.keys(shown.models[id] ?? {}).length > 0
   const change = (to: PaceInput) =>
     apply(changed(shown, model, to), model === EVERY ? 'The pace is changed.' : `The pace of ${model} is changed.`)
 
@@ -53,18 +50,12 @@ export function PaceSection({ controls, reload }: ControlProps) {
       {...{ controls, reload }}
     >
       <ModelChoice
-        {...{ model, known, hasOwn }}
+        model={model}
+        hasOwn={id => Object.keys(shown.models[id] ?? {}).length > 0}
         onChoose={setChosen}
         onForget={() => apply({ ...shown, models: { ...shown.models, [model]: {} } }, `${model} has the usual pace.`)}
       />
-      <fieldset class="row">
-        <legend class="unseen">Presets</legend>
-        {Object.entries(presets).map(([name, pace]) => (
-          <Button small key={name} aria-pressed={isSamePace(current, pace)} onClick={() => change(pace)}>
-            {name}
-          </Button>
-        ))}
-      </fieldset>
+      <Presets bare legend="Presets" of={presets} isChosen={pace => isSamePace(current, pace)} onChoose={change} />
       <OptionFields
         key={model}
         entries={paceInput.entries}
@@ -82,21 +73,20 @@ export function PaceSection({ controls, reload }: ControlProps) {
 
 interface ModelChoiceProps {
   readonly model: string
-  readonly known: readonly string[]
   readonly hasOwn: (id: string) => boolean
   readonly onChoose: (id: string) => void
   /** Takes its own pace from the model. */
   readonly onForget: () => void
 }
 
-const ModelChoice = ({ model, known, hasOwn, onChoose, onForget }: ModelChoiceProps) => (
+const ModelChoice = ({ model, hasOwn, onChoose, onForget }: ModelChoiceProps) => (
   <div class="control-line row">
     <Select
       label="For"
       value={model}
       options={[
         [EVERY, 'all models without their own pace'],
-        ...known.map(id => [id, hasOwn(id) ? `${id} (own pace)` : id] as const),
+        ...useConfig().models.map(id => [id, hasOwn(id) ? `${id} (own pace)` : id] as const),
       ]}
       onChange={onChoose}
     />

@@ -96,6 +96,27 @@ export function ControlSection({ of: id, lead, restore, controls, reload, childr
   )
 }
 
+interface PresetsProps<Value> {
+  readonly legend: string
+  /** Whether the legend is visible to screen readers only. */
+  readonly bare?: boolean
+  readonly of: readonly (readonly [name: string, value: Value])[]
+  readonly isChosen?: (value: Value) => boolean
+  readonly onChoose: (value: Value) => void
+}
+
+/** Buttons for the usual values. */
+export const Presets = <Value,>({ legend, bare = false, of, isChosen, onChoose }: PresetsProps<Value>) => (
+  <fieldset class="row">
+    <legend class={bare ? 'unseen' : undefined}>{legend}</legend>
+    {of.map(([name, value]) => (
+      <Button small key={name} aria-pressed={isChosen?.(value)} onClick={() => onChoose(value)}>
+        {name}
+      </Button>
+    ))}
+  </fieldset>
+)
+
 /** Moves the focus to the heading of the group once `work` is done, unless the user has moved it elsewhere. */
 export async function goOnInGroup(button: HTMLElement, work: Promise<boolean>): Promise<void> {
   const heading = button.closest('section')?.querySelector('h2')

@@ -53,6 +53,20 @@ function typeOver(event: InputEvent, view: EditorView): boolean {
   return true
 }
 
+const extensions = [
+  ...[lineNumbers(), lintGutter(), history(), drawSelection(), highlightActiveLine()],
+  ...[yaml(), indentUnit.of('  '), syntaxHighlighting(colors), look],
+  autocompletion({ override: [completeRule], icons: false, defaultKeymap: false }),
+  EditorView.domEventHandlers({ beforeinput: typeOver }),
+  // Without Tab, which goes on to the next field.
+  keymap.of([
+    closing,
+    ...completionKeymap.filter(({ key }) => key !== closing.key),
+    ...defaultKeymap,
+    ...historyKeymap,
+  ]),
+]
+
 export type YamlEditor = ReturnType<typeof openYamlEditor>
 
 interface Options {
@@ -72,17 +86,7 @@ export function openYamlEditor(host: HTMLElement, { text, label, onChange }: Opt
   const state = EditorState.create({
     doc: text,
     extensions: [
-      ...[lineNumbers(), lintGutter(), history(), drawSelection(), highlightActiveLine()],
-      ...[yaml(), indentUnit.of('  '), syntaxHighlighting(colors), look],
-      autocompletion({ override: [completeRule], icons: false, defaultKeymap: false }),
-      EditorView.domEventHandlers({ beforeinput: typeOver }),
-      // Without Tab, which goes on to the next field.
-      keymap.of([
-        closing,
-        ...completionKeymap.filter(({ key }) => key !== closing.key),
-        ...defaultKeymap,
-        ...historyKeymap,
-      ]),
+      extensions,
       // With a tab index, since what scrolls needs a part that the keyboard reaches, and not all tools know that this one is.
       EditorView.contentAttributes.of({
         'aria-label': label,

@@ -1,4 +1,4 @@
-/** Dialogs for keys: create one, roll it, revoke it, and show a new secret once. */
+/** Dialogs for keys: create one, roll it, and show a new secret once. */
 import { useState } from 'preact/hooks'
 import type { ApiKeyView, NewApiKey } from '../../keys/operations.js'
 import type { DashboardApi } from '../api.js'

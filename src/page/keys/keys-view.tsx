@@ -8,7 +8,7 @@ import { useUserApi } from '../session/session.jsx'
 import { RequireUser } from '../session/sign-in.jsx'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
-import { ask, forgetDialog, openDialog } from '../widgets/dialog.jsx'
+import { AskButton, forgetDialog, openDialog } from '../widgets/dialog.jsx'
 import { Moment } from '../widgets/moment.jsx'
 import { EVERY_MS, useResource } from '../widgets/resource.js'
 import { Empty, Shown } from '../widgets/states.jsx'
@@ -116,22 +116,25 @@ interface KeyTableProps {
 }
 
 export function KeyTable({ keys, more, revoke, onRevoked, ...table }: KeyTableProps) {
-  const askToRevoke = ({ id, name, start }: ApiKeyView) =>
-    ask({
-      title: `Revoke “${name}”?`,
-      send: 'Revoke key',
-      children: (
-        <p>
-          Requests with <code>{start}…</code> get a 401 from now on. This cannot be undone.
-        </p>
-      ),
-      onSend: () => revoke(id),
-      onDone() {
+  const revokeButton = ({ id, name, start }: ApiKeyView) => (
+    <AskButton
+      small
+      about={name}
+      label="Revoke"
+      title={`Revoke “${name}”?`}
+      send="Revoke key"
+      onSend={() => revoke(id)}
+      onDone={() => {
         forgetKey(id)
         onRevoked()
-      },
-      said: `The key ${name} is revoked.`,
-    })
+      }}
+      said={`The key ${name} is revoked.`}
+    >
+      <p>
+        Requests with <code>{start}…</code> get a 401 from now on. This cannot be undone.
+      </p>
+    </AskButton>
+  )
   return (
     <Table
       {...table}
@@ -143,11 +146,7 @@ export function KeyTable({ keys, more, revoke, onRevoked, ...table }: KeyTablePr
       actions={key => (
         <>
           {key.state !== 'revoked' && more?.(key)}
-          {key.state === 'active' && (
-            <Button small tone="warns" about={key.name} onClick={() => askToRevoke(key)}>
-              Revoke
-            </Button>
-          )}
+          {key.state === 'active' && revokeButton(key)}
         </>
       )}
     />

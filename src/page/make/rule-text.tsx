@@ -13,7 +13,7 @@ interface Props {
 }
 
 /** Loads the editor and gives it the focus, unless another field of the dialog has it already. */
-export function RuleText({ initial, problems, onChange }: Props) {
+function useEditor(initial: string, onChange: Props['onChange']) {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<YamlEditor | undefined>(undefined)
   const [state, setState] = useState<'loading' | 'ready' | 'failed'>('loading')
@@ -37,6 +37,11 @@ export function RuleText({ initial, problems, onChange }: Props) {
       editor.current?.close()
     }
   }, [])
+  return { host, editor, state }
+}
+
+export function RuleText({ initial, problems, onChange }: Props) {
+  const { host, editor, state } = useEditor(initial, onChange)
   useEffect(() => editor.current?.show(problems), [problems, state])
   return (
     <div class="field stack">

@@ -57,10 +57,10 @@ async function inSession<Value>(
     ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
     ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
   }
-  const send = (message: object, headers = {}) =>
-    fetch(server.path, { method: 'POST', headers: { ...common, ...headers }, body: JSON.stringify(message) }).catch(
-      unanswered,
-    )
+  const send = (message: object, more = {}) => {
+    const headers = { ...common, ...more }
+    return fetch(server.path, { method: 'POST', headers, body: JSON.stringify(message) }).catch(unanswered)
+  }
   const ask: Ask = async (method, params, headers) =>
     resultOf(await send({ jsonrpc: '2.0', id: 1, method, params }, headers))
 

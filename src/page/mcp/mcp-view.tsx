@@ -1,9 +1,8 @@
 /** The configured MCP servers with their tools. */
-import { useState } from 'preact/hooks'
 import { routes, toolAt } from '../../dashboard/routes.js'
 import { useConfig } from '../config.jsx'
 import { useConversation } from '../playground/conversation.js'
-import { CredentialField, useCredential, useOwner } from '../playground/credential.jsx'
+import { CredentialField, type PlaygroundCaller, useCaller } from '../playground/credential.jsx'
 import { useAddress } from '../routing.js'
 import { Link } from '../widgets/link.jsx'
 import { type Resource, useResource } from '../widgets/resource.js'
@@ -17,33 +16,19 @@ export function McpView() {
   const { query } = useAddress()
   const server = query.get('server')
   const tool = query.get('tool')
-  const caller = useCaller()
+  const caller = useCaller(useConversation())
   if (server === null || tool === null) return <Servers caller={caller} />
   return <Tool key={`${server} ${tool}`} {...{ server, name: tool, caller }} />
 }
 
-type Caller = ReturnType<typeof useCaller>
-
-/** Who asks the servers: the same credential as in the playground. */
-function useCaller() {
-  useOwner()
-  const conversation = useConversation()
-  const { pastedKey } = conversation
-  const credential = useCredential(conversation)
-  const [settledKey, setSettledKey] = useState(pastedKey)
-  /** Changes when another credential is in use; a key that is still being typed is not used. */
-  const shown = `${credential.choice} ${credential.isThere} ${settledKey}`
-  return { credential, pastedKey, shown, onSettled: () => setSettledKey(pastedKey) }
-}
-
 /** Loaded again when the server's tools have changed, or others answer. */
-function useTools(path: string, { credential: { bearer }, shown }: Caller): Resource<readonly ListedTool[]> {
+function useTools(path: string, { credential: { bearer }, shown }: PlaygroundCaller): Resource<readonly ListedTool[]> {
   const { mcp, mode } = useConfig()
   const revision = mcp.find(server => server.path === path)?.revision
   return useResource(() => listTools({ path, bearer }), [path, shown, mode, revision])
 }
 
-function Servers({ caller }: { readonly caller: Caller }) {
+function Servers({ caller }: { readonly caller: PlaygroundCaller }) {
   const { mcp } = useConfig()
   return (
     <View title="MCP" lead="Servers of the Model Context Protocol, and the tools that your agent can call.">
@@ -63,7 +48,7 @@ function Servers({ caller }: { readonly caller: Caller }) {
   )
 }
 
-function Server({ path, caller }: { readonly path: string; readonly caller: Caller }) {
+function Server({ path, caller }: { readonly path: string; readonly caller: PlaygroundCaller }) {
   const tools = useTools(path, caller)
   return (
     <Section title={<code>{path}</code>} label={`Server ${path}`}>
@@ -98,7 +83,7 @@ const columnsFor = (server: string): readonly Column<ListedTool>[] => [
 interface ToolProps {
   readonly server: string
   readonly name: string
-  readonly caller: Caller
+  readonly caller: PlaygroundCaller
 }
 
 function Tool({ server, name, caller }: ToolProps) {

@@ -84,14 +84,7 @@ function ArgumentField({ name, kind, values, isRequired, description, value, onC
   }
 }
 
-interface ToolField {
-  readonly name: string
-  readonly kind: 'text' | 'number' | 'choice' | 'json'
-  readonly isRequired: boolean
-  readonly description: string | undefined
-  readonly values: readonly string[]
-  readonly initial: string
-}
+type ToolField = ReturnType<typeof fieldFor>
 
 type Written = ReadonlyMap<string, string>
 
@@ -103,7 +96,7 @@ function fieldsOf({ properties, required }: Schema): readonly ToolField[] {
   return all.map(([name, property]) => fieldFor(name, isObject(property) ? property : {}, needed.includes(name)))
 }
 
-function fieldFor(name: string, schema: Schema, isRequired: boolean): ToolField {
+function fieldFor(name: string, schema: Schema, isRequired: boolean) {
   const { type, description, default: usual } = schema
   const values = Array.isArray(schema.enum) ? schema.enum : type === 'boolean' ? [true, false] : []
   const isNumber = type === 'number' || type === 'integer'
@@ -113,7 +106,7 @@ function fieldFor(name: string, schema: Schema, isRequired: boolean): ToolField 
     ...{ name, kind, isRequired, values: values.map(value => JSON.stringify(value)) },
     description: typeof description === 'string' ? description : undefined,
     initial: usual === undefined ? '' : initial,
-  }
+  } as const
 }
 
 const firstWritten = (fields: readonly ToolField[]): Written =>

@@ -6,10 +6,9 @@ import { useControl } from '../api.js'
 import { useConfig } from '../config.jsx'
 import { markSeen } from '../unseen.js'
 import { announce } from '../widgets/announcer.jsx'
-import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { KeptElsewhere } from '../widgets/developer-only.jsx'
-import { ask } from '../widgets/dialog.jsx'
+import { AskButton } from '../widgets/dialog.jsx'
 import { Icon } from '../widgets/icon.jsx'
 import { List, useList } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
@@ -30,19 +29,17 @@ function Outbox() {
   const { search } = list
   const isNewest = search.words === '' && search.query.offset === 0
   useArrivals(isNewest ? list.value?.data : undefined)
-  const clear = () =>
-    ask({
-      title: 'Clear the outbox?',
-      send: 'Clear',
-      children: <p>All messages are deleted. Their codes and links still work until they expire.</p>,
-      onSend: () => control('DELETE /outbox'),
-      onDone: list.reload,
-      said: 'The outbox is empty.',
-    })
   const action = list.value && list.value.data.length > 0 && (
-    <Button tone="warns" onClick={clear}>
-      Clear the outbox
-    </Button>
+    <AskButton
+      label="Clear the outbox"
+      title="Clear the outbox?"
+      send="Clear"
+      onSend={() => control('DELETE /outbox')}
+      onDone={list.reload}
+      said="The outbox is empty."
+    >
+      <p>All messages are deleted. Their codes and links still work until they expire.</p>
+    </AskButton>
   )
   return (
     <View {...about} action={action}>

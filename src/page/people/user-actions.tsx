@@ -13,7 +13,7 @@ import { ask, Confirm, openDialog } from '../widgets/dialog.jsx'
 import { Field, RadioGroup, Select } from '../widgets/fields.jsx'
 import { useFields, useWorking } from '../widgets/form.jsx'
 import { FailureNote } from '../widgets/states.jsx'
-import { useAdmin } from './admin.js'
+import { type Admin, useAdmin } from './admin.js'
 import { isBanned, nameOf } from './user-states.jsx'
 
 interface Props {
@@ -41,15 +41,6 @@ export function UserActions({ of: user, onDone }: Props) {
     })
   const unban = () =>
     run(() => admin('PUT', `admin/users/${user.id}`, { ban_duration: 'none' }).then(onDone), 'The ban is lifted.')
-  const remove = () =>
-    ask({
-      title: `Delete ${nameOf(user)}?`,
-      send: 'Delete user',
-      children: <p>The user’s sessions and API keys are deleted, too. This cannot be undone.</p>,
-      onSend: () => admin('DELETE', `admin/users/${user.id}`, {}),
-      onDone: () => navigate(routes.users),
-      said: `${nameOf(user)} is deleted.`,
-    })
   const button = (name: string, onClick: () => void, tone?: 'warns') => (
     <Button tone={tone} aria-disabled={busy} onClick={onClick}>
       {name}
@@ -62,11 +53,21 @@ export function UserActions({ of: user, onDone }: Props) {
       {isBanned(user, now)
         ? button('Lift the ban', unban)
         : button('Ban', () => openDialog(<Ban of={user} onDone={onDone} />), 'warns')}
-      {button('Delete', remove, 'warns')}
+      {button('Delete', () => askToDelete(admin, user), 'warns')}
       <FailureNote failure={failure} />
     </div>
   )
 }
+
+const askToDelete = (admin: Admin, user: ListedUser) =>
+  ask({
+    title: `Delete ${nameOf(user)}?`,
+    send: 'Delete user',
+    children: <p>The user’s sessions and API keys are deleted, too. This cannot be undone.</p>,
+    onSend: () => admin('DELETE', `admin/users/${user.id}`, {}),
+    onDone: () => navigate(routes.users),
+    said: `${nameOf(user)} is deleted.`,
+  })
 
 const links = {
   signup: 'Confirm the address',

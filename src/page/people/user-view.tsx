@@ -8,7 +8,7 @@ import { NewPasswordField } from '../session/password-views.jsx'
 import { Button } from '../widgets/button.jsx'
 import { CopyButton } from '../widgets/copy-button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
-import { ask } from '../widgets/dialog.jsx'
+import { AskButton } from '../widgets/dialog.jsx'
 import { Checkbox, Field, TextArea } from '../widgets/fields.jsx'
 import { Form } from '../widgets/form.jsx'
 import { changesBetween, indented, objectWritten } from '../widgets/json.js'
@@ -52,20 +52,7 @@ export function UserView({ id }: { readonly id: string }) {
       <DeveloperOnly of={found}>
         {user =>
           user ? (
-            <>
-              <Section title="Account">
-                <Account key={user.id} of={user} onChanged={reload} />
-              </Section>
-              <Sessions of={user} onChanged={reload} />
-              <Keys of={user} />
-              <Section title="Requests">
-                <p>
-                  <Link to={`${routes.requests}?credential=${encodeURIComponent(user.email || user.id)}`}>
-                    Requests of this user
-                  </Link>
-                </p>
-              </Section>
-            </>
+            <Sections of={user} onChanged={reload} />
           ) : (
             <Empty title="There is no such user">The user was deleted, or the address of this page is wrong.</Empty>
           )
@@ -79,6 +66,23 @@ interface Props {
   readonly of: ListedUser
   readonly onChanged: () => void
 }
+
+const Sections = ({ of: user, onChanged }: Props) => (
+  <>
+    <Section title="Account">
+      <Account key={user.id} of={user} onChanged={onChanged} />
+    </Section>
+    <Sessions of={user} onChanged={onChanged} />
+    <Keys of={user} />
+    <Section title="Requests">
+      <p>
+        <Link to={`${routes.requests}?credential=${encodeURIComponent(user.email || user.id)}`}>
+          Requests of this user
+        </Link>
+      </p>
+    </Section>
+  </>
+)
 
 const formOf = (user: ListedUser) => ({
   ...{ email: user.email, phone: user.phone, role: user.role, password: '' },
@@ -158,28 +162,24 @@ function Sessions({ of: user, onChanged }: Props) {
   const control = useControl()
   const load = (signal: AbortSignal) => control('GET /sessions', { query: { search: user.id }, signal })
   const loaded = useResource(load, [control, user.id, user.sessions], EVERY_MS)
-  const signOut = (title: string, act: () => Promise<unknown>) => () =>
-    ask({
-      title,
-      send: 'Sign out',
-      children: <p>Access tokens stop working at once, and cannot be refreshed.</p>,
-      onSend: act,
-      onDone() {
+  const signOutButton = (label: string, title: string, onSend: () => Promise<unknown>) => (
+    <AskButton
+      {...{ small: true, label, title, onSend }}
+      send="Sign out"
+      onDone={() => {
         loaded.reload()
         onChanged()
-      },
-      said: `${nameOf(user)} is signed out.`,
-    })
-  const everywhere = signOut(`Sign out ${nameOf(user)} everywhere?`, () =>
-    control('DELETE /sessions', { query: { user: user.id } }),
+      }}
+      said={`${nameOf(user)} is signed out.`}
+    >
+      <p>Access tokens stop working at once, and cannot be refreshed.</p>
+    </AskButton>
   )
-  const everywhereButton = user.sessions > 1 && (
-    <Button small tone="warns" onClick={everywhere}>
-      Sign out everywhere
-    </Button>
-  )
+  const endAll = () => control('DELETE /sessions', { query: { user: user.id } })
+  const everywhere =
+    user.sessions > 1 && signOutButton('Sign out everywhere', `Sign out ${nameOf(user)} everywhere?`, endAll)
   return (
-    <Section title="Sessions" action={everywhereButton}>
+    <Section title="Sessions" action={everywhere}>
       <Shown of={loaded}>
         {({ data }) => (
           <Table
@@ -188,15 +188,9 @@ function Sessions({ of: user, onChanged }: Props) {
             rows={data}
             keyOf={({ id }) => id}
             none={<p class="quiet">Not signed in.</p>}
-            actions={({ id }) => (
-              <Button
-                small
-                tone="warns"
-                onClick={signOut('End this session?', () => control('DELETE /sessions/{id}', { id }))}
-              >
-                Sign out
-              </Button>
-            )}
+            actions={({ id }) =>
+              signOutButton('Sign out', 'End this session?', () => control('DELETE /sessions/{id}', { id }))
+            }
           />
         )}
       </Shown>

@@ -11,7 +11,7 @@ import { duration } from '../wording.js'
 import { codeFor } from './code.js'
 import type { AnswerOrigin, ModelAnswer } from './turns.js'
 
-export function AnswerFacts({ answer, by }: { readonly answer: ModelAnswer; readonly by: AnswerOrigin | undefined }) {
+export function AnswerFacts({ answer, place, by }: AnswerSourceProps & { readonly by: AnswerOrigin | undefined }) {
   const { status, firstTokenMs, totalMs, completion } = answer
   const { usage, finishReason } = completion
   const inWords = (ms: number | undefined) => ms !== undefined && duration(ms)
@@ -31,6 +31,7 @@ export function AnswerFacts({ answer, by }: { readonly answer: ModelAnswer; read
         ]}
       />
       {[by?.remark, by?.hint].map(remark => remark && <p class="hint quiet">{remark}</p>)}
+      <AnswerSource answer={answer} place={place} />
     </>
   )
 }
@@ -63,7 +64,7 @@ interface AnswerSourceProps {
 }
 
 /** The raw request and response, and the request as code. */
-export const AnswerSource = (props: AnswerSourceProps) => (
+const AnswerSource = (props: AnswerSourceProps) => (
   <Disclosure
     lazy
     summary={

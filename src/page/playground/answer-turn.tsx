@@ -1,4 +1,5 @@
 /** A model's answer as it arrives, with its facts. */
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Badge, type Tone } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
@@ -7,7 +8,7 @@ import { Disclosure } from '../widgets/disclosure.jsx'
 import { TextArea } from '../widgets/fields.jsx'
 import { readable } from '../widgets/json.js'
 import { Notice } from '../widgets/states.jsx'
-import { AnswerFacts, AnswerSource, adviceFor } from './answer-facts.jsx'
+import { AnswerFacts, adviceFor } from './answer-facts.jsx'
 import { goTo } from './at-the-end.js'
 import type { ContentCall } from './completion.js'
 import { Said, TurnFrame } from './turn-parts.jsx'
@@ -45,15 +46,7 @@ export function AnswerTurn({ turn, place, busy, onAgain, onReworded, onResults }
           {text !== '' && isOver(answer) && <CopyButton text={text} what={`answer ${place}`} bare />}
         </>
       }
-      before={
-        reasoning !== '' && (
-          <Disclosure summary="Reasoning">
-            <div class="quiet">
-              <Said text={reasoning} />
-            </div>
-          </Disclosure>
-        )
-      }
+      before={reasoning !== '' && <Reasoning text={reasoning} />}
     >
       {refusal !== '' && (
         <p>
@@ -67,15 +60,18 @@ export function AnswerTurn({ turn, place, busy, onAgain, onReworded, onResults }
         />
       )}
       <Trouble answer={answer} />
-      {isOver(answer) && answer.request !== '' && (
-        <>
-          <AnswerFacts answer={answer} by={by} />
-          <AnswerSource answer={answer} place={place} />
-        </>
-      )}
+      {isOver(answer) && answer.request !== '' && <AnswerFacts {...{ answer, place, by }} />}
     </TurnFrame>
   )
 }
+
+const Reasoning = ({ text }: { readonly text: string }) => (
+  <Disclosure summary="Reasoning">
+    <div class="quiet">
+      <Said text={text} />
+    </div>
+  </Disclosure>
+)
 
 const badges: { readonly [state in ModelAnswer['state']]?: readonly [Tone, string] } = {
   waiting: ['plain', 'Waiting'],
@@ -124,33 +120,22 @@ function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
     setWritten(calls.map((_call, other) => (other === place ? text : resultOf(other))))
   return (
     <form class="stack" onSubmit={submit}>
-      {calls.map(({ id, name, arguments: said }, place) => {
-        const sent = results?.[place]
-        return (
-          <fieldset key={id || place} class="call">
-            <legend>
-              Calls <code>{name}</code>
-            </legend>
-            <CallText text={readable(said)} />
-            {isOpen && (
-              <TextArea
-                label={`Result of ${name}`}
-                value={resultOf(place)}
-                onChange={text => write(place, text)}
-                placeholder="What the tool returns: text or JSON"
-                rows={2}
-                code
-              />
-            )}
-            {!isOpen && sent !== undefined && (
-              <>
-                <p class="quiet">Result</p>
-                <CallText text={sent} />
-              </>
-            )}
-          </fieldset>
-        )
-      })}
+      {calls.map((call, place) => (
+        <ToolCall key={call.id || place} {...call}>
+          {isOpen ? (
+            <TextArea
+              label={`Result of ${call.name}`}
+              value={resultOf(place)}
+              onChange={text => write(place, text)}
+              placeholder="What the tool returns: text or JSON"
+              rows={2}
+              code
+            />
+          ) : (
+            <SentResult text={results?.[place]} />
+          )}
+        </ToolCall>
+      ))}
       {isOpen && (
         <div class="form-buttons row">
           <Button small type="submit" tone="main">
@@ -159,6 +144,28 @@ function ToolCalls({ calls, results, isOpen, onResults }: ToolCallsProps) {
         </div>
       )}
     </form>
+  )
+}
+
+type ToolCallProps = ContentCall & { readonly children: ComponentChildren }
+
+const ToolCall = ({ name, arguments: said, children }: ToolCallProps) => (
+  <fieldset class="call">
+    <legend>
+      Calls <code>{name}</code>
+    </legend>
+    <CallText text={readable(said)} />
+    {children}
+  </fieldset>
+)
+
+function SentResult({ text }: { readonly text: string | undefined }) {
+  if (text === undefined) return null
+  return (
+    <>
+      <p class="quiet">Result</p>
+      <CallText text={text} />
+    </>
   )
 }
 

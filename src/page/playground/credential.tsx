@@ -13,14 +13,7 @@ import { useOnce } from '../widgets/resource.js'
 import { goTo, placeOf } from './at-the-end.js'
 import { belongTo, type Conversation, type CredentialChoice, edit } from './conversation.js'
 
-interface Props {
-  readonly credential: Credential
-  readonly pastedKey: string
-  /** Called when a pasted key is ready to be used. */
-  readonly onSettled: () => void
-}
-
-export function CredentialField({ credential: { choice, options }, pastedKey, onSettled }: Props) {
+export function CredentialField({ credential: { choice, options }, pastedKey, onSettled }: PlaygroundCaller) {
   const settle = (event: Event) => {
     event.preventDefault()
     onSettled()
@@ -56,10 +49,27 @@ export function CredentialField({ credential: { choice, options }, pastedKey, on
   )
 }
 
-export type Credential = ReturnType<typeof useCredential>
+export type PlaygroundCaller = ReturnType<typeof useCaller>
+
+/** Who asks, in the playground and in calls of tools. */
+export function useCaller(conversation: Conversation) {
+  useOwner()
+  const { pastedKey } = conversation
+  const credential = useCredential(conversation)
+  const [settledKey, setSettledKey] = useState(pastedKey)
+  return {
+    ...{ credential, pastedKey },
+    /** Changes when another credential is in use; a key that is still being typed is not used. */
+    shown: `${credential.choice} ${credential.isThere} ${settledKey}`,
+    /** To be called when a pasted key is ready to be used. */
+    onSettled: () => setSettledKey(pastedKey),
+  }
+}
+
+type Credential = ReturnType<typeof useCredential>
 
 /** Whether there is a key to send, if one is to be pasted. Otherwise moves the focus to its field. */
-export function requirePasted({ choice, isThere }: Credential): boolean {
+export function requirePasted({ credential: { choice, isThere } }: PlaygroundCaller): boolean {
   if (choice !== 'pasted' || isThere) return true
   goTo('pastedKey')
   const field = document.getElementById(placeOf('pastedKey'))
@@ -69,7 +79,7 @@ export function requirePasted({ choice, isThere }: Credential): boolean {
 }
 
 /** The credential that the playground sends to the platform. */
-export function useCredential({ credential: wish, pastedKey }: Conversation) {
+function useCredential({ credential: wish, pastedKey }: Conversation) {
   const fresh = useFreshKey()
   const { session, token } = useSession()
   const { development_key: development } = useConfig()
@@ -99,7 +109,7 @@ const possible = (choice: Exclude<CredentialChoice, 'automatic'>, words: string,
 })
 
 /** Clears the conversation and the pasted key when another user signs in. */
-export function useOwner(): void {
+function useOwner(): void {
   const { session } = useSession()
   const person = session.kind === 'user' ? session.email : undefined
   useLayoutEffect(() => {
@@ -117,10 +127,9 @@ interface Listed {
 
 /**
  * The models that the platform lists for a credential. `hint` says why only the configured ones are shown, if the listing failed.
- * `shown` changes when another credential is in use; a key that is still being typed is not used.
  * Asks once per credential: these requests appear in the developer's log and count towards the same limits.
  */
-export function useModels({ bearer, isThere }: Credential, shown: string) {
+export function useModels({ credential: { bearer, isThere }, shown }: PlaygroundCaller) {
   const { models: configured } = useConfig()
   const [last, setListed] = useState<Listed>()
   useOnce(
@@ -130,7 +139,7 @@ export function useModels({ bearer, isThere }: Credential, shown: string) {
       failed: failure => setListed({ for: shown, ids: [], failure }),
     },
     // `bearer` is left out: it is a new function each time, but yields the same credential.
-    [shown, isThere],
+    [shown],
   )
   const { ids = [], failure } = last?.for === shown && isThere ? last : {}
   const hint = failure && `Couldn’t load models; showing the configured ones. (${failure.message})`

@@ -31,7 +31,7 @@ import {
   say,
   useConversation,
 } from './conversation.js'
-import { requirePasted, useCredential, useModels, useOwner } from './credential.jsx'
+import { requirePasted, useCaller, useModels } from './credential.jsx'
 import { conversationOf, type OpenedRequest } from './opened.js'
 import { bodyWith } from './settings.js'
 import { SettingsPanel } from './settings-panel.jsx'
@@ -40,15 +40,13 @@ import { messagesOf } from './turns.js'
 
 export function PlaygroundView() {
   const conversation = useConversation()
-  useOwner()
-  const credential = useCredential(conversation)
-  const [settledKey, setSettledKey] = useState(conversation.pastedKey)
-  const models = useModels(credential, `${credential.choice} ${settledKey}`)
+  const caller = useCaller(conversation)
+  const models = useModels(caller)
   const { settings, turns, system, draft } = conversation
   const model = settings.model || (models.ids[0] ?? '')
   const means: Means = {
     control: useControl(),
-    bearer: credential.bearer,
+    bearer: caller.credential.bearer,
     bodyFor: messages => bodyFor(conversation, model, messages),
   }
   const busy = isRunning(conversation)
@@ -58,7 +56,7 @@ export function PlaygroundView() {
     say(text, means, before)
   }
   const send = (text: string) => {
-    if (!bodyFor(conversation, model, []) || !requirePasted(credential)) return
+    if (!bodyFor(conversation, model, []) || !requirePasted(caller)) return
     edit({ draft: '' })
     sayNow(text)
     // The pressed button may be gone.
@@ -68,10 +66,7 @@ export function PlaygroundView() {
   return (
     <View title="Playground" lead={<ModeNote />} action={turns.length > 0 && <Actions {...{ conversation, busy }} />}>
       <div class="playground stack">
-        <SettingsPanel
-          {...{ conversation, credential, models, model }}
-          onCredentialSettled={() => setSettledKey(conversation.pastedKey)}
-        />
+        <SettingsPanel {...{ conversation, caller, models, model }} />
         <div class="conversation">
           {opening}
           <SystemMessage text={system} />

@@ -7,15 +7,14 @@ import { Checkbox, NumberField, Select, TextArea } from '../widgets/fields.jsx'
 import { indented, parsed } from '../widgets/json.js'
 import { placeOf } from './at-the-end.js'
 import { type Conversation, setUp } from './conversation.js'
-import { type Credential, CredentialField, type Models } from './credential.jsx'
+import { CredentialField, type Models, type PlaygroundCaller } from './credential.jsx'
 import { problemIn, type SettingName, toolChoices, toolNames } from './settings.js'
 
 interface Props {
   readonly conversation: Conversation
-  readonly credential: Credential
+  readonly caller: PlaygroundCaller
   readonly models: Models
   readonly model: string
-  readonly onCredentialSettled: () => void
 }
 
 const numbers = [
@@ -24,8 +23,8 @@ const numbers = [
   ['seed', 'Seed'],
 ] as const
 
-export function SettingsPanel({ conversation, credential, models, model, onCredentialSettled }: Props) {
-  const { settings, pastedKey } = conversation
+export function SettingsPanel({ conversation, caller, models, model }: Props) {
+  const { settings } = conversation
   // Open if there is room beside the conversation.
   const [isOpen] = useState(() => matchMedia('(min-width: 75rem)').matches)
   const field = (name: SettingName) => ({
@@ -39,7 +38,7 @@ export function SettingsPanel({ conversation, credential, models, model, onCrede
   const ids = models.ids.includes(model) ? models.ids : [model, ...models.ids]
   return (
     <Disclosure class="settings" summary={<h2>Settings</h2>} note={model} open={isOpen}>
-      <CredentialField credential={credential} pastedKey={pastedKey} onSettled={onCredentialSettled} />
+      <CredentialField {...caller} />
       <Select
         label="Model"
         value={model}

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../widgets/button.jsx'
 import { TextArea } from '../widgets/fields.jsx'
+import { capitalized } from '../wording.js'
 
 interface Props {
   readonly kind: 'user' | 'answer'
@@ -103,10 +104,9 @@ function EditForm({ text, name, done, onReworded, onEnd }: EditFormProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') onEnd()
   }
-  const label = name.charAt(0).toUpperCase() + name.slice(1)
   return (
     <form ref={form} class="stack" onSubmit={submit}>
-      <TextArea label={label} bare value={written} onChange={setWritten} onKeyDown={onKeyDown} />
+      <TextArea label={capitalized(name)} bare value={written} onChange={setWritten} onKeyDown={onKeyDown} />
       <div class="form-buttons row">
         <Button small onClick={onEnd}>
           Cancel

@@ -2,13 +2,12 @@
 import type { ComponentChildren } from 'preact'
 import { recordingAt, routes } from '../../dashboard/routes.js'
 import type { ListedRecording } from '../../recordings/operations.js'
-import { type Control, useControl } from '../api.js'
+import { useControl } from '../api.js'
 import { navigate, useAddress } from '../routing.js'
 import { Badges, type TonedWord } from '../widgets/badge.jsx'
-import { Button } from '../widgets/button.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
-import { ask } from '../widgets/dialog.jsx'
+import { AskButton } from '../widgets/dialog.jsx'
 import { Link } from '../widgets/link.jsx'
 import { ListPage, useList } from '../widgets/list-page.jsx'
 import { Moment } from '../widgets/moment.jsx'
@@ -36,11 +35,7 @@ function AllRecordings() {
       columns={columns}
       keyOf={({ file }) => file}
       actionsWidth="6rem"
-      actions={({ file }) => (
-        <Button small tone="warns" onClick={() => askToDelete(control, file, list.reload)}>
-          Delete<span class="unseen"> {file}</span>
-        </Button>
-      )}
+      actions={({ file }) => <DeleteButton small about={file} file={file} onDone={list.reload} />}
       empty={
         <Empty title={`There are no recordings in ${folder}`}>
           Start with <code>standin record --upstream URL</code> and use your app, or create a recording from a request
@@ -100,12 +95,7 @@ function OneRecording({ file }: { readonly file: string }) {
     async signal => (await control('GET /recordings/{name}', { name: file, signal })).text,
     [control, file],
   )
-  const remove = () => askToDelete(control, file, () => navigate(routes.recordings))
-  const action = (
-    <Button tone="warns" onClick={remove}>
-      Delete
-    </Button>
-  )
+  const action = <DeleteButton file={file} onDone={() => navigate(routes.recordings)} />
   return (
     <View title="Recording" lead={<code class="long-name">{file}</code>} action={action}>
       <p>
@@ -125,19 +115,28 @@ function OneRecording({ file }: { readonly file: string }) {
   )
 }
 
-const askToDelete = (control: Control, file: string, done: () => void) =>
-  ask({
-    title: 'Delete this recording?',
-    send: 'Delete',
-    children: (
-      <>
-        <p class="long-name">
-          <code>{file}</code>
-        </p>
-        <p>The file is deleted. Replay will no longer answer this request.</p>
-      </>
-    ),
-    onSend: () => control('DELETE /recordings/{name}', { name: file }),
-    onDone: done,
-    said: 'The recording was deleted.',
-  })
+interface DeleteProps {
+  readonly file: string
+  readonly onDone: () => void
+  readonly small?: boolean
+  readonly about?: string
+}
+
+function DeleteButton({ file, ...button }: DeleteProps) {
+  const control = useControl()
+  return (
+    <AskButton
+      {...button}
+      label="Delete"
+      title="Delete this recording?"
+      send="Delete"
+      onSend={() => control('DELETE /recordings/{name}', { name: file })}
+      said="The recording was deleted."
+    >
+      <p class="long-name">
+        <code>{file}</code>
+      </p>
+      <p>The file is deleted. Replay will no longer answer this request.</p>
+    </AskButton>
+  )
+}

@@ -1,4 +1,5 @@
 /** Rules in a few words: when they apply, and what they answer. */
+import { spaced } from '../wording.js'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -27,9 +28,6 @@ function toolResultInShort(value: unknown): string {
   return contains === undefined ? after : `${after} with ${valueInShort(contains)}`
 }
 
-/** Splits a name into words: `response format` for `responseFormat`. */
-const nameOf = (name: string) => name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
-
 function valueInShort(value: unknown): string {
   if (typeof value === 'string') return /^\/.+\/[a-z]*$/s.test(value) ? value : JSON.stringify(value)
   if (value === true) return 'yes'
@@ -52,7 +50,7 @@ function conditionInShort([name, value]: readonly [string, unknown]): string {
     case 'toolResult':
       return toolResultInShort(value)
     default:
-      return `${nameOf(name)} ${valueInShort(value)}`
+      return `${spaced(name)} ${valueInShort(value)}`
   }
 }
 

@@ -9,7 +9,7 @@ import { announce } from '../widgets/announcer.jsx'
 import { Badge } from '../widgets/badge.jsx'
 import { Button } from '../widgets/button.jsx'
 import { CodeBlock } from '../widgets/code-block.jsx'
-import { ask, Dialog, openDialog } from '../widgets/dialog.jsx'
+import { AskButton, Dialog, openDialog } from '../widgets/dialog.jsx'
 import { useWorking } from '../widgets/form.jsx'
 import { ListPage, type PagedList, useList } from '../widgets/list-page.jsx'
 import { useOnce } from '../widgets/resource.js'
@@ -226,25 +226,6 @@ interface EditProps {
 function EditDialog({ rule, id, onChanged }: EditProps) {
   const control = useControl()
   const begin = (signal: AbortSignal) => control('GET /replies/{id}', { id, signal })
-  const remove = () =>
-    ask({
-      title: `Delete “${nameOf(rule)}”?`,
-      send: 'Delete rule',
-      children: (
-        <p class="long-name">
-          {rule.file === null ? (
-            'It is in no file, so it cannot be restored.'
-          ) : (
-            <>
-              It is removed from <code>{rule.file}</code>, with the comments above it.
-            </>
-          )}
-        </p>
-      ),
-      onSend: () => control('DELETE /replies/{id}', { id }),
-      onDone: onChanged,
-      said: `The rule ${nameOf(rule)} was deleted.`,
-    })
   const copy = (
     <RuleDialog title={`Copy of ${nameOf(rule)}`} begin={begin} target={{ id, isCopied: true }} onSaved={onChanged} />
   )
@@ -256,14 +237,31 @@ function EditDialog({ rule, id, onChanged }: EditProps) {
       target={{ id, isCopied: false }}
       more={
         <>
-          <Button tone="warns" push onClick={remove}>
-            Delete
-          </Button>
+          <AskButton
+            push
+            label="Delete"
+            title={`Delete “${nameOf(rule)}”?`}
+            send="Delete rule"
+            onSend={() => control('DELETE /replies/{id}', { id })}
+            onDone={onChanged}
+            said={`The rule ${nameOf(rule)} was deleted.`}
+          >
+            <p class="long-name">{removedInWords(rule)}</p>
+          </AskButton>
           <Button onClick={() => openDialog(copy)}>Duplicate</Button>
         </>
       }
       onSaved={onChanged}
     />
+  )
+}
+
+function removedInWords({ file }: RuleRow) {
+  if (file === null) return 'It is in no file, so it cannot be restored.'
+  return (
+    <>
+      It is removed from <code>{file}</code>, with the comments above it.
+    </>
   )
 }
 

@@ -1,5 +1,5 @@
 /** Why an exchange ended as it did: its endpoint, mode, rule or recording, and the closest matches. */
-import type { Difference, Violation } from '../../check/finding.js'
+import type { ClosestRecording, Difference, Violation } from '../../check/finding.js'
 import { type AppliedFault, faultDoneInWords, inWords } from '../../core/exchange.js'
 import { recordingAt, resourceAt, ruleAt } from '../../dashboard/routes.js'
 import type { JournalEntry } from '../../journal/operations.js'
@@ -30,19 +30,7 @@ export function DecisionView({ entry }: { readonly entry: JournalEntry }) {
           [(status ?? 0) >= 400 ? 'Message' : 'Nearest rule', remark],
         ]}
       />
-      {nearest && (
-        <Table
-          caption={
-            <>
-              Differs from the nearest recording, <Link to={recordingAt(nearest.file)}>{nearest.file}</Link>
-            </>
-          }
-          isCaptioned
-          columns={differenceColumns}
-          rows={nearest.differences}
-          keyOf={({ field }) => field}
-        />
-      )}
+      {nearest && <Nearest {...nearest} />}
       {violations.length > 0 && (
         <Table
           caption="Where the answer breaks the contract"
@@ -88,25 +76,29 @@ function Origin({ entry: { answeredBy, source, request } }: { readonly entry: Jo
         </>
       )
     case 'live':
-      return (
-        <>
-          the live platform
-          {answeredBy.baseUrl && (
-            <>
-              , <code>{answeredBy.baseUrl + request.path}</code>
-            </>
-          )}
-          {answeredBy.recordedAs && (
-            <>
-              , recorded as <Link to={recordingAt(answeredBy.recordedAs)}>{answeredBy.recordedAs}</Link>
-            </>
-          )}
-        </>
-      )
+      return <Live {...answeredBy} path={request.path} />
     default:
       return <>{inWords(answeredBy)}</>
   }
 }
+
+type LiveProps = Extract<NonNullable<JournalEntry['answeredBy']>, { kind: 'live' }> & { readonly path: string }
+
+const Live = ({ baseUrl, recordedAs, path }: LiveProps) => (
+  <>
+    the live platform
+    {baseUrl && (
+      <>
+        , <code>{baseUrl + path}</code>
+      </>
+    )}
+    {recordedAs && (
+      <>
+        , recorded as <Link to={recordingAt(recordedAs)}>{recordedAs}</Link>
+      </>
+    )}
+  </>
+)
 
 const text = (value: string | undefined) =>
   value === undefined ? <span class="quiet">absent</span> : <code class="as-written">{value}</code>
@@ -116,6 +108,20 @@ const differenceColumns: readonly Column<Difference>[] = [
   { name: 'Request', of: ({ asked }) => text(asked) },
   { name: 'Recording', of: ({ recorded }) => text(recorded) },
 ]
+
+const Nearest = ({ file, differences }: ClosestRecording) => (
+  <Table
+    caption={
+      <>
+        Differs from the nearest recording, <Link to={recordingAt(file)}>{file}</Link>
+      </>
+    }
+    isCaptioned
+    columns={differenceColumns}
+    rows={differences}
+    keyOf={({ field }) => field}
+  />
+)
 
 const violationColumns: readonly Column<Violation>[] = [
   { name: 'Where', width: '25%', of: ({ path }) => text(path) },

@@ -25,13 +25,6 @@ export function ExchangeActions({ entry, curl }: { readonly entry: JournalEntry;
       Create {what}
     </Button>
   )
-  const rule = (
-    <RuleDialog
-      title="Create rule from this request"
-      begin={signal => control('POST /replies/draft', { body: { exchange: id }, signal })}
-      exchange={id}
-    />
-  )
   const sendAgain = async () => {
     const sent = await control('POST /journal/{id}/again', { id })
     navigate(`${routes.requests}?id=${sent.id}`)
@@ -49,7 +42,7 @@ export function ExchangeActions({ entry, curl }: { readonly entry: JournalEntry;
             Open in playground
           </Link>
         )}
-        {canBeRule(entry) && create('rule', rule)}
+        {canBeRule(entry) && create('rule', <MakeRuleDialog id={id} />)}
         {canBeRecording(entry) && create('recording', <MakeRecordingDialog id={id} />)}
         <CopyButton text={curl} what="as curl" words="Copy as curl" />
         <CopyButton text={`${location.origin}${routes.requests}?id=${id}`} what="link" words="Copy link" />
@@ -57,6 +50,12 @@ export function ExchangeActions({ entry, curl }: { readonly entry: JournalEntry;
       <FailureNote failure={failure} />
     </>
   )
+}
+
+function MakeRuleDialog({ id }: { readonly id: string }) {
+  const control = useControl()
+  const begin = (signal: AbortSignal) => control('POST /replies/draft', { body: { exchange: id }, signal })
+  return <RuleDialog title="Create rule from this request" begin={begin} exchange={id} />
 }
 
 /** Rules answer chat completions. Of Standin's own errors, only a missing rule is worth one. */

@@ -23,10 +23,8 @@ interface Props {
   readonly onClose: () => void
 }
 
-export function ExchangePanel({ id, control, brief, newer, older, onClose }: Props) {
-  const { value, failure, reload } = useResource(signal => loadExchange(id, control, signal), [id, control])
-  const { method, path } = value?.entry.request ?? brief ?? {}
-  const status = (value?.entry ?? brief)?.status
+/** The heading of the panel: it has the focus, and the document is titled after the exchange. */
+function useHeading(id: string) {
   const heading = useRef<HTMLHeadingElement>(null)
   useLayoutEffect(() => {
     const before = document.title
@@ -36,6 +34,14 @@ export function ExchangePanel({ id, control, brief, newer, older, onClose }: Pro
       document.title = before
     }
   }, [id])
+  return heading
+}
+
+export function ExchangePanel({ id, control, brief, newer, older, onClose }: Props) {
+  const { value, failure, reload } = useResource(signal => loadExchange(id, control, signal), [id, control])
+  const { method, path } = value?.entry.request ?? brief ?? {}
+  const status = (value?.entry ?? brief)?.status
+  const heading = useHeading(id)
   return (
     <aside class="exchange stack" aria-labelledby="exchange">
       <header class="exchange-head">

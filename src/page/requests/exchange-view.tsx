@@ -26,7 +26,7 @@ type ExchangeState = Awaited<ReturnType<typeof loadExchange>>
 
 export function ExchangeView({ entry, curl }: ExchangeState) {
   const { request, response, upstream } = entry
-  const { body } = request
+  const answered = turnsAnswered(response.body)
   return (
     <>
       <Sender entry={entry} />
@@ -36,20 +36,20 @@ export function ExchangeView({ entry, curl }: ExchangeState) {
       <Content
         title="Request"
         of={request}
-        turns={turnsAsked(body)}
+        turns={turnsAsked(request.body)}
         none={request.bytes > 0 ? 'The request body was not kept.' : 'No request body.'}
         facts={[
           ...(request.query === '' ? [] : [['Query', <code key="query">?{request.query}</code>] as const]),
-          ...parametersIn(body),
-          ['Tools offered', toolsIn(body).join(', ')],
+          ...parametersIn(request.body),
+          ['Tools offered', toolsIn(request.body).join(', ')],
         ]}
       />
       <Content
         title="Response"
         of={response}
-        turns={turnsAnswered(response.body)}
+        turns={answered}
         none={entry.status === null ? 'No response was sent.' : 'No response body.'}
-        facts={[['Tools called', calledIn(turnsAnswered(response.body))]]}
+        facts={[['Tools called', calledIn(answered)]]}
       />
       {upstream && (
         <Content

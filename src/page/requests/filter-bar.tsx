@@ -19,8 +19,6 @@ interface Props {
 export function FilterBar({ filter, rows, onChange }: Props) {
   const search = useRef<HTMLInputElement>(null)
   useKeys({ '/': () => search.current?.focus() })
-  const seen = useMemo(() => valuesIn(rows), [rows])
-  const change = (changed: Partial<Filter>) => onChange({ ...filter, ...changed })
   const set = filterWords.filter(word => filter[word] !== '').length + (filter.problems ? 1 : 0)
   const showAll = () => {
     onChange(everything)
@@ -39,7 +37,7 @@ export function FilterBar({ filter, rows, onChange }: Props) {
         spellcheck={false}
         autocapitalize="off"
         autocomplete="off"
-        onInput={({ currentTarget }) => change({ search: currentTarget.value })}
+        onInput={({ currentTarget }) => onChange({ ...filter, search: currentTarget.value })}
       />
       {(set > 0 || filter.search !== '') && (
         <Button small onClick={showAll}>
@@ -47,24 +45,28 @@ export function FilterBar({ filter, rows, onChange }: Props) {
         </Button>
       )}
       <Disclosure summary="Filters" note={set > 0 ? set : undefined} class="filter-fold">
-        <div class="filter-choices">
-          {filterWords.map(word => (
-            <Select
-              key={word}
-              label={names[word]}
-              value={filter[word]}
-              options={optionsFor(word, seen[word], filter[word])}
-              onChange={value => change({ [word]: value })}
-            />
-          ))}
-          <Checkbox
-            label="Only misses and errors"
-            value={filter.problems}
-            onChange={problems => change({ problems })}
-          />
-        </div>
+        <Choices {...{ filter, rows, onChange }} />
       </Disclosure>
     </search>
+  )
+}
+
+function Choices({ filter, rows, onChange }: Props) {
+  const seen = useMemo(() => valuesIn(rows), [rows])
+  const change = (changed: Partial<Filter>) => onChange({ ...filter, ...changed })
+  return (
+    <div class="filter-choices">
+      {filterWords.map(word => (
+        <Select
+          key={word}
+          label={names[word]}
+          value={filter[word]}
+          options={optionsFor(word, seen[word], filter[word])}
+          onChange={value => change({ [word]: value })}
+        />
+      ))}
+      <Checkbox label="Only misses and errors" value={filter.problems} onChange={problems => change({ problems })} />
+    </div>
   )
 }
 

@@ -10,18 +10,12 @@ export function createHistory() {
   let rows: JournalBrief[] = []
   let lastId = 0
   let run: string | undefined
-  let told = 0
-  let skipped = 0
+  let counts = { told: 0, skipped: 0 }
 
   /** Removes the rows of a scope; all if none is given. They are not added again. */
   function clear(scope?: string): void {
-    if (scope !== undefined) {
-      rows = rows.filter(row => row.scope !== scope)
-      return
-    }
-    rows = []
-    told = 0
-    skipped = 0
+    rows = scope === undefined ? [] : rows.filter(row => row.scope !== scope)
+    if (scope === undefined) counts = { told: 0, skipped: 0 }
   }
 
   return {
@@ -30,10 +24,10 @@ export function createHistory() {
       const fresh = briefs.filter(({ id }) => Number(id) > lastId)
       for (const { id } of fresh) {
         // Ids have no gaps, so missing ones were skipped, by the server or during a lost connection.
-        skipped += Number(id) - lastId - 1
+        counts.skipped += Number(id) - lastId - 1
         lastId = Number(id)
       }
-      told += fresh.length
+      counts.told += fresh.length
       rows.push(...fresh)
       if (rows.length > MOST_ROWS + SLACK) rows = rows.slice(-MOST_ROWS)
     },
@@ -49,6 +43,6 @@ export function createHistory() {
     },
     newestFirst: (): readonly JournalBrief[] => rows.slice(-MOST_ROWS).reverse(),
     /** How many exchanges were received, and how many were skipped, since the page was opened or cleared. */
-    counts: () => ({ told, skipped }),
+    counts: () => counts,
   }
 }

@@ -7,48 +7,61 @@ import { MOST_TICKS } from './use-live.js'
 const HEIGHT = 40
 
 /** Nothing while there was no request in that time. */
-export function RateChart({ ticks }: { readonly ticks: readonly Tick[] }) {
-  const rates = ticks.map(tick => ({ all: perSecond(tick, tick.requests), failed: perSecond(tick, tick.errors) }))
-  const mostRate = Math.max(1, ...rates.map(({ all }) => all))
-  const slowestMs = Math.max(1, ...ticks.map(({ p95Ms }) => p95Ms ?? 0))
+export function RateChart({ ticks }: { readonly ticks: Ticks }) {
   const latest = ticks.findLast(({ p50Ms }) => p50Ms !== null)
   if (!latest) return null
-  const x = (index: number) => MOST_TICKS - ticks.length + index
+  return (
+    <div class="charts">
+      <Rates ticks={ticks} />
+      <Durations ticks={ticks} latest={latest} />
+    </div>
+  )
+}
+
+type Ticks = readonly Tick[]
+
+/** Where each tick is drawn. */
+const placesOf = (ticks: Ticks) => (index: number) => MOST_TICKS - ticks.length + index
+
+/** Failures are also distinguished by their drawing, not by colour alone. */
+function Rates({ ticks }: { readonly ticks: Ticks }) {
+  const x = placesOf(ticks)
+  const rates = ticks.map(tick => ({ all: perSecond(tick, tick.requests), failed: perSecond(tick, tick.errors) }))
+  const most = Math.max(1, ...rates.map(({ all }) => all))
   const bar = (i: number, from: number, to: number) =>
-    to === 0 ? '' : `M${x(i) + 0.5} ${yOf(from, mostRate)}V${yOf(to, mostRate)}`
-  const line = (values: readonly (number | null)[]) => lineOf(values, x, slowestMs)
+    to === 0 ? '' : `M${x(i) + 0.5} ${yOf(from, most)}V${yOf(to, most)}`
   const asked = ticks.reduce((sum, { requests }) => sum + requests, 0)
   const failed = ticks.reduce((sum, { errors }) => sum + errors, 0)
   return (
-    <div class="charts">
-      {/* Failures are also distinguished by their drawing, not by colour alone. */}
-      <Chart name="Requests" value={`${count(Math.round(rates.at(-1)?.all ?? 0))}/s`}>
-        <path
-          class="accent"
-          stroke-width="3"
-          d={rates.map(({ all, failed }, i) => (all > failed ? bar(i, failed, all) : '')).join('')}
-        />
-        <path
-          class="danger"
-          stroke-width="3"
-          stroke-dasharray="2 1.5"
-          d={rates.map(({ failed }, i) => bar(i, 0, failed)).join('')}
-        />
-        <span class="unseen">
-          {counted(asked, 'request')} and {counted(failed, 'failure')} in the last two minutes, at most{' '}
-          {count(Math.round(mostRate))} a second.
-        </span>
-      </Chart>
-      <Chart
-        name="p50"
-        value={duration(latest.p50Ms ?? 0)}
-        more={latest.p95Ms !== null && `p95 ${duration(latest.p95Ms)}`}
-      >
-        <path class="quiet" stroke-width="1.5" stroke-dasharray="3 2" d={line(ticks.map(({ p95Ms }) => p95Ms))} />
-        <path class="accent" stroke-width="2" stroke-linejoin="round" d={line(ticks.map(({ p50Ms }) => p50Ms))} />
-        <span class="unseen">At most {duration(slowestMs)} in the last two minutes.</span>
-      </Chart>
-    </div>
+    <Chart name="Requests" value={`${count(Math.round(rates.at(-1)?.all ?? 0))}/s`}>
+      <path
+        class="accent"
+        stroke-width="3"
+        d={rates.map(({ all, failed }, i) => (all > failed ? bar(i, failed, all) : '')).join('')}
+      />
+      <path
+        class="danger"
+        stroke-width="3"
+        stroke-dasharray="2 1.5"
+        d={rates.map(({ failed }, i) => bar(i, 0, failed)).join('')}
+      />
+      <span class="unseen">
+        {counted(asked, 'request')} and {counted(failed, 'failure')} in the last two minutes, at most{' '}
+        {count(Math.round(most))} a second.
+      </span>
+    </Chart>
+  )
+}
+
+function Durations({ ticks, latest: { p50Ms, p95Ms } }: { readonly ticks: Ticks; readonly latest: Tick }) {
+  const slowestMs = Math.max(1, ...ticks.map(({ p95Ms }) => p95Ms ?? 0))
+  const line = (values: readonly (number | null)[]) => lineOf(values, placesOf(ticks), slowestMs)
+  return (
+    <Chart name="p50" value={duration(p50Ms ?? 0)} more={p95Ms !== null && `p95 ${duration(p95Ms)}`}>
+      <path class="quiet" stroke-width="1.5" stroke-dasharray="3 2" d={line(ticks.map(({ p95Ms }) => p95Ms))} />
+      <path class="accent" stroke-width="2" stroke-linejoin="round" d={line(ticks.map(({ p50Ms }) => p50Ms))} />
+      <span class="unseen">At most {duration(slowestMs)} in the last two minutes.</span>
+    </Chart>
   )
 }
 

@@ -76,14 +76,10 @@ const Head = () => (
   </p>
 )
 
-/** Arrow keys move between rows, and closing an exchange returns the focus to its row. */
-function useRowFocus(list: RefObject<HTMLElement | null>, rows: readonly JournalBrief[], open: string | undefined) {
+/** The row that has the focus, or gets it as soon as it is rendered. When an exchange is closed, that is its row, wherever it is now. */
+function useActiveRow(list: RefObject<HTMLElement | null>, rows: readonly JournalBrief[], open: string | undefined) {
   const [active, setActive] = useState(0)
-  const [isReading, setReading] = useState(false)
-  /** The row to focus as soon as it is rendered. */
   const wanted = useRef<number | undefined>(undefined)
-  const hadFocus = useRef(false)
-
   const focusWanted = () => {
     const row = list.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] a`)
     if (!row) return
@@ -96,10 +92,28 @@ function useRowFocus(list: RefObject<HTMLElement | null>, rows: readonly Journal
     setActive(wanted.current)
     focusWanted()
   }
-  useFocusBack(open, rows, goTo)
-
+  const wasOpen = useRef(open)
+  useLayoutEffect(() => {
+    const closed = open === undefined ? wasOpen.current : undefined
+    wasOpen.current = open
+    if (closed === undefined) return
+    const index = rows.findIndex(({ id }) => id === closed)
+    if (index >= 0) goTo(index)
+    else goOnFromHeading()
+  })
   useLayoutEffect(() => {
     if (wanted.current !== undefined) focusWanted()
+  })
+  return { active, setActive, goTo }
+}
+
+/** Arrow keys move between rows. */
+function useRowFocus(list: RefObject<HTMLElement | null>, rows: readonly JournalBrief[], open: string | undefined) {
+  const { active, setActive, goTo } = useActiveRow(list, rows, open)
+  const [isReading, setReading] = useState(false)
+  const hadFocus = useRef(false)
+
+  useLayoutEffect(() => {
     // The focused row was removed, for example because the list was cleared.
     if (hadFocus.current && document.activeElement === document.body) {
       hadFocus.current = false
@@ -161,19 +175,6 @@ const PAGE_ROWS = 10
 const steps: Readonly<Record<string, number>> = {
   ...{ ArrowDown: 1, ArrowUp: -1, PageDown: PAGE_ROWS, PageUp: -PAGE_ROWS },
   ...{ Home: Number.NEGATIVE_INFINITY, End: Number.POSITIVE_INFINITY },
-}
-
-/** When an exchange is closed, the focus returns to its row, wherever that is now. */
-function useFocusBack(open: string | undefined, rows: readonly JournalBrief[], goTo: (index: number) => void): void {
-  const wasOpen = useRef(open)
-  useLayoutEffect(() => {
-    const closed = open === undefined ? wasOpen.current : undefined
-    wasOpen.current = open
-    if (closed === undefined) return
-    const index = rows.findIndex(({ id }) => id === closed)
-    if (index >= 0) goTo(index)
-    else goOnFromHeading()
-  })
 }
 
 /** Shown while the list is empty. */

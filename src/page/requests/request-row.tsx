@@ -30,15 +30,9 @@ export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: P
     <Link to={routes.requests + query} class="request quiet" current={isOpen} reachable={isReachable}>
       <span class="request-time cut">{clockTime(at).slice(0, -4)}</span>
       <StatusBadge status={status} />
-      {about === null ? (
-        <Cell name="what" tone="ink">
-          {target}
-        </Cell>
-      ) : (
-        <Cell name="what" tone="ink" below={target}>
-          <bdi>{about}</bdi>
-        </Cell>
-      )}
+      <Cell name="what" tone="ink" below={about !== null && target}>
+        {about === null ? target : <bdi>{about}</bdi>}
+      </Cell>
       <Cell name="model" below={stream && 'stream'}>
         <bdi>{model}</bdi>
       </Cell>
@@ -49,12 +43,8 @@ export function RequestRow({ of: brief, query, isOpen, isReachable, scaleMs }: P
         <bdi>{decisionOf(brief)}</bdi>
       </Cell>
       <span class="request-tokens cut">
-        {tokens && (
-          <>
-            <span class="unseen">tokens: </span>
-            {countInShort(tokens.prompt)} + {countInShort(tokens.completion)}
-          </>
-        )}
+        {tokens && <span class="unseen">tokens: </span>}
+        {tokens && `${countInShort(tokens.prompt)} + ${countInShort(tokens.completion)}`}
       </span>
       <span class="request-duration cut">
         <span aria-hidden="true">{duration(durationMs)}</span>

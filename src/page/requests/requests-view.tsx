@@ -4,7 +4,6 @@ import { routes } from '../../dashboard/routes.js'
 import type { JournalBrief } from '../../journal/operations.js'
 import { type Control, useControl } from '../api.js'
 import { navigate, useAddress } from '../routing.js'
-import { announce } from '../widgets/announcer.jsx'
 import { Button } from '../widgets/button.jsx'
 import { DeveloperOnly } from '../widgets/developer-only.jsx'
 import { useWorking } from '../widgets/form.jsx'
@@ -101,20 +100,10 @@ interface ListStateProps {
 }
 
 /** The state of the list: live or paused, what has come meanwhile, and the buttons for it. */
-function ListState({ live, held: { paused, fresh, rows, setPressed, setUsed }, onClear }: ListStateProps) {
+function ListState({ live, held: { paused, fresh, rows, pause, resume }, onClear }: ListStateProps) {
   const { busy, failure, run } = useWorking()
   const isEmpty = live.rows.length === 0
   const isPressed = paused === 'pressed'
-  const resume = () => {
-    announce('Resumed.')
-    setPressed(false)
-    setUsed(false)
-    scrollTo({ top: 0 })
-  }
-  const pause = () => {
-    announce('Paused.')
-    setPressed(true)
-  }
   return (
     <div class="requests-bar">
       <div class="list-state row">

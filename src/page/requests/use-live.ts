@@ -1,5 +1,5 @@
 /** The live list: updated a few times a second, paused while the page is hidden, and held while it is being read. */
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { JournalBrief, Tick } from '../../journal/operations.js'
 import type { Control } from '../api.js'
 import type { Failure } from '../failure.js'
@@ -29,51 +29,52 @@ const before: LiveList = { rows: [], ticks: [], skipped: 0, era: 0, connection: 
 
 export function useLive(control: Control): LiveList {
   const [live, setLive] = useState(before)
-  const history = useRef(createHistory()).current
-  const next = useRef({ ...before }).current as { -readonly [Name in keyof LiveList]: LiveList[Name] }
-
-  const show = useCallback(() => {
-    setLive({ ...next, rows: history.newestFirst(), skipped: history.counts().skipped })
-  }, [history, next])
-
+  const [list] = useState(createList)
   useEffect(() => {
     const leaving = new AbortController()
-    const { showSoon, stop } = whileVisible(show)
-    const change = (changed: Partial<LiveList>) => {
-      Object.assign(next, changed)
-      showSoon()
-    }
-    const reader: FeedReader = {
-      began({ run, after, ticks }) {
-        reportAnswer(true)
-        if (history.began(run, after)) {
-          next.era++
-          announce('Standin was restarted. The list starts over.')
-        }
-        change({ ticks, connection: 'open', failure: undefined })
-      },
-      exchanges(briefs) {
-        history.add(briefs)
-        showSoon()
-      },
-      cleared({ scope }) {
-        history.clear(scope)
-        change({ era: scope === undefined ? next.era + 1 : next.era })
-      },
-      tick: tick => change({ ticks: [...next.ticks, tick].slice(-MOST_TICKS) }),
-      lost(failure) {
-        if (failure.status === 0) reportAnswer(false)
-        change({ connection: next.connection === 'opening' ? 'opening' : 'lost', failure })
-      },
-    }
-    followJournal(control, reader, leaving.signal)
+    const { showSoon, stop } = whileVisible(() => setLive(list.now()))
+    followJournal(control, list.reader(showSoon), leaving.signal)
     return () => {
       leaving.abort()
       stop()
     }
-  }, [control, history, next, show])
-
+  }, [control, list])
   return live
+}
+
+/** The list as the feed tells it. It goes on with another connection. */
+function createList() {
+  const history = createHistory()
+  let latest = before
+  const reader = (changed: () => void): FeedReader => {
+    const change = (news: Partial<LiveList>) => {
+      latest = { ...latest, ...news }
+      changed()
+    }
+    return {
+      began({ run, after, ticks }) {
+        reportAnswer(true)
+        const isNew = history.began(run, after)
+        if (isNew) announce('Standin was restarted. The list starts over.')
+        change({ ticks, connection: 'open', failure: undefined, era: isNew ? latest.era + 1 : latest.era })
+      },
+      exchanges(briefs) {
+        history.add(briefs)
+        changed()
+      },
+      cleared({ scope }) {
+        history.clear(scope)
+        change({ era: scope === undefined ? latest.era + 1 : latest.era })
+      },
+      tick: tick => change({ ticks: [...latest.ticks, tick].slice(-MOST_TICKS) }),
+      lost(failure) {
+        if (failure.status === 0) reportAnswer(false)
+        change({ connection: latest.connection === 'opening' ? 'opening' : 'lost', failure })
+      },
+    }
+  }
+  const now = (): LiveList => ({ ...latest, rows: history.newestFirst(), skipped: history.counts().skipped })
+  return { reader, now }
 }
 
 /** Calls `show` a moment after it is asked for, at most so often, and not while the page is hidden. */
@@ -135,7 +136,7 @@ export function useHeld({ rows, era }: LiveList, fits: (brief: JournalBrief) => 
   if (!paused || held.current?.era !== era) held.current = undefined
   if (paused) held.current ??= { rows, era }
   const base = held.current?.rows ?? rows
-  /** While the list is paused, those of then. */
+  // While the list is paused, the rows of then.
   const shown = useMemo(() => base.filter(fits), [base, fits])
   const newest = Number(base[0]?.id ?? 0)
   /** How many new rows the filter would show. */
@@ -143,5 +144,15 @@ export function useHeld({ rows, era }: LiveList, fits: (brief: JournalBrief) => 
     const known = base === rows ? 0 : rows.findIndex(({ id }) => Number(id) <= newest)
     return rows.slice(0, known < 0 ? rows.length : known).filter(fits).length
   }, [base, rows, newest, fits])
-  return { rows: shown, paused, fresh, setPressed, setUsed }
+  const pause = () => {
+    announce('Paused.')
+    setPressed(true)
+  }
+  const resume = () => {
+    announce('Resumed.')
+    setPressed(false)
+    setUsed(false)
+    scrollTo({ top: 0 })
+  }
+  return { rows: shown, paused, fresh, pause, resume, setUsed }
 }

@@ -6,7 +6,7 @@ import { useControl } from '../api.js'
 import { useAddress } from '../routing.js'
 import { Button } from '../widgets/button.jsx'
 import { ShortCode } from '../widgets/code-block.jsx'
-import { ask, Confirm, openDialog } from '../widgets/dialog.jsx'
+import { AskButton, ask, Confirm, openDialog } from '../widgets/dialog.jsx'
 import { TextArea } from '../widgets/fields.jsx'
 import { changesBetween, indented, objectWritten } from '../widgets/json.js'
 import { Link } from '../widgets/link.jsx'
@@ -64,37 +64,12 @@ function Rows({ path }: { readonly path: string }) {
     (query, signal) => control('GET /resources/{resource}/rows', { resource: path, query, signal }),
     [control, path],
   )
-  const edit = (row?: RowView) => openDialog(<EditDialog path={path} row={row} onDone={list.reload} />)
-  const remove = ({ id }: RowView) =>
-    ask({
-      title: `Delete ${id}?`,
-      send: 'Delete',
-      onSend: () => control('DELETE /resources/{resource}/rows/{id}', { resource: path, id }),
-      onDone: list.reload,
-      said: 'The row is deleted.',
-    })
-  const restore = () =>
-    ask({
-      title: 'Restore the rows?',
-      send: 'Restore',
-      children: <p>The rows of the data file come back. All others, and all changes, are lost.</p>,
-      onSend: () => control('POST /resources/{resource}/restore', { resource: path }),
-      onDone: list.reload,
-      said: 'The rows at the start are back.',
-    })
-  const actions = (
-    <span class="row">
-      <Button onClick={restore}>Restore</Button>
-      <Button tone="main" icon="plus" onClick={() => edit()}>
-        Add row
-      </Button>
-    </span>
-  )
+  const changing = { path, onDone: list.reload }
   return (
     <ListPage
       title={path}
       lead={<Link to={routes.resources}>All resources</Link>}
-      action={list.value && actions}
+      action={list.value && <PageButtons {...changing} />}
       of={list}
       what="row"
       searches="all fields"
@@ -102,16 +77,7 @@ function Rows({ path }: { readonly path: string }) {
       columns={rowColumns}
       keyOf={({ id }) => id}
       actionsWidth="11rem"
-      actions={row => (
-        <>
-          <Button small about={row.id} onClick={() => edit(row)}>
-            Edit
-          </Button>
-          <Button small tone="warns" about={row.id} onClick={() => remove(row)}>
-            Delete
-          </Button>
-        </>
-      )}
+      actions={row => <RowButtons {...changing} row={row} />}
       empty={<Empty title="No rows yet">They appear here as soon as your app creates them.</Empty>}
     />
   )
@@ -123,14 +89,54 @@ const rowColumns: readonly Column<RowView>[] = [
   { name: 'Changed', width: '14%', of: ({ updated_at }) => <Moment at={updated_at} /> },
 ]
 
-interface EditProps {
+interface ChangingProps {
   readonly path: string
-  /** Undefined for a new one. */
-  readonly row: RowView | undefined
   readonly onDone: () => void
 }
 
-function EditDialog({ path: resource, row, onDone }: EditProps) {
+function PageButtons({ path: resource, onDone }: ChangingProps) {
+  const control = useControl()
+  const restore = () =>
+    ask({
+      title: 'Restore the rows?',
+      send: 'Restore',
+      children: <p>The rows of the data file come back. All others, and all changes, are lost.</p>,
+      onSend: () => control('POST /resources/{resource}/restore', { resource }),
+      onDone,
+      said: 'The rows at the start are back.',
+    })
+  return (
+    <span class="row">
+      <Button onClick={restore}>Restore</Button>
+      <Button tone="main" icon="plus" onClick={() => openDialog(<EditDialog path={resource} onDone={onDone} />)}>
+        Add row
+      </Button>
+    </span>
+  )
+}
+
+function RowButtons({ path: resource, row, onDone }: ChangingProps & { readonly row: RowView }) {
+  const control = useControl()
+  const { id } = row
+  return (
+    <>
+      <Button small about={id} onClick={() => openDialog(<EditDialog path={resource} row={row} onDone={onDone} />)}>
+        Edit
+      </Button>
+      <AskButton
+        {...{ small: true, about: id, onDone }}
+        label="Delete"
+        title={`Delete ${id}?`}
+        send="Delete"
+        onSend={() => control('DELETE /resources/{resource}/rows/{id}', { resource, id })}
+        said="The row is deleted."
+      />
+    </>
+  )
+}
+
+/** Without a row, it adds one. */
+function EditDialog({ path: resource, row, onDone }: ChangingProps & { readonly row?: RowView }) {
   const control = useControl()
   const initial = row ? indented(row.row) : '{}'
   const [text, setText] = useState(initial)

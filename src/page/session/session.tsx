@@ -1,6 +1,6 @@
 /** The session of the signed-in user, for all parts of the page. */
 import { type ComponentChildren, createContext } from 'preact'
-import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { type Dispatch, type StateUpdater, useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ConfigJson } from '../../dashboard/operations.js'
 import { type DashboardApi, dashboardApi } from '../api.js'
 import { useConfig, useConfigChanges } from '../config.jsx'
@@ -28,26 +28,11 @@ export function useSession(): SessionAccess {
   return access
 }
 
-export function SessionProvider({ children }: { readonly children: ComponentChildren }) {
-  const config = useConfig()
-  const { url, auth_url, anon_key } = config
-  const [session, setSession] = useState<Session>({ kind: 'unknown' })
-  /** Whether there was a session. If it is gone, the page says why. */
+/** What happens when the client has no session any more: the page says why, if there was one. */
+function useEnd(setSession: Dispatch<StateUpdater<Session>>) {
   const hadSession = useRef(localStorage.getItem(STORAGE_KEY) !== null)
   const isEnding = useRef(false)
   const refusedWith = useRef('')
-  const users = useRef(config.users)
-  users.current = config.users
-
-  // Creates a new client for another backend, but not when only the models change.
-  const auth = useMemo(
-    () =>
-      openAuth(config, code => {
-        refusedWith.current = code
-      }),
-    [url, auth_url, anon_key],
-  )
-
   async function lose(): Promise<void> {
     if (isEnding.current) return
     // No user was signed in, or the user has just signed out. A reason that is shown stays.
@@ -59,6 +44,33 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
     // Unless a user has signed in meanwhile.
     if (!hadSession.current) setSession({ kind: 'signed-out', because })
   }
+  // Also when another tab has found that the session is over. The client itself only tells of a sign-out.
+  useEffect(() => {
+    const removed = ({ key, newValue }: StorageEvent) => {
+      if (key === STORAGE_KEY && newValue === null) void lose()
+    }
+    addEventListener('storage', removed)
+    return () => removeEventListener('storage', removed)
+  }, [])
+  return { hadSession, refusedWith, lose }
+}
+
+export function SessionProvider({ children }: { readonly children: ComponentChildren }) {
+  const config = useConfig()
+  const { url, auth_url, anon_key } = config
+  const [session, setSession] = useState<Session>({ kind: 'unknown' })
+  const { hadSession, refusedWith, lose } = useEnd(setSession)
+  const users = useRef(config.users)
+  users.current = config.users
+
+  // Creates a new client for another backend, but not when only the models change.
+  const auth = useMemo(
+    () =>
+      openAuth(config, code => {
+        refusedWith.current = code
+      }),
+    [url, auth_url, anon_key],
+  )
 
   useEffect(() => {
     let stop = () => {}
@@ -76,7 +88,6 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
     return () => stop()
   }, [auth])
 
-  useEndInAnotherTab(lose)
   const access = useMemo(() => accessTo(auth, hadSession, lose), [auth])
   // The clock may have been moved.
   const check = useMemo(() => () => void (hadSession.current && access.renew()), [access])
@@ -85,33 +96,24 @@ export function SessionProvider({ children }: { readonly children: ComponentChil
   return <Context.Provider value={{ ...access, session }}>{children}</Context.Provider>
 }
 
-/** Calls `lose` when another tab has found that the session is over. The client itself only tells of a sign-out. */
-function useEndInAnotherTab(lose: () => Promise<void>): void {
-  useEffect(() => {
-    const removed = ({ key, newValue }: StorageEvent) => {
-      if (key === STORAGE_KEY && newValue === null) void lose()
-    }
-    addEventListener('storage', removed)
-    return () => removeEventListener('storage', removed)
-  }, [])
+/** Makes a refused session valid again if it has only expired. Otherwise ends it, unless the backend does not answer. */
+async function renewed(auth: Promise<Auth>, lose: () => Promise<void>): Promise<boolean> {
+  const client = await auth
+  const { error } = await client.getUser()
+  if (!error) return true
+  // A clock that was moved makes tokens expire; the session goes on.
+  if (error.code === 'bad_jwt' && !(await client.refreshSession()).error) return true
+  if (error.name === 'AuthRetryableFetchError') return false
+  keepReason(error.code)
+  // Without asking the backend to end what it does not know.
+  localStorage.removeItem(STORAGE_KEY)
+  await lose()
+  return false
 }
 
 /** What can be done with the session of a client. `lose` ends a session that the backend does not accept. */
 function accessTo(auth: Promise<Auth>, hadSession: { current: boolean }, lose: () => Promise<void>) {
   let renewal: Promise<boolean> | undefined
-  async function renewOnce(): Promise<boolean> {
-    const client = await auth
-    const { error } = await client.getUser()
-    if (!error) return true
-    // A clock that was moved makes tokens expire; the session goes on.
-    if (error.code === 'bad_jwt' && !(await client.refreshSession()).error) return true
-    if (error.name === 'AuthRetryableFetchError') return false
-    keepReason(error.code)
-    // Without asking the backend to end what it does not know.
-    localStorage.removeItem(STORAGE_KEY)
-    await lose()
-    return false
-  }
   return {
     auth,
     /** A valid token. Rejects with a Failure if no user is signed in. */
@@ -130,12 +132,12 @@ function accessTo(auth: Promise<Auth>, hadSession: { current: boolean }, lose: (
       requireSuccess(answer)
       announce('Signed out.')
     },
-    /** Makes a refused session valid again if it has only expired. Otherwise ends it, and returns false. */
+    /** Renews a session that was refused. Returns whether it goes on. */
     async renew(): Promise<boolean> {
       // A request that was sent before the session ended may be refused after it has.
       if (!hadSession.current) return false
       // Requests that are refused together wait for the same renewal, so that the first reason for the end is the one shown.
-      renewal ??= renewOnce().finally(() => {
+      renewal ??= renewed(auth, lose).finally(() => {
         renewal = undefined
       })
       return renewal

@@ -70,19 +70,7 @@ export function SignUp() {
     setUnconfirmed(answer.data.session === null)
   }
 
-  if (unconfirmed) {
-    return (
-      <View title="Confirm your address" narrow>
-        <Notice tone="good">
-          <p>
-            We’ve sent a link to {values.email}. <WhereMailIs />
-          </p>
-          <SendAgain email={values.email} />
-        </Notice>
-      </View>
-    )
-  }
-
+  if (unconfirmed) return <ConfirmAddress email={values.email} />
   return (
     <View title="Create an account" lead="An account lets you create API keys for your apps." narrow>
       <Form send="Create account" onSend={signUp}>
@@ -95,6 +83,17 @@ export function SignUp() {
     </View>
   )
 }
+
+const ConfirmAddress = ({ email }: { readonly email: string }) => (
+  <View title="Confirm your address" narrow>
+    <Notice tone="good">
+      <p>
+        We’ve sent a link to {email}. <WhereMailIs />
+      </p>
+      <SendAgain email={email} />
+    </Notice>
+  </View>
+)
 
 /** Shows its content to signed-in users, and the sign-in form at the same address to others. */
 export function RequireUser({ children }: { readonly children: ComponentChildren }) {

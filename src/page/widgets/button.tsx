@@ -8,7 +8,7 @@ interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly tone?: 'main' | 'warns' | 'danger' | 'bare' | undefined
   readonly icon?: IconName
   /** What it acts on, for screen readers: the name of the row that it stands in. */
-  readonly about?: string
+  readonly about?: string | undefined
   /** Whether what follows it goes to the other end of the row. */
   readonly push?: boolean
 }

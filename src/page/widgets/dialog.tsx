@@ -1,6 +1,7 @@
 /** Dialogs based on the browser's `<dialog>`: Escape closes them, and the focus returns to where it was. */
-import { type ComponentChildren, createContext, type RefObject } from 'preact'
-import { useContext, useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { type ComponentChildren, type ComponentProps, createContext, type RefObject } from 'preact'
+import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useNavigation } from '../routing.js'
 import { Button } from './button.jsx'
 import { Form } from './form.jsx'
 import { createShared } from './shared.js'
@@ -27,11 +28,7 @@ const Closed = createContext<() => void>(forgetDialog)
 /** The dialog that is open. There is one on the page, and it goes when the user goes to another view. */
 export function OpenDialog() {
   const dialog = opened.use()
-  useEffect(() => {
-    const left = () => onceAllowed(forgetDialog)
-    addEventListener('popstate', left)
-    return () => removeEventListener('popstate', left)
-  }, [])
+  useNavigation(() => onceAllowed(forgetDialog))
   if (!dialog) return null
   const { id, content } = dialog
   // By the time it has closed, the next one may be open.
@@ -73,14 +70,18 @@ function useQuestion(dialog: RefObject<HTMLDialogElement | null>, isEdited: bool
     }
   }, [isEdited])
   const answered = () => setQuestion(now => (now === question ? 0 : now))
-  return { question, ask, answered, goOn: () => next.current?.() }
+  const discard = () => {
+    dialog.current?.close()
+    next.current?.()
+  }
+  return { question, ask, answered, discard }
 }
 
 export function Dialog({ title, isEdited = false, wide = false, children }: Props) {
   const id = useId()
   const onClosed = useContext(Closed)
   const dialog = useRef<HTMLDialogElement>(null)
-  const { question, ask, answered, goOn } = useQuestion(dialog, isEdited)
+  const { question, ask, answered, discard } = useQuestion(dialog, isEdited)
   useLayoutEffect(() => dialog.current?.showModal(), [])
   const finish = () => dialog.current?.close()
   const close = () => (isEdited ? ask() : finish())
@@ -88,9 +89,7 @@ export function Dialog({ title, isEdited = false, wide = false, children }: Prop
     // A dialog within it closes, too.
     if (target !== dialog.current) return
     onClosed()
-    // The element that opened it may be gone. The focus is then still in the closed dialog, or nowhere.
-    const { activeElement, body } = document
-    if (activeElement === body || dialog.current?.contains(activeElement)) goOnFromHeading()
+    goOnUnlessOutside(dialog.current)
   }
   // Escape is held back as a key, because browsers close at the second `cancel` in a row, whatever the page says.
   const leave = (event: Event) => {
@@ -112,22 +111,29 @@ export function Dialog({ title, isEdited = false, wide = false, children }: Prop
       {children(close, finish)}
       {question > 0 && (
         <Closed.Provider key={question} value={answered}>
-          <Confirm
-            title="Discard your changes?"
-            send="Discard"
-            cancel="Keep editing"
-            tone="danger"
-            onSend={async () => {}}
-            onDone={() => {
-              finish()
-              goOn()
-            }}
-          />
+          <Discard onDone={discard} />
         </Closed.Provider>
       )}
     </dialog>
   )
 }
+
+/** The element that opened a dialog may be gone. The focus is then still in the closed dialog, or nowhere. */
+function goOnUnlessOutside(closed: HTMLElement | null): void {
+  const { activeElement, body } = document
+  if (activeElement === body || closed?.contains(activeElement)) goOnFromHeading()
+}
+
+const Discard = ({ onDone }: { readonly onDone: () => void }) => (
+  <Confirm
+    title="Discard your changes?"
+    send="Discard"
+    cancel="Keep editing"
+    tone="danger"
+    onSend={async () => {}}
+    onDone={onDone}
+  />
+)
 
 /** The button of a dialog whose work is done. Takes the focus, because the element that had it is gone. */
 export const Done = ({ onClick }: { readonly onClick: () => void }) => (
@@ -174,7 +180,8 @@ export function Confirm<Result>({ title, send, children, ...more }: ConfirmProps
 export const ask = ({ onDone, tone = 'danger', ...question }: ConfirmProps<unknown>): void =>
   openDialog(
     <Confirm
-      {...{ ...question, tone }}
+      {...question}
+      tone={tone}
       onDone={result => {
         // What was deleted takes its button along.
         if (tone === 'danger') goOnFromHeading()
@@ -182,3 +189,16 @@ export const ask = ({ onDone, tone = 'danger', ...question }: ConfirmProps<unkno
       }}
     />,
   )
+
+interface AskButtonProps
+  extends ConfirmProps<unknown>,
+    Pick<ComponentProps<typeof Button>, 'small' | 'push' | 'about'> {
+  readonly label: string
+}
+
+/** A button that asks for confirmation before it takes something away. */
+export const AskButton = ({ label, small = false, push = false, about, ...question }: AskButtonProps) => (
+  <Button tone="warns" {...{ small, push, about }} onClick={() => ask(question)}>
+    {label}
+  </Button>
+)

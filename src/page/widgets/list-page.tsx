@@ -49,6 +49,7 @@ interface Page<Row> {
   readonly data: readonly Row[]
   /** How many there are on all pages, if there are pages. */
   readonly total?: number | undefined
+  readonly offset?: number
 }
 
 export type PagedList<Loaded> = Resource<Loaded & { readonly offset: number }> & { readonly search: PagedSearch }
@@ -91,8 +92,7 @@ export function List<Row>({ of, what, searches, empty, children }: ListProps<Row
   return (
     <DeveloperOnly of={of}>
       {page => {
-        const { data, total = data.length } = page
-        const offset = 'offset' in page ? Number(page.offset) : 0
+        const { data, total = data.length, offset = 0 } = page
         const isSearching = search !== undefined && search.words !== ''
         return (
           <>

@@ -31,14 +31,20 @@ interface Props {
   readonly isReal?: boolean
 }
 
+/** Draws the component again and again; not while no time is given. */
+export function useTicks(everyMs: number | undefined): void {
+  const [, setTicks] = useState(0)
+  useEffect(() => {
+    if (everyMs === undefined) return
+    const timer = setInterval(() => setTicks(count => count + 1), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
+}
+
 /** `never` if it is not given. */
 export function Moment({ at, isReal }: Props) {
   const now = useNow()
-  const [, setTicks] = useState(0)
-  useEffect(() => {
-    const timer = setInterval(() => setTicks(count => count + 1), MINUTE_MS / 4)
-    return () => clearInterval(timer)
-  }, [])
+  useTicks(MINUTE_MS / 4)
   if (!at) return <>never</>
   return (
     <time dateTime={at} title={exactly(at)}>

@@ -59,6 +59,12 @@ export function useResource<Value>(
     // A new round triggers a reload.
   }, [...inputs, everyMs, round])
 
+  useComingBack(reload)
+  return { ...state, reload }
+}
+
+/** Calls `reload` when the user comes back to the page. */
+function useComingBack(reload: () => void): void {
   useEffect(() => {
     const comeBack = () => document.hidden || reload()
     addEventListener('focus', comeBack)
@@ -68,8 +74,6 @@ export function useResource<Value>(
       document.removeEventListener('visibilitychange', comeBack)
     }
   }, [reload])
-
-  return { ...state, reload }
 }
 
 interface OnceParts<Value> {

@@ -38,20 +38,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, actions, ...more }: 
         ))}
         {actions && <col style={{ width: actionsWidth }} />}
       </colgroup>
-      <thead>
-        <tr>
-          {columns.map(({ name }) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
-          {actions && (
-            <th scope="col">
-              <span class="unseen">Actions</span>
-            </th>
-          )}
-        </tr>
-      </thead>
+      <Head names={columns.map(({ name }) => name)} hasActions={actions !== undefined} />
       <tbody>
         {rows.map((row, index) => (
           <tr key={keyOf(row, index)} class={isDim?.(row) ? 'quiet' : undefined}>
@@ -72,3 +59,20 @@ export function Table<Row>({ caption, columns, rows, keyOf, actions, ...more }: 
     </table>
   )
 }
+
+const Head = ({ names, hasActions }: { readonly names: readonly string[]; readonly hasActions: boolean }) => (
+  <thead>
+    <tr>
+      {names.map(name => (
+        <th key={name} scope="col">
+          {name}
+        </th>
+      ))}
+      {hasActions && (
+        <th scope="col">
+          <span class="unseen">Actions</span>
+        </th>
+      )}
+    </tr>
+  </thead>
+)
