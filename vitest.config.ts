@@ -37,7 +37,7 @@ export default defineConfig({
     // Most of the time goes by waiting for browsers, databases and processes that the tests start.
     maxWorkers: Math.max(3, availableParallelism()),
     sequence: { shuffle: true, sequencer: LongestFirst },
-    // With room for more young objects, those of a test are gone before they are copied: a tenth less CPU.
+    // With room for more young objects, those of a test are gone before they are copied: a twentieth less time.
     execArgv: ['--min-semi-space-size=32', '--max-semi-space-size=64'],
     // What runs only in child processes (most of cli/) is not counted, hence not more.
     coverage: {
