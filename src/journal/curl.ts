@@ -116,10 +116,10 @@ const ofKind: Readonly<Partial<Record<Caller['kind'], string>>> = {
   user: 'TOKEN',
 }
 
-const ofRole: Readonly<Record<string, string>> = {
-  anon: 'SUPABASE_ANON_KEY',
-  service_role: 'SUPABASE_SERVICE_ROLE_KEY',
-}
+const ofRole: ReadonlyMap<unknown, string> = new Map([
+  ['anon', 'SUPABASE_ANON_KEY'],
+  ['service_role', 'SUPABASE_SERVICE_ROLE_KEY'],
+])
 
 /** On the auth backend, and if no caller was identified, the credential itself shows its kind. */
 function variableFor(credential: string, { kind }: Caller): string {
@@ -130,6 +130,6 @@ function variableFor(credential: string, { kind }: Caller): string {
 }
 
 function ofToken(payload: string): string {
-  const { role = '' } = (jsonOf(Buffer.from(payload, 'base64url')) ?? {}) as { role?: string }
-  return ofRole[role] ?? 'TOKEN'
+  const { role } = (jsonOf(Buffer.from(payload, 'base64url')) ?? {}) as { readonly role?: unknown }
+  return ofRole.get(role) ?? 'TOKEN'
 }

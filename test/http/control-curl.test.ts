@@ -151,6 +151,7 @@ test.each([
   ['an API key', ({ apiKey }: Scene) => apiKey, '/v1/models', '$OPENAI_API_KEY'],
   ['an unknown key', () => 'sk-of-nobody', '/v1/models', '$OPENAI_API_KEY'],
   ['an unknown token', () => 'a.b.c', '/v1/models', '$TOKEN'],
+  ['a token of no known role', () => `a.${btoa('{"role":"constructor"}')}.c`, '/v1/models', '$TOKEN'],
 ])('%s comes from the environment', async (_what, keyOf, path, variable) => {
   const platform = await platformWith()
   const bearer = keyOf(platform)

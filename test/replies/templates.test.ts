@@ -415,6 +415,7 @@ describe('a mistake is told with its place when the template is compiled', () =>
     ['{{ user name }}', 1, 1, expect.stringMatching(/^There are operators without values/)],
     ['{{ turn > }}', 1, 1, expect.stringMatching(/^There are operators without values/)],
     ['a\n  {% endif %}', 2, 3, 'The tag endif stands without its if.'],
+    ['{% constructor %}', 1, 1, expect.stringMatching(/^The tag constructor is not known in templates\./)],
     ['{% else %}', 1, 1, 'The tag else stands without its if, unless, case or for.'],
     [
       '{% fro m in request.messages %}',

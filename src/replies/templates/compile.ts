@@ -297,14 +297,14 @@ function unreadable(error: LiquidError, engine: Liquid): string {
 }
 
 /** Tags that belong to other tags. */
-const companions: Readonly<Record<string, readonly string[]>> = {
-  else: ['if', 'unless', 'case', 'for'],
-  elsif: ['if', 'unless'],
-  when: ['case'],
-}
+const companions: ReadonlyMap<string, readonly string[]> = new Map([
+  ['else', ['if', 'unless', 'case', 'for']],
+  ['elsif', ['if', 'unless']],
+  ['when', ['case']],
+])
 
 function unknownTag(name: string, known: readonly string[]): string {
-  const openers = companions[name] ?? known.filter(tag => name === `end${tag}`)
+  const openers = companions.get(name) ?? known.filter(tag => name === `end${tag}`)
   if (openers.length > 0) return `The tag ${name} stands without its ${alternatives(openers)}.`
   return `The tag ${name} is not known in templates.${didYouMean(name, known)} ${hint}`
 }
