@@ -194,7 +194,7 @@ function watching(
   over: (seen: ObservedAnswer | string) => void,
 ): NamedObserver {
   const { kept } = begun
-  const recordedAt = new Date().toISOString()
+  const recordedAt = nextMoment()
   const startedMs = performance.now()
   const gathered = createResponseBuffer(maxBytes)
   let head: { readonly status: number; readonly headers: readonly string[]; readonly atMs: number } | undefined
@@ -220,6 +220,18 @@ function watching(
       })
     },
   }
+}
+
+/** How far the times of recordings may be ahead of the clock when many are made at once. */
+const MOST_AHEAD_MS = 100
+
+let latestMs = 0
+
+/** Recordings of the same millisecond get different times: their order counts where a field that is ignored later makes them the same. */
+function nextMoment(): string {
+  const nowMs = Date.now()
+  latestMs = Math.max(nowMs, Math.min(latestMs + 1, nowMs + MOST_AHEAD_MS))
+  return new Date(latestMs).toISOString()
 }
 
 /** A server may open its stream and say nothing, or refuse to open it. */
