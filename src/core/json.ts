@@ -150,6 +150,12 @@ export function exactJsonOf(json: string): unknown {
   }
 }
 
+/** The fields in the header or the payload of a JWT, which nothing has verified; none if it is not readable. */
+export function unverified(part = ''): Readonly<Record<string, unknown>> {
+  const fields = jsonOf(Buffer.from(part, 'base64url'))
+  return isObject(fields) ? fields : {}
+}
+
 /** Whether a value of JSON is an object: neither a list nor null. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller, Exchange } from '../core/exchange.js'
-import { isTooDeep, jsonOf } from '../core/json.js'
+import { isTooDeep, jsonOf, unverified } from '../core/json.js'
 import { credentialsOf, type Redact, type Redaction } from '../redact/index.js'
 import { isForm, openText } from './entry.js'
 import { isRepeatable } from './facts.js'
@@ -126,10 +126,6 @@ function variableFor(credential: string, { kind }: Caller): string {
   const [, payload, signature] = credential.split('.')
   if (credential.startsWith('sb_publishable_')) return 'SUPABASE_PUBLISHABLE_KEY'
   if (credential.startsWith('sb_secret_')) return 'SUPABASE_SECRET_KEY'
-  return ofKind[kind] ?? (payload && signature ? ofToken(payload) : 'OPENAI_API_KEY')
-}
-
-function ofToken(payload: string): string {
-  const { role } = (jsonOf(Buffer.from(payload, 'base64url')) ?? {}) as { readonly role?: unknown }
-  return ofRole.get(role) ?? 'TOKEN'
+  if (payload && signature) return ofKind[kind] ?? ofRole.get(unverified(payload).role) ?? 'TOKEN'
+  return ofKind[kind] ?? 'OPENAI_API_KEY'
 }

@@ -114,7 +114,7 @@ export function withoutDefaults(path: string, body: unknown): unknown {
   const open: Record<string, unknown> = withoutFields(body, isNull)
   for (const [key, change] of parts) if (key in open) open[key] = change(open[key])
   const defaults = chatDefaults(open)
-  // -0 is 0 for ===, and lists and objects are equal only for the other one.
+  // Only === takes -0 for 0, and only the other one compares what is in lists and objects.
   return withoutFields(open, (value, key) => value === defaults[key] || isDeepStrictEqual(value, defaults[key]))
 }
 

@@ -1,5 +1,6 @@
 /** Signs and verifies JWTs. The only file that imports `jose`. */
 import { type CryptoKey, errors, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
+import { unverified } from '../core/json.js'
 import { developmentSecret, developmentSigningKey } from '../core/secrets.js'
 import { once } from '../core/work.js'
 import { type TokenFault, TokenRefusal } from './token-refusal.js'
@@ -166,13 +167,7 @@ const publicHalf = (jwk: Readonly<Record<string, unknown>>): JWK =>
     ['kty', 'crv', 'alg', 'kid', 'x', 'y', 'n', 'e'].filter(name => name in jwk).map(name => [name, jwk[name]]),
   )
 
-function headerOf(token: string): { alg?: string; kid?: string } {
-  try {
-    return JSON.parse(Buffer.from(token.split('.', 1)[0] ?? '', 'base64url').toString())
-  } catch {
-    return {}
-  }
-}
+const headerOf = (token: string): { alg?: string; kid?: string } => unverified(token.split('.', 1)[0])
 
 function faultOf(error: errors.JOSEError): TokenFault {
   if (error instanceof errors.JWTExpired) return 'expired'
