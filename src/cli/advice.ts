@@ -1,6 +1,6 @@
 /** Suggests in one sentence what to do about a request that was refused or has no recording. */
 import { nearest } from '../check/suggest.js'
-import { asksLive, type Mode } from '../core/exchange.js'
+import { asksLive, type Mode, usualAccess } from '../core/exchange.js'
 import { AUTH, documentedPaths, isAuth } from '../core/paths.js'
 import type { LogLine } from './log-line.js'
 
@@ -23,11 +23,19 @@ export function adviceFor(line: LogLine): string | undefined {
   return byStatus(status, path, line)
 }
 
+const takesApiKeys = (path: string) => usualAccess(`${path}/`).includes('apiKey')
+
 const sendOneAsPrinted = (path: string) =>
-  `Send the header "Authorization: Bearer KEY" with the ${path.startsWith('/api/') ? 'SUPABASE_ANON_KEY' : 'OPENAI_API_KEY'} that is printed at startup, or a token from standin token.`
-const sendKnownKey =
-  'Send the OPENAI_API_KEY printed at startup, or create a key with standin key create or on the dashboard.'
-const makeNewKey = 'Create a new key with standin key create or on the dashboard.'
+  `Send the header "Authorization: Bearer KEY" with the ${takesApiKeys(path) ? 'OPENAI_API_KEY' : 'SUPABASE_ANON_KEY'} that is printed at startup, or a token from standin token.`
+/** Where no API key would help, another credential is named. */
+const forKeys = (advice: string) => (path: string) => (takesApiKeys(path) ? advice : sendOneAsPrinted(path))
+const sendKnownKey = forKeys(
+  'Send the OPENAI_API_KEY printed at startup, or create a key with standin key create or on the dashboard.',
+)
+const makeNewKey = forKeys('Create a new key with standin key create or on the dashboard.')
+// The error says what is accepted, which `access` may have changed.
+const whereToGetOne =
+  'OPENAI_API_KEY (an API key) and SUPABASE_ANON_KEY (the anon key) are printed at startup. standin token prints a user token.'
 const signInAgain = 'Sign in again, or get a token with standin token.'
 const takeTokenFromHere = 'Use a token of this backend: sign in, or run standin token.'
 const perOption = (option: string) => `The option limits.${option} sets this limit; 0 means unlimited.`
@@ -40,7 +48,7 @@ const onCode = new Map<string, string | ((path: string) => string)>([
   ['malformed_credential', sendOneAsPrinted],
   ['doubled_credential', sendOneAsPrinted],
   ['barred_user', sendOneAsPrinted],
-  ['wrong_kind', sendOneAsPrinted],
+  ['wrong_kind', whereToGetOne],
   ['unknown_api_key', sendKnownKey],
   ['mistyped_api_key', sendKnownKey],
   ['ownerless_api_key', makeNewKey],

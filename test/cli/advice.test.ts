@@ -36,6 +36,36 @@ test.each([
   expect((await lastLine(platform)).advice).toMatch(expected)
 })
 
+test.each([
+  ['/v1/models', null, 'OPENAI_API_KEY'],
+  ['/api/projects', null, 'OPENAI_API_KEY'],
+  ['/api/v1', null, 'SUPABASE_ANON_KEY'],
+  ['/api/v1/projects', null, 'SUPABASE_ANON_KEY'],
+  ['/api/v1', 'sk-of-nobody', 'SUPABASE_ANON_KEY'],
+  ['/v1/models', 'sk-of-nobody', 'OPENAI_API_KEY'],
+])('a request to %s with the key %s is told of a credential that opens it', async (path, key, expected) => {
+  const reply = { json: [] }
+  const platform = await platformWith({
+    rules: [
+      { on: 'GET /api/projects', reply },
+      { on: 'GET /api/v1/projects', reply },
+    ],
+  })
+  expect((await platform.ask(path, { bearer: key })).status).toBe(401)
+  const { advice } = await lastLine(platform)
+  expect(advice.match(/\b[A-Z]+_[A-Z_]+KEY\b/g)).toEqual([expected])
+  const opening = expected === 'OPENAI_API_KEY' ? platform.apiKey : platform.anonKey
+  expect((await platform.ask(path, { bearer: opening })).status).toBe(200)
+})
+
+test('the advice on a key of the wrong kind does not send it again where the configuration takes other kinds', async () => {
+  const platform = await platformWith({ access: { health: ['user'] } })
+  expect((await platform.ask('/health')).status).toBe(401)
+  const { line, advice } = await lastLine(platform)
+  expect(line).toMatch(/It takes a user token\.$/)
+  expect(advice).toMatch(/standin token prints a user token\.$/)
+})
+
 const grace = { email: 'grace@example.com', password: 'correct-horse' }
 
 test('the line of a wrong password says what is wrong, and the one below it what to do', async () => {
