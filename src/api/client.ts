@@ -44,6 +44,7 @@ export interface ClientOptions {
   /** Sent as a bearer credential, if present. */
   readonly bearer?: (() => string | undefined | Promise<string | undefined>) | undefined
   readonly headers?: Readonly<Record<string, string>>
+  readonly stringify?: (body: unknown) => string
   /** Creates the error to throw. `status` is 0 if there was no response; `message` is the server's. */
   readonly failed: (failure: {
     readonly status: number
@@ -61,7 +62,7 @@ interface Call {
 /** Creates a client for the API at `base`. */
 export function createClient<O extends Operations>(
   base: string,
-  { bearer, headers, failed }: ClientOptions,
+  { bearer, headers, failed, stringify = JSON.stringify }: ClientOptions,
 ): Client<O> {
   async function open(at: string, { query, body, signal, ...params }: Call = {}): Promise<Response> {
     const [method = '', path = ''] = at.split(' ')
@@ -73,7 +74,7 @@ export function createClient<O extends Operations>(
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: stringify(body) }),
       ...(signal && { signal }),
     }).catch(cause => {
       throw failed({ status: 0, message: undefined, cause })

@@ -6,8 +6,17 @@ const LATEST_MS = Date.UTC(9000, 0, 1)
 /** Whether the clock can be set to this time. */
 export const isOnClock = (ms: number) => ms >= 0 && ms <= LATEST_MS
 
-function requireOnClock(ms: number): void {
-  if (!isOnClock(ms)) throw new RangeError(`The clock shows moments from 1970 to 9000, and ${ms} ms is none.`)
+/** Milliseconds since 1970. Throws a RangeError for what the clock cannot be set to. */
+export function settingOf(time: number | Date): number {
+  const ms = time instanceof Date ? time.getTime() : time
+  if (typeof ms === 'number' && isOnClock(ms)) return ms
+  throw new RangeError(`The clock shows times from 1970 to 9000, in milliseconds. It cannot be set to ${String(time)}.`)
+}
+
+/** Milliseconds to move the clock by. Throws a RangeError for anything else. */
+export function stepOf(ms: number): number {
+  if (Number.isFinite(ms)) return ms
+  throw new RangeError(`The clock moves by milliseconds. It cannot be moved by ${String(ms)}.`)
 }
 
 export type Clock = ReturnType<typeof createClock>
@@ -22,17 +31,17 @@ export function createClock(real: () => number = Date.now) {
   return {
     now,
     /**
-     * Sets the clock. It continues to run from there, or stays there if it is frozen. Throws a RangeError for times
-     * outside of 1970 to 9000.
+     * Sets the clock: to a Date, or milliseconds since 1970. It continues to run from there, or stays there if it is
+     * frozen. Throws a RangeError for times outside of 1970 to 9000.
      */
-    set(ms: number): void {
-      requireOnClock(ms)
+    set(time: number | Date): void {
+      const ms = settingOf(time)
       if (frozenAtMs === undefined) offsetMs = ms - real()
       else frozenAtMs = ms
     },
     /** Moves the clock forward, or backward if `ms` is negative. Throws as `set` does. */
     advance(ms: number): void {
-      requireOnClock(now() + ms)
+      settingOf(now() + stepOf(ms))
       if (frozenAtMs === undefined) offsetMs += ms
       else frozenAtMs += ms
     },

@@ -162,16 +162,6 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 
 export const isJson = (text: string): boolean => jsonOf(text) !== undefined
 
-/** Replaces regular expressions by their form in files. */
-export function withoutExpressions(value: unknown): unknown {
-  if (value instanceof RegExp) return String(value)
-  if (Array.isArray(value)) return value.map(withoutExpressions)
-  const isPlain = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-  return isPlain
-    ? Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, withoutExpressions(inside)]))
-    : value
-}
-
 /** The value of a request's body. Throws a 400 if it is not JSON. */
 export function jsonBody(body: Buffer, parse: (json: string) => unknown = JSON.parse): unknown {
   try {

@@ -3,10 +3,11 @@ import { hash } from 'node:crypto'
 import { existsSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import { check, type Path, spoken } from '../check/check.js'
+import { plainJson } from '../check/plain-json.js'
 import { type Problem, ProblemsError, unreadable } from '../check/problem.js'
 import { readYaml } from '../check/yaml.js'
 import { rulesTakeTooLong } from '../core/errors.js'
-import { MOST_VALUES_OF_RULES, requireModestJson, stringifyExact, withoutExpressions } from '../core/json.js'
+import { MOST_VALUES_OF_RULES, requireModestJson, stringifyExact } from '../core/json.js'
 import { inWorker, onceLoaded, TookTooLong } from '../core/work.js'
 import { chat } from './chat.js'
 import type { Dialect, ReadyRule } from './dialect.js'
@@ -77,7 +78,7 @@ async function checkedAndReady(
   whole: 'rules' | 'the rule',
 ): Promise<LoadedRules> {
   const isOne = whole === 'the rule'
-  const plain = withoutExpressions(written)
+  const plain = plainJson(written, { origin: whole, isRule: true })
   const checked = isOne ? check(ruleSchema, plain, { whole }) : check(rulesSchema, plain, { whole })
   const problemAt = (sentence: string): Problem => ({ origin: whole, sentence })
   if ('mistakes' in checked) throw new ProblemsError(checked.mistakes.map(({ sentence }) => problemAt(sentence)))

@@ -1,9 +1,12 @@
 /** Connects a test to a platform in another process: a server started before all tests, or a container. */
 import * as v from 'valibot'
 import { type Client, createClient } from '../api/client.js'
+import { closed, optional } from '../check/check.js'
 import { missText } from '../check/miss-text.js'
+import { plainJson } from '../check/plain-json.js'
 import { ProblemsError } from '../check/problem.js'
-import { withoutExpressions } from '../core/json.js'
+import { settingOf, stepOf } from '../core/clock.js'
+import { stringifyExact } from '../core/json.js'
 import { DASHBOARD } from '../core/paths.js'
 import { SCOPE_HEADER } from '../core/scope.js'
 import { remembered } from '../core/work.js'
@@ -11,7 +14,7 @@ import type { ControlOperations } from '../http/operations.js'
 import type { JournalEntry } from '../journal/index.js'
 import { environmentOf } from '../platform/platform.js'
 import type { SharedAbilities } from './abilities.js'
-import { checking, resetOptions } from './checked.js'
+import { checking, resetOptions, text } from './checked.js'
 import { keyOptions, signedInWith, signInOptions } from './credentials.js'
 import { type ExchangeQuery, entryParts, wantedBy } from './exchange-filter.js'
 import { type JournalNow, journalNow, type SharedJournal, waiting } from './journal.js'
@@ -46,6 +49,8 @@ type Control = Client<ControlOperations>
 const anAddress = 'the address of a running Standin, such as http://127.0.0.1:4100'
 const address = checking('connect', v.pipe(v.string(anAddress), v.regex(/^https?:\/\//i, anAddress)))
 
+const connectOptions = checking('connect', closed({ controlToken: optional(text, 'The control token.') }))
+
 /** How often to poll while waiting. */
 const EVERY_MS = 50
 
@@ -62,11 +67,13 @@ const EVERY_MS = 50
  *
  * Rejects with an Error if nothing answers at the address, or if a control token is missing.
  */
-export async function connect(url: string, { controlToken }: ConnectOptions = {}): Promise<ConnectedPlatform> {
+export async function connect(url: string, options: ConnectOptions = {}): Promise<ConnectedPlatform> {
+  const { controlToken } = connectOptions(options)
   const base = address(url).replace(/\/+$/, '')
   const control: Control = createClient<ControlOperations>(`${base}/__standin`, {
     bearer: () => controlToken,
     failed: ({ status, message, cause }) => failure(base, status, message, cause),
+    stringify: stringifyExact,
   })
   const { publishableKey, secretKey, ...keys } = await control('GET /credentials')
   // Other servers may answer with a page or other JSON.
@@ -164,7 +171,7 @@ interface Own {
 const replying =
   (control: Control, own: Own): ReplyWith<SharedAddedReply> =>
   async (reply, options) => {
-    const rule = sendable(ruleFrom(reply, options))
+    const rule = plainJson(ruleFrom(reply, options), { origin: 'the rule', isRule: true })
     const { data } = await control('POST /replies', { query: own, body: rule as never })
     const id = data[0]?.id ?? ''
     const current = async () => (await control('GET /replies', { query: own })).data.find(rule => rule.id === id)
@@ -178,21 +185,11 @@ const replying =
     }
   }
 
-/** Regular expressions get their form in files. A function would be left out, and a rule without its condition answers everything. */
-function sendable(value: object): Record<string, unknown> {
-  const plain = withoutExpressions({ ...value })
-  JSON.stringify(plain, (name, inside) => {
-    if (typeof inside !== 'function') return inside
-    throw new ProblemsError([{ origin: name, sentence: 'a function cannot be sent to another process.' }])
-  })
-  return plain as Record<string, unknown>
-}
-
 const failing =
   (control: Control, own: Own): FailNext<Promise<void>> =>
-  async (fault, { when, ...options } = {}) => {
-    const conditions = when && { when: sendable(when) }
-    await control('POST /faults', { body: { ...own, ...options, ...conditions, fault } })
+  async (fault, options = {}) => {
+    const call = plainJson({ ...own, ...options, fault }, { origin: 'failNext', isRule: true })
+    await control('POST /faults', { body: call as never })
   }
 
 /** At most this many queries are cached. */
@@ -281,8 +278,8 @@ function clockOf(control: Control): SharedClock {
     void (await control('PUT /clock', { body }))
   return {
     now: async () => Date.parse((await state()).now),
-    set: now => turn({ now }),
-    advance: advanceMs => turn({ advanceMs }),
+    set: async time => turn({ now: settingOf(time) }),
+    advance: async ms => turn({ advanceMs: stepOf(ms) }),
     freeze: () => turn({ frozen: true }),
     run: () => turn({ frozen: false }),
     reset: () => turn({ reset: true }),

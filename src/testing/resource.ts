@@ -1,4 +1,5 @@
 /** The rows of a resource as tests read and change them, whatever user they belong to. */
+import { plainJson } from '../check/plain-json.js'
 import type { Json } from '../core/state.js'
 import type { Platform } from '../platform.js'
 
@@ -36,8 +37,8 @@ export const resourceOf = ({ page, insert, change, remove }: RowSource): TestRes
       if (data.length === 0 || rows.length >= total) return rows
     }
   },
-  insert,
-  update: (id, changes) => change(String(id), changes),
+  insert: async row => insert(plainJson(row, { origin: 'insert' }) as Json),
+  update: async (id, changes) => change(String(id), plainJson(changes, { origin: 'update' }) as Json),
   remove: id => remove(String(id)),
 })
 

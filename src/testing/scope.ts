@@ -23,9 +23,8 @@ const aName = 'a name of printable ASCII characters'
 /** Characters that a header value can contain unencoded. */
 export const scopeName = checking('scope', v.pipe(v.string(aName), v.regex(/^[!-~]([ -~]*[!-~])?$/, aName)))
 
-export function createScope(given: string, parts: Parameters<typeof createAbilities>[0]): Scope {
+export function createScope(name: string, parts: Parameters<typeof createAbilities>[0]): Scope {
   const { platform, keys } = parts
-  const name = scopeName(given)
   return {
     ...createAbilities(parts, name),
     name,

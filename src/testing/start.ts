@@ -1,5 +1,6 @@
 /** Starts a platform for a test or a script. */
 
+import { plainJson } from '../check/plain-json.js'
 import type { Override } from '../config/load.js'
 import type { ConfigInput } from '../config/schema.js'
 import { isObject } from '../core/json.js'
@@ -13,7 +14,7 @@ import { createKeys, signedInWith, signInOptions } from './credentials.js'
 import { untilIdle } from './idle.js'
 import { createOutbox } from './outbox.js'
 import type { Platform, TestEnvironment } from './platform.js'
-import { createScope } from './scope.js'
+import { createScope, scopeName } from './scope.js'
 import { createUnanswered } from './unanswered.js'
 
 /** Every option of `platform.config.yaml`, and further sources. */
@@ -39,7 +40,8 @@ export interface PlatformOptions extends ConfigInput {
  * Rejects with a `ProblemsError` for invalid options, files or rules, and with a `StartError` if the port is not available.
  */
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
-  const { config, rules = [], listen = true, port = 0, ...values } = options
+  const { config, rules = [], listen = true, port = 0, ...others } = options
+  const values = plainJson(others, { origin: 'startPlatform' }) as typeof others
   const platform = await openPlatform({
     cwd: process.cwd(),
     file: config ?? false,
@@ -68,7 +70,7 @@ function forTests(platform: OpenPlatform): Platform {
     signIn: async (user = {}) => signedInWith(await traffic.hold(() => platform.forTests.signIn(signInOptions(user)))),
     outbox: createOutbox(platform),
     clock: platform.clock,
-    scope: scopes.get,
+    scope: name => scopes.get(scopeName(name)),
     reset(options = {}) {
       traffic.disown()
       return platform.reset({ state: resetOptions(options).state })

@@ -1,5 +1,6 @@
 /** The tools of MCP servers in tests: sets their answers, and returns their calls. */
 import { inspect } from 'node:util'
+import { plainJson } from '../check/plain-json.js'
 import type { JournalEntry } from '../journal/index.js'
 import type { McpChangesInput, OfferedServer } from '../mcp/operations.js'
 import type { Platform } from '../platform.js'
@@ -65,7 +66,8 @@ export function createTools({ reply, journal, lists }: Sources): TestTools {
       if (found) return found
       throw new TypeError(`There is no MCP server at ${JSON.stringify(wanted)}. ${known(servers)}`)
     },
-    change: async (changes, path) => lists.change(await pathOf(path), changes),
+    change: async (changes, path) =>
+      lists.change(await pathOf(path), plainJson(changes, { origin: 'mcp.change' }) as McpChangesInput),
     tool: name => ({
       reply: (content, options) => {
         const forms = [content].flat().map(form => (typeof form === 'string' ? { text: form } : form)) as ToolReply[]

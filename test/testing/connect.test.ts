@@ -6,7 +6,7 @@ import '../../src/vitest.js'
 import { control } from '../http/controlled.js'
 import { liveWith } from '../recordings/live.js'
 import { hello, platformWith } from '../scene.js'
-import { AN_OBJECT, mustBe } from '../sentences.js'
+import { AN_OBJECT, isUnknown, mustBe } from '../sentences.js'
 
 /** A platform as a test sees it that runs elsewhere. */
 async function connected(options = {}) {
@@ -226,8 +226,10 @@ test('what cannot be is refused in the words of the platform', async () => {
   await expect(platform.reset(null as never)).rejects.toThrow(mustBe('reset: what it is given', AN_OBJECT, null))
   await expect(platform.signIn(null as never)).rejects.toThrow(mustBe('signIn: what it is given', AN_OBJECT, null))
   const when = { user: () => true } as never
-  await expect(platform.reply('Hi!', { when })).rejects.toThrow('a function cannot be sent')
-  await expect(platform.failNext({ status: 500 }, { when })).rejects.toThrow('a function cannot be sent')
+  await expect(platform.reply('Hi!', { when })).rejects.toThrow('the rule: when.user is a function')
+  await expect(platform.failNext({ status: 500 }, { when })).rejects.toThrow('failNext: when.user is a function')
+  await expect(platform.clock.advance(undefined as never)).rejects.toThrow('It cannot be moved by undefined.')
+  await expect(connect(platform.url, { token: 'x' } as never)).rejects.toThrow(`connect: token ${isUnknown()}`)
   await expect(connect(undefined as never)).rejects.toThrow('It must be the address of a running Standin')
 })
 

@@ -4,9 +4,10 @@ import { callerKinds } from '../../src/core/caller.js'
 import type { Platform } from '../../src/index.js'
 import { matchers } from '../../src/testing/matchers.js'
 import { platformWith } from '../scene.js'
-import { AN_OBJECT, didYouMean, isUnknown, mustBe, mustBeSuch, NEAREST, oneOf } from '../sentences.js'
+import { AN_OBJECT, didYouMean, isMissing, isUnknown, mustBe, mustBeSuch, NEAREST, oneOf } from '../sentences.js'
 import { said } from './asking.js'
 
+const A_SCOPE = 'a name of printable ASCII characters'
 const A_NAME = 'text of at most 1000 characters'
 
 type Use = (platform: Platform) => unknown
@@ -34,10 +35,18 @@ test.each<[name: string, use: Use, sentence: string]>([
   ['a long name', p => p.createKey({ name: 'x'.repeat(1001) }), mustBeSuch('createKey: name', A_NAME)],
   ['a name that cannot be kept', p => p.createKey({ name: 'a\0b' }), mustBeSuch('createKey: name', A_NAME)],
   ['no time', p => p.createKey({ expiresInMs: Number.NaN }), mustBeSuch('expiresInMs', 'milliseconds')],
+  ['no scope', p => p.scope(undefined as never), isMissing('scope: what it is given', A_SCOPE)],
   ['a scope', p => p.scope(''), mustBeSuch('scope: what it is given', 'a name')],
   ['a scope of two lines', p => p.scope('a\nb'), mustBeSuch('scope: what it is given', 'a name')],
   ['what to reset', p => p.reset({ stat: false } as never), didYouMean('state')],
   ['how long', p => p.idle({ timeout: 5 } as never), didYouMean('timeoutMs')],
+  ['a time of the clock', p => p.clock.set('2030' as never), 'It cannot be set to 2030.'],
+  ['a step of the clock', p => p.clock.advance('1h' as never), 'It cannot be moved by 1h.'],
+  [
+    'conditions',
+    p => p.failNext({ status: 500 }, { when: { usr: 'a' } as never }),
+    `failNext: when.usr ${isUnknown()}`,
+  ],
   ['no reply', p => p.reply(null as never), mustBe('reply', AN_OBJECT, null)],
 ])('%s that cannot be meant is an error at once', async (_name, use, sentence) => {
   const platform = await platformWith()

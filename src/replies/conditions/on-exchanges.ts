@@ -1,10 +1,10 @@
 /** Tests the conditions of rules on exchanges, for uses other than rules. */
 
 import { check, closed } from '../../check/check.js'
+import { plainJson } from '../../check/plain-json.js'
 import { ProblemsError } from '../../check/problem.js'
 import { type ChatRequest, chatIn } from '../../completions/request.js'
 import type { Exchange } from '../../core/exchange.js'
-import { withoutExpressions } from '../../core/json.js'
 import { CHAT } from '../../core/paths.js'
 import { ChatInput } from './chat-input.js'
 import { compileWhen } from './compile.js'
@@ -15,9 +15,9 @@ import { whenSchema } from './form.js'
  * in `when`.
  */
 export function conditionsOn(when: unknown) {
-  const checked = check(closed({ when: whenSchema }), { when: withoutExpressions(when) })
+  const checked = check(closed({ when: whenSchema }), plainJson({ when }, { origin: 'failNext', isRule: true }))
   if ('mistakes' in checked) {
-    throw new ProblemsError(checked.mistakes.map(({ sentence }) => ({ origin: 'the call', sentence })))
+    throw new ProblemsError(checked.mistakes.map(({ sentence }) => ({ origin: 'failNext', sentence })))
   }
   const conditions = compileWhen(checked.value.when)
   return {
