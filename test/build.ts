@@ -12,6 +12,6 @@ export default async function setup() {
   // What workers share among their files (browsers, databases) ends with the worker, and leaves its folders behind.
   process.env.TMPDIR = folder
   // CI builds once, and runs several sets of tests at the same time.
-  if (process.env.NO_BUILD !== '1') await build(config as Parameters<typeof build>[0])
+  if (process.env.NO_BUILD !== '1') await build(config)
   return () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
 }
