@@ -151,6 +151,10 @@ export function remembered<K, V>(make: (key: K) => V, most?: number): (key: K) =
 
 /** One import reads at most this many files at the same time. */
 const DESCRIPTORS = 16
+/** How long a check holds. Each start of a platform loads several things, and opening the files takes a tenth of it. */
+const CHECKED_MS = 20
+
+let checkedMs = -CHECKED_MS
 
 /**
  * The same for work that imports modules. Node never retries a module that it could not read, so nothing is imported
@@ -174,9 +178,11 @@ export function atHandOnceLoaded<T>(load: () => Promise<T>): () => T | Promise<T
 }
 
 function requireDescriptors(): void {
+  if (performance.now() - checkedMs < CHECKED_MS) return
   const opened: number[] = []
   try {
     while (opened.length < DESCRIPTORS) opened.push(openSync(devNull, 'r'))
+    checkedMs = performance.now()
   } catch (error) {
     if (hasNoDescriptor((error as NodeJS.ErrnoException).code)) throw noFileDescriptors()
   } finally {

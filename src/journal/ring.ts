@@ -25,7 +25,7 @@ export class Ring {
     private readonly maxEntries: number,
     private readonly maxBytes: number,
   ) {
-    this.ring = Array.from({ length: maxEntries })
+    this.ring = new Array(maxEntries)
     this.ids = new Float64Array(maxEntries)
     this.atMs = new Float64Array(maxEntries)
     this.sizes = new Float64Array(maxEntries)
