@@ -195,7 +195,7 @@ test('a token signed with the public part of a configured key as the secret is r
   }
 })
 
-test.each(['RS384', 'RS512', 'PS256'])('a token that an RS256 key signed with %s is refused', async alg => {
+test.each(['RS384', 'RS512', 'PS256'])('a token signed with %s by an RS256 key is refused', async alg => {
   const { platform, keys } = await manyKeys()
   const token = await tokenOf({ kid: 'rs' }, claims, keys.rs, alg)
   expect(await verdicts(platform, token)).toEqual(refused(sentences.algorithm))

@@ -192,7 +192,7 @@ test('a token whose session ends while it is being looked up is not cached', asy
   expect(await answerTo(token)).toBe(sentences.ended)
 })
 
-test('a token used by a hundred requests at once is refused for all of them after its session has ended', async () => {
+test('a hundred concurrent requests with one token are all refused once its session has ended', async () => {
   const { answerTo, sessionOf, user, write } = await authenticatorAt()
   const { id, token } = await sessionOf(await user())
   const during = Array.from({ length: 100 }, () => answerTo(token))

@@ -99,7 +99,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(JSON.stringify(users[0]?.user_metadata)).toBe(JSON.stringify(told.user_metadata))
   })
 
-  test('an unusable document changes nothing', async () => {
+  test('an invalid document changes nothing', async () => {
     const state = await fresh(kind)
     await importState(state, everything)
     const twins = [user({ id: 'one', email: 'x@example.com' }), user({ id: 'two', email: 'x@example.com' })]
@@ -139,7 +139,7 @@ describe.each(kinds)('in $kind', kind => {
 })
 
 describe.each(lasting)('in $kind', kind => {
-  test('an import by one instance is exported by another, whose listeners are notified', async () => {
+  test('an import by one instance notifies the others and appears in their exports', async () => {
     const place = await kind.emptyPlace()
     const [here, elsewhere] = await Promise.all([opened(place), opened(place)])
     await importState(here, everything)

@@ -400,7 +400,7 @@ describe.skipIf(!server)('on PostgreSQL', () => {
     }
   })
 
-  test('so do replicas whose listening connections are cut repeatedly', async () => {
+  test('replicas whose listening connections are cut repeatedly learn of a revocation within a second', async () => {
     const replicas = await replicasOfAll()
     const [home] = replicas.all as [Place]
     let over = false
@@ -418,7 +418,7 @@ describe.skipIf(!server)('on PostgreSQL', () => {
     }
   })
 
-  test('so do replicas that cannot reconnect because the database accepts no new connections', async () => {
+  test('replicas that cannot reconnect, because the database accepts no connections, learn of a revocation within a second', async () => {
     const replicas = await replicasOfAll()
     const [home] = replicas.all as [Place]
     const database = new URL(replicas.place.where).pathname.slice(1)
@@ -435,7 +435,7 @@ describe.skipIf(!server)('on PostgreSQL', () => {
     expect(Math.max(...(await keyTrustedMs(replicas, home)))).toBeLessThan(SECOND)
   })
 
-  test('so does a replica whose connection to PostgreSQL has silently gone dead', async () => {
+  test('a replica whose connection to PostgreSQL has silently gone dead trusts no revoked key for longer than a second', async () => {
     const replicas = await replicasOfAll()
     const [home] = replicas.all as [Place]
     const link = await linkTo(replicas.place.where)
