@@ -106,7 +106,7 @@ const rowsOf = (state: State) =>
     keys: await api_keys.find({}),
   }))
 
-/** Rows of which something belonging to them is missing. */
+/** Rows whose related rows are missing or do not match. */
 function incomplete({ users, sessions, refreshTokens, keys }: Rows): readonly unknown[] {
   const usersById = new Map(users.map(user => [user.id, user]))
   const sessionsById = new Map(sessions.map(session => [session.id, session]))
