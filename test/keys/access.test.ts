@@ -33,7 +33,7 @@ test.each([
   ['user', '/v1/models'],
   ['apiKey', '/v1/chat/completions'],
   ['user', '/v1/chat/completions'],
-] as const)('the credential %s opens %s', async (kind, path) => {
+] as const)('the %s credential grants access to %s', async (kind, path) => {
   const scene = await platformWith()
   const response = await scene.ask(path, { ...requests[path], bearer: await bearers[kind](scene) })
   expect(response.status).toBe(200)
@@ -45,13 +45,13 @@ test.each([
   ['service', '/v1/models', `The service key does not open ${models}`],
   ['anon', '/v1/chat/completions', `The anon key does not open ${chat}`],
   ['service', '/v1/chat/completions', `The service key does not open ${chat}`],
-] as const)('the credential %s does not open %s', async (kind, path, sentence) => {
+] as const)('the %s credential grants no access to %s', async (kind, path, sentence) => {
   const scene = await platformWith()
   const response = await scene.ask(path, { ...requests[path], bearer: await bearers[kind](scene) })
   expect(await refusalOf(response)).toEqual(unauthorized(sentence))
 })
 
-test('the health check needs no credential, and does not mind a wrong one', async () => {
+test('the health check needs no credential and ignores an invalid one', async () => {
   const { ask } = await platformWith()
   expect((await ask('/health', { bearer: null })).status).toBe(200)
   expect((await ask('/health', { bearer: 'sk-local-nobody-made-this' })).status).toBe(200)
@@ -66,13 +66,13 @@ test('the health check can be made to require a credential', async () => {
   expect((await ask('/health', { bearer: serviceKey })).status).toBe(200)
 })
 
-test('the chat can be opened to anyone', async () => {
+test('the chat endpoint can be opened to anyone', async () => {
   const { chat } = await platformWith({ access: { chat: 'anyone' } })
   expect((await chat(hello, { bearer: null })).status).toBe(200)
 })
 
 test.each(['anon', 'service', 'user', 'apiKey'] as const)(
-  'an endpoint that takes only the credential %s refuses all others',
+  'an endpoint that accepts only the %s credential refuses all others',
   async only => {
     const scene = await platformWith({ access: { models: [only] } })
     for (const kind of ['anon', 'service', 'user', 'apiKey'] as const) {
@@ -82,7 +82,7 @@ test.each(['anon', 'service', 'user', 'apiKey'] as const)(
   },
 )
 
-test('opening one endpoint opens no other', async () => {
+test('opening one endpoint to anyone leaves the others closed', async () => {
   const { ask } = await platformWith({ access: { models: 'anyone' } })
   expect((await ask('/v1/models', { bearer: null })).status).toBe(200)
   expect((await ask('/api/v1', { bearer: null })).status).toBe(401)

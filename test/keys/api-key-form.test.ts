@@ -4,7 +4,7 @@ import { isMistyped, newSecret, startOf } from '../../src/keys/api-key-form.js'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** CRC-32 bit by bit, as ISO 3309 has it; in base 62, padded to six. */
+/** CRC-32 computed bit by bit (ISO 3309), in base 62, padded to six digits. */
 function checksum(text: string): string {
   let crc = 0xffffffff
   for (const byte of Buffer.from(text)) {
@@ -19,7 +19,7 @@ function checksum(text: string): string {
 
 const keys = Array.from({ length: 300 }, newSecret)
 
-test("the checksum of these tests is GitHub's: it finds that of the sample which GitHub published", () => {
+test("the checksum in these tests is GitHub's: it matches the sample that GitHub published", () => {
   expect(checksum('zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ')).toBe('0mLq17')
 })
 
@@ -31,22 +31,22 @@ test('a key is sk-local-, 32 random characters and their checksum', () => {
   }
 })
 
-test('no two keys are alike, and every character of the alphabet is used', () => {
+test('keys are unique and use every character of the alphabet', () => {
   expect(new Set(keys).size).toBe(keys.length)
   const used = new Set(keys.flatMap(key => [...key.slice('sk-local-'.length, -6)]))
   expect([...used].sort().join('')).toBe(alphabet)
 })
 
-test('the key of development has the same form', () => {
+test('the development key has the same form', () => {
   expect(developmentApiKey).toMatch(/^sk-local-[0-9A-Za-z]{38}$/)
   expect(isMistyped(developmentApiKey)).toBe(false)
 })
 
-test('a key as it was made is not mistyped', () => {
+test('a newly created key does not count as mistyped', () => {
   for (const key of keys) expect(isMistyped(key)).toBe(false)
 })
 
-test('each single wrong character is noticed, and so are two that were swapped', () => {
+test('any single wrong character is detected, and so are two swapped characters', () => {
   const [key = ''] = keys
   for (let i = 'sk-local-'.length; i < key.length; i++) {
     const other = key[i] === 'x' ? 'y' : 'x'
@@ -58,27 +58,27 @@ test('each single wrong character is noticed, and so are two that were swapped',
 })
 
 test.each([
-  ['without its end', (key: string) => key.slice(0, -1)],
-  ['without its beginning', (key: string) => `sk-local-${key.slice(10)}`],
-  ['with something behind it', (key: string) => `${key}x`],
-  ['in capitals', (key: string) => `sk-local-${key.slice(9).toUpperCase()}`],
-  ['with nothing but its start', () => 'sk-local-'],
-])('a key %s is noticed', (_how, changed) => {
+  ['without its last character', (key: string) => key.slice(0, -1)],
+  ['without its first random character', (key: string) => `sk-local-${key.slice(10)}`],
+  ['with an extra character', (key: string) => `${key}x`],
+  ['in upper case', (key: string) => `sk-local-${key.slice(9).toUpperCase()}`],
+  ['cut down to its prefix', () => 'sk-local-'],
+])('a key %s is detected as mistyped', (_how, changed) => {
   for (const key of keys.slice(0, 50)) expect(isMistyped(changed(key))).toBe(true)
 })
 
 test.each(['sk-proj-abcdef', 'sk-locale-abc', '', 'eyJhbGciOiJIUzI1NiJ9', 'SK-LOCAL-abc'])(
-  '%j never claimed to be one of ours, so it cannot be a mistyped one',
+  '%j does not have the prefix of our keys, so it does not count as mistyped',
   other => expect(isMistyped(other)).toBe(false),
 )
 
-test('what is shown of a key tells keys apart and leaves the rest a secret', () => {
+test('the visible start of a key tells keys apart and keeps the rest secret', () => {
   const [key = ''] = keys
   expect(startOf(key)).toBe(key.slice(0, 13))
   expect(startOf('short1')).toBe('sh')
   expect(startOf('ab')).toBe('')
 })
 
-test('a key is kept as its SHA-256', () => {
+test('a key is stored as its SHA-256 hash', () => {
   expect(digestOf('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
 })

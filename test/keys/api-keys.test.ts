@@ -11,7 +11,7 @@ import { adminOf, answerOf, ask, type Person, sentences, signIn, signUp } from '
 
 const working = { name: 'working', key: 'sk-local-working' }
 
-test('the API key of the platform opens the language model API', async () => {
+test("the platform's API key grants access to the language model API", async () => {
   const { ask, apiKey } = await platformWith()
   expect((await ask('/v1/models', { bearer: apiKey })).status).toBe(200)
 })
@@ -24,22 +24,22 @@ test('an unknown API key is refused', async () => {
 })
 
 test.each([
-  ['cut', (key: string) => key.slice(0, -1)],
-  ['lengthened', (key: string) => `${key}a`],
-  ['in capitals', (key: string) => key.toUpperCase()],
+  ['truncated', (key: string) => key.slice(0, -1)],
+  ['extended', (key: string) => `${key}a`],
+  ['in upper case', (key: string) => key.toUpperCase()],
 ])('an API key is refused when it is %s', async (_how, changed) => {
   const { ask, apiKey } = await platformWith()
   expect(await refusalOf(await ask('/v1/models', { bearer: changed(apiKey) }))).toEqual(unauthorized(KEY_UNKNOWN))
 })
 
-test('a revoked API key is refused, and says so', async () => {
+test('a revoked API key is refused with that reason', async () => {
   const { ask } = await platformWith({ apiKeys: [working, { name: 'old', key: 'sk-local-old', revoked: true }] })
   expect(await refusalOf(await ask('/v1/models', { bearer: 'sk-local-old' }))).toEqual(
     unauthorized('The API key has been revoked.'),
   )
 })
 
-test('an expired API key is refused, and says so', async () => {
+test('an expired API key is refused with that reason', async () => {
   const expired = { name: 'expired', key: 'sk-local-expired', expiresAt: '2020-01-01T00:00:00Z' }
   const { ask } = await platformWith({ apiKeys: [working, expired] })
   expect(await refusalOf(await ask('/v1/models', { bearer: expired.key }))).toEqual(
@@ -58,13 +58,13 @@ test('an API key works until the moment it expires', async () => {
   )
 })
 
-test('an API key may have dots in it, as many as a token', async () => {
+test('an API key may contain two dots, like a token', async () => {
   const key = 'sk.local.dotted'
   const { ask } = await platformWith({ apiKeys: [{ name: 'dotted', key }] })
   expect((await ask('/v1/models', { bearer: key })).status).toBe(200)
 })
 
-test('the platform hands out the first of its API keys that works', async () => {
+test('the platform hands out its first API key that works', async () => {
   const { apiKey } = await platformWith({
     apiKeys: [
       { name: 'revoked', key: 'sk-local-revoked', revoked: true },
@@ -75,7 +75,7 @@ test('the platform hands out the first of its API keys that works', async () => 
   expect(apiKey).toBe('sk-local-working')
 })
 
-test('with API keys of your own the one from the docs stops working', async () => {
+test('with your own API keys, the one from the docs stops working', async () => {
   const { apiKey: published } = await platformWith()
   const { ask } = await platformWith({ apiKeys: [working] })
   expect((await ask('/v1/models', { bearer: published })).status).toBe(401)
@@ -87,12 +87,12 @@ const dotted = 'sk.local.dotted'
 test.each([
   ['revoked', { revoked: true }, sentences.revokedKey],
   ['expired', { expiresAt: '2020-01-01' }, sentences.expiredKey],
-])('a key with two dots that is %s is told so, as any other', async (_how, more, sentence) => {
+])('a %s key with two dots is refused with the same reason as any other', async (_how, more, sentence) => {
   const scene = await platformWith({ apiKeys: [working, { name: 'dotted', key: dotted, ...more }] })
   expect(await answerOf(scene, dotted)).toBe(sentence)
 })
 
-test('a mistyped key is told from an unknown one in the log, and nowhere else', async () => {
+test('the log tells a mistyped key from an unknown one, and the response does not', async () => {
   const { ready, event } = await startReady()
   const mistyped = `${ready.apiKey.slice(0, -1)}${ready.apiKey.endsWith('x') ? 'y' : 'x'}`
   const [one, other] = [await ask(ready, mistyped), await ask(ready, newSecret())]
@@ -109,7 +109,7 @@ test('a mistyped key is told from an unknown one in the log, and nowhere else', 
   expect(await all(one)).toEqual(await all(other))
 })
 
-test('a person who looks at the log reads it too', async () => {
+test('the plain-text log also says that a key was mistyped', async () => {
   const { stdout } = start(['--port', '0'])
   const url = (await stdout.next('Base URL')).trim().split(/ {2,}/)[1] ?? ''
   await stdout.next('SUPABASE_SECRET_KEY=')
@@ -122,7 +122,7 @@ test('a person who looks at the log reads it too', async () => {
 const ada = { email: 'ada@example.com', password: 'correct-horse' }
 const hers = { name: "Ada's", key: 'sk-local-of-ada', user: ada.email }
 
-test('a configured key of a user is dead on the very next request after the user was banned, and back with the user', async () => {
+test("a user's configured key stops working as soon as the user is banned, and works again when the ban is lifted", async () => {
   const scene = await platformWith({ users: [ada], apiKeys: [hers, working] })
   const { id } = await signIn(scene, ada)
   expect(await answerOf(scene, hers.key)).toBe('open')
@@ -135,8 +135,8 @@ test('a configured key of a user is dead on the very next request after the user
 
 test.each([
   ['softly', true, sentences.ownerless],
-  ['for good', false, sentences.unknownKey],
-])("a user who is deleted %s takes the user's keys along", async (_how, softly, sentence) => {
+  ['permanently', false, sentences.unknownKey],
+])("deleting a user %s disables the user's keys", async (_how, softly, sentence) => {
   const scene = await platformWith({ users: [ada], apiKeys: [hers, working] })
   const { id } = await signIn(scene, ada)
   expect(await answerOf(scene, hers.key)).toBe('open')
@@ -145,7 +145,7 @@ test.each([
   expect(await answerOf(scene, working.key)).toBe('open')
 })
 
-test('the name of the owner may be written in capitals', async () => {
+test("the owner's email may be written in upper case", async () => {
   const scene = await platformWith({ users: [ada], apiKeys: [{ ...hers, user: 'ADA@example.com' }] })
   const { id } = await signIn(scene, ada)
   await adminOf(scene).updateUserById(id, { ban_duration: '1h' })
@@ -154,7 +154,7 @@ test('the name of the owner may be written in capitals', async () => {
 
 const users = [ada]
 
-test('a key that is taken out of the configuration is dead after the reload, although it was remembered', async () => {
+test('a key removed from the configuration stops working after the reload, even if it was cached', async () => {
   const { platform, reload } = await platformOf({ users, apiKeys: [hers, working] })
   expect(await answerOf(platform, working.key)).toBe('open')
   await reload({ users, apiKeys: [hers] })
@@ -166,21 +166,21 @@ test('a key that is taken out of the configuration is dead after the reload, alt
 
 test.each([
   ['revoked', { revoked: true }, sentences.revokedKey],
-  ['given an end that is over', { expiresAt: '2020-01-01' }, sentences.expiredKey],
-])('a configured key that is %s by an edit is dead after the reload', async (_how, more, sentence) => {
+  ['expired', { expiresAt: '2020-01-01' }, sentences.expiredKey],
+])('a configured key that an edit marks as %s stops working after the reload', async (_how, more, sentence) => {
   const { platform, reload } = await platformOf({ users, apiKeys: [working] })
   expect(await answerOf(platform, working.key)).toBe('open')
   await reload({ users, apiKeys: [{ ...working, ...more }] })
   expect(await answerOf(platform, working.key)).toBe(sentence)
 })
 
-test('a key whose revocation is taken out of the configuration again opens again', async () => {
+test('a key works again when its revocation is removed from the configuration', async () => {
   const { platform, reload } = await platformOf({ users, apiKeys: [{ ...working, revoked: true }] })
   await reload({ users, apiKeys: [working] })
   expect(await answerOf(platform, working.key)).toBe('open')
 })
 
-test('a key keeps its owner when the configuration gives it another name', async () => {
+test('a key keeps its owner when the configuration renames it', async () => {
   const { platform, reload } = await platformOf({ users, apiKeys: [hers] })
   const { id } = await signIn(platform, ada)
   await reload({ users, apiKeys: [{ ...hers, name: 'renamed' }] })
@@ -188,7 +188,7 @@ test('a key keeps its owner when the configuration gives it another name', async
   expect(await answerOf(platform, hers.key)).toBe(sentences.ownerless)
 })
 
-test('the key of a user who was deleted softly stays dead when the configuration is read again', async () => {
+test('the key of a soft-deleted user stays disabled after a reload', async () => {
   const { platform, reload } = await platformOf({ users, apiKeys: [hers] })
   const { id } = await signIn(platform, ada)
   await adminOf(platform).deleteUser(id, true)
@@ -197,7 +197,7 @@ test('the key of a user who was deleted softly stays dead when the configuration
   expect(await answerOf(platform, hers.key)).not.toBe('open')
 })
 
-test('the key of a user with a new address stays theirs when the configuration is read again', async () => {
+test('users who change their email still own their configured keys after a reload', async () => {
   const { platform, reload } = await platformOf({ users, apiKeys: [hers] })
   const { id } = await signIn(platform, ada)
   await adminOf(platform).updateUserById(id, { email: 'countess@example.com' })
@@ -207,7 +207,7 @@ test('the key of a user with a new address stays theirs when the configuration i
   expect(await answerOf(platform, hers.key)).toBe(sentences.ownerless)
 })
 
-test('a user who takes over an address does not take over the keys of its earlier user', async () => {
+test("a user who signs up with another user's old email does not get that user's keys", async () => {
   const { platform, reload } = await platformOf({ users, apiKeys: [hers] })
   const { id } = await signIn(platform, ada)
   await adminOf(platform).updateUserById(id, { email: 'countess@example.com' })
@@ -217,7 +217,7 @@ test('a user who takes over an address does not take over the keys of its earlie
   expect(await answerOf(platform, hers.key)).toBe('open')
 })
 
-test('no file holds a secret in plain text, and no line of the log tells one', async () => {
+test('no state file and no log line contains a secret in plain text', async () => {
   const platform = await startReady({
     files: written({ state: 'file:kept/state.db', apiKeys: [working] }),
   })
@@ -248,17 +248,17 @@ test('no file holds a secret in plain text, and no line of the log tells one', a
   }
 })
 
-/** A key made on the dashboard by the signed-in user. */
+/** A key that the signed-in user creates on the dashboard. */
 async function madeBy(person: Person, { dashboardUrl }: Pick<Platform, 'dashboardUrl'>) {
   const headers = { authorization: `Bearer ${person.token}`, 'content-type': 'application/json' }
-  const asked = (path: string, method: string, body?: object) =>
+  const request = (path: string, method: string, body?: object) =>
     fetch(`${dashboardUrl}/api/keys${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-  const { id, key } = (await (await asked('', 'POST', { name: 'made' })).json()) as { id: string; key: string }
-  return { key, revoke: () => asked(`/${id}`, 'DELETE'), roll: () => asked(`/${id}/roll`, 'POST', {}) }
+  const { id, key } = (await (await request('', 'POST', { name: 'made' })).json()) as { id: string; key: string }
+  return { key, revoke: () => request(`/${id}`, 'DELETE'), roll: () => request(`/${id}/roll`, 'POST', {}) }
 }
 
 test.each(['revoke', 'roll'] as const)(
-  'a key of the dashboard that is used all the time is dead for every request after its %s',
+  'a dashboard key in constant use is refused on every request after a %s',
   async end => {
     const platform = await platformWith()
     const person = await signUp(platform)
@@ -283,7 +283,7 @@ test.each(['revoke', 'roll'] as const)(
   },
 )
 
-test('a key of the dashboard is dead with its owner, at once', async () => {
+test('a dashboard key stops working as soon as its owner is banned or deleted', async () => {
   const platform = await platformWith()
   const person = await signUp(platform)
   const { key } = await madeBy(person, platform)

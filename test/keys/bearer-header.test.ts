@@ -13,7 +13,7 @@ test.each(['/api/v1', '/v1/models'])('GET %s without a credential is refused', a
   expect(await refusalOf(await ask(path, { bearer: null }))).toEqual(unauthorized(missing))
 })
 
-test('a chat request without a credential is refused before anybody looks at its body', async () => {
+test('a chat request without a credential is refused before its body is parsed', async () => {
   const { ask } = await platformWith()
   const response = await ask('/v1/chat/completions', { method: 'POST', bearer: null, body: 'no JSON at all' })
   expect(await refusalOf(response)).toEqual(unauthorized(missing))
@@ -52,7 +52,7 @@ test.each([
   ['two keys', ['Bearer KEY', 'Bearer other']],
   ['the same key twice', ['Bearer KEY', 'Bearer KEY']],
   ['the key and then another scheme', ['Bearer KEY', 'Basic YWRhOnNlY3JldA==']],
-  ['an empty one and then the key', ['Bearer', 'Bearer KEY']],
+  ['an empty header and then the key', ['Bearer', 'Bearer KEY']],
 ])('two Authorization headers are refused: %s', async (_what, values) => {
   const { url, apiKey } = await platformWith()
   const lines = values.map(value => `Authorization: ${value.replace('KEY', apiKey)}`)
@@ -62,7 +62,7 @@ test.each([
   expect(JSON.parse(body)).toEqual({ error: doubled })
 })
 
-test('two Authorization headers of which the second is the key are refused', async () => {
+test('two Authorization headers are refused even when the second one has the key', async () => {
   const { url, apiKey } = await platformWith()
   const lines = ['Authorization: Basic YWRhOnNlY3JldA==', `Authorization: Bearer ${apiKey}`]
   const { status, body } = await answerTo(url, onTheWire('GET /v1/models', lines))
@@ -71,7 +71,7 @@ test('two Authorization headers of which the second is the key are refused', asy
 })
 
 test.each(['Bearer KEY', 'bearer KEY', 'BEARER KEY', 'bEaReR KEY', 'Bearer   KEY', '  Bearer KEY  '])(
-  'the scheme may be in any case and have several spaces: %j',
+  'the scheme may be in any case and have extra spaces around it: %j',
   async header => {
     const { url, apiKey } = await platformWith()
     const line = `Authorization: ${header.replace('KEY', apiKey)}`
@@ -88,7 +88,7 @@ test.each([
   ['the query', 'GET /v1/models?api_key=KEY&access_token=KEY', []],
   ['other headers', 'GET /v1/models', ['X-Api-Key: KEY', 'apikey: KEY']],
   ['a cookie', 'GET /v1/models', ['Cookie: authorization=Bearer KEY']],
-])('a key in %s is no credential', async (_place, request, headers) => {
+])('a key in %s does not count as a credential', async (_place, request, headers) => {
   const { url, apiKey } = await platformWith()
   const { status, body } = await answerTo(url, onTheWire(request, headers).replaceAll('KEY', apiKey))
   expect(status).toBe(401)

@@ -1,11 +1,11 @@
-/** A live auth backend has a time of its own: the clock of the platform in front of it does not touch what it says. */
+/** A live auth backend keeps its own time: the platform's clock does not affect its answers. */
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { liveWith } from '../http/live.js'
 import { platformWith } from '../scene.js'
 import { userToken } from '../signing.js'
 import { answerOf, sentences } from './people.js'
 
-/** A platform in front of a live backend to which every token is Ada's. */
+/** A platform in front of a live backend that takes every token for Ada's. */
 async function inFront() {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
@@ -19,18 +19,18 @@ async function inFront() {
   return { platform, seen }
 }
 
-test('its word is taken for five seconds of real time, even while the clock stands still', async () => {
+test('an answer of the live backend is cached for five seconds of real time, even while the clock is frozen', async () => {
   const { platform, seen } = await inFront()
   const token = await userToken()
   platform.clock.freeze()
-  for (const _ of ['asked', 'remembered']) expect(await answerOf(platform, token)).toBe('open')
+  for (const _ of ['looked up', 'cached']) expect(await answerOf(platform, token)).toBe('open')
   expect(seen).toHaveLength(1)
   vi.setSystemTime(Date.now() + 5000)
   expect(await answerOf(platform, token)).toBe('open')
   expect(seen).toHaveLength(2)
 })
 
-test('its tokens outlast what the clock says, and keys of the platform do not', async () => {
+test("moving the clock does not expire live tokens, but does expire the platform's own keys", async () => {
   const { platform, seen } = await inFront()
   const token = await userToken()
   for (const credential of [token, 'sk-soon']) expect(await answerOf(platform, credential)).toBe('open')

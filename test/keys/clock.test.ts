@@ -1,4 +1,4 @@
-/** Everything that expires goes by the platform's clock, as an app sees it through Supabase's own client. */
+/** Everything that expires follows the platform's clock, as an app sees it through Supabase's own client. */
 import { expect, test } from 'vitest'
 import type { Platform } from '../../src/index.js'
 import { hello, platformWith } from '../scene.js'
@@ -17,7 +17,7 @@ interface Key {
   readonly key: string
 }
 
-/** Asks the dashboard's API for a key. */
+/** Creates or rolls a key through the dashboard's API. */
 async function keyOf({ url }: Pick<Platform, 'url'>, token: string, path = '', body: object = {}): Promise<Key> {
   const response = await fetch(`${url}/dashboard/api/keys${path}`, {
     method: 'POST',
@@ -33,7 +33,7 @@ const newestMessage = async ({ url }: Pick<Platform, 'url'>) => {
   return data[0] ?? { code: '', link: '' }
 }
 
-test('a token dies with its hour, the session is refreshed as ever, and the next token opens', async () => {
+test('a token expires after an hour, and refreshing the session returns a token that works', async () => {
   const platform = await platformWith({ users: [ada] })
   const { client, token } = await signIn(platform, ada)
   expect(await answerOf(platform, token)).toBe('open')
@@ -47,7 +47,7 @@ test('a token dies with its hour, the session is refreshed as ever, and the next
   expect(claimsOf(next).exp).toBeGreaterThan((claimsOf(token).exp ?? 0) + 3600)
 })
 
-test('a token opens up to the very millisecond at which it expires', async () => {
+test('a token works until the exact millisecond at which it expires', async () => {
   const platform = await platformWith({ users: [ada] })
   const { token } = await signIn(platform, ada)
   const endMs = (claimsOf(token).exp ?? 0) * 1000
@@ -58,7 +58,7 @@ test('a token opens up to the very millisecond at which it expires', async () =>
   expect([await answerOf(platform, token), await userOf(platform, token)]).toEqual([sentences.expired, '403 bad_jwt'])
 })
 
-test('a token that has expired opens again when the clock is moved back', async () => {
+test('an expired token works again when the clock is moved back', async () => {
   const platform = await platformWith({ users: [ada] })
   const { token } = await signIn(platform, ada)
   platform.clock.advance(2 * HOUR_MS)
@@ -67,18 +67,18 @@ test('a token that has expired opens again when the clock is moved back', async 
   expect(await answerOf(platform, token)).toBe('open')
 })
 
-test('a refresh token that was used ends the session once its reuse interval is over', async () => {
+test('reusing a refresh token after its reuse interval ends the session', async () => {
   const platform = await platformWith({ users: [ada], auth: { securityRefreshTokenReuseInterval: 10 } })
   const { client, refreshToken } = await signIn(platform, ada)
   for (let i = 0; i < 2; i++) expect((await client.auth.refreshSession()).error).toBeNull()
   const thief = clientOf(platform, platform.anonKey)
-  const stolen = () => thief.auth.refreshSession({ refresh_token: refreshToken })
+  const replay = () => thief.auth.refreshSession({ refresh_token: refreshToken })
   platform.clock.advance(11 * SECOND_MS)
-  expect((await stolen()).error).toMatchObject({ status: 400, code: 'refresh_token_already_used' })
+  expect((await replay()).error).toMatchObject({ status: 400, code: 'refresh_token_already_used' })
   expect((await client.auth.refreshSession()).error).toMatchObject({ code: 'refresh_token_already_used' })
 })
 
-test('an API key lives as long as was said when it was made, wherever the clock was then', async () => {
+test('the lifetime of an API key counts from its creation, wherever the clock stood then', async () => {
   const platform = await platformWith({ users: [ada] })
   platform.clock.advance(YEAR_MS)
   const { token } = await signIn(platform, ada)
@@ -90,7 +90,7 @@ test('an API key lives as long as was said when it was made, wherever the clock 
   expect(await answerOf(platform, key)).toBe(sentences.expiredKey)
 })
 
-test('a key may expire at any moment to come, seen from where the clock stands', async () => {
+test("a key's expiry only has to be in the future according to the clock", async () => {
   const platform = await platformWith({ users: [ada] })
   platform.clock.set(Date.UTC(2020, 0, 1))
   const { token } = await signIn(platform, ada)
@@ -100,7 +100,7 @@ test('a key may expire at any moment to come, seen from where the clock stands',
   expect(await answerOf(platform, key)).toBe(sentences.expiredKey)
 })
 
-test('a key expires in a year of four digits, in whatever zone it is given', async () => {
+test("a key's expiry has to be in a four-digit year in UTC, whatever its time zone", async () => {
   const platform = await platformWith({ users: [ada] })
   const { token } = await signIn(platform, ada)
   await keyOf(platform, token, '', { name: 'late', expires_at: '9999-12-31T23:59:59Z' })
@@ -108,7 +108,7 @@ test('a key expires in a year of four digits, in whatever zone it is given', asy
   await expect(later).rejects.toThrow(/400/)
 })
 
-test('a key that was rolled opens beside the next one until its overlap is over', async () => {
+test('a rolled key works alongside its successor until the overlap ends', async () => {
   const platform = await platformWith({ users: [ada] })
   const { token } = await signIn(platform, ada)
   const old = await keyOf(platform, token, '', { name: 'rolled' })
@@ -121,7 +121,7 @@ test('a key that was rolled opens beside the next one until its overlap is over'
   expect(await answers()).toEqual([sentences.expiredKey, 'open'])
 })
 
-test('a configured key dies at its moment', async () => {
+test('a configured key expires at the configured time', async () => {
   const soon = { name: 'soon', key: 'sk-soon', expiresAt: '2040-01-01T00:00:00Z' }
   const platform = await platformWith({ apiKeys: [soon] })
   expect(await answerOf(platform, soon.key)).toBe('open')
@@ -129,19 +129,19 @@ test('a configured key dies at its moment', async () => {
   expect(await answerOf(platform, soon.key)).toBe(sentences.expiredKey)
 })
 
-test('a code from a mail is too old after its hour, and the next one is not', async () => {
+test('an emailed code expires after an hour, and a new one works', async () => {
   const platform = await platformWith({ users: [ada] })
   const { auth } = clientOf(platform, platform.anonKey)
   const { email } = ada
-  const typedIn = async () => auth.verifyOtp({ email, token: (await newestMessage(platform)).code, type: 'recovery' })
+  const redeem = async () => auth.verifyOtp({ email, token: (await newestMessage(platform)).code, type: 'recovery' })
   await auth.resetPasswordForEmail(email)
   platform.clock.advance(HOUR_MS + SECOND_MS)
-  expect((await typedIn()).error).toMatchObject({ status: 403, code: 'otp_expired' })
+  expect((await redeem()).error).toMatchObject({ status: 403, code: 'otp_expired' })
   await auth.resetPasswordForEmail(email)
-  expect((await typedIn()).data.user?.email).toBe(email)
+  expect((await redeem()).data.user?.email).toBe(email)
 })
 
-test('a magic link leads nowhere after its hour', async () => {
+test('a magic link expires after an hour', async () => {
   const platform = await platformWith({ users: [ada] })
   await clientOf(platform, platform.anonKey).auth.signInWithOtp({ email: ada.email })
   const { link } = await newestMessage(platform)
@@ -150,7 +150,7 @@ test('a magic link leads nowhere after its hour', async () => {
   expect(response.headers.get('location')).toContain('error_code=otp_expired')
 })
 
-test('the second half of a sign-in with PKCE comes too late after five minutes', async () => {
+test('the code of a PKCE sign-in expires after five minutes', async () => {
   const platform = await platformWith({ users: [ada] })
   const verifier = 'v'.repeat(56)
   const post = (path: string, body: object) =>
@@ -169,18 +169,18 @@ test('the second half of a sign-in with PKCE comes too late after five minutes',
   expect([late.status, await late.json()]).toMatchObject([422, { error_code: 'flow_state_expired' }])
 })
 
-test('a ban is over after its time, and in force again when the clock is moved back into it', async () => {
+test('a ban ends after its duration and applies again when the clock is moved back', async () => {
   const platform = await platformWith({ users: [ada] })
   const { id, token } = await signIn(platform, ada)
   await adminOf(platform).updateUserById(id, { ban_duration: '10m' })
   expect(await answerOf(platform, token)).toBe(sentences.barred)
   platform.clock.advance(11 * MINUTE_MS)
-  for (const _ of ['looked up', 'remembered']) expect(await answerOf(platform, token)).toBe('open')
+  for (const _ of ['looked up', 'cached']) expect(await answerOf(platform, token)).toBe('open')
   platform.clock.advance(-5 * MINUTE_MS)
   expect(await answerOf(platform, token)).toBe(sentences.barred)
 })
 
-test('a sign-up has the time that the clock shows', async () => {
+test('a sign-up gets its timestamps from the clock', async () => {
   const platform = await platformWith()
   platform.clock.freeze()
   platform.clock.set(Date.UTC(2031, 1, 3))
@@ -191,7 +191,7 @@ test('a sign-up has the time that the clock shows', async () => {
   expect(claimsOf(token)).toMatchObject({ iat: Date.UTC(2031, 1, 3) / 1000, amr: [{ timestamp: 1_927_843_200 }] })
 })
 
-test('a minute of the limits is over when the clock says so, and moving it back locks no client out', async () => {
+test('the minute of a rate limit follows the clock, and moving the clock back locks no client out', async () => {
   const platform = await platformWith({ limits: { requestsPerMinute: 1 } })
   const status = async () => (await platform.chat(hello)).status
   expect([await status(), await status()]).toEqual([200, 429])
@@ -203,7 +203,7 @@ test('a minute of the limits is over when the clock says so, and moving it back 
   expect(await status()).toBe(200)
 })
 
-test('the clock outlasts a reload, and not a restart', async () => {
+test('the clock keeps its offset across a reload, but not across a restart', async () => {
   const edited = await platformOf({ users: [ada] })
   const { token } = await signIn(edited.platform, ada)
   edited.platform.clock.advance(2 * HOUR_MS)
@@ -214,7 +214,7 @@ test('the clock outlasts a reload, and not a restart', async () => {
   expect(edited.platform.clock.state().offsetMs).toBe(0)
 })
 
-test('two platforms have clocks of their own', async () => {
+test('each platform has its own clock', async () => {
   const [one, other] = await Promise.all([platformWith({ users: [ada] }), platformWith({ users: [ada] })])
   const { token } = await signIn(other, ada)
   one.clock.advance(YEAR_MS)

@@ -8,13 +8,13 @@ export interface Edited {
   readonly dir: string
   /** The platform that is running. */
   readonly platform: Platform
-  /** Writes the configuration again and has it read. */
+  /** Rewrites the configuration and reloads it. */
   reload(options: ConfigInput, files?: Files): Promise<void>
-  /** Stops the platform, writes the configuration again, and starts another one. */
+  /** Stops the platform, rewrites the configuration and starts another platform. */
   restart(options: ConfigInput, files?: Files): Promise<void>
 }
 
-/** The file of a configuration; JSON is YAML as well. */
+/** A configuration file. JSON is valid YAML. */
 export const written = (options: ConfigInput, files: Files = {}): Files => ({
   ...files,
   'platform.config.yaml': `${JSON.stringify({ port: 0, ...options }, null, 2)}\n`,

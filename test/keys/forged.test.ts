@@ -23,7 +23,7 @@ const tokenOf = async (header: object, payload: object, jwk: object, alg: string
     .setProtectedHeader({ alg, ...header })
     .sign(await importJWK({ ...jwk, key_ops: undefined } as never, alg))
 
-/** A token put together by hand from texts, signed with ES256 by this key. */
+/** A token put together by hand from strings, signed with ES256 by this key. */
 function rawToken(header: string, payload: string, key: KeyObject): string {
   const input = `${Buffer.from(header).toString('base64url')}.${Buffer.from(payload).toString('base64url')}`
   const signature = sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' })
@@ -34,7 +34,7 @@ const strangers = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const strangersJwk = strangers.privateKey.export({ format: 'jwk' })
 const strangersPublic = strangers.publicKey.export({ format: 'jwk' })
 
-/** What both layers say to a token: the platform, and the auth backend as to a user and as to an admin. */
+/** How both layers answer a token: the platform, and the auth backend on a user's and on an admin's endpoint. */
 async function verdicts(place: Place, token: string) {
   const admin = await askAuth(place, '/admin/users', { headers: { authorization: `Bearer ${token}` } })
   return {
@@ -46,53 +46,62 @@ async function verdicts(place: Place, token: string) {
 
 const refused = (sentence: string) => ({ platform: sentence, user: '403 bad_jwt', admin: '403 bad_jwt' })
 
-test.each(['none', 'None', 'NONE', 'nOnE', ''])('a token of the algorithm %j is refused on both layers', async alg => {
-  const platform = await platformWith()
-  for (const payload of [claims, service]) {
-    for (const signature of ['', 'AAAA']) {
-      const token = `${encoded({ alg, typ: 'JWT', kid })}.${encoded(payload)}.${signature}`
-      expect(await verdicts(platform, token)).toMatchObject({ user: '403 bad_jwt', admin: '403 bad_jwt' })
-      expect(await answerOf(platform, token, '/api/v1')).not.toBe('open')
+test.each(['none', 'None', 'NONE', 'nOnE', ''])(
+  'a token with the algorithm %j is refused on both layers',
+  async alg => {
+    const platform = await platformWith()
+    for (const payload of [claims, service]) {
+      for (const signature of ['', 'AAAA']) {
+        const token = `${encoded({ alg, typ: 'JWT', kid })}.${encoded(payload)}.${signature}`
+        expect(await verdicts(platform, token)).toMatchObject({ user: '403 bad_jwt', admin: '403 bad_jwt' })
+        expect(await answerOf(platform, token, '/api/v1')).not.toBe('open')
+      }
     }
-  }
-})
+  },
+)
 
 const { d: _private, ...publicKey } = developmentSigningKey
 const pem = () =>
   generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'pem', type: 'spki' }).toString()
 
 test.each([
-  ['its JWK', () => JSON.stringify(publicKey)],
-  ['its JWK without the rest', () => JSON.stringify({ kty: 'EC', crv: 'P-256', x: publicKey.x, y: publicKey.y })],
-  ['both coordinates', () => Buffer.from(publicKey.x + publicKey.y, 'base64url')],
-  ['its first coordinate', () => Buffer.from(publicKey.x, 'base64url')],
-  ['a PEM', pem],
-  ['its id', () => kid],
-])('the public key is no secret: a token signed with %s is refused, with its id and without', async (_form, secret) => {
-  const platform = await platformWith()
-  const jwk = { kty: 'oct', k: Buffer.from(secret()).toString('base64url') }
-  for (const header of [{ kid }, {}]) {
-    expect(await verdicts(platform, await tokenOf(header, service, jwk, 'HS256'))).toEqual(
-      refused(sentences.wrongSignature),
-    )
-  }
-})
+  ['the public JWK', () => JSON.stringify(publicKey)],
+  [
+    'the public JWK without optional members',
+    () => JSON.stringify({ kty: 'EC', crv: 'P-256', x: publicKey.x, y: publicKey.y }),
+  ],
+  ['both coordinates of the public key', () => Buffer.from(publicKey.x + publicKey.y, 'base64url')],
+  ['the first coordinate of the public key', () => Buffer.from(publicKey.x, 'base64url')],
+  ['a public key in PEM', pem],
+  ['the key id', () => kid],
+])(
+  'a token signed with %s as the secret is refused, with and without the key id in its header',
+  async (_form, secret) => {
+    const platform = await platformWith()
+    const jwk = { kty: 'oct', k: Buffer.from(secret()).toString('base64url') }
+    for (const header of [{ kid }, {}]) {
+      expect(await verdicts(platform, await tokenOf(header, service, jwk, 'HS256'))).toEqual(
+        refused(sentences.wrongSignature),
+      )
+    }
+  },
+)
 
 const unknownIds: readonly (readonly [string, unknown])[] = [
   ['no key has', 'a3f1c1de-0000-4000-8000-000000000000'],
   ['is empty', ''],
-  ['leads to a file', '../../../../../dev/null'],
-  ['leads to another one', '/proc/self/environ'],
+  ['is a relative path', '../../../../../dev/null'],
+  ['is an absolute path', '/proc/self/environ'],
   ['is SQL', "' or '1'='1"],
-  ['is an address', 'http://127.0.0.1:1/key'],
-  ['every object has', '__proto__'],
-  ['every object has as well', 'constructor'],
+  ['is a URL', 'http://127.0.0.1:1/key'],
+  ['is __proto__', '__proto__'],
+  ['is constructor', 'constructor'],
   ['is a number', 0],
   ['is null', null],
-  ['is a list with the right one', [kid]],
+  ['is an array with the right id', [kid]],
   ['is an object', { kid }],
-  ['is the right one in capitals', kid.toUpperCase()],
-  ['is the right one with a zero byte', `${kid}\0`],
+  ['is the right id in upper case', kid.toUpperCase()],
+  ['is the right id with a NUL byte', `${kid}\0`],
 ]
 
 test.each(unknownIds)('a token with a key id that %s is refused, whatever key signed it', async (_what, id) => {
@@ -105,7 +114,7 @@ test.each(unknownIds)('a token with a key id that %s is refused, whatever key si
   )
 })
 
-test('a token signed with nothing is refused, also where its key id leads to an empty file', async () => {
+test('a token signed with an empty secret is refused, even when its key id is the path of an empty file', async () => {
   const platform = await platformWith()
   for (const header of [{ alg: 'HS256', kid: '/dev/null' }, { alg: 'HS256' }]) {
     const input = `${encoded(header)}.${encoded(service)}`
@@ -114,7 +123,7 @@ test('a token signed with nothing is refused, also where its key id leads to an 
   }
 })
 
-test('a key that comes with its token opens nothing, and none is fetched', async () => {
+test('a key that a token brings along is ignored, and a key URL is never fetched', async () => {
   let asked = 0
   const keyServer = createServer((_request, response) => {
     asked++
@@ -141,7 +150,7 @@ test('a key that comes with its token opens nothing, and none is fetched', async
   expect(asked).toBe(0)
 })
 
-/** A platform with keys of four kinds, of which the first signs. */
+/** A platform with keys of four kinds; the first one signs. */
 async function manyKeys() {
   const keys = {
     rs: newKey('RS256', 'rs', { signs: true }),
@@ -155,7 +164,7 @@ async function manyKeys() {
 
 const kinds = ['rs', 'es', 'ed', 'hs'] as const
 
-test('each key opens with its own id and algorithm, and with no other', async () => {
+test('each key verifies tokens with its own id and algorithm only', async () => {
   const { platform, keys } = await manyKeys()
   for (const one of kinds) {
     const { alg } = keys[one]
@@ -171,7 +180,7 @@ test('each key opens with its own id and algorithm, and with no other', async ()
   }
 })
 
-test('the public halves of keys are no secrets either', async () => {
+test('a token signed with the public part of a configured key as the secret is refused', async () => {
   const { platform, keys } = await manyKeys()
   const secretsOf = ({ n, x }: KeyInFile) =>
     [n, x].filter(member => typeof member === 'string').flatMap(member => [member, Buffer.from(member, 'base64url')])
@@ -186,7 +195,7 @@ test('the public halves of keys are no secrets either', async () => {
   }
 })
 
-test.each(['RS384', 'RS512', 'PS256'])('the key of RS256 does not sign %s', async alg => {
+test.each(['RS384', 'RS512', 'PS256'])('a token signed with %s by an RS256 key is refused', async alg => {
   const { platform, keys } = await manyKeys()
   const token = await tokenOf({ kid: 'rs' }, claims, keys.rs, alg)
   expect(await verdicts(platform, token)).toEqual(refused(sentences.algorithm))
@@ -196,11 +205,11 @@ const own = async (payload: object) =>
   tokenOf({ kid }, { role: 'authenticated', ...ada, ...payload }, developmentSigningKey, 'ES256')
 
 test.each([
-  ['a text', String(inSeconds(3600))],
-  ['a time in words', '2099-01-01T00:00:00Z'],
+  ['a string', String(inSeconds(3600))],
+  ['a date string', '2099-01-01T00:00:00Z'],
   ['true', true],
   ['an object', {}],
-  ['a list', [inSeconds(3600)]],
+  ['an array', [inSeconds(3600)]],
   ['null', null],
 ])('a token whose expiry is %s is refused', async (_what, exp) => {
   const platform = await platformWith()
@@ -220,19 +229,19 @@ test.each([
   expect(await verdicts(platform, await own({ exp }))).toEqual(refused(sentences.expired))
 })
 
-test('a token whose expiry has a fraction holds until then', async () => {
+test('a token whose expiry has a fraction is valid until then', async () => {
   const platform = await platformWith()
   expect(await answerOf(platform, await own({ exp: inSeconds(60) + 0.5 }))).toBe('open')
 })
 
-test('a token that is valid only later is refused on both layers', async () => {
+test('a token that is not valid yet is refused on both layers', async () => {
   const platform = await platformWith()
   expect(await verdicts(platform, await own({ exp: inSeconds(7200), nbf: inSeconds(3600) }))).toEqual(
     refused(sentences.notYet),
   )
 })
 
-test.each(['nbf', 'iat'])('a token whose %s is a text is refused', async claim => {
+test.each(['nbf', 'iat'])('a token whose %s is a string is refused', async claim => {
   const platform = await platformWith()
   const payload = JSON.stringify({ ...claims, [claim]: String(inSeconds(-3600)) })
   const said = await verdicts(platform, rawToken(JSON.stringify({ alg: 'ES256', kid }), payload, developmentKey()))
@@ -244,13 +253,13 @@ test.each(['nbf', 'iat'])('a token whose %s is a text is refused', async claim =
 })
 
 test.each([
-  ['something it asks to be understood', { crit: ['b64', 'made-up'], 'made-up': true }],
-  ['something critical that is registered', { crit: ['exp'], exp: 0 }],
-  ['a critical list that is empty', { crit: [] }],
-  ['a critical list that is none', { crit: 'exp' }],
-  ['a payload that is not encoded', { crit: ['b64'], b64: false }],
+  ['an unknown critical parameter', { crit: ['b64', 'made-up'], 'made-up': true }],
+  ['a registered critical parameter', { crit: ['exp'], exp: 0 }],
+  ['an empty crit list', { crit: [] }],
+  ['a crit that is not a list', { crit: 'exp' }],
+  ['an unencoded payload', { crit: ['b64'], b64: false }],
   ['a compressed payload', { zip: 'DEF' }],
-])('a token with %s in its header is refused or taken for what it is, and never for more', async (_what, more) => {
+])('a token whose header announces %s is refused or read as an ordinary token', async (_what, more) => {
   const platform = await platformWith()
   const header = JSON.stringify({ alg: 'ES256', kid, ...more })
   const said = await verdicts(platform, rawToken(header, JSON.stringify(claims), developmentKey()))
@@ -258,7 +267,7 @@ test.each([
   else expect(said).toMatchObject({ platform: 'open' })
 })
 
-test('of a claim that stands twice both layers read the same one', async () => {
+test('both layers read the same value of a duplicate claim', async () => {
   const platform = await platformWith()
   const person = await signUp(platform)
   const twice = (first: string, second: string) =>
@@ -275,7 +284,7 @@ test('of a claim that stands twice both layers read the same one', async () => {
   expect((await verdicts(platform, asAdmin)).admin).toBe('200 undefined')
 })
 
-test('of a header member that stands twice the last counts, and it does not unsign anything', async () => {
+test('the last of two duplicate header members counts, and it cannot switch off the signature check', async () => {
   const platform = await platformWith()
   const header = `{"alg":"ES256","kid":"${kid}","alg":"none"}`
   const said = await verdicts(platform, rawToken(header, JSON.stringify(service), developmentKey()))
@@ -283,8 +292,8 @@ test('of a header member that stands twice the last counts, and it does not unsi
 })
 
 test.each([
-  ['an equals sign behind it', ([h, p, s]: string[]) => `${h}.${p}.${s}=`],
-  ['two of them', ([h, p, s]: string[]) => `${h}.${p}.${s}==`],
+  ['a trailing equals sign', ([h, p, s]: string[]) => `${h}.${p}.${s}=`],
+  ['two trailing equals signs', ([h, p, s]: string[]) => `${h}.${p}.${s}==`],
   ['a fourth part', ([h, p, s]: string[]) => `${h}.${p}.${s}.${s}`],
   ['five parts', ([h, p, s]: string[]) => `${h}.${p}.${s}.${s}.${s}`],
   ['two parts', ([h, p]: string[]) => `${h}.${p}`],
@@ -292,9 +301,9 @@ test.each([
   ['an empty payload', ([h, , s]: string[]) => `${h}..${s}`],
   ['an empty header', ([, p, s]: string[]) => `.${p}.${s}`],
   ['half a signature', ([h, p, s = '']: string[]) => `${h}.${p}.${s.slice(0, 43)}`],
-  ['a signature twice', ([h, p, s]: string[]) => `${h}.${p}.${s}${s}`],
+  ['its signature twice', ([h, p, s]: string[]) => `${h}.${p}.${s}${s}`],
   ['a signature of zeros', ([h, p]: string[]) => `${h}.${p}.${'A'.repeat(86)}`],
-])('a good token with %s is refused on both layers', async (_what, changed) => {
+])('a valid token with %s is refused on both layers', async (_what, changed) => {
   const platform = await platformWith()
   const token = changed((await userToken()).split('.'))
   const said = await verdicts(platform, token)
@@ -302,11 +311,11 @@ test.each([
   expect(said.platform).not.toBe('open')
 })
 
-test('whatever single character of a token is changed, it is refused', async () => {
+test('a token is refused when any single character of it is changed', async () => {
   const platform = await platformWith()
   const token = await userToken()
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.'
-  // The last character of a signature carries bits that mean nothing.
+  // The last character of a signature carries unused bits.
   const place = fc.nat({ max: token.length - 2 })
   const character = fc.constantFrom(...alphabet)
   await fc.assert(
@@ -318,7 +327,7 @@ test('whatever single character of a token is changed, it is refused', async () 
   )
 })
 
-test('a token as long as headers may be is read; a longer one is an error of HTTP, not of ours', async () => {
+test('a long token that fits into the headers is accepted, and one that does not fit gets a 431', async () => {
   const platform = await platformWith()
   const long = (length: number) => userToken({ user_metadata: { text: 'x'.repeat(length) } })
   expect(await answerOf(platform, await long(10_000))).toBe('open')
@@ -329,7 +338,7 @@ test('a token as long as headers may be is read; a longer one is an error of HTT
   expect([status, JSON.parse(body)]).toEqual([431, { error: expect.any(String) }])
 })
 
-test('two Authorization headers are none, on both layers and in either order', async () => {
+test('two Authorization headers are refused on both layers and in either order', async () => {
   const platform = await platformWith()
   const { token } = await signUp(platform)
   const ask = (path: string, headers: readonly string[]) =>
@@ -379,14 +388,14 @@ const mixedUp: readonly (readonly [string, (place: Scene) => string | Promise<st
   ],
 ]
 
-test.each(mixedUp)('%s opens what it is for, and nothing else', async (_what, credentialOf, expected) => {
+test.each(mixedUp)('%s grants access to its own endpoints and to no others', async (_what, credentialOf, expected) => {
   const platform = await platformWith()
   const credential = await credentialOf(platform)
   const { user, admin } = await verdicts(platform, credential)
   expect({ models: await answerOf(platform, credential), user, admin }).toEqual(expected)
 })
 
-test('the words for a token that is not for here name the reason, as Supabase does', async () => {
+test("the auth backend gives the reason for refusing a token in Supabase's words", async () => {
   const platform = await platformWith()
   const messageFor = async (bearer: string) => {
     const response = await askAuth(platform, '/user', { headers: { authorization: `Bearer ${bearer}` } })
@@ -405,30 +414,27 @@ test('the words for a token that is not for here name the reason, as Supabase do
 })
 
 test.each([
-  ['a subject that is no id', { sub: 'ada' }, '400 bad_jwt'],
+  ['a subject that is not a UUID', { sub: 'ada' }, '400 bad_jwt'],
   ['no subject', { sub: undefined }, '403 bad_jwt'],
-  ['a session that is no id', { session_id: 'mine' }, '403 bad_jwt'],
-])(
-  'the auth backend refuses a well-signed token with %s in its own words, without falling over',
-  async (_what, more, verdict) => {
-    const platform = await platformWith()
-    expect(await userOf(platform, await userToken(more))).toBe(verdict)
-  },
-)
+  ['a session that is not a UUID', { session_id: 'mine' }, '403 bad_jwt'],
+])('the auth backend refuses a well-signed token with %s without a server error', async (_what, more, verdict) => {
+  const platform = await platformWith()
+  expect(await userOf(platform, await userToken(more))).toBe(verdict)
+})
 
 test.each([
-  ['in no scheme', (token: string) => token],
+  ['without a scheme', (token: string) => token],
   ['as Basic', (token: string) => `Basic ${token}`],
-  ['with a word behind it', (token: string) => `Bearer ${token} more`],
-  ['with nothing', () => 'Bearer '],
-])('a token that is sent %s is no token to the auth backend', async (_how, header) => {
+  ['with a word after it', (token: string) => `Bearer ${token} more`],
+  ['as an empty string', () => 'Bearer '],
+])('the auth backend does not accept a token sent %s', async (_how, header) => {
   const platform = await platformWith()
   const { token } = await signUp(platform)
   const response = await askAuth(platform, '/user', { headers: { authorization: header(token) } })
   expect([response.status, await response.json()]).toMatchObject([401, { error_code: 'no_authorization' }])
 })
 
-/** Claims with a value of any JSON type each, where GoTrue reads one certain type. */
+/** Claims with values of any JSON type, where GoTrue expects one specific type. */
 const oddClaims = fc.dictionary(
   fc.constantFrom(
     ...['sub', 'role', 'session_id', 'email', 'phone', 'aud', 'iss', 'jti', 'aal', 'amr', 'is_anonymous', 'exp', 'nbf'],
@@ -444,7 +450,7 @@ const oddClaims = fc.dictionary(
   ),
 )
 
-test('a well signed token with claims of any type is accepted or refused, and never breaks anything', async () => {
+test('a well-signed token with claims of any type is accepted or refused, and never causes a server error', async () => {
   const platform = await platformWith()
   await fc.assert(
     fc.asyncProperty(oddClaims, fc.boolean(), async (odd, isAdmins) => {
@@ -482,7 +488,7 @@ test.each([
   expect(await verdicts(platform, token)).toEqual(refused('A claim of the token has the wrong type.'))
 })
 
-test('claims that are null count as left out', async () => {
+test('null claims count as absent', async () => {
   const platform = await platformWith()
   const person = await signUp(platform)
   const token = await userToken({

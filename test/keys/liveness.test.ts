@@ -3,15 +3,15 @@ import { platformWith, type Scene } from '../scene.js'
 import { ada as stranger, userToken } from '../signing.js'
 import { adminOf, answerOf, claimsOf, clientOf, type Person, sentences, signIn, signUp, userOf } from './people.js'
 
-const doors = ['/v1/models', '/api/v1'] as const
+const endpoints = ['/v1/models', '/api/v1'] as const
 
 /** What both kinds of endpoint answer to a token. */
-const answersTo = (scene: Scene, token: string) => Promise.all(doors.map(path => answerOf(scene, token, path)))
+const answersTo = (scene: Scene, token: string) => Promise.all(endpoints.map(path => answerOf(scene, token, path)))
 
 const open = ['open', 'open']
 const refused = (sentence: string) => [sentence, sentence]
 
-/** A platform with Ada, who is signed in twice, and Bob; all of their tokens have been used and are remembered. */
+/** A platform with Ada, who is signed in twice, and Bob; all of their tokens have been used and are cached. */
 async function scene() {
   const platform = await platformWith()
   const ada = await signUp(platform)
@@ -42,13 +42,13 @@ const endings: readonly Ending[] = [
     elsewhere: ended,
   },
   {
-    how: 'signs out here',
+    how: 'signs out of this session',
     end: (_, { ada }) => ada.client.auth.signOut({ scope: 'local' }),
     hers: ended,
     elsewhere: open,
   },
   {
-    how: 'signs out of all others',
+    how: 'signs out of all other sessions',
     end: (_, { ada }) => ada.client.auth.signOut({ scope: 'others' }),
     hers: open,
     elsewhere: ended,
@@ -60,7 +60,7 @@ const endings: readonly Ending[] = [
     elsewhere: ended,
   },
   {
-    how: 'is signed out here by an admin',
+    how: 'is signed out of one session by an admin',
     end: (platform, { ada }) => adminOf(platform).signOut(ada.token, 'local'),
     hers: ended,
     elsewhere: open,
@@ -72,7 +72,7 @@ const endings: readonly Ending[] = [
     elsewhere: ended,
   },
   {
-    how: 'is deleted softly',
+    how: 'is soft-deleted',
     end: (platform, { ada }) => adminOf(platform).deleteUser(ada.id, true),
     hers: ended,
     elsewhere: ended,
@@ -84,20 +84,20 @@ const endings: readonly Ending[] = [
     elsewhere: barred,
   },
   {
-    how: 'is given another password by an admin',
+    how: 'gets a new password from an admin',
     end: (platform, { ada }) => adminOf(platform).updateUserById(ada.id, { password: 'another-password' }),
     hers: ended,
     elsewhere: ended,
   },
   {
-    how: 'changes the password',
+    how: 'changes her password',
     end: (_, { ada }) => ada.client.auth.updateUser({ password: 'another-password' }),
     hers: open,
     elsewhere: ended,
   },
 ]
 
-test.each(endings)('when Ada $how, her tokens say so at once, and Bob notices nothing', async ending => {
+test.each(endings)("when Ada $how, it takes effect on the next request, and Bob's token stays valid", async ending => {
   const { platform, ada, elsewhere, bob } = await scene()
   expect((await ending.end(platform, { ada, elsewhere })).error).toBeNull()
   expect(await answersTo(platform, ada.token)).toEqual(ending.hers)
@@ -106,11 +106,11 @@ test.each(endings)('when Ada $how, her tokens say so at once, and Bob notices no
 })
 
 test.each([
-  ['another name', (admin: Admin, id: string) => admin.updateUserById(id, { user_metadata: { name: 'Ada' } })],
-  ['another address', (admin: Admin, id: string) => admin.updateUserById(id, { email: 'countess@example.com' })],
-  ['a ban that is none', (admin: Admin, id: string) => admin.updateUserById(id, { ban_duration: 'none' })],
+  ['a new name', (admin: Admin, id: string) => admin.updateUserById(id, { user_metadata: { name: 'Ada' } })],
+  ['a new email', (admin: Admin, id: string) => admin.updateUserById(id, { email: 'countess@example.com' })],
+  ['the ban duration "none"', (admin: Admin, id: string) => admin.updateUserById(id, { ban_duration: 'none' })],
   ['app metadata', (admin: Admin, id: string) => admin.updateUserById(id, { app_metadata: { plan: 'pro' } })],
-])('a token lives on when its user is given %s', async (_what, change) => {
+])('a token stays valid when its user gets %s', async (_what, change) => {
   const { platform, ada } = await scene()
   expect((await change(adminOf(platform), ada.id)).error).toBeNull()
   expect(await answersTo(platform, ada.token)).toEqual(open)
@@ -118,7 +118,7 @@ test.each([
 
 type Admin = ReturnType<typeof adminOf>
 
-test('a token that was banned opens again when the ban is lifted', async () => {
+test("a banned user's token works again when the ban is lifted", async () => {
   const { platform, ada } = await scene()
   await adminOf(platform).updateUserById(ada.id, { ban_duration: '1h' })
   expect(await answersTo(platform, ada.token)).toEqual(barred)
@@ -126,7 +126,7 @@ test('a token that was banned opens again when the ban is lifted', async () => {
   expect(await answersTo(platform, ada.token)).toEqual(open)
 })
 
-test('a ban ends by itself when its time is over', async () => {
+test('a ban ends by itself after its duration', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
   const { platform, ada } = await scene()
@@ -137,7 +137,7 @@ test('a ban ends by itself when its time is over', async () => {
   expect(await answersTo(platform, ada.token)).toEqual(open)
 })
 
-test('a refresh gives a new token, and the one before lives on beside it until the session ends', async () => {
+test('a refresh returns a new token, and the previous one stays valid until the session ends', async () => {
   const { platform, ada } = await scene()
   const { data } = await ada.client.auth.refreshSession()
   const next = data.session?.access_token ?? ''
@@ -147,7 +147,7 @@ test('a refresh gives a new token, and the one before lives on beside it until t
   expect([await answersTo(platform, ada.token), await answersTo(platform, next)]).toEqual([ended, ended])
 })
 
-test('a refresh token that is used again much later ends no access token, as at Supabase', async () => {
+test('reusing an old refresh token does not invalidate access tokens, as at Supabase', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
   const { platform, ada } = await scene()
@@ -160,7 +160,7 @@ test('a refresh token that is used again much later ends no access token, as at 
   expect(await answersTo(platform, ada.token)).toEqual(open)
 })
 
-test('signing up again after a deletion makes another user', async () => {
+test('signing up again after a deletion creates another user', async () => {
   const { platform, ada } = await scene()
   await adminOf(platform).deleteUser(ada.id)
   const again = await signUp(platform, ada.email)
@@ -169,7 +169,7 @@ test('signing up again after a deletion makes another user', async () => {
   expect(await answersTo(platform, ada.token)).toEqual(ended)
 })
 
-test('requests that are under way while a session ends do not keep it alive', async () => {
+test('requests in flight while a session ends do not keep it alive', async () => {
   const { platform, ada, bob } = await scene()
   let over = false
   let asked = 0
@@ -190,7 +190,7 @@ test('requests that are under way while a session ends do not keep it alive', as
   expect(await answersTo(platform, bob.token)).toEqual(open)
 })
 
-test("the token of another platform's session opens nothing, although both sign with the same key", async () => {
+test("a token from another platform's session is refused, although both platforms sign with the same key", async () => {
   const [here, there] = [await platformWith(), await platformWith()]
   const ada = await signUp(there)
   expect(await answersTo(there, ada.token)).toEqual(open)
@@ -198,7 +198,7 @@ test("the token of another platform's session opens nothing, although both sign 
   expect(await userOf(here, ada.token)).toBe('403 user_not_found')
 })
 
-test('a token with the session of another user opens nothing, whatever else it says', async () => {
+test('a token with the session of another user is refused', async () => {
   const { platform, ada, bob } = await scene()
   const session_id = claimsOf(bob.token).session_id
   const mixed = await userToken({ sub: ada.id, session_id })
@@ -207,23 +207,23 @@ test('a token with the session of another user opens nothing, whatever else it s
 })
 
 test.each([
-  ['that was never there', '0b9c4ad4-5a1c-4a0e-9a59-27f4c2f2c1d1'],
-  ['that is no id', 'session'],
+  ['that never existed', '0b9c4ad4-5a1c-4a0e-9a59-27f4c2f2c1d1'],
+  ['that is not a UUID', 'session'],
   ['that is empty', ''],
-  ['with a zero byte', 'a\0b'],
+  ['with a NUL byte', 'a\0b'],
   ['called __proto__', '__proto__'],
-])('a token with a session %s opens nothing', async (_what, session_id) => {
+])('a token with a session %s is refused', async (_what, session_id) => {
   const { platform, ada } = await scene()
   expect(await answersTo(platform, await userToken({ sub: ada.id, session_id }))).toEqual(ended)
 })
 
-test('a token for a user who is not there opens nothing when it claims a session', async () => {
+test('a token for an unknown user is refused when it claims a session', async () => {
   const { platform, ada } = await scene()
   const { session_id } = claimsOf(ada.token)
   expect(await answersTo(platform, await userToken({ sub: stranger.sub, session_id }))).toEqual(ended)
 })
 
-test('a token without a session, as tests make them, opens for users who are there and for those who are not', async () => {
+test('a token without a session, as tests create them, works for existing and for unknown users', async () => {
   const { platform, ada } = await scene()
   expect(await answersTo(platform, await userToken({ sub: ada.id }))).toEqual(open)
   expect(await answersTo(platform, await userToken())).toEqual(open)
@@ -241,7 +241,7 @@ test('a token without a session is refused while its user is banned, and after a
   expect(await answersTo(platform, token)).toEqual(barred)
 })
 
-test('a token says which role its user had when it was made; the next one says the new role', async () => {
+test("a token keeps its user's role from when it was issued, and the next one has the new role", async () => {
   const { platform, ada } = await scene()
   await adminOf(platform).updateUserById(ada.id, { role: 'editor' })
   expect(await answersTo(platform, ada.token)).toEqual(open)
@@ -256,7 +256,7 @@ test.each([
     ({ id }: Person, platform: Scene) => adminOf(platform).updateUserById(id, { ban_duration: '1h' }),
   ],
   ['they are deleted', ({ id }: Person, platform: Scene) => adminOf(platform).deleteUser(id)],
-])('a user whose role is service_role is a user all the same: when %s the token is dead', async (_how, end) => {
+])('the token of a user with the role service_role stops working when %s', async (_how, end) => {
   const root = { email: 'root@example.com', password: 'correct-horse', role: 'service_role' }
   const platform = await platformWith({ users: [root] })
   const person = await signIn(platform, root)
@@ -275,7 +275,7 @@ test('an anonymous user has a session like any other', async () => {
   expect(await answersTo(platform, token)).toEqual(ended)
 })
 
-test('both layers agree on who is in: what is dead on the platform is dead at the auth backend', async () => {
+test('a token that the platform refuses is also refused by the auth backend', async () => {
   const { platform, ada, elsewhere, bob } = await scene()
   await ada.client.auth.signOut({ scope: 'local' })
   expect(await userOf(platform, ada.token)).toBe('403 session_not_found')

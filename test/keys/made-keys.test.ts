@@ -1,18 +1,18 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { doorAt, inMs, noon } from './door.js'
+import { authenticatorAt, inMs, noon } from './authenticator.js'
 import { sentences } from './people.js'
 
 const hour = 3_600_000
 const forever = { name: 'forever', expiresAt: null }
 
-test('a key that was just made opens the door', async () => {
-  const { apiKeys, answerTo, user } = await doorAt()
+test('a newly created key works immediately', async () => {
+  const { apiKeys, answerTo, user } = await authenticatorAt()
   const { key } = await apiKeys.create((await user()).id, forever)
   expect(await answerTo(key)).toBe('apiKey')
 })
 
-test('a secret is told once, and looked up by nothing but itself', async () => {
-  const { apiKeys, answerTo, user } = await doorAt()
+test('a secret is returned only once, and nothing but the exact secret is accepted', async () => {
+  const { apiKeys, answerTo, user } = await authenticatorAt()
   const { id } = await user()
   const { key, ...shown } = await apiKeys.create(id, forever)
   expect(await apiKeys.list(id)).toEqual([shown])
@@ -22,8 +22,8 @@ test('a secret is told once, and looked up by nothing but itself', async () => {
   }
 })
 
-test('a key that was revoked is dead on the very next request, although it had just been used', async () => {
-  const { apiKeys, answerTo, user } = await doorAt()
+test('a revoked key is refused on the very next request, even if it was just used', async () => {
+  const { apiKeys, answerTo, user } = await authenticatorAt()
   const { id } = await user()
   const doomed = await apiKeys.create(id, forever)
   const other = await apiKeys.create(id, forever)
@@ -35,8 +35,8 @@ test('a key that was revoked is dead on the very next request, although it had j
   expect(await answerTo(other.key)).toBe('apiKey')
 })
 
-test('revoking twice keeps the first moment', async () => {
-  const { apiKeys, at, user } = await doorAt()
+test('revoking a key twice keeps the time of the first revocation', async () => {
+  const { apiKeys, at, user } = await authenticatorAt()
   const { id } = await user()
   const key = await apiKeys.create(id, forever)
   await apiKeys.revoke(id, key.id)
@@ -44,8 +44,8 @@ test('revoking twice keeps the first moment', async () => {
   expect(await apiKeys.revoke(id, key.id)).toMatchObject({ revoked_at: inMs(0) })
 })
 
-test('a key opens until the moment it expires, and not at that moment, although it is remembered', async () => {
-  const { apiKeys, answerTo, at, user } = await doorAt()
+test('a cached key works until the moment it expires, and not at that moment', async () => {
+  const { apiKeys, answerTo, at, user } = await authenticatorAt()
   const { key } = await apiKeys.create((await user()).id, { name: 'short', expiresAt: inMs(hour) })
   expect(await answerTo(key)).toBe('apiKey')
   at(noon + hour - 1)
@@ -55,7 +55,7 @@ test('a key opens until the moment it expires, and not at that moment, although 
 })
 
 test('only the owner can revoke, roll or see a key', async () => {
-  const { apiKeys, answerTo, user } = await doorAt()
+  const { apiKeys, answerTo, user } = await authenticatorAt()
   const [ada, eve] = [await user(), await user()]
   const { id, key } = await apiKeys.create(ada.id, forever)
   const configured = await apiKeys.create(null, forever)
@@ -69,8 +69,8 @@ test('only the owner can revoke, roll or see a key', async () => {
   expect([await answerTo(key), await answerTo(configured.key)]).toEqual(['apiKey', 'apiKey'])
 })
 
-test('a key that is rolled at once dies, and its successor opens under the same name', async () => {
-  const { apiKeys, answerTo, user } = await doorAt()
+test('a key rolled without an overlap stops working, and its successor works under the same name', async () => {
+  const { apiKeys, answerTo, user } = await authenticatorAt()
   const { id } = await user()
   const old = await apiKeys.create(id, forever)
   await answerTo(old.key)
@@ -80,8 +80,8 @@ test('a key that is rolled at once dies, and its successor opens under the same 
   expect([await answerTo(old.key), await answerTo(next.key)]).toEqual([sentences.revokedKey, 'apiKey'])
 })
 
-test('a key that is rolled with an overlap lives on beside its successor, but not for longer', async () => {
-  const { apiKeys, answerTo, at, user } = await doorAt()
+test('a key rolled with an overlap works alongside its successor until the overlap ends', async () => {
+  const { apiKeys, answerTo, at, user } = await authenticatorAt()
   const { id } = await user()
   const old = await apiKeys.create(id, forever)
   const next = await apiKeys.roll(id, old.id, hour)
@@ -90,8 +90,8 @@ test('a key that is rolled with an overlap lives on beside its successor, but no
   expect([await answerTo(old.key), await answerTo(next.key)]).toEqual([sentences.expiredKey, 'apiKey'])
 })
 
-test('a key is rolled once: a second click makes no second successor, and shortens no life', async () => {
-  const { apiKeys, user } = await doorAt()
+test('a key can be rolled only once: a second click neither creates a successor nor shortens the overlap', async () => {
+  const { apiKeys, user } = await authenticatorAt()
   const { id } = await user()
   const old = await apiKeys.create(id, forever)
   const next = await apiKeys.roll(id, old.id, hour)
@@ -104,8 +104,8 @@ test('a key is rolled once: a second click makes no second successor, and shorte
   )
 })
 
-test('an overlap never gives a key more time than it had', async () => {
-  const { apiKeys, answerTo, at, user } = await doorAt()
+test('an overlap never extends the lifetime of a key', async () => {
+  const { apiKeys, answerTo, at, user } = await authenticatorAt()
   const { id } = await user()
   const old = await apiKeys.create(id, { name: 'short', expiresAt: inMs(hour) })
   const next = await apiKeys.roll(id, old.id, 5 * hour)
@@ -114,16 +114,16 @@ test('an overlap never gives a key more time than it had', async () => {
   expect(await answerTo(next.key)).toBe(sentences.expiredKey)
 })
 
-test('a successor lives as long from its own beginning as the first one did', async () => {
-  const { apiKeys, at, user } = await doorAt()
+test('a successor gets the same lifetime as the first key, counted from its own creation', async () => {
+  const { apiKeys, at, user } = await authenticatorAt()
   const { id } = await user()
   const old = await apiKeys.create(id, { name: 'short', expiresAt: inMs(hour) })
   at(noon + hour / 2)
   expect(await apiKeys.roll(id, old.id, 0)).toMatchObject({ expires_at: inMs(1.5 * hour) })
 })
 
-test('a key that was revoked cannot be rolled back to life', async () => {
-  const { apiKeys, user } = await doorAt()
+test('a revoked key cannot be rolled', async () => {
+  const { apiKeys, user } = await authenticatorAt()
   const { id } = await user()
   const old = await apiKeys.create(id, forever)
   await apiKeys.revoke(id, old.id)
@@ -134,18 +134,21 @@ test('a key that was revoked cannot be rolled back to life', async () => {
 test.each([
   ['deleted', { deleted_at: inMs(0) }],
   ['banned', { banned_until: inMs(hour) }],
-])('the keys of a user who is %s are dead on the very next request; those of others live on', async (_how, changes) => {
-  const { apiKeys, answerTo, user, write } = await doorAt()
-  const [ada, bob] = [await user(), await user()]
-  const hers = await apiKeys.create(ada.id, forever)
-  const his = await apiKeys.create(bob.id, forever)
-  expect([await answerTo(hers.key), await answerTo(his.key)]).toEqual(['apiKey', 'apiKey'])
-  await write(({ users }) => users.update(ada.id, changes))
-  expect([await answerTo(hers.key), await answerTo(his.key)]).toEqual([sentences.ownerless, 'apiKey'])
-})
+])(
+  'the keys of a %s user are refused on the very next request, and those of other users keep working',
+  async (_how, changes) => {
+    const { apiKeys, answerTo, user, write } = await authenticatorAt()
+    const [ada, bob] = [await user(), await user()]
+    const hers = await apiKeys.create(ada.id, forever)
+    const his = await apiKeys.create(bob.id, forever)
+    expect([await answerTo(hers.key), await answerTo(his.key)]).toEqual(['apiKey', 'apiKey'])
+    await write(({ users }) => users.update(ada.id, changes))
+    expect([await answerTo(hers.key), await answerTo(his.key)]).toEqual([sentences.ownerless, 'apiKey'])
+  },
+)
 
-test('a key whose owner is not there any more opens nothing', async () => {
-  const { apiKeys, answerTo, user, write } = await doorAt()
+test('a key whose owner no longer exists is refused', async () => {
+  const { apiKeys, answerTo, user, write } = await authenticatorAt()
   const ada = await user()
   const { key } = await apiKeys.create(ada.id, forever)
   expect(await answerTo(key)).toBe('apiKey')
@@ -153,8 +156,8 @@ test('a key whose owner is not there any more opens nothing', async () => {
   expect(await answerTo(key)).toBe(sentences.ownerless)
 })
 
-test('when a ban is over the key opens again, and not a moment before', async () => {
-  const { apiKeys, answerTo, at, user } = await doorAt()
+test("a key works again when its owner's ban ends, and not a moment earlier", async () => {
+  const { apiKeys, answerTo, at, user } = await authenticatorAt()
   const { key } = await apiKeys.create((await user({ banned_until: inMs(hour) })).id, forever)
   at(noon + hour - 1)
   expect(await answerTo(key)).toBe(sentences.ownerless)
@@ -162,8 +165,8 @@ test('when a ban is over the key opens again, and not a moment before', async ()
   expect(await answerTo(key)).toBe('apiKey')
 })
 
-test('a key that is revoked while it is being looked up is not remembered', async () => {
-  const { apiKeys, answerTo, gate, user } = await doorAt()
+test('a key that is revoked while it is being looked up is not cached', async () => {
+  const { apiKeys, answerTo, gate, user } = await authenticatorAt()
   const { id } = await user()
   const doomed = await apiKeys.create(id, forever)
   gate.close()
@@ -172,13 +175,13 @@ test('a key that is revoked while it is being looked up is not remembered', asyn
   const revoking = apiKeys.revoke(id, doomed.id)
   await revoking
   gate.open()
-  // It was good when it was looked up.
+  // It was valid when it was looked up.
   expect(await asking).toBe('apiKey')
   expect(await answerTo(doomed.key)).toBe(sentences.revokedKey)
 })
 
-test('a token whose session ends while it is being looked up is not remembered', async () => {
-  const { answerTo, gate, sessionOf, user, write } = await doorAt()
+test('a token whose session ends while it is being looked up is not cached', async () => {
+  const { answerTo, gate, sessionOf, user, write } = await authenticatorAt()
   const { id, token } = await sessionOf(await user())
   gate.close()
   const asking = answerTo(token)
@@ -189,8 +192,8 @@ test('a token whose session ends while it is being looked up is not remembered',
   expect(await answerTo(token)).toBe(sentences.ended)
 })
 
-test('a hundred requests at once with one token, and none after its session has ended', async () => {
-  const { answerTo, sessionOf, user, write } = await doorAt()
+test('a hundred concurrent requests with one token are all refused once its session has ended', async () => {
+  const { answerTo, sessionOf, user, write } = await authenticatorAt()
   const { id, token } = await sessionOf(await user())
   const during = Array.from({ length: 100 }, () => answerTo(token))
   await write(({ sessions }) => sessions.remove({ id }))
@@ -199,18 +202,18 @@ test('a hundred requests at once with one token, and none after its session has 
   expect(new Set(await Promise.all(after))).toEqual(new Set([sentences.ended]))
 })
 
-test('a token that is remembered is still refused when its time is over', async () => {
-  const { answerTo, at, sessionOf, user } = await doorAt()
+test('a cached token is still refused once it has expired', async () => {
+  const { answerTo, at, sessionOf, user } = await authenticatorAt()
   const { token } = await sessionOf(await user())
   expect(await answerTo(token)).toBe('user')
   at(noon + hour)
   expect(await answerTo(token)).toBe(sentences.expired)
 })
 
-test('that a key was used is noted at leisure, many times in one go', async () => {
+test('uses of keys are written later, many in one transaction', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
-  const { apiKeys, answerTo, at, read, user, writes } = await doorAt()
+  const { apiKeys, answerTo, at, read, user, writes } = await authenticatorAt()
   const { id } = await user()
   const [one, two] = [await apiKeys.create(id, forever), await apiKeys.create(id, forever)]
   const before = writes()
@@ -229,8 +232,8 @@ test('that a key was used is noted at leisure, many times in one go', async () =
   expect(await read(({ api_keys }) => api_keys.get(two.id))).toMatchObject({ last_used_at: inMs(0) })
 })
 
-test('noting a use does not bring back a key that is gone, nor a remembered one that was revoked', async () => {
-  const { apiKeys, answerTo, user, write, read } = await doorAt()
+test('writing a use does not bring back a deleted key or a revoked one', async () => {
+  const { apiKeys, answerTo, user, write, read } = await authenticatorAt()
   const { id } = await user()
   const [gone, revoked] = [await apiKeys.create(id, forever), await apiKeys.create(id, forever)]
   await Promise.all([answerTo(gone.key), answerTo(revoked.key)])
@@ -244,8 +247,8 @@ test('noting a use does not bring back a key that is gone, nor a remembered one 
 test.each([
   ['a key', 'sk-local-any'],
   ['a key with two dots', 'sk.local.any'],
-])('a state that cannot be asked is not taken for %s that is not known', async (_what, key) => {
-  const { answerTo, gate } = await doorAt()
+])('when the state cannot be read, %s is not refused as unknown', async (_what, key) => {
+  const { answerTo, gate } = await authenticatorAt()
   gate.fail(new Error('The database is away.'))
   expect(await answerTo(key)).toBe('The database is away.')
 })

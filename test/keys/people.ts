@@ -1,11 +1,11 @@
-/** People at a platform: they sign up and in through Supabase's own client, and have their tokens looked at. */
+/** Users of a platform, who sign up and sign in through Supabase's own client, and how their tokens are answered. */
 
 import { createClient, type SupabaseClient } from '@supabase/supabase-js'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import type { Platform } from '../../src/index.js'
 import { KEY_UNKNOWN } from '../sentences.js'
 
-/** What has to be known of a platform to call on it. */
+/** What these helpers need to know about a platform. */
 export type Place = Pick<Platform, 'url' | 'authUrl' | 'anonKey' | 'serviceKey'>
 
 /** A user who is signed in, with a client of their own. */
@@ -19,51 +19,51 @@ export interface Person {
   readonly refreshToken: string
 }
 
-/** Nothing listens for changes here, and Node 20 has no WebSocket of its own to do so. */
+/** No test subscribes to changes, and Node 20 has no WebSocket of its own. */
 const realtime = { transport: class {} as never }
 
-/** Supabase's client; its session stays in it. */
+/** A Supabase client that keeps its session in memory. */
 export const clientOf = ({ authUrl }: Pick<Place, 'authUrl'>, key: string): SupabaseClient =>
   createClient(authUrl, key, { auth: { persistSession: false, autoRefreshToken: false }, realtime })
 
-/** What the service key allows. */
+/** The admin API, called with the service key. */
 export const adminOf = (place: Place) => clientOf(place, place.serviceKey).auth.admin
 
-type Way = 'signUp' | 'signInWithPassword'
+type Method = 'signUp' | 'signInWithPassword'
 
-async function come(place: Place, way: Way, email: string, password: string): Promise<Person> {
+async function authenticate(place: Place, method: Method, email: string, password: string): Promise<Person> {
   const client = clientOf(place, place.anonKey)
-  const { data, error } = await client.auth[way]({ email, password })
+  const { data, error } = await client.auth[method]({ email, password })
   if (error) throw error
   const { user, session } = data
-  if (!user || !session) throw new Error(`${email} was given no session.`)
+  if (!user || !session) throw new Error(`${email} got no session.`)
   return { client, id: user.id, email, password, token: session.access_token, refreshToken: session.refresh_token }
 }
 
 export const signUp = (place: Place, email = 'ada@example.com', password = 'correct-horse') =>
-  come(place, 'signUp', email, password)
+  authenticate(place, 'signUp', email, password)
 
 export const signIn = (place: Place, { email, password }: Pick<Person, 'email' | 'password'>) =>
-  come(place, 'signInWithPassword', email, password)
+  authenticate(place, 'signInWithPassword', email, password)
 
-/** Asks one of the platform's endpoints. */
+/** Sends a GET request to one of the platform's endpoints. */
 export const ask = ({ url }: Pick<Place, 'url'>, bearer: string, path = '/v1/models') =>
   fetch(url + path, { headers: { authorization: `Bearer ${bearer}` } })
 
-/** What a credential is answered: `open`, or the sentence of the 401. */
+/** How a credential is answered: `open`, or the message of the 401. */
 export async function answerOf(place: Pick<Place, 'url'>, bearer: string, path = '/v1/models'): Promise<string> {
   const response = await ask(place, bearer, path)
   const { error } = (await response.json()) as { error?: string }
   return response.status === 200 ? 'open' : response.status === 401 && error ? error : `${response.status}: ${error}`
 }
 
-/** Asks the auth backend as Supabase's client does: with the anon key at the gateway. */
+/** Calls the auth backend as Supabase's client does, with the anon key for the gateway. */
 export const askAuth = (place: Place, path: string, { headers, ...init }: AuthRequest = {}) =>
   fetch(`${place.authUrl}/auth/v1${path}`, { ...init, headers: { apikey: place.anonKey, ...headers } })
 
 type AuthRequest = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> }
 
-/** Whose the auth backend takes a token for: an id, or the code of its refusal. */
+/** The id of the user to whom the auth backend says a token belongs, or the code of its refusal. */
 export async function userOf(place: Place, bearer: string): Promise<string> {
   const response = await askAuth(place, '/user', { headers: { authorization: `Bearer ${bearer}` } })
   const { id, error_code } = (await response.json()) as { id?: string; error_code?: string }
@@ -73,7 +73,7 @@ export async function userOf(place: Place, bearer: string): Promise<string> {
 /** The claims of a token, unverified. */
 export const claimsOf = (token: string) => decodeJwt(token)
 
-/** What a token says of its signature. */
+/** The protected header of a token, unverified. */
 export const headerOf = (token: string) => decodeProtectedHeader(token)
 
 export const sentences = {

@@ -11,7 +11,7 @@ const wrongSignature = "The token was not signed by this platform's auth backend
 const unreadable = 'The token is not a readable JWT.'
 const noRole = 'The token has no role that grants access here. Sign in to get a user token.'
 
-/** What `/api/v1`, which takes all tokens and no API key, says to this one. */
+/** How `/api/v1`, which takes all tokens and no API key, refuses this one. */
 async function refusalOfToken(token: string) {
   const { ask } = await platformWith()
   return refusalOf(await ask('/api/v1', { bearer: token }))
@@ -36,7 +36,7 @@ test.each([
   expect(await refusalOfToken(await userToken({ exp: exp() }))).toEqual(unauthorized(expired))
 })
 
-test('a token that is valid only later is refused', async () => {
+test('a token that is not valid yet is refused', async () => {
   expect(await refusalOfToken(await userToken({ nbf: inSeconds(600) }))).toEqual(unauthorized(notYet))
 })
 
@@ -53,7 +53,7 @@ test('a token is refused when another secret has signed it', async () => {
   expect(await refusalOfToken(token)).toEqual(unauthorized(wrongSignature))
 })
 
-test('an anon key of another secret is refused', async () => {
+test('an anon key signed with another secret is refused', async () => {
   const { anonKey } = await platformWith({ auth: { jwtSecret: 'a-secret-of-somebody-else-32-characters' } })
   expect(await refusalOfToken(anonKey)).toEqual(unauthorized(wrongSignature))
 })
@@ -79,12 +79,12 @@ test.each([
   ['raw coordinates', Buffer.from(`${publicKey.x}${publicKey.y}`, 'base64url')],
   ['its first coordinate', Buffer.from(publicKey.x, 'base64url')],
   ['the text of its first coordinate', publicKey.x],
-])('the public key is no secret to sign with: taken as %s it is refused', async (_form, secret) => {
+])('a token signed with the public key as the secret is refused: %s', async (_form, secret) => {
   const token = await secretToken({ role: 'service_role' }, secret)
   expect(await refusalOfToken(token)).toEqual(unauthorized(wrongSignature))
 })
 
-test('a token that names a key of its own is refused', async () => {
+test('a token that brings its own key is refused', async () => {
   const { privateKey } = await generateKeyPair('ES256', { extractable: true })
   const token = await new SignJWT({ role: 'service_role', exp: inSeconds(3600) })
     .setProtectedHeader({ alg: 'ES256', jwk: { kty: 'EC' }, jku: 'http://127.0.0.1:1/jwks.json' })
@@ -94,9 +94,9 @@ test('a token that names a key of its own is refused', async () => {
 
 test.each([
   ['three letters', 'a.b.c'],
-  ['a header that is no JSON', `${Buffer.from('hello').toString('base64url')}.${encoded({})}.c2ln`],
+  ['a header that is not JSON', `${Buffer.from('hello').toString('base64url')}.${encoded({})}.c2ln`],
   ['a header without an algorithm', `${encoded({ typ: 'JWT' })}.${encoded({})}.c2ln`],
-])('what looks like a token but is none is refused: %s', async (_what, token) => {
+])('a malformed token is refused: %s', async (_what, token) => {
   expect(await refusalOfToken(token)).toEqual(unauthorized(unreadable))
 })
 
@@ -108,7 +108,7 @@ test('a token that never expires is refused', async () => {
 
 test.each([
   ['no role', { role: undefined }],
-  ['a role of the database', { role: 'postgres' }],
+  ['a database role', { role: 'postgres' }],
   ['no subject', { sub: undefined }],
   ['an empty subject', { sub: '' }],
 ])('a well-signed token with %s is refused', async (_what, claims) => {
@@ -126,7 +126,7 @@ test('a token that was accepted before is refused once it has expired', async ()
   expect(await refusalOf(await ask('/v1/models', { bearer }))).toEqual(unauthorized(expired))
 })
 
-test('a token that came too early is accepted when its time has come', async () => {
+test('a token that was refused as not valid yet is accepted once it is valid', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
   const { ask } = await platformWith()
@@ -136,14 +136,14 @@ test('a token that came too early is accepted when its time has come', async () 
   expect((await ask('/v1/models', { bearer })).status).toBe(200)
 })
 
-test('a token accepted by one platform is not thereby known to another', async () => {
+test('a token that one platform accepts is refused by a platform with another secret', async () => {
   const one = await platformWith()
   const other = await platformWith({ auth: { jwtSecret: 'a-secret-of-somebody-else-32-characters' } })
   expect((await one.ask('/api/v1', { bearer: one.anonKey })).status).toBe(200)
   expect(await refusalOf(await other.ask('/api/v1', { bearer: one.anonKey }))).toEqual(unauthorized(wrongSignature))
 })
 
-test('the anon and the service key are the same on every start', async () => {
+test('the anon key and the service key are the same on every start', async () => {
   const [one, other] = [await platformWith(), await platformWith()]
   expect(one.anonKey).toBe(other.anonKey)
   expect(one.serviceKey).toBe(other.serviceKey)

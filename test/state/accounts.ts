@@ -1,18 +1,18 @@
-/** What a user may rely on at a platform, and the steps that change it. */
+/** What a user of a platform can rely on, and the steps that change it. */
 import { askAuth, type Place } from '../keys/people.js'
 import type { Chance } from './chance.js'
 
-/** Begun by a sign-in; one whose answer never came has no tokens that anybody knows. */
+/** Started by a sign-in. Its tokens are unknown if the response never arrived. */
 interface Session {
   readonly access?: string | undefined
-  /** The last refresh token that came. */
+  /** The last refresh token that arrived. */
   readonly refresh?: string | undefined
   /** How many refresh tokens there have been. */
   readonly tokens: number
   readonly ended: boolean
 }
 
-/** One whose answer never came has no secret that anybody knows. */
+/** Its secret is unknown if the response never arrived. */
 interface Key {
   readonly id?: string | undefined
   readonly secret?: string | undefined
@@ -22,12 +22,12 @@ interface Key {
 export interface Account {
   readonly email: string
   readonly password: string
-  readonly isThere: boolean
+  readonly exists: boolean
   readonly sessions: readonly Session[]
   readonly keys: readonly Key[]
 }
 
-/** Sessions and keys by their places in the account. */
+/** Sessions and keys are given by their index in the account. */
 export type Step =
   | { readonly kind: 'sign up' | 'sign in' }
   | { readonly kind: 'refresh'; readonly session: number }
@@ -38,7 +38,7 @@ export type Step =
 
 export type Scope = 'global' | 'local' | 'others'
 
-/** What of the answers is of use. */
+/** The fields of the responses that are used. */
 export interface Answer {
   readonly access_token?: string
   readonly refresh_token?: string
@@ -49,17 +49,17 @@ export interface Answer {
 export const newAccount = (email: string): Account => ({
   email,
   password: `password of ${email}`,
-  isThere: false,
+  exists: false,
   sessions: [],
   keys: [],
 })
 
 /** A step that this account can take. */
-export function stepOf({ isThere, sessions, keys }: Account, chance: Chance): Step {
-  if (!isThere) return { kind: 'sign up' }
-  const session = someOf(sessions, ({ access, ended }) => access !== undefined && !ended, chance)
+export function stepOf({ exists, sessions, keys }: Account, chance: Chance): Step {
+  if (!exists) return { kind: 'sign up' }
+  const session = randomIndexOf(sessions, ({ access, ended }) => access !== undefined && !ended, chance)
   if (session === undefined) return { kind: 'sign in' }
-  const key = someOf(keys, ({ secret, revoked }) => secret !== undefined && !revoked, chance)
+  const key = randomIndexOf(keys, ({ secret, revoked }) => secret !== undefined && !revoked, chance)
   const scope: Scope = chance.pick<Scope>(['global', 'local', 'local', 'others'])
   const refresh: Step = { kind: 'refresh', session }
   return chance.pick<Step>([
@@ -80,24 +80,24 @@ export function stepOf({ isThere, sessions, keys }: Account, chance: Chance): St
   ])
 }
 
-/** The place of one that will do. */
-function someOf<T>(all: readonly T[], will: (one: T) => boolean, chance: Chance): number | undefined {
-  const places = all.flatMap((one, i) => (will(one) ? [i] : []))
-  return places[chance.below(places.length)]
+/** The index of a random element that matches. */
+function randomIndexOf<T>(all: readonly T[], matches: (one: T) => boolean, chance: Chance): number | undefined {
+  const indexes = all.flatMap((one, i) => (matches(one) ? [i] : []))
+  return indexes[chance.below(indexes.length)]
 }
 
-/** Takes the step. Rejects with a TypeError, as `fetch` does, when the answer does not come or not as a whole. */
-export async function taken(place: Place, account: Account, step: Step): Promise<Answer> {
-  const response = await asked(place, account, step)
+/** Takes the step. Rejects with a TypeError, as `fetch` does, when no complete response arrives. */
+export async function take(place: Place, account: Account, step: Step): Promise<Answer> {
+  const response = await send(place, account, step)
   const text = await response.text()
   if (!response.ok) throw new Error(`${account.email} could not ${step.kind}: ${response.status} ${text}`)
   return text === '' ? {} : JSON.parse(text)
 }
 
-function asked(place: Place, { email, password, sessions, keys }: Account, step: Step): Promise<Response> {
+function send(place: Place, { email, password, sessions, keys }: Account, step: Step): Promise<Response> {
   const post = (path: string, body: object) => askAuth(place, path, { method: 'POST', body: JSON.stringify(body) })
   const bearer = (token = '') => ({ authorization: `Bearer ${token}` })
-  const askForKeys = (session: number, path: string, method: string, body?: object) =>
+  const keysApi = (session: number, path: string, method: string, body?: object) =>
     fetch(`${place.url}/dashboard/api/keys${path}`, {
       method,
       headers: { ...bearer(sessions[session]?.access), ...(body && { 'content-type': 'application/json' }) },
@@ -116,17 +116,17 @@ function asked(place: Place, { email, password, sessions, keys }: Account, step:
         headers: bearer(sessions[step.session]?.access),
       })
     case 'make a key':
-      return askForKeys(step.session, '', 'POST', { name: email })
+      return keysApi(step.session, '', 'POST', { name: email })
     case 'revoke a key':
-      return askForKeys(step.session, `/${keys[step.key]?.id}`, 'DELETE')
+      return keysApi(step.session, `/${keys[step.key]?.id}`, 'DELETE')
     case 'roll a key':
-      return askForKeys(step.session, `/${keys[step.key]?.id}/roll`, 'POST')
+      return keysApi(step.session, `/${keys[step.key]?.id}/roll`, 'POST')
     case 'use a key':
       return fetch(`${place.url}/v1/models`, { headers: bearer(keys[step.key]?.secret) })
   }
 }
 
-/** The account when the step is done; without an answer its tokens and keys stay unknown, but it is done. */
+/** The account after the step. Without an answer the step counts as done, but its tokens and keys are unknown. */
 export function after(account: Account, step: Step, answer: Answer = {}): Account {
   const { sessions, keys } = account
   const { access_token: access, refresh_token: refresh, id, key: secret } = answer
@@ -136,11 +136,11 @@ export function after(account: Account, step: Step, answer: Answer = {}): Accoun
   switch (step.kind) {
     case 'sign up':
     case 'sign in':
-      return { ...account, isThere: true, sessions: [...sessions, session] }
+      return { ...account, exists: true, sessions: [...sessions, session] }
     case 'refresh':
       return { ...account, sessions: sessions.map((old, i) => (i === step.session ? refreshed(old, answer) : old)) }
     case 'sign out':
-      return { ...account, sessions: sessions.map((old, i) => (leaves(step, i) ? { ...old, ended: true } : old)) }
+      return { ...account, sessions: sessions.map((old, i) => (endsSession(step, i) ? { ...old, ended: true } : old)) }
     case 'make a key':
       return { ...account, keys: [...keys, key] }
     case 'revoke a key':
@@ -159,7 +159,7 @@ const refreshed = ({ access, refresh, tokens, ended }: Session, answer: Answer):
   ended,
 })
 
-function leaves({ session, scope }: { session: number; scope: Scope }, i: number): boolean {
+function endsSession({ session, scope }: { session: number; scope: Scope }, i: number): boolean {
   switch (scope) {
     case 'global':
       return true

@@ -1,4 +1,4 @@
-/** PostgreSQL goes away while states are open, and comes back. */
+/** PostgreSQL goes down while states are open, and comes back. */
 import pg from 'pg'
 import { describe, expect, test, vi } from 'vitest'
 import { opened, server } from './kinds.js'
@@ -7,7 +7,7 @@ import { session, user } from './rows.js'
 describe.skipIf(!server)('PostgreSQL', () => {
   const freshPlace = async () => ({ where: (await server?.freshDatabase()) ?? '', dir: '/' })
 
-  test('while it is away reading and writing fail, and afterwards they work again', async () => {
+  test('reads and writes fail while it is down and work again afterwards', async () => {
     const state = await opened(await freshPlace())
     await state.write(({ users }) => users.insert(user()))
     await server?.stop()
@@ -19,7 +19,7 @@ describe.skipIf(!server)('PostgreSQL', () => {
     expect(await state.read(({ users }) => users.count({}))).toBe(2)
   })
 
-  test('while it is away listeners are told again and again, and once it is back of what happens elsewhere', async () => {
+  test('listeners are notified repeatedly while it is down, and of changes elsewhere once it is back', async () => {
     const place = await freshPlace()
     const [here, elsewhere] = [await opened(place), await opened(place)]
     let times = 0
@@ -36,7 +36,7 @@ describe.skipIf(!server)('PostgreSQL', () => {
     await vi.waitFor(() => expect(times).toBeGreaterThan(before), { timeout: 10_000 })
   })
 
-  test('a connection that is lost during work undoes it, and says why the work failed', async () => {
+  test('a transaction whose connection is lost is rolled back and gives the reason', async () => {
     const place = await freshPlace()
     const state = await opened(place)
     const cut = state.write(async ({ users }) => {
@@ -57,7 +57,7 @@ describe.skipIf(!server)('PostgreSQL', () => {
     expect(await state.read(({ users }) => users.count({}))).toBe(0)
   })
 
-  test('a state can be closed while it is away', async () => {
+  test('a state can be closed while it is down', async () => {
     const state = await opened(await freshPlace())
     await server?.stop()
     await state.close()
@@ -65,14 +65,14 @@ describe.skipIf(!server)('PostgreSQL', () => {
   })
 })
 
-/** Throws all other connections out of the database. */
+/** Terminates all other connections to the database. */
 const cutOff = (url: string) =>
   query(
     url,
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   )
 
-/** How many are listening for news. */
+/** How many connections are listening. */
 async function listeners(url: string): Promise<number> {
   const { rows } = await query(
     url,

@@ -1,17 +1,17 @@
-/** Chance that can be had again: the same seed, the same choices. */
+/** Reproducible randomness: the same seed makes the same choices. */
 
 export interface Chance {
-  /** A whole number from 0 to below `end`. */
+  /** An integer from 0 up to, but not including, `end`. */
   below(end: number): number
   pick<T>(choices: readonly T[]): T
-  /** Chance of its own for one of several clients that choose side by side. */
+  /** A generator of its own for one of several clients that run concurrently. */
   branch(): Chance
 }
 
-/** The seed of this run; `CHANCE_SEED` sets that of an earlier one. */
+/** The seed of this run; set `CHANCE_SEED` to repeat an earlier one. */
 export const seedOfRun = Number(process.env.CHANCE_SEED ?? Math.floor(Math.random() * 2 ** 32))
 
-/** Mulberry32, which is enough to be unforeseen. */
+/** Mulberry32, which is random enough for tests. */
 export function chanceFrom(seed: number): Chance {
   let state = seed | 0
   function next(): number {

@@ -1,31 +1,31 @@
-/** Clients at a platform that may be killed at any moment: they note what was acknowledged, and afterwards look whether it still holds. */
+/** Clients of a platform that may be killed at any moment: they record what was acknowledged and check later that it still holds. */
 import { isDeepStrictEqual } from 'node:util'
 import { digestOf } from '../../src/core/secrets.js'
 import type { RefreshTokenRow, State, Tables } from '../../src/core/state.js'
 import { answerOf, askAuth, claimsOf, type Place, sentences } from '../keys/people.js'
-import { type Account, after, newAccount, type Step, stepOf, taken } from './accounts.js'
+import { type Account, after, newAccount, type Step, stepOf, take } from './accounts.js'
 import type { Chance } from './chance.js'
 
 export interface Crowd {
-  /** All clients do one thing after another until the platform is gone or they are told to rest. Rejects when one is refused. */
-  goAbout(place: Place): Promise<void>
-  /** Resolves when so many more steps were acknowledged. */
+  /** Runs all clients until the platform is gone or `stop` is called. Rejects when a client is refused. */
+  run(place: Place): Promise<void>
+  /** Resolves when this many more steps have been acknowledged. */
   acknowledged(count: number): Promise<void>
-  /** Lets all clients finish the step they are at. */
-  rest(): void
-  /** How many steps were acknowledged, how many were in flight when a platform went, and how many of these were done all the same. */
+  /** Stops all clients after their current step. */
+  stop(): void
+  /** How many steps were acknowledged, how many were in flight when a platform was killed, and how many of these took effect anyway. */
   readonly counts: { readonly acknowledged: number; readonly inFlight: number; readonly done: number }
   /**
-   * What does not hold any more of what was acknowledged, or is there by half. Looks at those who have done something since the
-   * last time, who know afterwards what became of their last steps; or at all.
+   * Returns what was acknowledged and no longer holds, and what is half-written. Checks the accounts that have taken a step since
+   * the last check, or all of them, and records what became of their last steps.
    */
-  surprises(place: Place, state: State, who?: 'all'): Promise<readonly unknown[]>
+  discrepancies(place: Place, state: State, who?: 'all'): Promise<readonly unknown[]>
 }
 
-/** An account as it was acknowledged, and as it is if the step that was in flight was done all the same. */
+/** An account as it was acknowledged, and as it is if the step in flight took effect anyway. */
 interface Life {
   now: Account
-  /** Whether anything was done since the last look. */
+  /** Whether it has taken a step since the last check. */
   moved: boolean
   inFlight?: { readonly step: Step; readonly done: Account } | undefined
 }
@@ -34,7 +34,7 @@ export function createCrowd(name: string, clients: number, chance: Chance): Crow
   const lives: Life[] = []
   const counts = { acknowledged: 0, inFlight: 0, done: 0 }
   let awaited: { count: number; resolve: () => void } | undefined
-  let resting = false
+  let stopping = false
 
   function acknowledge() {
     counts.acknowledged += 1
@@ -44,12 +44,12 @@ export function createCrowd(name: string, clients: number, chance: Chance): Crow
   }
 
   async function client(place: Place, own: Life[], choices: Chance): Promise<void> {
-    while (!resting) {
-      const life = own[choices.below(own.length + 2)] ?? somebodyNew(own)
+    while (!stopping) {
+      const life = own[choices.below(own.length + 2)] ?? newLife(own)
       const step = stepOf(life.now, choices)
       life.moved = true
       try {
-        life.now = after(life.now, step, await taken(place, life.now, step))
+        life.now = after(life.now, step, await take(place, life.now, step))
       } catch (error) {
         if (!(error instanceof TypeError)) throw error
         life.inFlight = { step, done: after(life.now, step) }
@@ -60,7 +60,7 @@ export function createCrowd(name: string, clients: number, chance: Chance): Crow
     }
   }
 
-  function somebodyNew(own: Life[]): Life {
+  function newLife(own: Life[]): Life {
     const life: Life = { now: newAccount(`${name}${lives.length}@example.com`), moved: false }
     lives.push(life)
     own.push(life)
@@ -70,26 +70,26 @@ export function createCrowd(name: string, clients: number, chance: Chance): Crow
   const others = Array.from({ length: clients }, () => ({ own: [] as Life[], choices: chance.branch() }))
   return {
     counts,
-    async goAbout(place) {
-      resting = false
+    async run(place) {
+      stopping = false
       await Promise.all(others.map(({ own, choices }) => client(place, own, choices)))
     },
     acknowledged: count =>
       new Promise(resolve => {
         awaited = { count: counts.acknowledged + count, resolve }
       }),
-    rest() {
-      resting = true
+    stop() {
+      stopping = true
     },
-    async surprises(place, state, who) {
+    async discrepancies(place, state, who) {
       const before = await rowsOf(state)
-      const looked = lives.filter(({ moved }) => moved || who === 'all')
-      const settled = await Promise.all(looked.map(life => settle(place, before, life)))
+      const checked = lives.filter(({ moved }) => moved || who === 'all')
+      const settled = await Promise.all(checked.map(life => settle(place, before, life)))
       counts.done += settled.filter(({ wasDone }) => wasDone).length
       const rows = await rowsOf(state)
       return [
-        ...[...halves(before), ...halves(rows)],
-        ...settled.flatMap(({ surprises }) => surprises),
+        ...[...incomplete(before), ...incomplete(rows)],
+        ...settled.flatMap(({ discrepancies }) => discrepancies),
         ...lives.flatMap(({ now }) => forked(rows, now)),
       ]
     },
@@ -106,8 +106,8 @@ const rowsOf = (state: State) =>
     keys: await api_keys.find({}),
   }))
 
-/** Rows that are only a part of something. */
-function halves({ users, sessions, refreshTokens, keys }: Rows): readonly unknown[] {
+/** Rows whose related rows are missing or do not match. */
+function incomplete({ users, sessions, refreshTokens, keys }: Rows): readonly unknown[] {
   const usersById = new Map(users.map(user => [user.id, user]))
   const sessionsById = new Map(sessions.map(session => [session.id, session]))
   const familyOf = (id: string) => refreshTokens.filter(({ session_id }) => session_id === id)
@@ -119,7 +119,7 @@ function halves({ users, sessions, refreshTokens, keys }: Rows): readonly unknow
   ]
 }
 
-/** Each token came of another one in the family but the first, and one is active. */
+/** Every token but the first has a parent in the family, and exactly one token is active. */
 function isFamily(family: readonly RefreshTokenRow[]): boolean {
   const tokens = new Set(family.map(({ token }) => token))
   const parents = new Set(family.map(({ parent }) => parent))
@@ -134,12 +134,12 @@ function isFamily(family: readonly RefreshTokenRow[]): boolean {
 
 interface Settled {
   readonly wasDone: boolean
-  readonly surprises: readonly unknown[]
+  readonly discrepancies: readonly unknown[]
 }
 
 /**
- * Looks at what became of an account, and from now on takes that for what was acknowledged. Gives back what could not be so, and
- * whether the step that was in flight was done.
+ * Finds out what became of an account and takes that as acknowledged from now on. Returns the discrepancies, and whether the step
+ * in flight took effect.
  */
 async function settle(place: Place, rows: Rows, life: Life): Promise<Settled> {
   const { now, inFlight } = life
@@ -149,7 +149,7 @@ async function settle(place: Place, rows: Rows, life: Life): Promise<Settled> {
   const { email } = now
   const step = inFlight?.step
   if (!account) {
-    return { wasDone: false, surprises: [{ email, inFlight: step, possible: possible.map(expectedOf), found }] }
+    return { wasDone: false, discrepancies: [{ email, inFlight: step, possible: possible.map(expectedOf), found }] }
   }
   const wasDone = account !== now
   const wasRefreshed = (i: number) => wasDone && step?.kind === 'refresh' && step.session === i
@@ -160,25 +160,25 @@ async function settle(place: Place, rows: Rows, life: Life): Promise<Settled> {
   const refusals = refreshed.flatMap(({ refusal }) =>
     refusal === undefined ? [] : [{ email, inFlight: step, refusal }],
   )
-  return { wasDone, surprises: refusals }
+  return { wasDone, discrepancies: refusals }
 }
 
-/** All that tells one account from another, without the secrets. */
-interface Look {
-  readonly isThere: boolean
-  /** What the access tokens are answered. */
+/** What can be observed of an account, without the secrets. */
+interface Snapshot {
+  readonly exists: boolean
+  /** How the access tokens are answered. */
   readonly sessions: readonly string[]
-  /** What the keys are answered. */
+  /** How the keys are answered. */
   readonly keys: readonly string[]
   /** The states of the keys in their owner's list. */
   readonly listed: readonly string[]
   readonly rows: { readonly sessions: number; readonly refreshTokens: number }
 }
 
-function expectedOf({ isThere, sessions, keys }: Account): Look {
+function expectedOf({ exists, sessions, keys }: Account): Snapshot {
   const alive = sessions.filter(({ ended }) => !ended)
   return {
-    isThere,
+    exists,
     sessions: sessions.flatMap(({ access, ended }) => (access === undefined ? [] : [ended ? sentences.ended : 'open'])),
     keys: keys.flatMap(({ secret, revoked }) =>
       secret === undefined ? [] : [revoked ? sentences.revokedKey : 'open'],
@@ -188,7 +188,7 @@ function expectedOf({ isThere, sessions, keys }: Account): Look {
   }
 }
 
-async function foundOf(place: Place, rows: Rows, account: Account): Promise<Look> {
+async function foundOf(place: Place, rows: Rows, account: Account): Promise<Snapshot> {
   const { email, sessions, keys } = account
   const id = rows.users.find(user => user.email === email)?.id
   const answersTo = (credentials: readonly (string | undefined)[]) =>
@@ -196,7 +196,7 @@ async function foundOf(place: Place, rows: Rows, account: Account): Promise<Look
   return {
     sessions: await answersTo(sessions.map(({ access }) => access)),
     keys: await answersTo(keys.map(({ secret }) => secret)),
-    ...(await seenInside(place, account)),
+    ...(await seenSignedIn(place, account)),
     rows: {
       sessions: rows.sessions.filter(({ user_id }) => user_id === id).length,
       refreshTokens: rows.refreshTokens.filter(({ user_id }) => user_id === id).length,
@@ -204,23 +204,23 @@ async function foundOf(place: Place, rows: Rows, account: Account): Promise<Look
   }
 }
 
-/** Signs in, looks around, and signs out again. */
-async function seenInside(place: Place, account: Account): Promise<Pick<Look, 'isThere' | 'listed'>> {
+/** Signs in, lists the keys and signs out again. */
+async function seenSignedIn(place: Place, account: Account): Promise<Pick<Snapshot, 'exists' | 'listed'>> {
   const { email, password } = account
   const body = JSON.stringify({ email, password })
   const response = await askAuth(place, '/token?grant_type=password', { method: 'POST', body })
   const { access_token, error_code } = (await response.json()) as { access_token?: string; error_code?: string }
-  if (access_token === undefined && error_code === 'invalid_credentials') return { isThere: false, listed: [] }
+  if (access_token === undefined && error_code === 'invalid_credentials') return { exists: false, listed: [] }
   const headers = { authorization: `Bearer ${access_token}` }
   const list = await fetch(`${place.url}/dashboard/api/keys`, { headers })
   const { data = [{ state: `${list.status}` }] } = (await list.json()) as { data?: readonly { state: string }[] }
   await askAuth(place, '/logout?scope=local', { method: 'POST', headers })
-  return { isThere: true, listed: data.map(({ state }) => state).sort() }
+  return { exists: true, listed: data.map(({ state }) => state).sort() }
 }
 
 type Session = Account['sessions'][number]
 
-/** Asks for the next refresh token: a living session gives one, an ended one knows nothing of it any more. */
+/** Requests the next refresh token: an active session returns one, and an ended session no longer knows the old one. */
 async function refresh(place: Place, session: Session, wasRefreshed: boolean) {
   if (session.refresh === undefined) return { session }
   const body = JSON.stringify({ refresh_token: session.refresh })
@@ -234,7 +234,7 @@ async function refresh(place: Place, session: Session, wasRefreshed: boolean) {
   }
 }
 
-/** Sessions whose one active token is not the one that was given out last. */
+/** Sessions whose one active token is not the last one issued. */
 function forked({ refreshTokens }: Rows, { email, sessions }: Account): readonly unknown[] {
   const active = new Set(refreshTokens.filter(({ revoked }) => !revoked).map(({ token }) => token))
   return sessions

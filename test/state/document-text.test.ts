@@ -4,7 +4,7 @@ import { documentText, parseDocument } from '../../src/state/document.js'
 
 const parse = (text: string) => parseDocument(Buffer.from(text))
 
-/** What came of it, or that it was refused. */
+/** What the work returned, or `refused` for a syntax error. */
 const outcome = async (work: () => unknown) => {
   try {
     return { value: await work() }
@@ -18,7 +18,7 @@ const documents = fc.dictionary(fc.string(), fc.oneof(fc.array(fc.jsonValue(), {
   noNullPrototype: true,
 })
 
-test('a document reads as JSON.parse would read it, whatever its texts and its spaces are', async () => {
+test('a document is read as JSON.parse reads it, whatever strings and whitespace it has', async () => {
   await fc.assert(
     fc.asyncProperty(documents, fc.constantFrom('', '  '), async (document, indent) => {
       const text = JSON.stringify(document, null, indent)
@@ -27,24 +27,24 @@ test('a document reads as JSON.parse would read it, whatever its texts and its s
   )
 })
 
-test('a document that was spoilt anywhere is refused exactly where JSON.parse refuses it', async () => {
-  const spoilt = documents.chain(document => {
+test('a corrupted document is refused exactly when JSON.parse refuses it', async () => {
+  const corrupted = documents.chain(document => {
     const text = JSON.stringify(document)
     return fc
       .tuple(fc.nat(text.length), fc.nat(2), fc.constantFrom('', ',', '[', ']', '{', '}', '"', '\\', '0', '[0]'))
       .map(([at, cut, put]) => text.slice(0, at) + put + text.slice(at + cut))
   })
   await fc.assert(
-    fc.asyncProperty(spoilt, async text => {
+    fc.asyncProperty(corrupted, async text => {
       const whole = await outcome(() => JSON.parse(text))
-      // What is no object is refused by what reads the document.
+      // Anything that is not an object is refused later, when the document is read.
       if (whole === 'refused' || /^\s*\{/.test(text)) expect(await outcome(() => parse(text))).toEqual(whole)
     }),
     { numRuns: 500 },
   )
 })
 
-test('a comma too many at the end of 100 rows is a mistake', async () => {
+test('a trailing comma after 100 rows is refused', async () => {
   const rows = Array.from({ length: 100 }, (_, i) => i)
   expect(await outcome(() => parse(`{"users":[${rows},]}`))).toBe('refused')
 })

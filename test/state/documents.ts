@@ -1,4 +1,4 @@
-/** Documents of a whole state, as chance would have them. */
+/** Random documents of a whole state. */
 import fc from 'fast-check'
 import { documentOf, type StateDocument } from '../../src/state/document.js'
 import { anyCharacter } from '../characters.js'
@@ -42,7 +42,7 @@ const identity = fc.record(
   },
 )
 
-/** Rows that differ in all of these columns; null is as good as different. */
+/** Rows that differ in all of these columns; nulls count as different. */
 const rows = <Row extends object>(row: fc.Arbitrary<Row>, columns: readonly (keyof Row)[]) =>
   fc.uniqueArray(row, {
     maxLength: 4,
@@ -89,7 +89,7 @@ export const documents: fc.Arbitrary<StateDocument> = fc
   })
   .map(documentOf)
 
-/** The same rows and columns in one order, as text: those of a document that was put down by hand stand in any. */
+/** The rows and columns in a fixed order, as text. A generated document may have them in any order. */
 export function inOrder({ version, ...tables }: StateDocument) {
   const written = (row: object) =>
     JSON.stringify(Object.fromEntries(Object.entries(row).sort(([one], [other]) => (one < other ? -1 : 1))))

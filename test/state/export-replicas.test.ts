@@ -1,11 +1,11 @@
-/** A state that is imported on one replica holds on all of them. */
+/** A state that is imported on one replica takes effect on all of them. */
 import { describe, expect, test } from 'vitest'
 import { sentences, signIn } from '../keys/people.js'
 import { lasting } from './kinds.js'
 import { answersTo, credentialsOf, knownToAll, replicasIn, trustedAfterMs } from './replicas.js'
 
 describe.each(lasting)('in $kind', kind => {
-  test('tokens and keys of users who are gone die on all replicas within a second, and those who are back sign in on all', async () => {
+  test('credentials of removed users stop working on all replicas within a second, and restored users sign in on all', async () => {
     const replicas = await replicasIn(kind)
     const [first] = replicas.all
     if (!first) throw new Error('No replica has started.')

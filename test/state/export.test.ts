@@ -1,4 +1,4 @@
-/** The whole state goes out as a document and comes in again, in every kind of state the same. */
+/** The whole state is exported as a document and imported again, the same way for every kind of state. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -64,7 +64,7 @@ const change = (state: State) =>
 describe.each(kinds)('in $kind', kind => {
   const numRuns = runs(kind.kind === 'PostgreSQL' ? 20 : 60)
 
-  test('exported, changed and imported again, a state is what it was', async () => {
+  test('importing an exported document restores a state that has changed', async () => {
     const state = await fresh(kind)
     await fc.assert(
       fc.asyncProperty(documents, async document => {
@@ -79,7 +79,7 @@ describe.each(kinds)('in $kind', kind => {
     )
   }, 60_000)
 
-  test('every row of a document is kept, and none besides', async () => {
+  test('an import keeps every row of the document and no others', async () => {
     const state = await fresh(kind)
     await fc.assert(
       fc.asyncProperty(documents, async document => {
@@ -90,7 +90,7 @@ describe.each(kinds)('in $kind', kind => {
     )
   }, 60_000)
 
-  test('the newest rows stand first, and metadata is kept to the order of its names', async () => {
+  test('the newest rows come first, and metadata keeps the order of its keys', async () => {
     const state = await fresh(kind)
     const told = user({ id: 'told', created_at: at(5), user_metadata: { z: 1, a: { y: 2, b: '\u0000' } } })
     await importState(state, { ...everything, users: [...everything.users, told] })
@@ -99,7 +99,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(JSON.stringify(users[0]?.user_metadata)).toBe(JSON.stringify(told.user_metadata))
   })
 
-  test('a document that cannot be used changes nothing', async () => {
+  test('an invalid document changes nothing', async () => {
     const state = await fresh(kind)
     await importState(state, everything)
     const twins = [user({ id: 'one', email: 'x@example.com' }), user({ id: 'two', email: 'x@example.com' })]
@@ -107,7 +107,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(await exportState(state)).toEqual(everything)
   })
 
-  test('a reader sees all of a document that is being imported, or nothing of it', async () => {
+  test('a reader sees an import completely or not at all', async () => {
     const state = await fresh(kind)
     await importState(state, everything)
     const many = Array.from({ length: 300 }, (_, i) => user({ id: `user ${i}` }))
@@ -126,7 +126,7 @@ describe.each(kinds)('in $kind', kind => {
     expect((await exportState(state)).users).toHaveLength(300)
   })
 
-  test('what was remembered of the state of before is to be forgotten', async () => {
+  test('an import notifies listeners, which then drop what they have cached', async () => {
     const state = await fresh(kind)
     await importState(state, everything)
     let told = 0
@@ -139,7 +139,7 @@ describe.each(kinds)('in $kind', kind => {
 })
 
 describe.each(lasting)('in $kind', kind => {
-  test('what one process imports is what another one exports, and is told of', async () => {
+  test('an import by one instance notifies the others and appears in their exports', async () => {
     const place = await kind.emptyPlace()
     const [here, elsewhere] = await Promise.all([opened(place), opened(place)])
     await importState(here, everything)
@@ -154,7 +154,7 @@ const aMoment = 'a moment such as 2030-01-31T12:00:00.000Z'
 const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`)
 
 const mistakes: readonly (readonly [string, unknown, string])[] = [
-  ['nothing', null, mustBe('The state', AN_OBJECT, null)],
+  ['null', null, mustBe('The state', AN_OBJECT, null)],
   ['a list', [], mustBe('The state', AN_OBJECT, [])],
   [
     'another version',
@@ -162,47 +162,47 @@ const mistakes: readonly (readonly [string, unknown, string])[] = [
     mustBe('version', '1, the version that this Standin reads and writes', 2),
   ],
   ['no version', { ...everything, version: undefined }, expect.stringMatching(/^version /)],
-  ['a table that is no list', { ...everything, users: {} }, mustBe('users', 'a list of rows', {})],
-  ['a table too many', { ...everything, people: [] }, expect.stringContaining(`people ${isUnknown()}`)],
-  ['a table too few', { version: 1, users: [] }, isMissing('sessions', 'a list of rows')],
-  ['a row that is none', { ...everything, sessions: [session(), 7] }, mustBe('sessions[1]', AN_OBJECT, 7)],
+  ['a table that is not a list', { ...everything, users: {} }, mustBe('users', 'a list of rows', {})],
+  ['an unknown table', { ...everything, people: [] }, expect.stringContaining(`people ${isUnknown()}`)],
+  ['a missing table', { version: 1, users: [] }, isMissing('sessions', 'a list of rows')],
+  ['a row that is not an object', { ...everything, sessions: [session(), 7] }, mustBe('sessions[1]', AN_OBJECT, 7)],
   [
-    'a row far down',
+    'an invalid row far down',
     { ...everything, sessions: [...Array.from({ length: 150 }, () => session()), 7] },
     mustBe('sessions[150]', AN_OBJECT, 7),
   ],
   [
-    'a field of a wrong type',
+    'a field of the wrong type',
     { ...everything, users: [user(), user({ id: 'b', email: 5 as never })] },
     mustBe('users[1].email', 'an email address in lower case, or null', 5),
   ],
   [
-    'a field too many',
+    'an unknown field',
     { ...everything, sessions: [{ ...session(), ip: 'x' }] },
     expect.stringMatching(/^sessions\[0\]\.ip is not/),
   ],
   [
-    'a field too few',
+    'a missing field',
     { ...everything, messages: [{ ...message(), code: undefined }] },
     expect.stringMatching(/^messages\[0\]\.code /),
   ],
   [
-    'a moment in words',
+    'a timestamp in words',
     { ...everything, api_keys: [apiKey({ expires_at: 'tomorrow' })] },
     mustBe('api_keys[0].expires_at', `${aMoment}, or null`, 'tomorrow'),
   ],
   [
-    'a moment in another form',
+    'a timestamp in another format',
     { ...everything, users: [user({ created_at: '2030-01-31T12:00:00Z' })] },
     mustBe('users[0].created_at', aMoment, '2030-01-31T12:00:00Z'),
   ],
   [
-    'text that cannot be kept',
+    'text with a NUL character',
     { ...everything, users: [user({ role: 'a\0b' })] },
     expect.stringMatching(/^users\[0\]\.role .* a text of whole characters, without NUL/),
   ],
   [
-    'half a character',
+    'text with a lone surrogate',
     { ...everything, messages: [message({ code: '\ud800' })] },
     expect.stringMatching(/^messages\[0\]\.code .* a text or null of whole characters/),
   ],
@@ -212,49 +212,49 @@ const mistakes: readonly (readonly [string, unknown, string])[] = [
     mustBe('users[0].user_metadata', 'an object of at most 1000 levels', []),
   ],
   [
-    'metadata without an end',
+    'metadata that is nested too deeply',
     { ...everything, users: [user({ app_metadata: deep })] },
     mustBe('users[0].app_metadata', 'an object of at most 1000 levels', {}),
   ],
   [
-    'an identity of a wrong kind',
+    'an invalid identity',
     { ...everything, users: [user({ identities: [{ provider: 'github' }] as never })] },
     expect.stringMatching(/^users\[0\]\.identities\[0\]\./),
   ],
   [
-    'a kind of token that there is not',
+    'an unknown token type',
     { ...everything, one_time_tokens: [oneTimeToken({ token_type: 'x' as never })] },
     expect.stringMatching(/^one_time_tokens\[0\]\.token_type .* confirmation_token, .*, not "x"\.$/),
   ],
   [
-    'an address that is not in lower case',
+    'an email that is not in lower case',
     { ...everything, users: [user({ email: 'Eve@example.com' })] },
     mustBe('users[0].email', 'an email address in lower case, or null', 'Eve@example.com'),
   ],
   [
-    'a phone number with more than digits',
+    'a phone number that is not just digits',
     { ...everything, users: [user({ phone: '+4915112345' })] },
     mustBe('users[0].phone', 'the digits of a phone number, or null', '+4915112345'),
   ],
   [
-    'a moment after the year 9999',
+    'a timestamp after the year 9999',
     { ...everything, api_keys: [apiKey({ expires_at: '+010000-01-01T00:00:00.000Z' })] },
     mustBe('api_keys[0].expires_at', `${aMoment}, or null`, '+010000-01-01T00:00:00.000Z'),
   ],
   [
-    'two rows with one key',
+    'two rows with the same key',
     { ...everything, refresh_tokens: [refreshToken(), refreshToken({ token: 'b' }), refreshToken()] },
     'refresh_tokens[2].token must not be that of refresh_tokens[0].',
   ],
   [
-    'two users with one address',
+    'two users with the same email',
     { ...everything, users: [user({ email: 'x@y.z' }), user({ id: 'b', email: 'x@y.z' })] },
     'users[1].email must not be that of users[0].',
   ],
 ]
 
 test.each(mistakes)(
-  'a document with %s is refused in a sentence that names the row and the field',
+  'an invalid document is refused with an error that names the row and the field: %s',
   async (_what, document, sentence) => {
     const state = await opened({ where: 'memory', dir: '/' })
     const error = await importState(state, document).catch(error => error)

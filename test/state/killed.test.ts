@@ -1,4 +1,4 @@
-/** The real command is killed with its state in a file, again and again: nothing that it acknowledged is lost, nothing is there by half. */
+/** The real command is killed again and again with its state in a file: nothing that it acknowledged is lost, and nothing is half-written. */
 import { once } from 'node:events'
 import { watch } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,15 +13,15 @@ import { freshFolder, opened, type Place } from './kinds.js'
 const seed = `CHANCE_SEED=${seedOfRun}`
 console.info(`Killed at moments of ${seed}`)
 
-/** The command hashes passwords at the real cost, which is most of what these tests take. */
+/** The command hashes passwords at the real cost, which takes most of the time of these tests. */
 const { KILLS, FIRST_STARTS, CLIENTS, STEPS } =
   process.env.FC_RUNS === 'all'
     ? { KILLS: 30, FIRST_STARTS: 20, CLIENTS: 8, STEPS: 50 }
     : { KILLS: 2, FIRST_STARTS: 2, CLIENTS: 4, STEPS: 25 }
 
-const fileOfItsOwn = (): Place => ({ where: `file:${freshFolder()}/state.db`, dir: '/' })
+const newFilePlace = (): Place => ({ where: `file:${freshFolder()}/state.db`, dir: '/' })
 
-/** Starts the command on this file; also gives back how long that took. */
+/** Starts the command on this file; also returns how long that took. */
 async function startedOn({ where }: Place): Promise<{ platform: RunningPlatform; startMs: number }> {
   const beganMs = performance.now()
   const platform = await startReady({ flags: ['--state', where] })
@@ -30,16 +30,16 @@ async function startedOn({ where }: Place): Promise<{ platform: RunningPlatform;
 
 const killed = { code: null, signal: 'SIGKILL', stderr: '' }
 
-test('what was acknowledged outlives kill -9, and what was in flight is there as a whole or not at all', async () => {
+test('acknowledged steps survive kill -9, and steps in flight take effect completely or not at all', async () => {
   const chance = chanceFrom(seedOfRun)
-  const place = fileOfItsOwn()
+  const place = newFilePlace()
   const crowd = createCrowd('user', CLIENTS, chance.branch())
   const starts: number[] = []
   let { platform } = await startedOn(place)
   for (let round = 0; round < KILLS; round++) {
-    const busy = crowd.goAbout(platform.ready)
+    const busy = crowd.run(platform.ready)
     await Promise.race([crowd.acknowledged(1 + chance.below(STEPS)), busy])
-    // At once, before anything could be made up for, or at any other moment.
+    // At once, before the platform can finish anything, or a few milliseconds later.
     if (chance.below(2)) await pause(chance.below(8))
     platform.send('SIGKILL')
     await busy
@@ -49,10 +49,10 @@ test('what was acknowledged outlives kill -9, and what was in flight is there as
     platform = next.platform
     starts.push(next.startMs)
     const state = await opened(place)
-    expect(await crowd.surprises(platform.ready, state), seed).toEqual([])
+    expect(await crowd.discrepancies(platform.ready, state), seed).toEqual([])
     await state.close()
   }
-  expect(await crowd.surprises(platform.ready, await opened(place), 'all'), seed).toEqual([])
+  expect(await crowd.discrepancies(platform.ready, await opened(place), 'all'), seed).toEqual([])
   expect(platform.stderr.text).toBe('')
   const { acknowledged, inFlight, done } = crowd.counts
   console.info(
@@ -60,7 +60,7 @@ test('what was acknowledged outlives kill -9, and what was in flight is there as
   )
 }, 60_000)
 
-test('a process that is killed during the very first start leaves nothing in the way of the next one', async () => {
+test('a process that is killed during its very first start does not prevent the next start', async () => {
   const chance = chanceFrom(seedOfRun)
   for (let round = 0; round < FIRST_STARTS; round++) {
     const dir = freshFolder()

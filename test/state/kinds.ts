@@ -15,13 +15,13 @@ export interface Place {
 
 export interface Kind {
   readonly kind: string
-  /** A place where nothing is kept yet; gone when the test is over unless something else is said. */
+  /** A place where nothing is stored yet; removed at the end of the test, or as `until` says. */
   freshPlace(until?: Until): Promise<Place>
-  /** A place without rows, whose tables may be those of tests before. */
+  /** A place without rows, whose tables may come from earlier tests. */
   emptyPlace(): Promise<Place>
 }
 
-/** One for all tests of a worker; undefined where there is none. */
+/** One server for all tests of a worker; undefined where PostgreSQL is not available. */
 export const server = postgres()
 
 const placeInMemory = async () => ({ where: 'memory', dir: '/' })
@@ -39,7 +39,7 @@ const postgresKind = (server: Postgres): Kind => ({
   emptyPlace: async () => ({ where: await emptyDatabase(server), dir: '/' }),
 })
 
-/** The kinds whose state outlives those who opened it, and can be opened more than once. */
+/** The kinds whose state is persistent and can be opened more than once. */
 export const lasting: readonly Kind[] = server ? [file, postgresKind(server)] : [file]
 
 /** All kinds, for `describe.each`. */
@@ -50,7 +50,7 @@ export const filePlace = (until?: Until): Place => ({ where: 'file:state.db', di
 /** Databases that no test uses any more. */
 const spare: string[] = []
 
-/** One that a test before has used, without its rows: making a database and its tables takes ten times as long. */
+/** A database from an earlier test, without its rows: creating one with its tables takes ten times as long. */
 async function emptyDatabase(server: Postgres): Promise<string> {
   const url = spare.pop() ?? (await server.freshDatabase())
   await server.run(url, withoutRows)
@@ -64,14 +64,14 @@ const withoutRows = `do $$ declare name text; begin
   end loop;
 end $$`
 
-/** An empty folder; gone when the test is over. */
+/** An empty folder; removed at the end of the test. */
 export function freshFolder(until: Until = onTestFinished): string {
   const dir = realpathSync(mkdtempSync(path.join(tmpdir(), 'standin-state-')))
   until(() => rmSync(dir, { recursive: true, force: true }))
   return dir
 }
 
-/** Opens a state; it is closed with the test at the latest. */
+/** Opens a state; it is closed at the end of the test at the latest. */
 export async function opened({ where, dir }: Place): Promise<State> {
   const state = await openState(where, { dir })
   onTestFinished(() => state.close())

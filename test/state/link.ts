@@ -1,15 +1,15 @@
-/** A way to a server that can go dead without a word, as when a machine is unplugged: connections stay, and nothing comes through. */
+/** A link to a server that can silently go dead, as when a machine is unplugged: connections stay open, but no data gets through. */
 import { connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 export interface Link {
-  /** The URL of the server, by this way. */
+  /** The URL of the server through this link. */
   readonly url: string
-  /** From now on nothing comes through, and neither end notices. */
+  /** From now on no data gets through, and neither end notices. */
   goDead(): void
 }
 
-/** Opens a way to the server of this URL; it is gone when the test is over. */
+/** Opens a link to the server of this URL; it is closed at the end of the test. */
 export async function linkTo(url: string): Promise<Link> {
   const { hostname, port } = new URL(url)
   const ends = new Set<Socket>()

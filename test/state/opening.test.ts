@@ -26,14 +26,14 @@ test.each([
   expect(stateKindOf(where)).toBe(kind)
 })
 
-test('a text that means no state is told what would', async () => {
+test('a value that names no state is refused with a list of the valid forms', async () => {
   expect(await refusal({ where: 'redis://localhost', dir: '/' })).toBe(
     'The state is kept in "memory", "file:PATH" or "postgres://user:password@host/database".',
   )
 })
 
 describe.each(lasting)('in $kind', kind => {
-  test('everything is there when it is opened again', async () => {
+  test('everything is still there when it is opened again', async () => {
     const place = await kind.freshPlace()
     const first = await opened(place)
     await first.write(async ({ users, sessions, api_keys, messages }) => {
@@ -54,7 +54,7 @@ describe.each(lasting)('in $kind', kind => {
     expect(everything).toEqual(kept)
   })
 
-  test('it is opened by many at the same moment, where nothing is yet', async () => {
+  test('a new one can be opened by many at the same moment', async () => {
     const place = await kind.freshPlace()
     const states = await Promise.all(Array.from({ length: 8 }, () => opened(place)))
     await Promise.all(states.map((state, n) => state.write(({ users }) => users.insert(user({ id: `u${n}` })))))
@@ -63,7 +63,7 @@ describe.each(lasting)('in $kind', kind => {
 })
 
 describe('in a file', () => {
-  test('the file and the folders that it needs are made for this user alone, and are not committed', async () => {
+  test('the file and its folders are created for this user only, and Git ignores them', async () => {
     const dir = freshFolder()
     const state = await opened({ where: 'file:.standin/deep/state.db', dir })
     await state.write(({ users }) => users.insert(user()))
@@ -74,7 +74,7 @@ describe('in a file', () => {
     expect(readFileSync(path.join(dir, '.standin/.gitignore'), 'utf8')).toBe('*\n')
   })
 
-  test('a folder that was there is left as it is', async () => {
+  test('an existing folder is left as it is', async () => {
     const dir = freshFolder()
     chmodSync(dir, 0o755)
     await opened({ where: 'file:state.db', dir })
@@ -82,7 +82,7 @@ describe('in a file', () => {
     expect(() => statSync(path.join(dir, '.gitignore'))).toThrow()
   })
 
-  test('a file of something else is refused, and left as it was', async () => {
+  test('a file that is not a database is refused and left as it was', async () => {
     const dir = freshFolder()
     const text = 'port: 4000\n'.repeat(100)
     writeFileSync(path.join(dir, 'platform.config.yaml'), text)
@@ -92,7 +92,7 @@ describe('in a file', () => {
     expect(readFileSync(path.join(dir, 'platform.config.yaml'), 'utf8')).toBe(text)
   })
 
-  test('a database of something else is refused', async () => {
+  test('a database of another program is refused', async () => {
     const place = filePlace()
     const database = databaseAt(place)
     database.exec('create table users (name text)')
@@ -118,7 +118,7 @@ describe('in a file', () => {
     }
   })
 
-  test('a folder that may not be written is refused, with a way to do without it', async () => {
+  test('a folder that is not writable is refused, with an alternative', async () => {
     const dir = freshFolder()
     chmodSync(dir, 0o555)
     asNobody()
@@ -127,7 +127,7 @@ describe('in a file', () => {
     )
   })
 
-  test('a state that was made in a folder that may not be written any more is refused alike', async () => {
+  test('an existing state in a folder that is no longer writable is refused in the same way', async () => {
     const place = filePlace()
     await (await opened(place)).close()
     chmodSync(path.join(place.dir, 'state.db'), 0o666)
@@ -146,7 +146,7 @@ describe('in a file', () => {
     )
   })
 
-  test('a start that finds the file damaged says so once, and does not blame the configuration', async () => {
+  test('a start with a damaged file reports that once and does not blame the configuration', async () => {
     const { dir } = filePlace()
     const place = { where: `file:${path.join(dir, 'state.db')}`, dir }
     await (await opened(place)).close()
@@ -161,7 +161,7 @@ describe('in a file', () => {
     expect(told).toEqual([])
   })
 
-  test('a file of a newer version of Standin is refused', async () => {
+  test('a file from a newer version of Standin is refused', async () => {
     const place = filePlace()
     await (await opened(place)).close()
     const database = databaseAt(place)
@@ -181,7 +181,7 @@ describe.skipIf(!server)('in PostgreSQL', () => {
     return sentence
   }
 
-  test('a server that is not there is named', async () => {
+  test('an unreachable server is named', async () => {
     const url = await freshUrl()
     url.port = String(await closedPort())
     expect(await refusalOf(url)).toBe(
@@ -189,7 +189,7 @@ describe.skipIf(!server)('in PostgreSQL', () => {
     )
   })
 
-  test('a host that is not known is named', async () => {
+  test('an unknown host is named', async () => {
     const url = await freshUrl()
     url.host = 'nowhere.invalid'
     expect(await refusalOf(url)).toMatch(/^The host of nowhere.invalid:\d+ is not known. /)
@@ -217,7 +217,7 @@ describe.skipIf(!server)('in PostgreSQL', () => {
     )
   })
 
-  test('a user who may not make a schema is told so', async () => {
+  test('a user who may not create a schema is named', async () => {
     const url = await freshUrl()
     await query(url, `create role guest_${url.pathname.slice(1)} login password 'guest-horse'`)
     url.username = `guest_${url.pathname.slice(1)}`
@@ -227,7 +227,7 @@ describe.skipIf(!server)('in PostgreSQL', () => {
     )
   })
 
-  test('a server without TLS says so', async () => {
+  test('a server without TLS is reported', async () => {
     const url = await freshUrl()
     url.search = '?sslmode=no-verify'
     expect(await refusalOf(url)).toMatch(/does not support SSL connections/)
@@ -247,17 +247,17 @@ describe.skipIf(!server)('in PostgreSQL', () => {
     'postgres://ada:12#horse@localhost/app',
     'postgres://ada:horse@localhost:port/app',
     'postgres://ada:horse@localhost:99999/app',
-  ])('the URL %s is not guessed at', async url => {
+  ])('the malformed URL %s is refused', async url => {
     expect(await refusalOf(url)).toMatch(/^The PostgreSQL URL of the state cannot be read. Write postgres:/)
   })
 
-  test('a file that the URL names and that is not there is named', async () => {
+  test('a missing file that the URL refers to is named', async () => {
     expect(await refusalOf('postgres://ada:horse@localhost/app?sslrootcert=/nothing.pem')).toBe(
       'The PostgreSQL URL of the state names /nothing.pem, which cannot be read (ENOENT).',
     )
   })
 
-  test('a database of a newer version of Standin is refused', async () => {
+  test('a database from a newer version of Standin is refused', async () => {
     const url = await freshUrl()
     await (await opened({ where: String(url), dir: '/' })).close()
     await query(url, `insert into standin.standin_migrations values ('999-later', '2030-01-01T00:00:00.000Z')`)
@@ -275,7 +275,7 @@ describe.skipIf(!server)('in PostgreSQL', () => {
   })
 })
 
-/** The sentence with which a state is not opened. */
+/** The message of the error when a state cannot be opened. */
 async function refusal({ where, dir }: Place): Promise<string> {
   const error = await openState(where, { dir }).then(
     state => state.close().then(() => undefined),
@@ -285,7 +285,7 @@ async function refusal({ where, dir }: Place): Promise<string> {
   return (error as StartError).message
 }
 
-/** Writes over the page with which the table of users begins. */
+/** Overwrites the first page of the users table. */
 function damageUsers(place: Place): void {
   const database = databaseAt(place)
   database.exec('pragma wal_checkpoint(truncate)')
@@ -318,7 +318,7 @@ const closedPort = () =>
     })
   })
 
-/** A server that hangs up on whatever it is told. */
+/** A server that hangs up as soon as it receives data. */
 const rudeServer = () =>
   new Promise<number>(resolve => {
     const server = createServer(socket => socket.once('data', () => socket.destroy()))
@@ -326,7 +326,7 @@ const rudeServer = () =>
     server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port))
   })
 
-/** Gives up what root may do, until the test is over. */
+/** Drops the rights of root until the end of the test. */
 function asNobody(): void {
   if (process.getuid?.() !== 0) return
   process.seteuid?.(65_534)

@@ -1,14 +1,14 @@
-/** A clock that stands still while this process gets no turn: what a busy machine takes away from a test does not count. */
+/** A clock that stands still while this process is not scheduled, so that a busy machine does not distort what tests measure. */
 
 const EVERY_MS = 10
 
-/** A turn that comes later than this was taken away. */
+/** Anything beyond this means that the process was not scheduled. */
 const MOST_MS = 2 * EVERY_MS
 
 let ownMs = 0
 let beganMs = performance.now()
 
-/** How long this turn has been going on, as far as it counts. */
+/** How much of the current turn counts. */
 const turnMs = () => Math.min(performance.now() - beganMs, MOST_MS)
 
 setInterval(() => {
@@ -16,5 +16,5 @@ setInterval(() => {
   beganMs = performance.now()
 }, EVERY_MS).unref()
 
-/** Milliseconds that this process has had; only differences mean something. */
+/** Milliseconds that this process has run; only differences are meaningful. */
 export const ownTimeMs = (): number => ownMs + turnMs()

@@ -1,21 +1,21 @@
-/** A process of its own that works on a state: `process.ts WHERE DIR WORK`. */
+/** A separate process that works on a state: `process.ts WHERE DIR WORK`. */
 import { once } from 'node:events'
 import { openState } from '../../src/state/index.js'
 import { at, message, session, user } from './rows.js'
 
 const [where = '', dir = '', work] = process.argv.slice(2)
-const say = (line: string) => process.stdout.write(`${line}\n`)
+const print = (line: string) => process.stdout.write(`${line}\n`)
 
-// What comes next, several do at the same moment.
+// Several processes continue from here at the same moment.
 if (work === 'count') {
-  say('ready')
+  print('ready')
   await once(process.stdin, 'data')
   process.stdin.destroy()
 }
 const state = await openState(where, { dir })
 
 switch (work) {
-  // Writes pairs of rows until it is killed, and says so of each pair that is kept.
+  // Writes pairs of rows until it is killed, and prints the id of each pair that is committed.
   case 'write':
     for (let n = 0; ; n++) {
       const id = `${process.pid}-${n}`
@@ -23,7 +23,7 @@ switch (work) {
         await messages.insert(message({ id, created_at: at(n) }))
         await sessions.insert(session({ id, created_at: at(n) }))
       })
-      say(id)
+      print(id)
     }
   case 'count':
     for (let n = 0; n < 20; n++) {
@@ -39,18 +39,18 @@ switch (work) {
     await state.write(({ users }) => users.update('ada', { banned_until: at(9) }))
     await state.close()
     break
-  // Opens, looks and closes; whatever is left over keeps it from ending.
+  // Opens, reads and closes; anything left open would keep the process alive.
   case 'look':
     state.onRevoked(() => {})
     await state.read(({ users }) => users.count({}))
     await state.close()
-    say('closed')
+    print('closed')
     break
-  // Holds the writers' lock for good.
+  // Holds the write lock forever.
   case 'hold':
     await state.write(async ({ users }) => {
       await users.insert(user({ id: 'unfinished' }))
-      say('holding')
+      print('holding')
       await new Promise(resolve => setTimeout(resolve, 2 ** 30))
     })
 }

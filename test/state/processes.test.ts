@@ -1,4 +1,4 @@
-/** Processes of their own share one state, are killed, and leave nothing half done. */
+/** Separate processes share one state, are killed, and leave nothing half-written. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { ownTimeMs } from './own-time.js'
 import { user } from './rows.js'
 
 describe.each(kinds)('in $kind', kind => {
-  test('a process that has closed its state ends by itself', async () => {
+  test('a process exits by itself after it has closed its state', async () => {
     const { lines, ended } = start(await kind.freshPlace(), 'look')
     expect(await ended).toBe(0)
     expect(lines).toEqual(['closed'])
@@ -19,22 +19,22 @@ describe.each(kinds)('in $kind', kind => {
 })
 
 describe.each(lasting)('in $kind', kind => {
-  test('processes that start at the same moment where nothing is yet count together', async () => {
+  test('processes that start at the same moment on a new state share one counter', async () => {
     const place = await kind.freshPlace()
     const counters = Array.from({ length: 4 }, () => start(place, 'count'))
-    await Promise.all(counters.map(({ said }) => said(lines => lines.includes('ready'))))
+    await Promise.all(counters.map(({ printed }) => printed(lines => lines.includes('ready'))))
     for (const { child } of counters) child.stdin?.write('go')
     expect(await Promise.all(counters.map(({ ended }) => ended))).toEqual([0, 0, 0, 0])
     const state = await opened(place)
     expect(await state.read(({ users }) => users.get('ada'))).toMatchObject({ user_metadata: { count: 80 } })
   })
 
-  test('what a process said was kept is there after kill -9, and nothing is there by half', async () => {
+  test('writes that a process reported survive kill -9, and nothing is half-written', async () => {
     const place = await kind.freshPlace()
     for (let round = 0; round < 2; round++) {
       const writer = start(place, 'write')
       const last = randomInt(1, 120)
-      await writer.said(({ length }) => length >= last)
+      await writer.printed(({ length }) => length >= last)
       writer.child.kill('SIGKILL')
       await writer.ended
       const state = await opened(place)
@@ -48,18 +48,18 @@ describe.each(lasting)('in $kind', kind => {
     }
   })
 
-  test('a writer that is killed at work lets the others go on', async () => {
+  test('a writer that is killed in a transaction does not block the others', async () => {
     const place = await kind.emptyPlace()
     const state = await opened(place)
     const holder = start(place, 'hold')
-    await holder.said(lines => lines.includes('holding'))
+    await holder.printed(lines => lines.includes('holding'))
     const waiting = state.write(({ users }) => users.insert(user()))
     holder.child.kill('SIGKILL')
     await waiting
     expect(await state.read(({ users }) => users.find({}))).toEqual([user()])
   })
 
-  test('a ban in one process is told in the other within a second', async () => {
+  test('listeners are notified within a second of a ban in another process', async () => {
     const place = await kind.emptyPlace()
     const state = await opened(place)
     await state.write(({ users }) => users.insert(user()))
@@ -73,19 +73,19 @@ describe.each(lasting)('in $kind', kind => {
 interface Process {
   readonly child: ChildProcess
   readonly lines: readonly string[]
-  /** Its exit code, when all of its output is there. */
+  /** The exit code, once all output has arrived. */
   readonly ended: Promise<number | null>
-  /** Resolves when its lines are enough. */
-  said(enough: (lines: readonly string[]) => boolean): Promise<void>
+  /** Resolves when its lines satisfy the condition. */
+  printed(enough: (lines: readonly string[]) => boolean): Promise<void>
 }
 
 const source = fileURLToPath(new URL('process.ts', import.meta.url))
 
-/** Beside the packages, which it finds from there. */
+/** In node_modules, so that it finds the packages. */
 const program = fileURLToPath(new URL(`../../node_modules/.cache/standin/state-${process.pid}.mjs`, import.meta.url))
 
 beforeAll(async () => {
-  // To put it together once takes far less than for each process to do so.
+  // Bundling it once takes far less time than bundling it for each process.
   await build({
     input: source,
     platform: 'node',
@@ -95,7 +95,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(program))
 
-/** Starts process.ts; it is killed with the test at the latest. */
+/** Starts process.ts; it is killed at the end of the test at the latest. */
 function start({ where, dir }: Place, work: string): Process {
   const child = spawn(process.execPath, [program, where, dir, work], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -108,11 +108,11 @@ function start({ where, dir }: Place, work: string): Process {
     child,
     lines,
     ended,
-    said: enough =>
+    printed: enough =>
       new Promise((resolve, reject) => {
         const look = () => enough(lines) && resolve()
         output.on('line', look)
-        void ended.then(code => reject(new Error(`It ended with ${code} before it said that.`)))
+        void ended.then(code => reject(new Error(`The process exited with ${code} before it printed that.`)))
         look()
       }),
   }

@@ -1,4 +1,4 @@
-/** Replicas that share one state: what is done on one holds on all of them. */
+/** Replicas that share one state: a change on one takes effect on all of them. */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -24,14 +24,14 @@ import {
   type Ada,
   answersTo,
   askForKey,
+  credentialsAnswered,
   envsFor,
-  joining,
+  joinedBy,
   knownToAll,
   processesIn,
   type Replicas,
   replicasForAll,
   replicasIn,
-  thoseAnswered,
   trustedAfterMs,
 } from './replicas.js'
 
@@ -40,7 +40,7 @@ const SECOND = 1000
 interface Ending {
   readonly how: string
   end(ada: Ada): Promise<unknown>
-  /** What her phone, her laptop and her key are answered afterwards. */
+  /** How her phone, her laptop and her key are answered afterwards. */
   readonly answers: readonly string[]
 }
 
@@ -78,7 +78,7 @@ const endings: readonly Ending[] = [
     answers: ['open', ended, 'open'],
   },
   {
-    how: 'is given another password',
+    how: 'gets a new password from an admin',
     end: ({ home, phone }) => adminOf(home).updateUserById(phone.id, { password: 'battery-staple' }),
     answers: [ended, ended, 'open'],
   },
@@ -88,7 +88,7 @@ const endings: readonly Ending[] = [
     answers: [barred, barred, ownerless],
   },
   {
-    how: 'is deleted softly',
+    how: 'is soft-deleted',
     end: ({ home, phone }) => adminOf(home).deleteUser(phone.id, true),
     answers: [ended, ended, ownerless],
   },
@@ -99,7 +99,7 @@ const endings: readonly Ending[] = [
   },
 ]
 
-/** A file says no more than that it was changed: there, one ending for each kind of row says it all. */
+/** A file only reports that it has changed, so one ending for each kind of row is enough there. */
 const endingsOn = ({ kind }: Kind) =>
   kind === 'a file' ? endings.filter(({ how }) => oneForEachRow.includes(how)) : endings
 
@@ -107,7 +107,7 @@ const oneForEachRow: readonly string[] = ['signs out on her phone', 'rolls her k
 
 const revokesHerKey = ({ home, phone, key }: Ada) => askForKey(home, phone.token, 'DELETE', `/${key.id}`)
 
-/** How long replicas went on trusting what was revoked elsewhere, by what was going on. */
+/** How long replicas kept trusting what was revoked elsewhere, by situation. */
 const measured = new Map<string, number[]>()
 
 function note(what: string, trustedMs: readonly number[]): void {
@@ -122,8 +122,8 @@ afterAll(() => {
   }
 })
 
-/** How long the others trust a key that is revoked at `home`. */
-async function trustedInKey(
+/** How long the other replicas trust a key that is revoked on `home`. */
+async function keyTrustedMs(
   replicas: Pick<Replicas, 'all'>,
   home: Place,
   revoke: (ada: Ada) => Promise<unknown> = revokesHerKey,
@@ -133,7 +133,7 @@ async function trustedInKey(
   return trustedAfterMs(others, [ada.key.key], () => revoke(ada))
 }
 
-/** When her key expires, by the list of her keys. */
+/** When her key expires, according to the list of her keys. */
 async function expiryOf({ home, phone, key }: Ada): Promise<number> {
   const headers = { authorization: `Bearer ${phone.token}` }
   const { data } = (await (await fetch(`${home.url}/dashboard/api/keys`, { headers })).json()) as {
@@ -151,19 +151,19 @@ async function nextAt(replica: Place, token: string): Promise<string> {
   return refresh_token ?? error_code ?? ''
 }
 
-/** A way to ask all replicas the same at the same moment. */
-const askedOfAll = <T>({ all }: Replicas, times: number, ask: (replica: Place, i: number) => Promise<T>) =>
+/** Sends the same request to all replicas at the same moment. */
+const askAll = <T>({ all }: Replicas, times: number, ask: (replica: Place, i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: times * all.length }, (_, i) => ask(all[i % all.length] as Place, i)))
 
 describe.each(lasting)('on $kind', kind => {
   const replicasOfAll = replicasForAll(kind)
-  /** A user to whom nothing happens. */
+  /** A user whom no test changes. */
   const bobOfAll = once(async () => {
     const replicas = await replicasOfAll()
     return knownToAll(replicas, replicas.all[0] as Place)
   })
 
-  test('replicas that start at the same moment where nothing is yet are one platform, whichever of them is asked', async () => {
+  test('replicas that start at the same moment on a new state act as one platform', async () => {
     const replicas = await processesIn(kind, envsFor(kind).length)
     for (const replica of replicas.all) {
       const { data } = await adminOf(replica).listUsers()
@@ -184,12 +184,12 @@ describe.each(lasting)('on $kind', kind => {
   })
 
   test.each(endingsOn(kind))(
-    'what dies where she $how is dead there at once, and within a second on the others that had remembered it',
+    'when she $how on one replica, it takes effect there at once, and within a second on those that had cached her credentials',
     async ({ how, end, answers }) => {
       const replicas = await replicasOfAll()
       const home = replicas.all[endings.findIndex(ending => ending.how === how) % replicas.all.length] as Place
       const [ada, bob] = [await knownToAll(replicas, home), await bobOfAll()]
-      const dying = thoseAnswered(ada, answers, answer => answer !== 'open')
+      const dying = credentialsAnswered(ada, answers, answer => answer !== 'open')
       const trustedMs = await trustedAfterMs(replicas.all, dying, () => end(ada))
       const elsewhereMs = trustedMs.filter((_, i) => replicas.all[i] !== home)
       note(kind.kind, elsewhereMs)
@@ -203,7 +203,7 @@ describe.each(lasting)('on $kind', kind => {
     },
   )
 
-  test('a key that is rolled with an overlap dies on all of them when the overlap is over', async () => {
+  test('a key rolled with an overlap expires on all replicas when the overlap ends', async () => {
     const replicas = await replicasOfAll()
     const [home] = replicas.all as [Place]
     const ada = await knownToAll(replicas, home)
@@ -223,10 +223,10 @@ describe.each(lasting)('on $kind', kind => {
     expect(await answersTo(home, ada)).toEqual(['open', 'open', sentences.expiredKey])
   })
 
-  test('what is asked for everywhere at once happens once: an address signs up, a refresh token is followed, a key is rolled', async () => {
+  test('the same request to all replicas at once takes effect once: a sign-up, a refresh, the roll of a key', async () => {
     const replicas = await replicasOfAll()
     const email = (i: number) => (i % 2 ? 'everybody@example.com' : 'EVERYBODY@example.com')
-    const statuses = await askedOfAll(replicas, 8, async (replica, i) => {
+    const statuses = await askAll(replicas, 8, async (replica, i) => {
       const body = JSON.stringify({ email: email(i), password: `secret ${i}` })
       return (await askAuth(replica, '/signup', { method: 'POST', body })).status
     })
@@ -242,7 +242,7 @@ describe.each(lasting)('on $kind', kind => {
     const { session_id } = claimsOf(bearer) as { session_id: string }
     let token = refreshToken
     for (let generation = 0; generation < 3; generation++) {
-      const next = new Set(await askedOfAll(replicas, 10, replica => nextAt(replica, token)))
+      const next = new Set(await askAll(replicas, 10, replica => nextAt(replica, token)))
       const active = await state.read(({ refresh_tokens }) => refresh_tokens.find({ session_id, revoked: false }))
       const [following = ''] = next
       expect(active).toEqual([expect.objectContaining({ token: digestOf(following), parent: digestOf(token) })])
@@ -252,7 +252,7 @@ describe.each(lasting)('on $kind', kind => {
 
     const { id, key } = await askForKey(replicas.all[0] as Place, bearer, 'POST', '', { name: 'one' })
     const roll = (replica: Place) => askForKey(replica, bearer, 'POST', `/${id}/roll`).catch(() => undefined)
-    const rolled = (await askedOfAll(replicas, 5, roll)).flatMap(next => next ?? [])
+    const rolled = (await askAll(replicas, 5, roll)).flatMap(next => next ?? [])
     expect(rolled).toHaveLength(1)
     for (const replica of replicas.all) {
       expect([await answerOf(replica, key), await answerOf(replica, rolled[0]?.key ?? '')]).toEqual([
@@ -263,7 +263,7 @@ describe.each(lasting)('on $kind', kind => {
     expect(replicas.complaints()).toBe('')
   })
 
-  test('an old refresh token that turns up on one ends the family on all, whichever replica is faster', async () => {
+  test('reusing an old refresh token on one replica revokes its family on all, whichever replica is faster', async () => {
     const replicas = await replicasIn(kind, envsFor(kind, { STANDIN_AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '0' }))
     const [here, there] = replicas.all as [Place, Place]
     const state = await opened(replicas.place)
@@ -279,7 +279,7 @@ describe.each(lasting)('on $kind', kind => {
     }
   })
 
-  test('a user who is deleted on one leaves no keys behind that are made on another at the same moment', async () => {
+  test('deleting a user on one replica leaves no keys behind that are created on another at the same moment', async () => {
     const replicas = await replicasOfAll()
     const [here, there] = replicas.all as [Place, Place]
     const state = await opened(replicas.place)
@@ -291,13 +291,13 @@ describe.each(lasting)('on $kind', kind => {
     }
   })
 
-  test('when one is killed at work, and then one is stopped, the last goes on, and knows all that they had acknowledged', async () => {
+  test('when one busy replica is killed and another is stopped, the last keeps working and knows all that they acknowledged', async () => {
     const replicas = await processesIn(kind, 3)
     const survivor = replicas.running[2] as RunningPlatform
     const chance = chanceFrom(seedOfRun)
     const crowds = [0, 1, 2].map(i => createCrowd(`crowd${i}`, 2, chance.branch()))
     const theirs = crowds[2] as Crowd
-    const working = crowds.map((crowd, i) => crowd.goAbout((replicas.running[i] as RunningPlatform).ready))
+    const working = crowds.map((crowd, i) => crowd.run((replicas.running[i] as RunningPlatform).ready))
     const unlessRefused = <T>(event: Promise<T>) => Promise.race([event, Promise.all(working)])
     await unlessRefused(Promise.all(crowds.map(crowd => crowd.acknowledged(8))))
     for (const [i, [signal, end]] of leaving.entries()) {
@@ -307,17 +307,17 @@ describe.each(lasting)('on $kind', kind => {
       expect(await doomed.ended).toMatchObject({ ...end, stderr: '' })
       await unlessRefused(theirs.acknowledged(5))
     }
-    const joined = joining(replicas)
+    const joined = joinedBy(replicas)
     await unlessRefused(theirs.acknowledged(5))
-    theirs.rest()
+    theirs.stop()
     const late = await joined
     await working[2]
     expect(theirs.counts.inFlight).toBe(0)
 
     const others = [survivor.ready, late.ready]
     const state = await opened(replicas.place)
-    for (const crowd of crowds) expect(await crowd.surprises(late.ready, state, 'all')).toEqual([])
-    expect(Math.max(...(await trustedInKey({ all: others }, survivor.ready)))).toBeLessThan(SECOND)
+    for (const crowd of crowds) expect(await crowd.discrepancies(late.ready, state, 'all')).toEqual([])
+    expect(Math.max(...(await keyTrustedMs({ all: others }, survivor.ready)))).toBeLessThan(SECOND)
     expect(replicas.complaints() + late.stderr.text).toBe('')
   })
 })
@@ -331,14 +331,14 @@ describe.skipIf(!server)('on PostgreSQL', () => {
   const kind = lasting.find(({ kind }) => kind === 'PostgreSQL') as Kind
   const all = replicasForAll(kind)
 
-  /** A test before may have cut them off. */
+  /** An earlier test may have cut them off. */
   async function replicasOfAll(): Promise<Replicas> {
     const replicas = await all()
     await vi.waitFor(async () => expect(await listening(replicas)).toBe(replicas.all.length), 10 * SECOND)
     return replicas
   }
 
-  test('a key that is first used at the moment it is revoked is not remembered', async () => {
+  test('a key that is first used at the moment it is revoked is not cached', async () => {
     const replicas = await replicasOfAll()
     const [home] = replicas.all as [Place]
     const { phone } = await knownToAll(replicas, home)
@@ -351,7 +351,7 @@ describe.skipIf(!server)('on PostgreSQL', () => {
     }
   })
 
-  test('while it is away, no credential is trusted for longer than a second', async () => {
+  test('while PostgreSQL is down, no credential is trusted for longer than a second', async () => {
     const replicas = await replicasOfAll()
     const ada = await knownToAll(replicas, replicas.all[0] as Place)
     let away: Promise<void> | undefined
@@ -364,7 +364,7 @@ describe.skipIf(!server)('on PostgreSQL', () => {
     expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
   })
 
-  test('when it is back, what was revoked in its last moment is revoked, and all goes on as before', async () => {
+  test('when PostgreSQL is back, a session that ended just before stays ended, and the others work as before', async () => {
     const replicas = await replicasOfAll()
     const [home] = replicas.all as [Place]
     const [ada, bob] = [await knownToAll(replicas, home), await knownToAll(replicas, home)]
@@ -379,19 +379,19 @@ describe.skipIf(!server)('on PostgreSQL', () => {
       expect(await answersTo(replica, ada)).toEqual([ended, 'open', 'open'])
       expect((await refresh(replica, bob.phone.refreshToken)).status).toBe(200)
     }
-    // At once, while some may not listen again yet, and later.
+    // At once, while some may not be listening again yet, and later.
     for (const home of [...replicas.all, ...replicas.all]) {
-      const trustedMs = await trustedInKey(replicas, home)
+      const trustedMs = await keyTrustedMs(replicas, home)
       note('PostgreSQL just back', trustedMs)
       expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
     }
   })
 
-  test('a replica whose listening connection is cut learns of a revocation within a second all the same', async () => {
+  test('a replica whose listening connection is cut still learns of a revocation within a second', async () => {
     const replicas = await replicasOfAll()
     const [home] = replicas.all as [Place]
     for (const deaf of ['replica1', 'replica2', 'replica%']) {
-      const trustedMs = await trustedInKey(replicas, home, async ada => {
+      const trustedMs = await keyTrustedMs(replicas, home, async ada => {
         expect(await cutListening(replicas, deaf)).toBeGreaterThan(0)
         await revokesHerKey(ada)
       })
@@ -400,7 +400,7 @@ describe.skipIf(!server)('on PostgreSQL', () => {
     }
   })
 
-  test('so do replicas whose listening connections are cut again and again', async () => {
+  test('replicas whose listening connections are cut repeatedly learn of a revocation within a second', async () => {
     const replicas = await replicasOfAll()
     const [home] = replicas.all as [Place]
     let over = false
@@ -412,18 +412,18 @@ describe.skipIf(!server)('on PostgreSQL', () => {
       await cutting
     })
     for (let round = 0; round < 3; round++) {
-      const trustedMs = await trustedInKey(replicas, home)
+      const trustedMs = await keyTrustedMs(replicas, home)
       note('PostgreSQL listener cut again and again', trustedMs)
       expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
     }
   })
 
-  test('so do replicas that cannot listen again while the database takes no new connections', async () => {
+  test('replicas that cannot reconnect, because the database accepts no connections, learn of a revocation within a second', async () => {
     const replicas = await replicasOfAll()
     const [home] = replicas.all as [Place]
     const database = new URL(replicas.place.where).pathname.slice(1)
     const outside = replicas.place.where.replace(/[^/]*$/, 'postgres')
-    const trustedMs = await trustedInKey(replicas, home, async ada => {
+    const trustedMs = await keyTrustedMs(replicas, home, async ada => {
       await query(outside, `alter database ${database} allow_connections false`)
       expect((await query(outside, cut, ['replica%', database])).rows).toHaveLength(replicas.all.length)
       await revokesHerKey(ada)
@@ -432,14 +432,14 @@ describe.skipIf(!server)('on PostgreSQL', () => {
     expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
     await query(outside, `alter database ${database} allow_connections true`)
     await vi.waitFor(async () => expect(await listening(replicas)).toBe(replicas.all.length), 10 * SECOND)
-    expect(Math.max(...(await trustedInKey(replicas, home)))).toBeLessThan(SECOND)
+    expect(Math.max(...(await keyTrustedMs(replicas, home)))).toBeLessThan(SECOND)
   })
 
-  test('so does a replica whose way to PostgreSQL has gone dead without a word', async () => {
+  test('a replica whose connection to PostgreSQL has silently gone dead trusts no revoked key for longer than a second', async () => {
     const replicas = await replicasOfAll()
     const [home] = replicas.all as [Place]
     const link = await linkTo(replicas.place.where)
-    const far = await joining(replicas, { where: link.url })
+    const far = await joinedBy(replicas, { where: link.url })
     const ada = await knownToAll({ all: [home, far.ready] }, home)
     const trustedMs = await trustedAfterMs([far.ready], [ada.key.key], async () => {
       link.goDead()
@@ -448,30 +448,30 @@ describe.skipIf(!server)('on PostgreSQL', () => {
     expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
   })
 
-  test('and it can be stopped all the same', async () => {
+  test('a replica whose connection to PostgreSQL has silently gone dead can still be stopped', async () => {
     const replicas = await replicasOfAll()
     const [home] = replicas.all as [Place]
     const link = await linkTo(replicas.place.where)
-    const far = await joining(replicas, { where: link.url })
+    const far = await joinedBy(replicas, { where: link.url })
     await knownToAll({ all: [home, far.ready] }, home)
     link.goDead()
     far.send('SIGTERM')
-    const inTime = await Promise.race([far.ended, pause(4 * SECOND, 'it goes on')])
+    const inTime = await Promise.race([far.ended, pause(4 * SECOND, 'still running')])
     expect(inTime).toMatchObject({ code: 0 })
   })
 
   test.each([
     ['5 s ahead', 5000],
     ['50 ms ahead', 50],
-  ])('a key that is revoked by a replica whose clock is %s is dead on the others within a second', async (_how, ms) => {
+  ])('a key revoked on a replica whose clock is %s stops working on the others within a second', async (_how, ms) => {
     const replicas = await replicasOfAll()
-    const { ready: home } = await joining(replicas, { env: clockAhead(ms) })
-    const trustedMs = await trustedInKey({ all: [home, ...replicas.all] }, home)
+    const { ready: home } = await joinedBy(replicas, { env: clockAhead(ms) })
+    const trustedMs = await keyTrustedMs({ all: [home, ...replicas.all] }, home)
     expect(Math.max(...trustedMs)).toBeLessThan(SECOND)
   })
 })
 
-/** The clock of a process goes ahead by so much. */
+/** The environment of a process whose clock is this far ahead. */
 function clockAhead(ms: number) {
   const program = `const { now } = Date; Date.now = () => now() + ${ms}`
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(program)}` }
@@ -480,7 +480,7 @@ function clockAhead(ms: number) {
 const cut = `select pg_terminate_backend(pid) from pg_stat_activity
   where query like 'listen %' and application_name like $1 and datname = coalesce($2, current_database())`
 
-/** Cuts the listening connections of these replicas; gives back how many there were. */
+/** Cuts the listening connections of these replicas; returns how many there were. */
 const cutListening = async ({ place }: Replicas, name: string) =>
   (await query(place.where, cut, [name, null])).rows.length
 

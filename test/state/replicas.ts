@@ -12,7 +12,7 @@ export interface Replicas {
   readonly place: Place
   /** How to reach them. */
   readonly all: readonly Platform[]
-  /** What they have complained about so far. */
+  /** What they have warned about or reported so far. */
   complaints(): string
 }
 
@@ -21,10 +21,10 @@ export interface Processes extends Replicas {
   readonly running: readonly RunningPlatform[]
 }
 
-/** What one of the replicas is started with; `{}` stands for nothing special. */
+/** The environment of one replica. */
 type Env = Readonly<Record<string, string>>
 
-/** Starts so many processes, all at the same moment, where nothing is kept yet. In PostgreSQL their connections are called replica0, replica1, … */
+/** Starts this many processes at the same moment on a new state. In PostgreSQL their connections are called replica0, replica1, … */
 export async function processesIn(kind: Kind, count: number): Promise<Processes> {
   const place = await kind.freshPlace()
   const running = await Promise.all(
@@ -34,7 +34,7 @@ export async function processesIn(kind: Kind, count: number): Promise<Processes>
   return { place, running, all: running.map(({ ready }) => ready), complaints }
 }
 
-/** The same within this process, which starts far less; what they share is the state alone all the same. */
+/** The same within this process, which is much cheaper. They still share nothing but the state. */
 export async function replicasIn(
   kind: Kind,
   envs: readonly Env[] = envsFor(kind),
@@ -57,7 +57,7 @@ export async function replicasIn(
   return { place, all, complaints: () => complaints }
 }
 
-/** Two on a file, three on a database. */
+/** Two replicas on a file, three on a database. */
 export const envsFor = ({ kind }: Kind, env: Env = {}): readonly Env[] =>
   kind === 'a file' ? [env, env] : [env, env, env]
 
@@ -65,8 +65,8 @@ export const envsFor = ({ kind }: Kind, env: Env = {}): readonly Env[] =>
 export const replicasForAll = (kind: Kind): (() => Promise<Replicas>) =>
   forAll(until => replicasIn(kind, envsFor(kind), until))
 
-/** A process that joins those that are there, at the same place by whatever way. */
-export const joining = (
+/** Starts another process on the same state, which it may reach by another URL. */
+export const joinedBy = (
   { all, place }: Replicas,
   { where = place.where, env = {} }: { readonly where?: string; readonly env?: Env } = {},
 ): Promise<RunningPlatform> => startReady({ flags: ['--state', whereFor({ ...place, where }, all.length)], env })
@@ -80,7 +80,7 @@ export interface NewKey {
   readonly key: string
 }
 
-/** Asks the API of keys. Rejects when it refuses. */
+/** Calls the dashboard's API for keys. Rejects when it refuses. */
 export async function askForKey({ url }: Pick<Platform, 'url'>, token: string, method: string, path = '', body = {}) {
   const response = await fetch(`${url}/dashboard/api/keys${path}`, {
     method,
@@ -101,35 +101,35 @@ export interface Ada {
 
 let people = 0
 
-/** A new user at this replica, whose credentials all replicas have seen twice and remember. */
+/** A new user on this replica, whose credentials all replicas have seen twice and cached. */
 export async function knownToAll({ all }: Pick<Replicas, 'all'>, home: Platform): Promise<Ada> {
   const phone = await signUp(home, `ada${people++}@example.com`)
   const laptop = await signIn(home, phone)
   const ada = { home, phone, laptop, key: await askForKey(home, phone.token, 'POST', '', { name: 'one' }) }
-  for (const _ of ['looked up', 'remembered']) {
+  for (const _ of ['looked up', 'cached']) {
     const answers = await Promise.all(all.map(replica => answersTo(replica, ada)))
     if (answers.flat().some(answer => answer !== 'open')) throw new Error(`Not open everywhere: ${answers.join()}`)
   }
   return ada
 }
 
-/** All that lets her in. */
+/** All of her credentials. */
 export const credentialsOf = ({ phone, laptop, key }: Ada) => [phone.token, laptop.token, key.key]
 
-/** What a replica answers to her phone, her laptop and her key. */
+/** How a replica answers her phone, her laptop and her key. */
 export const answersTo = (replica: Platform, ada: Ada): Promise<readonly string[]> =>
   Promise.all(credentialsOf(ada).map(credential => answerOf(replica, credential)))
 
-/** After so many refusals in a row, no answer that was still on its way lets a request in. */
+/** After this many refusals in a row, no request in flight can still be accepted. */
 const ENOUGH = 5
 const PATIENCE_MS = 2000
 const EVERY_MS = 10
-/** An answer that takes longer does not count as letting in. */
+/** An answer that takes longer does not count as accepted. */
 const SLOW_MS = 200
 
 /**
- * Asks all replicas for credentials without a pause while they are revoked. Gives back for each replica how many milliseconds after
- * `revoke` was acknowledged a request was sent that was still let in, by the time that this process has had.
+ * Keeps using the credentials on all replicas while they are revoked. Returns for each replica how many milliseconds after `revoke`
+ * was acknowledged the last accepted request was sent, counting only time in which this process ran.
  */
 export async function trustedAfterMs(
   all: readonly Platform[],
@@ -145,7 +145,7 @@ export async function trustedAfterMs(
         lastMs = Math.max(lastMs, sentMs - acknowledgedMs)
         refused = 0
       } else refused += 1
-      // Or the callers take the replicas' time.
+      // Without a pause, the callers would starve the replicas.
       await pause(EVERY_MS)
     }
     return lastMs
@@ -163,6 +163,6 @@ const isOpen = (replica: Platform, credential: string) =>
     answer => answer === 'open',
   )
 
-/** The credentials of hers that a replica is to answer so. */
-export const thoseAnswered = (ada: Ada, answers: readonly string[], isSo: (answer: string) => boolean) =>
-  credentialsOf(ada).filter((_, i) => isSo(answers[i] ?? ''))
+/** Those of her credentials whose expected answer matches. */
+export const credentialsAnswered = (ada: Ada, answers: readonly string[], matches: (answer: string) => boolean) =>
+  credentialsOf(ada).filter((_, i) => matches(answers[i] ?? ''))

@@ -1,4 +1,4 @@
-/** Rows come back as they went in, are found by what they say, and say what is unique only once. */
+/** Rows are read as they were written, found by their values, and unique where they have to be. */
 import { describe, expect, test } from 'vitest'
 import { type TableName, type Tables, TakenError, type UserRow } from '../../src/core/state.js'
 import { fresh, kinds } from './kinds.js'
@@ -18,7 +18,7 @@ import {
 const nasty = `"quoted" 'single' back\\slash %_ ; -- \n\t\r \u0001 \u007f é e\u0301 ß 漢字 👩‍💻 \ufffd \uffff ${'long '.repeat(2000)}`
 
 describe.each(kinds)('in $kind', kind => {
-  test('a row of every table comes back as it went in', async () => {
+  test('a row of every table is read as it was written', async () => {
     const state = await fresh(kind)
     const identity = {
       identity_id: 'i',
@@ -75,7 +75,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(found).toEqual(everything)
   })
 
-  test('text comes back to the letter, wherever it is', async () => {
+  test('text is read and found exactly as it was written', async () => {
     const state = await fresh(kind)
     const row = message({ subject: nasty, recipient: '', code: ' ', link: "'; drop table users; --" })
     await state.write(({ messages }) => messages.insert(row))
@@ -83,7 +83,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(await state.read(({ messages }) => messages.find({ subject: nasty }))).toEqual([row])
   })
 
-  test('rows of resources are in the order of their positions', async () => {
+  test('resource rows are ordered by position', async () => {
     const state = await fresh(kind)
     const rows = [30, 5, 20, 10].map(position =>
       resourceRow({ id: `row ${position}`, position, created_at: at(position) }),
@@ -97,7 +97,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(found.map(({ position }) => position)).toEqual([10, 20])
   })
 
-  test('metadata comes back to the letter, the order of its names included', async () => {
+  test('metadata is read exactly as it was written, including the order of its keys', async () => {
     const state = await fresh(kind)
     const text = JSON.stringify({
       z: 1,
@@ -113,7 +113,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(JSON.stringify(row?.user_metadata)).toBe(text)
   })
 
-  test('text that not every kind could keep is refused', async () => {
+  test('text that some kinds of state cannot store is refused', async () => {
     const state = await fresh(kind)
     await state.write(({ messages }) => messages.insert(message()))
     for (const subject of ['NUL \0 in it', 'half \ud83d a character']) {
@@ -125,7 +125,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(await state.read(({ messages }) => messages.find({}))).toEqual([message()])
   })
 
-  test('asking for text that cannot be stored finds nothing', async () => {
+  test('searching for text that cannot be stored finds nothing', async () => {
     const state = await fresh(kind)
     await state.write(({ messages }) => messages.insert(message({ subject: '\ufffd' })))
     for (const subject of ['\0', '\ufffd\0', '\ud83d']) {
@@ -136,7 +136,7 @@ describe.each(kinds)('in $kind', kind => {
     }
   })
 
-  test('a value that was left open does not mean every row', async () => {
+  test('an undefined value in a condition is refused and does not match every row', async () => {
     const state = await fresh(kind)
     await state.write(({ sessions }) => sessions.insert(session()))
     const open = { user_id: undefined } as unknown as { user_id: string }
@@ -144,14 +144,14 @@ describe.each(kinds)('in $kind', kind => {
     expect(await state.read(({ sessions }) => sessions.count({}))).toBe(1)
   })
 
-  test('a row that is not there is undefined, and to change it does nothing', async () => {
+  test('a missing row is undefined, and updating it does nothing', async () => {
     const state = await fresh(kind)
     await state.write(({ users }) => users.update('nobody', { role: 'admin', email: 'a@b.c' }))
     expect(await state.read(({ users }) => users.get('nobody'))).toBeUndefined()
     expect(await state.read(({ users }) => users.count({}))).toBe(0)
   })
 
-  test('a change touches what it names and nothing else', async () => {
+  test('an update changes the columns that it names and nothing else', async () => {
     const state = await fresh(kind)
     const before = user({ email: 'ada@example.com', user_metadata: { a: 1 } })
     await state.write(({ users }) => users.insert(before))
@@ -168,17 +168,17 @@ describe.each(kinds)('in $kind', kind => {
     expect(await state.read(({ users }) => users.get('bob'))).toEqual(user({ id: 'bob' }))
   })
 
-  test('a row can be given another key', async () => {
+  test('the key of a row can be changed', async () => {
     const state = await fresh(kind)
     await state.write(({ sessions }) => sessions.insert(session()))
     await state.write(({ sessions }) => sessions.update('session', { id: 'renamed' }))
     expect(await state.read(({ sessions }) => sessions.find({}))).toEqual([session({ id: 'renamed' })])
   })
 
-  test('the newest rows come first, those of one moment in the order of their keys', async () => {
+  test('the newest rows come first, and rows of the same moment are ordered by key', async () => {
     const state = await fresh(kind)
     const rows = [
-      // Not the order of any dictionary.
+      // The expected order is that of bytes, not that of any locale.
       ...['b', 'A', 'a', '_', '-1', 'B', 'a-b', 'ab', 'a_b'].map(id => user({ id, created_at: at(5) })),
       user({ id: 'old', created_at: at(1) }),
       user({ id: 'new', created_at: at(7) }),
@@ -190,7 +190,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(found.map(({ id }) => id)).toEqual(['new', '-1', 'A', 'B', '_', 'a', 'a-b', 'a_b', 'ab', 'b', 'old'])
   })
 
-  test('rows come in pages', async () => {
+  test('rows can be read in pages', async () => {
     const state = await fresh(kind)
     await state.write(async ({ users }) => {
       for (let n = 0; n < 10; n++)
@@ -209,7 +209,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(await page({ limit: 2, offset: 1 }, { role: 'odd' })).toBe('u7 u5')
   })
 
-  test('rows are found, counted and removed by all of the values that are asked for', async () => {
+  test('rows are found, counted and removed when they match all of the given values', async () => {
     const state = await fresh(kind)
     await state.write(async ({ refresh_tokens }) => {
       await refresh_tokens.insert(refreshToken({ token: 'first', revoked: true }))
@@ -234,7 +234,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(await state.write(({ refresh_tokens }) => refresh_tokens.remove({ user_id: 'ada' }))).toBe(0)
   })
 
-  test('what is unique is there once: keys, addresses, numbers, digests', async () => {
+  test('keys, emails, phone numbers and digests are unique', async () => {
     const state = await fresh(kind)
     await state.write(async ({ users, api_keys }) => {
       await users.insert(user({ email: 'ada@example.com', phone: '49123' }))
@@ -248,7 +248,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(await state.read(({ users }) => users.count({}))).toBe(1)
   })
 
-  test('a change to what another row says is refused; to say the same again is not', async () => {
+  test("an update to another row's unique value is refused, and one to the row's own value is not", async () => {
     const state = await fresh(kind)
     await state.write(async ({ users }) => {
       await users.insert(user({ email: 'ada@example.com' }))
@@ -263,7 +263,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(await state.read(({ users }) => users.find({ email: 'bob@example.com' }))).toHaveLength(0)
   })
 
-  test('any number of users have no address', async () => {
+  test('any number of users may have no email', async () => {
     const state = await fresh(kind)
     await state.write(async ({ users }) => {
       await users.insert(user({ id: 'one' }))
@@ -272,7 +272,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(await state.read(({ users }) => users.count({ email: null, phone: null }))).toBe(2)
   })
 
-  test('work goes on after what was taken, and is kept', async () => {
+  test('a transaction can continue after a refused value, and is committed', async () => {
     const state = await fresh(kind)
     await state.write(async ({ users }) => {
       await users.insert(user({ email: 'ada@example.com' }))
@@ -289,7 +289,7 @@ describe.each(kinds)('in $kind', kind => {
     ])
   })
 
-  test('what was handed in or given out can be changed without changing what is kept', async () => {
+  test('changing an object that was written or read does not change what is stored', async () => {
     const state = await fresh(kind)
     const metadata = { colors: ['red'] }
     await state.write(({ users }) => users.insert(user({ user_metadata: metadata })))

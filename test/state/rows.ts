@@ -1,4 +1,4 @@
-/** Rows to keep: whole ones, of which a test names what it is about. */
+/** Complete rows for tests, which pass only the columns that matter to them. */
 import type {
   ApiKeyRow,
   FlowStateRow,
@@ -12,7 +12,7 @@ import type {
   UserRow,
 } from '../../src/core/state.js'
 
-/** The moment so many seconds into the tests' time. */
+/** The moment this many seconds after the start of 2026. */
 export const at = (seconds: number): Moment => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString()
 
 export const user = (changes: Partial<UserRow> = {}): UserRow => ({

@@ -1,4 +1,4 @@
-/** Whatever is done to them, the kinds of state say the same. */
+/** All kinds of state give the same results, whatever is done to them. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type State, type TableName, type Tables, TakenError } from '../../src/core/state.js'
@@ -7,7 +7,7 @@ import { runs } from '../runs.js'
 import { lasting, opened } from './kinds.js'
 import { apiKey, at, refreshToken, user } from './rows.js'
 
-/** One thing to do, as a value, so that fast-check can show and shorten it. */
+/** One operation, as a value, so that fast-check can show and shrink it. */
 type Step =
   | { readonly kind: 'insert' | 'update'; readonly table: TableName; readonly key: string; readonly columns: object }
   | {
@@ -18,12 +18,12 @@ type Step =
     }
   | { readonly kind: 'get'; readonly table: TableName; readonly key: string }
 
-interface Piece {
+interface Transaction {
   readonly steps: readonly Step[]
   readonly fails: boolean
 }
 
-// Few values, so that they meet.
+// Few values, so that they collide.
 const keys = fc.constantFrom('a', 'B', 'c-d', 'c_d')
 const moments = fc.integer({ min: 0, max: 3 }).map(at)
 const someone = fc.constantFrom(null, 'ada', 'bob')
@@ -47,7 +47,7 @@ const columns = {
     created_at: moments,
   },
 } as const
-const askable = {
+const searchable = {
   users: ['email', 'phone', 'role', 'is_anonymous', 'created_at'],
   refresh_tokens: ['session_id', 'parent', 'revoked'],
   api_keys: ['user_id', 'digest', 'name', 'revoked_at'],
@@ -58,8 +58,8 @@ const some = { requiredKeys: [] }
 const stepOn = (table: keyof typeof columns): fc.Arbitrary<Step> => {
   const all: Record<string, fc.Arbitrary<unknown>> = columns[table]
   const where = fc
-    .record(Object.fromEntries(askable[table].map(column => [column, all[column] as fc.Arbitrary<unknown>])), some)
-    // Mostly one column: more of them rarely meet anything.
+    .record(Object.fromEntries(searchable[table].map(column => [column, all[column] as fc.Arbitrary<unknown>])), some)
+    // At most one column: more of them rarely match anything.
     .map(where => Object.fromEntries(Object.entries(where).slice(0, 1)))
   const page = fc.record({ limit: fc.nat(3), offset: fc.nat(3) }, some)
   return fc.oneof(
@@ -85,7 +85,7 @@ const stepOn = (table: keyof typeof columns): fc.Arbitrary<Step> => {
   )
 }
 
-const pieces: fc.Arbitrary<readonly Piece[]> = fc.array(
+const transactions: fc.Arbitrary<readonly Transaction[]> = fc.array(
   fc.record({
     steps: fc.array(fc.oneof(stepOn('users'), stepOn('refresh_tokens'), stepOn('api_keys')), { maxLength: 8 }),
     fails: fc.boolean(),
@@ -94,50 +94,50 @@ const pieces: fc.Arbitrary<readonly Piece[]> = fc.array(
 )
 
 describe.each(lasting)('in $kind', kind => {
-  test('the same is said as in memory', async () => {
+  test('the results are the same as in memory', async () => {
     const memory = listenTo(await opened({ where: 'memory', dir: '/' }))
     const other = listenTo(await opened(await kind.emptyPlace()))
     const numRuns = runs(kind.kind === 'a file' ? 300 : 60)
     await fc.assert(
-      fc.asyncProperty(pieces, async pieces => {
-        expect(await saidBy(other, pieces)).toEqual(await saidBy(memory, pieces))
+      fc.asyncProperty(transactions, async transactions => {
+        expect(await resultsOf(other, transactions)).toEqual(await resultsOf(memory, transactions))
       }),
       { numRuns, endOnFailure: false },
     )
   }, 60_000)
 })
 
-interface Listened {
+interface Observed {
   readonly state: State
-  readonly told: { times: number }
+  readonly notified: { times: number }
 }
 
-function listenTo(state: State): Listened {
-  const told = { times: 0 }
+function listenTo(state: State): Observed {
+  const notified = { times: 0 }
   state.onRevoked(() => {
-    told.times += 1
+    notified.times += 1
   })
-  return { state, told }
+  return { state, notified }
 }
 
-/** Everything that a state says while this is done to it, and all that is left in the end. */
-async function saidBy({ state, told }: Listened, pieces: readonly Piece[]) {
-  const said: unknown[] = []
+/** The results of all these transactions on a state, and the rows that are left in the end. */
+async function resultsOf({ state, notified }: Observed, transactions: readonly Transaction[]) {
+  const results: unknown[] = []
   await state.write(clear)
-  for (const { steps, fails } of pieces) {
-    const before = told.times
-    const piece = state.write(async tables => {
-      for (const step of steps) said.push(await doneBy(tables, step))
+  for (const { steps, fails } of transactions) {
+    const before = notified.times
+    const outcome = state.write(async tables => {
+      for (const step of steps) results.push(await resultOf(tables, step))
       if (fails) throw new Error('failed')
     })
-    said.push(await piece.then(() => 'kept', String), told.times - before)
+    results.push(await outcome.then(() => 'committed', String), notified.times - before)
   }
   const left = await state.read(async ({ users, refresh_tokens, api_keys }) => [
     await users.find({}),
     await refresh_tokens.find({}),
     await api_keys.find({}),
   ])
-  return { said, left }
+  return { results, left }
 }
 
 async function clear({ users, refresh_tokens, api_keys }: Tables) {
@@ -159,7 +159,7 @@ interface Loose {
   update(key: string, changes: object): Promise<unknown>
 }
 
-async function doneBy(tables: Tables, step: Step): Promise<unknown> {
+async function resultOf(tables: Tables, step: Step): Promise<unknown> {
   const table = tables[step.table] as unknown as Loose
   try {
     switch (step.kind) {

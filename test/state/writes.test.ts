@@ -1,17 +1,17 @@
-/** What is written is there as a whole or not at all, one writer after another, and is not seen before it is done. */
+/** Transactions are all or nothing, run one after another, and are not visible before they are committed. */
 import { describe, expect, test } from 'vitest'
 import { TakenError } from '../../src/core/state.js'
 import { fresh, kinds, lasting, opened } from './kinds.js'
 import { apiKey, session, user } from './rows.js'
 
 describe.each(kinds)('in $kind', kind => {
-  test('what work gives back is what reading and writing give back', async () => {
+  test('reading and writing return what the callback returns', async () => {
     const state = await fresh(kind)
     expect(await state.write(async () => 'written')).toBe('written')
     expect(await state.read(async () => 'read')).toBe('read')
   })
 
-  test('work that fails leaves everything as it was, and is refused with its own error', async () => {
+  test('a transaction that fails changes nothing and rejects with its own error', async () => {
     const state = await fresh(kind)
     await state.write(({ users }) => users.insert(user({ email: 'ada@example.com' })))
     const reason = new Error('changed my mind')
@@ -31,7 +31,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(after).toEqual({ users: [user({ email: 'ada@example.com' })], others: 0 })
   })
 
-  test('after work that failed, the next is done', async () => {
+  test('a transaction succeeds after one that failed', async () => {
     const state = await fresh(kind)
     const failing = state.write(() => Promise.reject(new Error('no')))
     const next = state.write(({ users }) => users.insert(user()))
@@ -40,7 +40,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(await state.read(({ users }) => users.count({}))).toBe(1)
   })
 
-  test('work sees what it has changed itself', async () => {
+  test('a transaction sees its own changes', async () => {
     const state = await fresh(kind)
     await state.write(({ users }) => users.insert(user({ email: 'ada@example.com' })))
     await state.write(async ({ users }) => {
@@ -62,7 +62,7 @@ describe.each(kinds)('in $kind', kind => {
     ])
   })
 
-  test('unfinished work is not seen by other readers', async () => {
+  test('readers do not see a transaction that is not committed yet', async () => {
     const state = await fresh(kind)
     const seen = await state.write(async ({ users }) => {
       await users.insert(user())
@@ -72,7 +72,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(await state.read(({ users }) => users.count({}))).toBe(1)
   })
 
-  test('a reader sees one moment, whatever is written meanwhile', async () => {
+  test('a reader sees one snapshot, whatever is written in the meantime', async () => {
     const state = await fresh(kind)
     await state.write(async ({ users, sessions }) => {
       await users.insert(user({ id: 'ada', email: 'ada@example.com' }))
@@ -105,7 +105,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(await state.read(({ users }) => users.find({ email: 'ada@example.com' }))).toMatchObject([{ id: 'bob' }])
   })
 
-  test('who only reads cannot change anything', async () => {
+  test('a read-only transaction cannot change anything', async () => {
     const state = await fresh(kind)
     await state.write(({ users }) => users.insert(user()))
     await expect(state.read(({ users }) => users.insert(user({ id: 'bob' })))).rejects.toThrow()
@@ -114,7 +114,7 @@ describe.each(kinds)('in $kind', kind => {
     expect(await state.read(({ users }) => users.find({}))).toEqual([user()])
   })
 
-  test('writers wait for one another, in the order in which they came', async () => {
+  test('writers run one after another, in the order of their calls', async () => {
     const state = await fresh(kind)
     const order: string[] = []
     const writer = (name: string) =>
@@ -128,14 +128,14 @@ describe.each(kinds)('in $kind', kind => {
     expect(order).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
   })
 
-  test('fifty at once count to fifty', async () => {
+  test('fifty concurrent increments count to fifty', async () => {
     const state = await fresh(kind)
     await state.write(({ users }) => users.insert(user({ user_metadata: { count: 0 } })))
     await Promise.all(Array.from({ length: 50 }, () => state.write(countUp)))
     expect(await state.read(count)).toBe(50)
   })
 
-  test('of many who take an address at once, one gets it', async () => {
+  test('when twenty users take one email at the same time, exactly one gets it', async () => {
     const state = await fresh(kind)
     const attempts = Array.from({ length: 20 }, (_, n) =>
       state.write(({ users }) => users.insert(user({ id: `u${n}`, email: 'ada@example.com' }))),
@@ -146,7 +146,7 @@ describe.each(kinds)('in $kind', kind => {
     for (const { reason } of refused) expect(reason).toBeInstanceOf(TakenError)
   })
 
-  test('closing waits for what is running, and then nothing begins', async () => {
+  test('closing waits for pending transactions and refuses new ones', async () => {
     const state = await fresh(kind)
     let written = false
     const running = state.write(async ({ users }) => {
@@ -165,7 +165,7 @@ describe.each(kinds)('in $kind', kind => {
 })
 
 describe.each(lasting)('in $kind', kind => {
-  test('two who have opened the same state count together, and nothing is lost', async () => {
+  test('two instances of the same state share one counter without lost updates', async () => {
     const place = await kind.emptyPlace()
     const [one, other] = await Promise.all([opened(place), opened(place)])
     await one.write(({ users }) => users.insert(user({ user_metadata: { count: 0 } })))
@@ -174,7 +174,7 @@ describe.each(lasting)('in $kind', kind => {
     expect(await one.read(count)).toBe(50)
   })
 
-  test('one sees what the other has written as soon as it is kept', async () => {
+  test('one instance sees what the other has written as soon as it is committed', async () => {
     const place = await kind.emptyPlace()
     const [one, other] = await Promise.all([opened(place), opened(place)])
     await one.write(async ({ users }) => {
@@ -184,7 +184,7 @@ describe.each(lasting)('in $kind', kind => {
     expect(await other.read(({ users }) => users.count({}))).toBe(1)
   })
 
-  test('an address that one has taken is taken for the other', async () => {
+  test('two instances cannot both take the same email', async () => {
     const place = await kind.emptyPlace()
     const [one, other] = await Promise.all([opened(place), opened(place)])
     const insert = (state: typeof one, id: string) =>
@@ -197,7 +197,7 @@ describe.each(lasting)('in $kind', kind => {
 type Write = Parameters<Awaited<ReturnType<typeof opened>>['write']>[0]
 type Tables = Parameters<Write>[0]
 
-/** Reads, lets others go first if they may, and writes what it has read plus one. */
+/** Reads, gives other transactions a chance to run, and writes what it has read plus one. */
 async function countUp({ users }: Tables) {
   const row = await users.get('ada')
   await new Promise(setImmediate)

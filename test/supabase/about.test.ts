@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { backendWith, bodyOf, refusal } from './backend.js'
 
-test('the settings say what is on and what is off', async () => {
+test('the settings list what is enabled and disabled', async () => {
   const { ask } = await backendWith({ externalPhoneEnabled: false, disableSignup: true })
   const { external, ...others } = await bodyOf(ask('/settings'))
   expect(Object.keys(external)).toEqual([
@@ -21,7 +21,7 @@ test('the settings say what is on and what is off', async () => {
   })
 })
 
-test('the backend says which one it is like', async () => {
+test('the health endpoint identifies the backend as GoTrue', async () => {
   const { ask } = await backendWith()
   expect(await bodyOf(ask('/health'))).toEqual({
     version: expect.stringMatching(/^v2\.\d+\.\d+$/),
@@ -30,14 +30,14 @@ test('the backend says which one it is like', async () => {
   })
 })
 
-test('OpenID clients find the keys', async () => {
+test('OpenID discovery leads to the signing keys', async () => {
   const { ask, url } = await backendWith()
   const found = await bodyOf(ask('/.well-known/openid-configuration'))
   expect(found).toMatchObject({ issuer: `${url}/auth/v1`, jwks_uri: `${url}/auth/v1/.well-known/jwks.json` })
   expect((await bodyOf(fetch(found.jwks_uri))).keys).toHaveLength(1)
 })
 
-test('nothing is written down of what users do', async () => {
+test('the audit log is empty, and an invalid query is refused', async () => {
   const { ask, serviceKey } = await backendWith()
   const response = await ask('/admin/audit?query=action:login', { bearer: serviceKey })
   expect([response.status, await response.text()]).toEqual([200, '[]'])

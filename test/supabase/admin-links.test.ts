@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { EMAIL_TAKEN, NOT_AN_EMAIL, passwordShorterThan } from '../sentences.js'
-import { backendWith, bodyOf, clock, followed, newcomer, newUser, refusal, TIME } from './backend.js'
+import { backendWith, bodyOf, clock, follow, newcomer, newUser, refusal, TIME } from './backend.js'
 
 const redirectTo = 'http://localhost:5173/welcome'
 const taken = {
@@ -10,7 +10,7 @@ const taken = {
   message: EMAIL_TAKEN,
 }
 
-test('an admin gets the link of a sign-up without a mail going out', async () => {
+test('an admin gets the link of a sign-up without an email being sent', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
   const { email, password } = newUser()
   const { data, error } = await backend.admin.generateLink({
@@ -31,12 +31,12 @@ test('an admin gets the link of a sign-up without a mail going out', async () =>
   expect(data.user).toMatchObject({ email, confirmation_sent_at: expect.stringMatching(TIME) })
   expect(data.user?.user_metadata).toEqual({ status: 'alpha' })
   expect(backend.outbox).toEqual([])
-  const { location } = await followed(data.properties?.action_link ?? '')
+  const { location } = await follow(data.properties?.action_link ?? '')
   expect(location).toMatch(/^http:\/\/localhost:5173\/welcome#access_token=/)
   expect((await backend.client().auth.signInWithPassword({ email, password })).error).toBeNull()
 })
 
-test('the answer holds the fields of the user beside those of the link', async () => {
+test('the response has the fields of the user before those of the link', async () => {
   const { ask, serviceKey } = await backendWith()
   const body = { type: 'magiclink', email: newUser().email }
   const answer = await bodyOf(ask('/admin/generate_link', { body, bearer: serviceKey }))
@@ -50,7 +50,7 @@ test('the answer holds the fields of the user beside those of the link', async (
   expect(answer).toMatchObject({ id: expect.any(String), email: body.email, is_anonymous: false })
 })
 
-test.each(['magiclink', 'recovery'] as const)('a link of the kind %s signs its user in', async type => {
+test.each(['magiclink', 'recovery'] as const)('a %s link signs its user in', async type => {
   const backend = await backendWith()
   const { email, user } = await newcomer(backend)
   const { data } = await backend.admin.generateLink({ type, email })
@@ -60,7 +60,7 @@ test.each(['magiclink', 'recovery'] as const)('a link of the kind %s signs its u
   expect(verified.data.user?.id).toBe(user.id)
 })
 
-test('the code of a link can be typed in', async () => {
+test('the code of a link can be used instead of the link', async () => {
   const backend = await backendWith()
   const { email } = await newcomer(backend)
   const { data } = await backend.admin.generateLink({ type: 'magiclink', email })
@@ -70,7 +70,7 @@ test('the code of a link can be typed in', async () => {
   expect(error).toBeNull()
 })
 
-test('a magic link for an unknown address signs a new user up', async () => {
+test('a magic link for an unknown email signs up a new user', async () => {
   const { admin } = await backendWith()
   const { email } = newUser()
   const { data } = await admin.generateLink({ type: 'magiclink', email, options: { data: { name: 'Ada' } } })
@@ -79,16 +79,16 @@ test('a magic link for an unknown address signs a new user up', async () => {
   expect(data.user).toMatchObject({ email, user_metadata: { name: 'Ada' } })
 })
 
-test('a link of an invitation makes a guest', async () => {
+test('an invite link creates an invited user', async () => {
   const backend = await backendWith()
   const { email } = newUser()
   const { data } = await backend.admin.generateLink({ type: 'invite', email, options: { data: { team: 'one' } } })
   expect(data.user).toMatchObject({ email, invited_at: expect.stringMatching(TIME), user_metadata: { team: 'one' } })
-  const { fragment } = await followed(data.properties?.action_link ?? '')
+  const { fragment } = await follow(data.properties?.action_link ?? '')
   expect(fragment).toMatchObject({ type: 'invite' })
 })
 
-test('links of a change of address are for the old and for the new one', async () => {
+test('an email change has one link for the new email and one for the old', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
   const { email, password } = newUser()
   await backend.admin.createUser({ email, password, email_confirm: true })
@@ -98,14 +98,14 @@ test('links of a change of address are for the old and for the new one', async (
   expect(toNew.data.user).toMatchObject({ email, new_email: newEmail })
   expect(toNew.data.properties?.verification_type).toBe('email_change_new')
   expect(toNew.data.properties?.action_link).toContain('&type=email_change&')
-  const first = await followed(toNew.data.properties?.action_link ?? '')
+  const first = await follow(toNew.data.properties?.action_link ?? '')
   expect(first.fragment.message).toMatch(/^Confirmation link accepted/)
-  const second = await followed(toOld.data.properties?.action_link ?? '')
+  const second = await follow(toOld.data.properties?.action_link ?? '')
   expect(second.fragment).toHaveProperty('access_token')
   expect((await backend.client().auth.signInWithPassword({ email: newEmail, password })).error).toBeNull()
 })
 
-test('no link is made for a change to an address that another user has', async () => {
+test("no link is generated for a change to another user's email", async () => {
   const backend = await backendWith()
   const [one, other] = [await newcomer(backend), await newcomer(backend)]
   for (const type of ['email_change_new', 'email_change_current'] as const) {
@@ -114,7 +114,7 @@ test('no link is made for a change to an address that another user has', async (
   }
 })
 
-test('no link goes to the old address where that is not asked', async () => {
+test('no link is generated for the old email without secure email change', async () => {
   const backend = await backendWith({ mailerSecureEmailChangeEnabled: false })
   const { email } = await newcomer(backend)
   const { error } = await backend.admin.generateLink({
@@ -129,13 +129,13 @@ test('no link goes to the old address where that is not asked', async () => {
   })
 })
 
-test.each(['signup', 'invite'] as const)('no link of the kind %s is for an address that is confirmed', async type => {
+test.each(['signup', 'invite'] as const)('no %s link is generated for a confirmed email', async type => {
   const backend = await backendWith()
   const { email, password } = await newcomer(backend)
   expect((await backend.admin.generateLink({ type, email, password } as never)).error).toMatchObject(taken)
 })
 
-test('a further link of a sign-up adds to what is known, and leaves the password', async () => {
+test('another sign-up link adds metadata and keeps the password', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
   const { email, password } = newUser()
   const link = { type: 'signup', email } as const
@@ -146,7 +146,7 @@ test('a further link of a sign-up adds to what is known, and leaves the password
     options: { data: { b: 2 } },
   })
   expect(data.user?.user_metadata).toEqual({ a: 1, b: 2 })
-  await followed(data.properties?.action_link ?? '')
+  await follow(data.properties?.action_link ?? '')
   expect((await backend.client().auth.signInWithPassword({ email, password })).error).toBeNull()
 })
 
@@ -160,11 +160,11 @@ test.each([
   [{ type: 'invite', email: '' }, 400, 'validation_failed', 'An email address is required'],
 ])('a link for %j is refused', async (body, status, code, message) => {
   const { ask, serviceKey } = await backendWith()
-  const asked = ask('/admin/generate_link', { body: { email: 'a@example.com', ...body }, bearer: serviceKey })
-  expect(await refusal(asked)).toEqual({ status, code, message })
+  const response = ask('/admin/generate_link', { body: { email: 'a@example.com', ...body }, bearer: serviceKey })
+  expect(await refusal(response)).toEqual({ status, code, message })
 })
 
-test('a link leads only where links may lead', async () => {
+test('a link redirects only to allowed URLs', async () => {
   const { admin } = await backendWith({ siteUrl: 'https://app.example.com' })
   const { data } = await admin.generateLink({
     type: 'magiclink',
@@ -174,7 +174,7 @@ test('a link leads only where links may lead', async () => {
   expect(data.properties?.redirect_to).toBe('https://app.example.com')
 })
 
-test('an invitation goes out, and its link lets the guest set a password', async () => {
+test('an invitation is sent, and its link lets the user set a password', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
   const { email, password } = newUser()
   const { data, error } = await backend.admin.inviteUserByEmail(email, { data: { team: 'one' }, redirectTo })
@@ -185,7 +185,7 @@ test('an invitation goes out, and its link lets the guest set a password', async
     confirmation_sent_at: expect.stringMatching(TIME),
     user_metadata: { team: 'one' },
   })
-  const { fragment } = await followed(backend.letterTo(email).link)
+  const { fragment } = await follow(backend.messageTo(email).link)
   expect(fragment).toMatchObject({ type: 'invite' })
   const { auth } = backend.client()
   const { access_token = '', refresh_token = '' } = fragment
@@ -205,7 +205,7 @@ test('an invited user may be invited again, a confirmed one may not', async () =
   expect((await backend.admin.inviteUserByEmail(email)).error).toMatchObject(taken)
 })
 
-test('a guest has no password to guess', async () => {
+test('an invited user has no password to guess', async () => {
   const backend = await backendWith()
   const { email } = newUser()
   await backend.admin.inviteUserByEmail(email)
@@ -215,11 +215,11 @@ test('a guest has no password to guess', async () => {
   }
 })
 
-test('an invitation lapses like any other link', async () => {
+test('an invitation expires like any other link', async () => {
   const time = clock()
   const backend = await backendWith({ mailerOtpExp: 60 })
   const { email } = newUser()
   await backend.admin.inviteUserByEmail(email)
   time.pass(61)
-  expect((await followed(backend.letterTo(email).link)).fragment).toMatchObject({ error_code: 'otp_expired' })
+  expect((await follow(backend.messageTo(email).link)).fragment).toMatchObject({ error_code: 'otp_expired' })
 })

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { BANNED, NOT_A_PHONE, NOT_AN_EMAIL, passwordShorterThan } from '../sentences.js'
-import { backendWith, bodyOf, clock, followed, newcomer, newUser, refusal, somePhone, TIME, UUID } from './backend.js'
+import { backendWith, bodyOf, clock, follow, newcomer, newUser, refusal, somePhone, TIME, UUID } from './backend.js'
 
 const password = 'correct horse'
 
-test('an admin makes a user, whose metadata is exactly what the admin says', async () => {
+test('an admin creates a user with exactly the given metadata', async () => {
   const { admin } = await backendWith()
   const { email } = newUser()
   const user_metadata = { profile_image: 'https://example.com/ada.png', tags: ['one', { two: 2 }] }
@@ -40,7 +40,7 @@ test('an admin makes a user, whose metadata is exactly what the admin says', asy
   expect(read.user).toEqual(data.user)
 })
 
-test('an admin vouches for an address', async () => {
+test('an admin can create a user with a confirmed email', async () => {
   const { admin, client } = await backendWith({ mailerAutoconfirm: false })
   const { email } = newUser()
   const { data } = await admin.createUser({ email, password, email_confirm: true, user_metadata: { name: 'Ada' } })
@@ -51,14 +51,14 @@ test('an admin vouches for an address', async () => {
   expect((await client().auth.signInWithPassword({ email, password })).error).toBeNull()
 })
 
-test('an address that no admin vouches for is to be confirmed, also where mails are not', async () => {
+test('an email that the admin does not confirm has to be confirmed, even with autoconfirm', async () => {
   const { admin, client } = await backendWith({ mailerAutoconfirm: true })
   const { email } = newUser()
   await admin.createUser({ email, password })
   expect((await client().auth.signInWithPassword({ email, password })).error?.code).toBe('email_not_confirmed')
 })
 
-test('an admin says everything of a user that there is to say', async () => {
+test('an admin can set every field of a new user', async () => {
   const time = clock()
   const { admin, client } = await backendWith()
   const { email } = newUser()
@@ -81,7 +81,7 @@ test('an admin says everything of a user that there is to say', async () => {
   expect((await client().auth.signInWithPassword({ phone, password })).error).toBeNull()
 })
 
-test('a user who is made without a password gets a random one', async () => {
+test('a user created without a password gets a random one', async () => {
   const { admin, client } = await backendWith()
   const { email } = newUser()
   await admin.createUser({ email, email_confirm: true })
@@ -139,7 +139,7 @@ test.each([
   expect((await admin.listUsers()).data.users).toEqual([])
 })
 
-test('an address or a number is for one user', async () => {
+test('an email or phone number belongs to one user only', async () => {
   const { admin } = await backendWith()
   const { email } = newUser()
   const phone = somePhone()
@@ -156,7 +156,7 @@ test('an address or a number is for one user', async () => {
   })
 })
 
-test('an id is for one user', async () => {
+test('an id belongs to one user only', async () => {
   const { admin } = await backendWith()
   const id = randomUUID()
   await admin.createUser({ id, email: newUser().email })
@@ -165,7 +165,7 @@ test('an id is for one user', async () => {
   expect((await admin.listUsers()).data.users).toHaveLength(1)
 })
 
-/** A backend with so many users, the last of them first. */
+/** A backend with this many users, and their emails, the newest first. */
 async function backendOf(count: number) {
   const time = clock()
   const backend = await backendWith()
@@ -177,7 +177,7 @@ async function backendOf(count: number) {
   return { backend, emails: emails.reverse() }
 }
 
-test('the users are listed in pages, the newest first', async () => {
+test('users are listed in pages, the newest first', async () => {
   const { backend, emails } = await backendOf(5)
   const { data, error } = await backend.admin.listUsers({ page: 2, perPage: 2 })
   expect(error).toBeNull()
@@ -186,7 +186,7 @@ test('the users are listed in pages, the newest first', async () => {
   expect((await backend.admin.listUsers({ page: 3, perPage: 2 })).data).toMatchObject({ nextPage: null, lastPage: 3 })
 })
 
-test('a page of users says how many there are, and where the others stand', async () => {
+test('a page of users has the total and links to the next and last page', async () => {
   const { backend } = await backendOf(3)
   const listing = (query: string) => backend.ask(`/admin/users${query}`, { bearer: backend.serviceKey })
   const first = await listing('?page=&per_page=2')
@@ -200,7 +200,7 @@ test('a page of users says how many there are, and where the others stand', asyn
   expect([users, aud]).toEqual([[], 'authenticated'])
 })
 
-test('without a number fifty users stand on a page', async () => {
+test('a page has fifty users by default', async () => {
   const { backend } = await backendOf(51)
   const { data } = await backend.admin.listUsers()
   expect(data.users).toHaveLength(50)
@@ -226,7 +226,7 @@ test.each([
   })
 })
 
-test('a list can start with the oldest, and show only whom one looks for', async () => {
+test('a list can start with the oldest user and can be filtered', async () => {
   const { backend, emails } = await backendOf(3)
   const listed = async (query: string) => {
     const { users } = await bodyOf(backend.ask(`/admin/users?${query}`, { bearer: backend.serviceKey }))
@@ -245,12 +245,12 @@ test.each([
   ['GET', randomUUID(), 404, 'user_not_found', 'User not found'],
   ['PUT', randomUUID(), 404, 'user_not_found', 'User not found'],
   ['DELETE', randomUUID(), 404, 'user_not_found', 'User not found'],
-])('%s of the user %s tells that there is none', async (method, id, status, code, message) => {
+])('%s of the user %s is a 404', async (method, id, status, code, message) => {
   const { ask, serviceKey } = await backendWith()
   expect(await refusal(ask(`/admin/users/${id}`, { method, bearer: serviceKey }))).toEqual({ status, code, message })
 })
 
-test("an admin lays metadata over a user's, and null takes a key away", async () => {
+test("metadata from an admin is merged into the user's, and null removes a key", async () => {
   const { admin } = await backendWith()
   const { data: made } = await admin.createUser({
     email: newUser().email,
@@ -266,7 +266,7 @@ test("an admin lays metadata over a user's, and null takes a key away", async ()
   expect(data.user?.app_metadata).toEqual({ provider: 'email', providers: ['email'], plan: 'pro', roles: ['admin'] })
 })
 
-test('an admin confirms an address, sets another one, and gives a role', async () => {
+test('an admin can confirm an email, change it and set a role', async () => {
   const { admin, client } = await backendWith({ mailerAutoconfirm: false })
   const { data: made } = await admin.createUser({ email: newUser().email, password })
   const id = made.user?.id ?? ''
@@ -279,7 +279,7 @@ test('an admin confirms an address, sets another one, and gives a role', async (
   expect((await client().auth.signInWithPassword({ email, password })).data.user?.id).toBe(id)
 })
 
-test('an admin gives a user a number', async () => {
+test('an admin can give a user a phone number', async () => {
   const { admin, client } = await backendWith()
   const phone = somePhone()
   const { data: made } = await admin.createUser({ email: newUser().email, password })
@@ -298,11 +298,11 @@ test.each([
 ])('a change to %j is refused', async (body, status, code, message) => {
   const { ask, admin, serviceKey } = await backendWith()
   const { data } = await admin.createUser({ email: newUser().email })
-  const asked = ask(`/admin/users/${data.user?.id}`, { method: 'PUT', body, bearer: serviceKey })
-  expect(await refusal(asked)).toEqual({ status, code, message })
+  const response = ask(`/admin/users/${data.user?.id}`, { method: 'PUT', body, bearer: serviceKey })
+  expect(await refusal(response)).toEqual({ status, code, message })
 })
 
-test('an admin does not give a user the address of another', async () => {
+test("an admin cannot give a user another user's email", async () => {
   const { admin } = await backendWith()
   const [one, other] = [newUser().email, newUser().email]
   const { data } = await admin.createUser({ email: one })
@@ -311,20 +311,20 @@ test('an admin does not give a user the address of another', async () => {
   expect((await admin.updateUserById(data.user?.id ?? '', { email: one })).error).toBeNull()
 })
 
-test('a password that an admin sets ends every session, and every code that was sent', async () => {
+test('a password set by an admin ends every session and invalidates every code sent', async () => {
   const backend = await backendWith()
   const { user, email, access_token } = await newcomer(backend)
   await backend.client().auth.resetPasswordForEmail(email)
-  const { link } = backend.letterTo(email)
+  const { link } = backend.messageTo(email)
   const { error } = await backend.admin.updateUserById(user.id, { password: 'battery staple' })
   expect(error).toBeNull()
   expect((await backend.ask('/user', { bearer: access_token })).status).toBe(403)
-  expect((await followed(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
+  expect((await follow(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
   const again = await backend.client().auth.signInWithPassword({ email, password: 'battery staple' })
   expect(again.error).toBeNull()
 })
 
-test('a ban counts at once, and until it is lifted', async () => {
+test('a ban takes effect at once and lasts until it is lifted', async () => {
   const backend = await backendWith()
   const { user, email, password, access_token, refresh_token } = await newcomer(backend)
   const { data } = await backend.admin.updateUserById(user.id, { ban_duration: '24h' })
@@ -349,7 +349,7 @@ test('a ban counts at once, and until it is lifted', async () => {
   expect((await backend.ask('/user', { bearer: access_token })).status).toBe(200)
 })
 
-test('a user who is deleted is gone with everything', async () => {
+test('deleting a user removes everything that belongs to the user', async () => {
   const backend = await backendWith()
   const { user, email, password, access_token, refresh_token } = await newcomer(backend)
   expect((await backend.admin.deleteUser(user.id)).error).toBeNull()
@@ -365,7 +365,7 @@ test('a user who is deleted is gone with everything', async () => {
   expect(next.user?.id).not.toBe(user.id)
 })
 
-test('a user who is deleted softly leaves an id and a digest', async () => {
+test('a soft-deleted user leaves only an id and digests', async () => {
   const backend = await backendWith()
   const { user, email, password, access_token } = await newcomer(backend)
   expect((await backend.admin.deleteUser(user.id, true)).error).toBeNull()
@@ -386,7 +386,7 @@ test('a user who is deleted softly leaves an id and a digest', async () => {
   expect(next.user?.id).not.toBe(user.id)
 })
 
-test('a user can be deleted without saying how', async () => {
+test('a user can be deleted without a request body', async () => {
   const backend = await backendWith()
   const { user } = await newcomer(backend)
   const response = await backend.ask(`/admin/users/${user.id}`, { method: 'DELETE', bearer: backend.serviceKey })
@@ -394,7 +394,7 @@ test('a user can be deleted without saying how', async () => {
   expect(await bodyOf(response)).toEqual({})
 })
 
-test('the client refuses an id that is none by itself', async () => {
+test('the client itself refuses an id that is not a UUID', async () => {
   const { admin } = await backendWith()
   await expect(admin.getUserById('nonsense')).rejects.toThrow('UUID')
 })

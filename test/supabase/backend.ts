@@ -1,4 +1,4 @@
-/** Sets the scene for the auth backend: a platform, Supabase's own client for it, and the mails that it would have sent. */
+/** Sets the scene for the auth backend: a platform, Supabase's own client for it, and the messages that it would have sent. */
 import { createClient, type SupabaseClient, type SupabaseClientOptions } from '@supabase/supabase-js'
 import { onTestFinished, vi } from 'vitest'
 import ws from 'ws'
@@ -13,33 +13,33 @@ export interface Backend {
   readonly url: string
   readonly anonKey: string
   readonly serviceKey: string
-  /** A client of Supabase's own with the anon key; no user is signed in. */
+  /** Supabase's own client with the anon key; no user is signed in. */
   client(auth?: ClientAuthOptions): SupabaseClient
   /** Supabase's client with the service key. */
   readonly admin: SupabaseClient['auth']['admin']
-  /** Asks a path under /auth/v1, by default with the anon key at the gateway and no credential behind it. */
+  /** Sends a request to a path under /auth/v1, by default with the anon key for the gateway and no bearer token. */
   ask(path: string, options?: Ask): Promise<Response>
-  /** Every mail and text message so far, the oldest first. */
+  /** Every email and text message so far, the oldest first. */
   readonly outbox: readonly MessageRow[]
   readonly exportState: Platform['exportState']
   readonly importState: Platform['importState']
   readonly stop: Platform['stop']
   /** The last message to a recipient. */
-  letterTo(recipient: string): Letter
+  messageTo(recipient: string): SentMessage
 }
 
-/** A message with what it brings; a link only stands in mails. */
-type Letter = MessageRow & { readonly code: string; readonly link: string }
+/** A message with its code and link; only emails have a link. */
+type SentMessage = MessageRow & { readonly code: string; readonly link: string }
 
 interface Ask {
   readonly method?: string
-  /** What is sent as JSON; a text goes as it is. */
+  /** Sent as JSON; a string is sent as it is. */
   readonly body?: unknown
   readonly bearer?: string
   readonly headers?: Record<string, string>
 }
 
-/** The header with which Supabase's clients ask for the newer form of errors. */
+/** The header with which Supabase's clients request the newer format of errors. */
 export const versioned = { 'x-supabase-api-version': '2024-01-01' }
 
 /** Starts a platform whose auth backend has these settings, and no users but those of `options`. */
@@ -56,7 +56,7 @@ export async function backendWith(auth: AuthOptions = {}, options: Omit<ConfigIn
   const { url, anonKey, serviceKey, exportState, importState } = platform
   const client = (key: string, auth?: ClientAuthOptions) =>
     createClient(url, key, {
-      // Node 20 has no WebSocket of its own, and the client asks for one although nothing here is realtime.
+      // Node 20 has no WebSocket of its own, and the client requires one although nothing here is realtime.
       realtime: { transport: ws as never },
       auth: { autoRefreshToken: false, detectSessionInUrl: false, ...auth },
     })
@@ -77,10 +77,10 @@ export async function backendWith(auth: AuthOptions = {}, options: Omit<ConfigIn
         headers: { apikey: anonKey, ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }), ...headers },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       }),
-    letterTo(recipient) {
-      const letter = outbox.findLast(message => message.recipient === recipient)
-      if (!letter) throw new Error(`Nothing was sent to ${recipient}.`)
-      return { ...letter, code: letter.code ?? '', link: letter.link ?? '' }
+    messageTo(recipient) {
+      const found = outbox.findLast(message => message.recipient === recipient)
+      if (!found) throw new Error(`Nothing was sent to ${recipient}.`)
+      return { ...found, code: found.code ?? '', link: found.link ?? '' }
     },
   }
 }
@@ -93,7 +93,7 @@ export const newUser = () => ({ email: `user${++people}@example.com`, password: 
 /** A phone number that no user has yet. */
 export const somePhone = () => `4790${String(++people).padStart(6, '0')}`
 
-/** Signs a new user up, who has a session at once: address and password, the user, and the tokens. */
+/** Signs up a new user, who has a session at once; returns the email and password, the user and the tokens. */
 export async function newcomer({ ask }: Backend, more: object = {}): Promise<Newcomer> {
   const { email, password } = newUser()
   const signedUp = await bodyOf(ask('/signup', { body: { email, password, ...more } }))
@@ -108,7 +108,7 @@ interface Newcomer {
   readonly user: { readonly id: string; readonly [field: string]: unknown }
 }
 
-/** A hash that an admin may bring along, which takes long to compare: the example of github.com/firebase/scrypt. */
+/** A hash that an admin can import and that takes long to compare: the example of github.com/firebase/scrypt. */
 export const firebase = {
   password: 'user1password',
   password_hash: [
@@ -118,19 +118,19 @@ export const firebase = {
   ].join('$'),
 }
 
-/** Time stands still until the test moves it on. */
+/** Freezes the time until the test advances it. */
 export function clock() {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
   return { pass: (seconds: number) => vi.setSystemTime(Date.now() + seconds * 1000) }
 }
 
-/** What an answer says. */
+/** The parsed body of a response. */
 export const bodyOf = async (response: Response | Promise<Response>) => JSON.parse(await (await response).text())
 
-/** What was refused, in the newer form of errors or the older one. */
-export const refusal = async (asked: Response | Promise<Response>) => {
-  const response = await asked
+/** The status, code and message of an error, in the newer format or the older one. */
+export const refusal = async (pending: Response | Promise<Response>) => {
+  const response = await pending
   const body = await bodyOf(response)
   return {
     status: response.status,
@@ -139,15 +139,15 @@ export const refusal = async (asked: Response | Promise<Response>) => {
   }
 }
 
-/** What stands in a JWT, without asking whether it is true. */
+/** The claims and the header of a JWT, unverified. */
 export const claimsOf = (token: string) => partOf(token, 1)
 export const headerOf = (token: string) => partOf(token, 0)
 
 const partOf = (token: string, part: 0 | 1) =>
   JSON.parse(Buffer.from(token.split('.')[part] ?? '', 'base64url').toString())
 
-/** The address that a link leads on to, in parts. */
-export async function followed(link: string) {
+/** Follows a link; returns the parts of the URL that it redirects to. */
+export async function follow(link: string) {
   const response = await fetch(link, { redirect: 'manual' })
   const location = new URL(response.headers.get('location') ?? 'none:')
   return {

@@ -3,19 +3,19 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { secretToken } from '../signing.js'
 import { backendWith, clock, newUser, somePhone, UUID } from './backend.js'
 
-// As the auth client's own tests meet a backend: nothing stands in front of it, clients send no key, and the
-// administrator holds a token of an older kind.
+// The backend as the auth client's own tests expect it: without a gateway, with clients that send no key, and with
+// an older kind of admin token.
 
 const jwtSecret = '37c304f8-51aa-419a-a1af-06154e63707a'
 
 async function bareBackend(settings: Parameters<typeof backendWith>[0] = {}) {
-  const { url: origin, outbox, letterTo } = await backendWith({ gateway: 'open', jwtSecret, ...settings })
+  const { url: origin, outbox, messageTo } = await backendWith({ gateway: 'open', jwtSecret, ...settings })
   const url = `${origin}/auth/v1`
   const adminToken = await secretToken({ sub: '1234567890', role: 'supabase_admin', exp: undefined }, jwtSecret)
   const client = (options: object = {}) =>
     new AuthClient({ url, autoRefreshToken: false, persistSession: true, detectSessionInUrl: false, ...options })
   const admin = new AuthAdminApi({ url, headers: { Authorization: `Bearer ${adminToken}` } })
-  return { url, client, admin, outbox, letterTo }
+  return { url, client, admin, outbox, messageTo }
 }
 
 test('a client without a key signs up, in and out', async () => {
@@ -36,7 +36,7 @@ test('a client without a key signs up, in and out', async () => {
   expect((await auth.getSession()).data.session).toBeNull()
 })
 
-test('a second sign-up with one address is told so', async () => {
+test('a second sign-up with the same email is refused', async () => {
   const { client } = await bareBackend()
   const who = newUser()
   await client().signUp(who)
@@ -45,7 +45,7 @@ test('a second sign-up with one address is told so', async () => {
   expect(error?.message).toBe('User already registered')
 })
 
-test('a phone number signs up and in', async () => {
+test('a user can sign up and in with a phone number', async () => {
   const { client } = await bareBackend()
   const [phone, password] = [somePhone(), 'correct horse']
   const { data } = await client().signUp({ phone, password })
@@ -54,7 +54,7 @@ test('a phone number signs up and in', async () => {
   expect(again.user?.id).toBe(data.user?.id)
 })
 
-test('a session is taken over from its tokens', async () => {
+test('a session can be restored from its tokens', async () => {
   const { client } = await bareBackend()
   const auth = client()
   const { data } = await auth.signUp(newUser())
@@ -67,7 +67,7 @@ test('a session is taken over from its tokens', async () => {
   expect((await client().refreshSession({ refresh_token })).data.user?.id).toBe(data.user?.id)
 })
 
-test('a session whose token has expired is taken over by way of a refresh', async () => {
+test('a session whose token has expired is restored through a refresh', async () => {
   const time = clock()
   const { client } = await bareBackend()
   const { data } = await client().signUp(newUser())
@@ -78,53 +78,53 @@ test('a session whose token has expired is taken over by way of a refresh', asyn
   expect(taken.session?.access_token).not.toBe(access_token)
 })
 
-test('a refresh token that is none is told so', async () => {
+test('an invalid refresh token is refused', async () => {
   const { client } = await bareBackend()
   const { error } = await client().refreshSession({ refresh_token: 'not-a-real-one' })
   expect(error).toMatchObject({ status: 400, message: expect.stringContaining('Refresh') })
 })
 
-test('many who ask for an expired session at once make one refresh', async () => {
+test('concurrent calls of getSession refresh an expired session once', async () => {
   const time = clock()
   const { client } = await bareBackend()
   const auth = client()
   await auth.signUp(newUser())
   time.pass(3601)
-  const asked = vi.spyOn(globalThis, 'fetch')
-  onTestFinished(() => void asked.mockRestore())
+  const fetching = vi.spyOn(globalThis, 'fetch')
+  onTestFinished(() => void fetching.mockRestore())
   const sessions = await Promise.all(Array.from({ length: 5 }, () => auth.getSession()))
   expect(new Set(sessions.map(({ data }) => data.session?.refresh_token)).size).toBe(1)
-  expect(asked).toHaveBeenCalledTimes(1)
+  expect(fetching).toHaveBeenCalledTimes(1)
 })
 
-test('the changes of a session are told', async () => {
+test('the client emits an event for each change of the session', async () => {
   const { client } = await bareBackend()
   const auth = client()
-  const told: string[] = []
-  const { data } = auth.onAuthStateChange(event => void told.push(event))
+  const events: string[] = []
+  const { data } = auth.onAuthStateChange(event => void events.push(event))
   onTestFinished(() => data.subscription.unsubscribe())
   await auth.signUp(newUser())
   await auth.updateUser({ data: { hello: 'world' } })
   await auth.refreshSession()
   await auth.signOut()
-  expect(told.filter(event => event !== 'INITIAL_SESSION')).toEqual([
+  expect(events.filter(event => event !== 'INITIAL_SESSION')).toEqual([
     ...['SIGNED_IN', 'USER_UPDATED', 'TOKEN_REFRESHED', 'SIGNED_OUT'],
   ])
 })
 
-test('an anonymous user has the metadata that was sent, and becomes a permanent user', async () => {
-  const { client, letterTo } = await bareBackend({ mailerAutoconfirm: false })
+test('an anonymous user has the metadata that was sent, and can become a permanent user', async () => {
+  const { client, messageTo } = await bareBackend({ mailerAutoconfirm: false })
   const auth = client()
   const { data } = await auth.signInAnonymously({ options: { data: { name: 'test' } } })
   expect(data.user).toMatchObject({ is_anonymous: true, identities: [] })
   expect(data.user?.user_metadata).toEqual({ name: 'test' })
   const { email } = newUser()
   await auth.updateUser({ email })
-  const { data: known } = await auth.verifyOtp({ email, token: letterTo(email).code, type: 'email_change' })
+  const { data: known } = await auth.verifyOtp({ email, token: messageTo(email).code, type: 'email_change' })
   expect(known.user).toMatchObject({ id: data.user?.id, email, is_anonymous: false })
 })
 
-test('where anonymous users are off, that is told', async () => {
+test('an anonymous sign-in is refused when it is disabled', async () => {
   const { client } = await bareBackend({ externalAnonymousUsersEnabled: false })
   const { data, error } = await client().signInAnonymously()
   expect(data).toEqual({ user: null, session: null })
@@ -135,7 +135,7 @@ test('where anonymous users are off, that is told', async () => {
   })
 })
 
-test('where addresses are confirmed, there is no session before', async () => {
+test('with email confirmation, there is no session before the email is confirmed', async () => {
   const { client } = await bareBackend({ mailerAutoconfirm: false })
   const { email, password } = newUser()
   const { data } = await client().signUp({ email, password })
@@ -144,7 +144,7 @@ test('where addresses are confirmed, there is no session before', async () => {
   expect(error?.message).toBe('Email not confirmed')
 })
 
-test('where sign-up is off, only an admin brings users in', async () => {
+test('with sign-up disabled, only an admin can create users', async () => {
   const { client, admin } = await bareBackend({ disableSignup: true })
   const off = { status: 422, code: 'signup_disabled', message: 'Signups not allowed for this instance' }
   expect((await client().signUp(newUser())).error).toMatchObject(off)
@@ -158,7 +158,7 @@ test('where sign-up is off, only an admin brings users in', async () => {
   expect((await admin.generateLink({ type: 'invite', email: newUser().email })).error).toBeNull()
 })
 
-test('a token of an admin that never expires does all that an admin may', async () => {
+test('an admin can manage users with a token that never expires', async () => {
   const { admin, client } = await bareBackend()
   const { email } = newUser()
   const user_metadata = { profile_image: 'https://example.com/ada.png' }
@@ -186,13 +186,13 @@ test('a token of an admin that never expires does all that an admin may', async 
   )
 })
 
-test('a session is not ended with a token that is none', async () => {
+test('signing out with an invalid token is refused', async () => {
   const { admin } = await bareBackend()
   const { error } = await admin.signOut('this-is-a-bad-token')
   expect(error).toMatchObject({ status: 403, message: expect.stringMatching(/^invalid JWT/) })
 })
 
-test('admin endpoints need a token, and refuse one of another secret', async () => {
+test('admin endpoints need a token, and refuse one signed with another secret', async () => {
   const { url } = await bareBackend()
   const without = new AuthAdminApi({ url, headers: {} })
   expect((await without.listUsers()).error?.status).toBe(401)
@@ -201,13 +201,13 @@ test('admin endpoints need a token, and refuse one of another secret', async () 
   expect((await other.listUsers()).error).toMatchObject({ status: 403, code: 'bad_jwt' })
 })
 
-test('a code that was never sent is refused as such', async () => {
+test('a code that was never sent is refused', async () => {
   const { client } = await bareBackend()
   const { error } = await client().verifyOtp({ phone: somePhone(), token: '123456', type: 'sms' })
   expect(error).toMatchObject({ status: 403, message: 'Token has expired or is invalid' })
 })
 
-test("the others' ways in are off", async () => {
+test('SSO, id token and OAuth sign-ins are disabled', async () => {
   const { client } = await bareBackend()
   const auth = client()
   expect((await auth.signInWithSSO({ providerId: 'valid-provider-id' })).error?.message).toBe('SAML 2.0 is disabled')
@@ -216,7 +216,7 @@ test("the others' ways in are off", async () => {
   expect((await fetch(data.url ?? '', { redirect: 'manual' })).status).toBe(400)
 })
 
-test('a client that waits with PKCE does not take a code that is none', async () => {
+test('a PKCE client gets an error for an unknown code', async () => {
   const { client } = await bareBackend()
   const auth = client({ flowType: 'pkce' })
   const { data, error } = await auth.signInWithOtp({ email: newUser().email })

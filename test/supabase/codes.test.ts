@@ -4,45 +4,45 @@ import { backendWith, bodyOf, claimsOf, clock, newUser, refusal, somePhone } fro
 
 const expired = { status: 403, code: 'otp_expired', message: 'Token has expired or is invalid' }
 
-test('a code by mail signs a new user up, without a password', async () => {
+test('an emailed code signs up a new user without a password', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
   const { email } = newUser()
   const { auth } = backend.client()
   const { data: sent, error } = await auth.signInWithOtp({ email, options: { data: { name: 'Ada' } } })
   expect([sent, error]).toEqual([{ user: null, session: null }, null])
-  const { code, kind } = backend.letterTo(email)
+  const { code, kind } = backend.messageTo(email)
   expect([kind, code]).toEqual(['signup', expect.stringMatching(/^\d{6}$/)])
   const { data } = await auth.verifyOtp({ email, token: code, type: 'email' })
   expect(data.user).toMatchObject({ email, user_metadata: { name: 'Ada', email_verified: true } })
   expect(claimsOf(data.session?.access_token ?? '').amr).toMatchObject([{ method: 'otp' }])
 })
 
-test('a known user gets a code that signs them in', async () => {
+test('an existing user gets a code that signs them in', async () => {
   const backend = await backendWith()
   const { email, password } = newUser()
   const { auth } = backend.client()
   await auth.signUp({ email, password })
   await auth.signInWithOtp({ email: email.toUpperCase(), options: { data: { name: 'Eve' } } })
-  const { code, kind } = backend.letterTo(email)
+  const { code, kind } = backend.messageTo(email)
   expect(kind).toBe('magiclink')
   const { data } = await auth.verifyOtp({ email, token: code, type: 'email' })
   expect(data.user?.email).toBe(email)
   expect(data.user?.user_metadata).not.toHaveProperty('name')
 })
 
-test('where mails are not confirmed, a code that is asked for by a stranger makes a user and is still needed', async () => {
+test('with autoconfirm, requesting a code creates a new user, who still needs the code to sign in', async () => {
   const backend = await backendWith({ mailerAutoconfirm: true })
   const { email } = newUser()
   const { auth } = backend.client()
   const { data: sent } = await auth.signInWithOtp({ email })
   expect(sent.session).toBeNull()
-  const { code, kind } = backend.letterTo(email)
+  const { code, kind } = backend.messageTo(email)
   expect(kind).toBe('magiclink')
   const { data } = await auth.verifyOtp({ email, token: code, type: 'magiclink' })
   expect(data.user?.email_confirmed_at).toBeDefined()
 })
 
-test('a code signs no new user up when the client does not want that', async () => {
+test('a code does not sign up a new user when the client sets shouldCreateUser to false', async () => {
   const { client, outbox, admin } = await backendWith()
   const { error } = await client().auth.signInWithOtp({ ...newUser(), options: { shouldCreateUser: false } })
   expect(error).toMatchObject({ status: 422, code: 'otp_disabled', message: 'Signups not allowed for otp' })
@@ -74,12 +74,12 @@ test.each([
     'validation_failed',
     'code challenge has to be between 43 and 128 characters',
   ],
-])('a code for %j is refused', async (body, status, code, message) => {
+])('a request for a code with %j is refused', async (body, status, code, message) => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/otp', { body }))).toEqual({ status, code, message })
 })
 
-test('no code is sent where e-mail is off', async () => {
+test('no code is sent when email is disabled', async () => {
   const { ask } = await backendWith({ externalEmailEnabled: false })
   const body = { email: 'a@example.com' }
   const off = { code: 'email_provider_disabled', message: 'Email logins are disabled' }
@@ -89,7 +89,7 @@ test('no code is sent where e-mail is off', async () => {
   expect(await refusal(ask('/resend', { body: { ...body, type: 'signup' } }))).toEqual({ ...off, status: 400 })
 })
 
-test('no code is sent where phones are off', async () => {
+test('no code is sent when phone is disabled', async () => {
   const { ask } = await backendWith({ externalPhoneEnabled: false })
   expect(await refusal(ask('/otp', { body: { phone: somePhone() } }))).toEqual({
     status: 400,
@@ -98,7 +98,7 @@ test('no code is sent where phones are off', async () => {
   })
 })
 
-test('a code signs no new user up when sign-up is off', async () => {
+test('a code does not sign up a new user when sign-up is disabled', async () => {
   const { ask } = await backendWith({ disableSignup: true })
   expect(await refusal(ask('/otp', { body: { email: 'a@example.com' } }))).toEqual({
     status: 422,
@@ -107,11 +107,11 @@ test('a code signs no new user up when sign-up is off', async () => {
   })
 })
 
-test('the older name of a sign-in by mail does the same', async () => {
+test('the older endpoint /magiclink sends the same code', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
   const { email } = newUser()
   expect(await bodyOf(backend.ask('/magiclink', { body: { email } }))).toEqual({})
-  expect(backend.letterTo(email).kind).toBe('signup')
+  expect(backend.messageTo(email).kind).toBe('signup')
   expect(await refusal(backend.ask('/magiclink', { body: {} }))).toEqual({
     status: 422,
     code: 'validation_failed',
@@ -119,16 +119,16 @@ test('the older name of a sign-in by mail does the same', async () => {
   })
 })
 
-test('a code counts once', async () => {
+test('a code works once', async () => {
   const backend = await backendWith()
   const { email } = newUser()
   await backend.client().auth.signInWithOtp({ email })
-  const body = { email, token: backend.letterTo(email).code, type: 'email' }
+  const body = { email, token: backend.messageTo(email).code, type: 'email' }
   expect((await backend.ask('/verify', { body })).status).toBe(200)
   expect(await refusal(backend.ask('/verify', { body }))).toEqual(expired)
 })
 
-test('a wrong code is refused, and the right one counts still', async () => {
+test('a wrong code is refused, and the right one still works', async () => {
   const backend = await backendWith({ testOtp: '123456' })
   const { email } = newUser()
   await backend.client().auth.signInWithOtp({ email })
@@ -137,7 +137,7 @@ test('a wrong code is refused, and the right one counts still', async () => {
   expect((await trying('123456')).status).toBe(200)
 })
 
-test('a code is for its own address only', async () => {
+test('a code works only for its own email', async () => {
   const backend = await backendWith({ testOtp: '123456' })
   const [one, other] = [newUser(), newUser()]
   await backend.client().auth.signInWithOtp({ email: one.email })
@@ -145,43 +145,43 @@ test('a code is for its own address only', async () => {
   expect(await refusal(backend.ask('/verify', { body }))).toEqual(expired)
 })
 
-test('of two codes for one address only the last one counts', async () => {
+test('a new code replaces the previous one', async () => {
   const backend = await backendWith()
   const { email } = newUser()
   const { auth } = backend.client()
   await auth.signInWithOtp({ email })
-  const first = backend.letterTo(email).code
+  const first = backend.messageTo(email).code
   let last = first
-  // One time in a million both are the same.
+  // Once in a million, both are the same.
   while (last === first) {
     await auth.signInWithOtp({ email })
-    last = backend.letterTo(email).code
+    last = backend.messageTo(email).code
   }
   const trying = (token: string) => auth.verifyOtp({ email, token, type: 'email' })
   expect((await trying(first)).error?.code).toBe('otp_expired')
   expect((await trying(last)).error).toBeNull()
 })
 
-test('a code counts until its time has passed', async () => {
+test('a code works until it expires', async () => {
   const time = clock()
   const backend = await backendWith({ mailerOtpExp: 60 })
   const { email } = newUser()
   const { auth } = backend.client()
   await auth.signInWithOtp({ email })
-  const late = backend.letterTo(email).code
+  const late = backend.messageTo(email).code
   time.pass(61)
   expect((await auth.verifyOtp({ email, token: late, type: 'email' })).error).toMatchObject(expired)
   await auth.signInWithOtp({ email })
   time.pass(60)
-  const { error } = await auth.verifyOtp({ email, token: backend.letterTo(email).code, type: 'email' })
+  const { error } = await auth.verifyOtp({ email, token: backend.messageTo(email).code, type: 'email' })
   expect(error).toBeNull()
 })
 
-test('codes are as long as the settings say', async () => {
+test('codes have the configured length', async () => {
   const backend = await backendWith({ mailerOtpLength: 8 })
   const { email } = newUser()
   await backend.client().auth.signInWithOtp({ email })
-  expect(backend.letterTo(email).code).toMatch(/^\d{8}$/)
+  expect(backend.messageTo(email).code).toMatch(/^\d{8}$/)
 })
 
 test.each([
@@ -198,12 +198,12 @@ test.each([
   [{ type: 'party', token_hash: 'x' }, 'Invalid email verification type'],
   [{ type: 'sms', token_hash: 'x' }, 'Invalid email verification type'],
   [{ type: 'toString', token_hash: 'x' }, 'Invalid email verification type'],
-])('the proof %j is refused', async (body, message) => {
+])('a verification with %j is refused', async (body, message) => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/verify', { body }))).toEqual({ status: 400, code: 'validation_failed', message })
 })
 
-test('the address of a proof has to be one', async () => {
+test('a verification with an invalid email is refused', async () => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/verify', { body: { type: 'email', token: '123456', email: 'nowhere' } }))).toEqual({
     status: 422,
@@ -219,12 +219,12 @@ test.each([
   { type: 'sms', token: '123456', phone: '4790000000' },
   { type: 'phone_change', token: '123456', phone: '4790000000' },
   { type: 'email_change', token: '123456', email: 'nobody@example.com' },
-])('the proof %j fits no user', async body => {
+])('a verification with %j matches no user', async body => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/verify', { body }))).toEqual(expired)
 })
 
-test('the hash of a link is refused in its own words', async () => {
+test('an unknown token hash is refused with a message of its own', async () => {
   const { client } = await backendWith()
   const { error } = await client().auth.verifyOtp({ token_hash: 'a'.repeat(56), type: 'email' })
   expect(error).toMatchObject({ ...expired, message: 'Email link is invalid or has expired' })
@@ -236,17 +236,19 @@ test('a banned user cannot sign in with a code', async () => {
   const { data } = await backend.client().auth.signUp({ email, password })
   await backend.client().auth.signInWithOtp({ email })
   await backend.admin.updateUserById(data.user?.id ?? '', { ban_duration: '1h' })
-  const { error } = await backend.client().auth.verifyOtp({ email, token: backend.letterTo(email).code, type: 'email' })
+  const { error } = await backend
+    .client()
+    .auth.verifyOtp({ email, token: backend.messageTo(email).code, type: 'email' })
   expect(error).toMatchObject({ status: 403, code: 'user_banned', message: BANNED })
 })
 
-test('a forgotten password is replaced with a code', async () => {
+test('a forgotten password can be reset with a code', async () => {
   const backend = await backendWith()
   const { email, password } = newUser()
   const { auth } = backend.client()
   await backend.client().auth.signUp({ email, password })
   expect(await auth.resetPasswordForEmail(email)).toEqual({ data: {}, error: null })
-  const { code, kind } = backend.letterTo(email)
+  const { code, kind } = backend.messageTo(email)
   expect(kind).toBe('recovery')
   const { data } = await auth.verifyOtp({ email, token: code, type: 'recovery' })
   expect(data.user?.recovery_sent_at).toBeDefined()
@@ -255,7 +257,7 @@ test('a forgotten password is replaced with a code', async () => {
   expect((await auth.signInWithPassword({ email, password: 'battery staple' })).error).toBeNull()
 })
 
-test('a recovery does not reveal who is a user', async () => {
+test('a recovery does not reveal whether the user exists', async () => {
   const { client, outbox } = await backendWith()
   expect(await client().auth.resetPasswordForEmail(newUser().email)).toEqual({ data: {}, error: null })
   expect(outbox).toEqual([])
@@ -270,41 +272,41 @@ test.each([
   expect(await refusal(ask('/recover', { body }))).toEqual({ status: 400, code: 'validation_failed', message })
 })
 
-test('recovering a password confirms the address', async () => {
+test('recovering a password confirms the email', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
   const { email, password } = newUser()
   const { auth } = backend.client()
   await auth.signUp({ email, password })
   await auth.resetPasswordForEmail(email)
-  const { data } = await auth.verifyOtp({ email, token: backend.letterTo(email).code, type: 'recovery' })
+  const { data } = await auth.verifyOtp({ email, token: backend.messageTo(email).code, type: 'recovery' })
   expect(data.user?.email_confirmed_at).toBeDefined()
 })
 
-test('a code by text message signs a new user up', async () => {
+test('a code in a text message signs up a new user', async () => {
   const backend = await backendWith({ smsAutoconfirm: false })
   const phone = somePhone()
   const { auth } = backend.client()
   const { data: sent, error } = await auth.signInWithOtp({ phone: `+${phone}` })
   expect([sent, error]).toEqual([{ user: null, session: null, messageId: undefined }, null])
-  const { code, channel, link } = backend.letterTo(phone)
+  const { code, channel, link } = backend.messageTo(phone)
   expect([channel, link]).toEqual(['sms', ''])
   const { data } = await auth.verifyOtp({ phone, token: code, type: 'sms' })
   expect(data.user).toMatchObject({ phone, email: '', phone_confirmed_at: expect.any(String) })
   expect(claimsOf(data.session?.access_token ?? '')).toMatchObject({ phone, amr: [{ method: 'otp' }] })
 })
 
-test('a known number gets a code, and is told the number of the message', async () => {
+test('a known phone number gets a code, and the response has the id of the message', async () => {
   const backend = await backendWith()
   const phone = somePhone()
   await backend.admin.createUser({ phone, phone_confirm: true })
-  const told = await bodyOf(backend.ask('/otp', { body: { phone, channel: 'sms' } }))
-  expect(told).toEqual({ message_id: expect.any(String) })
-  const token = backend.letterTo(phone).code
+  const response = await bodyOf(backend.ask('/otp', { body: { phone, channel: 'sms' } }))
+  expect(response).toEqual({ message_id: expect.any(String) })
+  const token = backend.messageTo(phone).code
   const { error } = await backend.client().auth.verifyOtp({ phone, token, type: 'sms' })
   expect(error).toBeNull()
 })
 
-test.each(['whatsapp', 'pigeon'])('no code goes by %s', async channel => {
+test.each(['whatsapp', 'pigeon'])('no code is sent by %s', async channel => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/otp', { body: { phone: somePhone(), channel } }))).toMatchObject({
     status: 400,
@@ -313,7 +315,7 @@ test.each(['whatsapp', 'pigeon'])('no code goes by %s', async channel => {
   })
 })
 
-test('a text code does not pass for one by mail', async () => {
+test('a code from a text message is not accepted as an emailed one', async () => {
   const backend = await backendWith({ testOtp: '123456' })
   const phone = somePhone()
   await backend.client().auth.signInWithOtp({ phone })
@@ -321,14 +323,14 @@ test('a text code does not pass for one by mail', async () => {
   expect(await refusal(backend.ask('/verify', { body }))).toEqual(expired)
 })
 
-test('a new number is confirmed by a code that goes there', async () => {
+test('a new phone number is confirmed with a code sent to it', async () => {
   const backend = await backendWith({ smsAutoconfirm: false })
   const { auth } = backend.client()
   await auth.signUp(newUser())
   const phone = somePhone()
   const { data: waiting } = await auth.updateUser({ phone })
   expect(waiting.user).toMatchObject({ phone: '', new_phone: phone, phone_change_sent_at: expect.any(String) })
-  const { data, error } = await auth.verifyOtp({ phone, token: backend.letterTo(phone).code, type: 'phone_change' })
+  const { data, error } = await auth.verifyOtp({ phone, token: backend.messageTo(phone).code, type: 'phone_change' })
   expect(error).toBeNull()
   expect(data.user).toMatchObject({ phone, phone_confirmed_at: expect.any(String) })
   expect(data.user).not.toHaveProperty('new_phone')
@@ -336,7 +338,7 @@ test('a new number is confirmed by a code that goes there', async () => {
   expect(data.user?.identities?.map(({ provider }) => provider)).toEqual(['email', 'phone'])
 })
 
-test('a new number is taken as it comes where text messages are not confirmed', async () => {
+test('a new phone number needs no confirmation with autoconfirm', async () => {
   const backend = await backendWith({ smsAutoconfirm: true })
   const { auth } = backend.client()
   await auth.signUp(newUser())

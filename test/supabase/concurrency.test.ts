@@ -6,7 +6,7 @@ import {
   claimsOf,
   clock,
   firebase,
-  followed,
+  follow,
   newcomer,
   newUser,
   refusal,
@@ -18,8 +18,8 @@ const times = <T>(count: number, make: (i: number) => Promise<T>) =>
 
 const statusesOf = (responses: readonly Response[]) => responses.map(({ status }) => status).sort()
 
-/** A password takes as long as it does for users, so that much may happen in the meantime. */
-function hashingSlowly() {
+/** Hashing a password takes as long as it does for users, so that requests overlap. */
+function hashSlowly() {
   const { logN } = hashCost
   hashCost.logN = 12
   onTestFinished(() => {
@@ -27,7 +27,7 @@ function hashingSlowly() {
   })
 }
 
-test('of twenty who sign up with one address at once, one does', async () => {
+test('when twenty clients sign up with one email at the same time, exactly one succeeds', async () => {
   const { ask, admin } = await backendWith()
   const { email, password } = newUser()
   const responses = await times(20, i =>
@@ -38,7 +38,7 @@ test('of twenty who sign up with one address at once, one does', async () => {
   expect(data.users).toHaveLength(1)
 })
 
-test('twenty who sign up with one address before it is confirmed are one user', async () => {
+test('when twenty clients sign up with one unconfirmed email at the same time, they get the same user', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
   const { email, password } = newUser()
   const responses = await times(20, () => backend.ask('/signup', { body: { email, password } }))
@@ -46,17 +46,20 @@ test('twenty who sign up with one address before it is confirmed are one user', 
   expect([ids.size, backend.outbox.length]).toEqual([1, 20])
 })
 
-test.each(['email', 'phone'] as const)('twenty who ask for a code with one new %s at once all get one', async way => {
-  hashingSlowly()
-  const backend = await backendWith({ smsAutoconfirm: true })
-  const body = way === 'email' ? { email: newUser().email } : { phone: somePhone() }
-  const responses = await times(20, () => backend.ask('/otp', { body }))
-  expect(statusesOf(responses)).toEqual(Array(20).fill(200))
-  expect(backend.outbox).toHaveLength(20)
-  expect((await backend.admin.listUsers()).data.users).toHaveLength(1)
-})
+test.each(['email', 'phone'] as const)(
+  'when twenty clients request a code for one new %s at the same time, all of them get one',
+  async kind => {
+    hashSlowly()
+    const backend = await backendWith({ smsAutoconfirm: true })
+    const body = kind === 'email' ? { email: newUser().email } : { phone: somePhone() }
+    const responses = await times(20, () => backend.ask('/otp', { body }))
+    expect(statusesOf(responses)).toEqual(Array(20).fill(200))
+    expect(backend.outbox).toHaveLength(20)
+    expect((await backend.admin.listUsers()).data.users).toHaveLength(1)
+  },
+)
 
-test('of twenty whom an admin makes with one address at once, one is there', async () => {
+test('when an admin creates one user twenty times at the same time, exactly one request succeeds', async () => {
   const { ask, admin, serviceKey } = await backendWith()
   const [{ email }, phone] = [newUser(), somePhone()]
   const responses = await times(20, i =>
@@ -66,24 +69,24 @@ test('of twenty whom an admin makes with one address at once, one is there', asy
   expect((await admin.listUsers()).data.users).toHaveLength(1)
 })
 
-test('of two users who take one address at once, one gets it', async () => {
+test('when two users take one email at the same time, exactly one gets it', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false, mailerSecureEmailChangeEnabled: false })
   const next = newUser().email
-  const letters = []
+  const messages = []
   for (const { email, password } of [newUser(), newUser()]) {
     await backend.admin.createUser({ email, password, email_confirm: true })
     const { auth } = backend.client()
     await auth.signInWithPassword({ email, password })
     await auth.updateUser({ email: next })
-    letters.push(backend.letterTo(next))
+    messages.push(backend.messageTo(next))
   }
   const responses = await Promise.all(
-    letters.map(({ code }) => backend.ask('/verify', { body: { email: next, token: code, type: 'email_change' } })),
+    messages.map(({ code }) => backend.ask('/verify', { body: { email: next, token: code, type: 'email_change' } })),
   )
   expect(statusesOf(responses)).toEqual([200, 422])
 })
 
-test('of two users who take one number at once, one gets it', async () => {
+test('when two users take one phone number at the same time, exactly one gets it', async () => {
   const backend = await backendWith({ smsAutoconfirm: true })
   const [one, other] = [await newcomer(backend), await newcomer(backend)]
   const phone = somePhone()
@@ -95,7 +98,7 @@ test('of two users who take one number at once, one gets it', async () => {
   expect(statusesOf(responses)).toEqual([200, 422])
 })
 
-test('fifty clients that refresh one token at once get the same next one, and one is active', async () => {
+test('fifty clients that refresh one token at the same time get the same next token, which is active', async () => {
   clock()
   const backend = await backendWith()
   const { refresh_token, user } = await newcomer(backend)
@@ -109,7 +112,7 @@ test('fifty clients that refresh one token at once get the same next one, and on
   expect((await refresh(grants[0].refresh_token)).status).toBe(200)
 })
 
-test('fifty clients that refresh one token at once without a time of grace do so as well', async () => {
+test('fifty clients can refresh one token at the same time even without a reuse interval', async () => {
   const backend = await backendWith({ securityRefreshTokenReuseInterval: 0 })
   const { refresh_token } = await newcomer(backend)
   const responses = await times(50, () => backend.ask('/token?grant_type=refresh_token', { body: { refresh_token } }))
@@ -117,7 +120,7 @@ test('fifty clients that refresh one token at once without a time of grace do so
   expect(new Set(statusesOf(responses))).toEqual(new Set([200]))
 })
 
-test('a chain of refreshes never forks, however often each token is asked for', async () => {
+test('a chain of refreshes never forks, however often each token is used', async () => {
   const backend = await backendWith()
   let { refresh_token: token } = await newcomer(backend)
   for (let i = 0; i < 10; i++) {
@@ -130,37 +133,37 @@ test('a chain of refreshes never forks, however often each token is asked for', 
   }
 })
 
-test('of twenty who type one code in at once, one gets a session', async () => {
+test('when twenty clients redeem one code at the same time, exactly one gets a session', async () => {
   const backend = await backendWith()
   const { email } = newUser()
   await backend.client().auth.signInWithOtp({ email })
-  const body = { email, token: backend.letterTo(email).code, type: 'email' }
+  const body = { email, token: backend.messageTo(email).code, type: 'email' }
   const responses = await times(20, () => backend.ask('/verify', { body }))
   expect(statusesOf(responses)).toEqual([200, ...Array(19).fill(403)])
 })
 
-test('of twenty who follow one link at once, one gets a session', async () => {
+test('when twenty clients follow one link at the same time, exactly one gets a session', async () => {
   const backend = await backendWith()
   const { email } = newUser()
   await backend.client().auth.signInWithOtp({ email })
-  const { link } = backend.letterTo(email)
-  const found = await times(20, () => followed(link))
+  const { link } = backend.messageTo(email)
+  const found = await times(20, () => follow(link))
   expect(found.filter(({ fragment }) => 'access_token' in fragment)).toHaveLength(1)
 })
 
-test('of a code and its link at once, one counts', async () => {
+test('when a code and its link are used at the same time, exactly one works', async () => {
   const backend = await backendWith()
   const { email } = newUser()
   await backend.client().auth.signInWithOtp({ email })
-  const { link, code } = backend.letterTo(email)
+  const { link, code } = backend.messageTo(email)
   const [response, { fragment }] = await Promise.all([
     backend.ask('/verify', { body: { email, token: code, type: 'email' } }),
-    followed(link),
+    follow(link),
   ])
   expect(Number(response.status === 200) + Number('access_token' in fragment)).toBe(1)
 })
 
-test('a password that changes during a sign-in with the old one leaves no session behind', async () => {
+test('a password change during sign-ins with the old password leaves none of their sessions behind', async () => {
   const backend = await backendWith()
   const { email, password, access_token } = await newcomer(backend)
   const [changed, ...signedIn] = await Promise.all([
@@ -212,13 +215,13 @@ test('signing out during a refresh ends the session', async () => {
   expect((await backend.ask('/token?grant_type=refresh_token', { body: { refresh_token } })).status).toBe(400)
 })
 
-test('of twenty exchanges of one code, one gives a session', async () => {
+test('when twenty clients exchange one code at the same time, exactly one gets a session', async () => {
   const backend = await backendWith()
   const { email } = await newcomer(backend)
   const code_verifier = 'v'.repeat(43)
   const body = { email, code_challenge: code_verifier, code_challenge_method: 'plain' }
   await backend.ask('/recover', { body })
-  const { query } = await followed(backend.letterTo(email).link)
+  const { query } = await follow(backend.messageTo(email).link)
   const responses = await times(20, () =>
     backend.ask('/token?grant_type=pkce', { body: { auth_code: query.code, code_verifier } }),
   )

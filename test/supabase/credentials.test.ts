@@ -5,7 +5,7 @@ import { backendWith, claimsOf, newcomer, newUser, refusal } from './backend.js'
 const UNKNOWN = '6c8b5a0e-9a41-4c86-8b1e-0f3f4d6c2a11'
 const invalid = (why: string) => `invalid JWT: unable to parse or verify signature, ${why}`
 
-/** The same token with another header, which its signature does not fit. */
+/** The same token with another header, which its signature does not match. */
 const withHeader = (token: string, header: object) => [encoded(header), ...token.split('.').slice(1)].join('.')
 
 const forUsers = [
@@ -31,7 +31,7 @@ const forAdmins = [
   ['GET', '/admin/sso/providers'],
 ] as const
 
-test.each([...forUsers, ...forAdmins])('%s %s asks for a token', async (method, path) => {
+test.each([...forUsers, ...forAdmins])('%s %s requires a token', async (method, path) => {
   const { ask } = await backendWith()
   expect(await refusal(ask(path, { method, headers: { authorization: 'Basic YTpi' } }))).toEqual({
     status: 401,
@@ -40,7 +40,7 @@ test.each([...forUsers, ...forAdmins])('%s %s asks for a token', async (method, 
   })
 })
 
-test.each(forUsers)('%s %s is not for the anon key or the service key', async (method, path) => {
+test.each(forUsers)('%s %s refuses the anon key and the service key', async (method, path) => {
   const { ask, anonKey, serviceKey } = await backendWith()
   for (const bearer of [anonKey, serviceKey]) {
     expect(await refusal(ask(path, { method, bearer }))).toEqual({
@@ -51,7 +51,7 @@ test.each(forUsers)('%s %s is not for the anon key or the service key', async (m
   }
 })
 
-test.each(forAdmins)('%s %s is not for users, and not for the anon key', async (method, path) => {
+test.each(forAdmins)('%s %s refuses user tokens and the anon key', async (method, path) => {
   const backend = await backendWith()
   const { access_token } = await newcomer(backend)
   for (const bearer of [access_token, backend.anonKey]) {
@@ -65,7 +65,7 @@ test.each(forAdmins)('%s %s is not for users, and not for the anon key', async (
 
 test.each<[string, () => string | Promise<string>, string]>([
   [
-    'three parts that are nothing',
+    'a token with three meaningless parts',
     () => 'a.b.c',
     'token is malformed: could not JSON decode header: invalid character',
   ],
@@ -75,7 +75,7 @@ test.each<[string, () => string | Promise<string>, string]>([
     'token is unverifiable: error while executing keyfunc: unrecognized JWT kid strange for algorithm ES256',
   ],
   [
-    'a token with a time that is none',
+    'a token with an invalid time',
     () => userToken({ exp: 'tomorrow' }),
     'token is malformed: could not JSON decode claim: invalid type for claim',
   ],
@@ -87,32 +87,28 @@ test.each<[string, () => string | Promise<string>, string]>([
     'token signature is invalid: signing method none is invalid',
   ],
   [
-    'a token of another secret',
+    'a token signed with another secret',
     () => secretToken({ sub: UNKNOWN }, 'another-secret-with-at-least-32-characters'),
     'token signature is invalid: signature is invalid',
   ],
+  ['an expired token', () => userToken({ exp: inSeconds(-1) }), 'token has invalid claims: token is expired'],
   [
-    'a token whose time has passed',
-    () => userToken({ exp: inSeconds(-1) }),
-    'token has invalid claims: token is expired',
-  ],
-  [
-    'a token whose time has not come',
+    'a token that is not valid yet',
     () => userToken({ nbf: inSeconds(600) }),
     'token has invalid claims: token is not valid yet',
   ],
 ])('%s is refused', async (_name, makeToken, why) => {
   const { ask } = await backendWith()
   const bearer = await makeToken()
-  const told = { status: 403, code: 'bad_jwt', message: invalid(why) }
-  expect(await refusal(ask('/user', { bearer }))).toEqual(told)
-  expect(await refusal(ask('/admin/users', { bearer }))).toEqual(told)
+  const expected = { status: 403, code: 'bad_jwt', message: invalid(why) }
+  expect(await refusal(ask('/user', { bearer }))).toEqual(expected)
+  expect(await refusal(ask('/admin/users', { bearer }))).toEqual(expected)
 })
 
 test.each([
   ['no sub', { sub: undefined }, 403, 'bad_jwt', 'invalid claim: missing sub claim'],
   ['an empty sub', { sub: '' }, 403, 'bad_jwt', 'invalid claim: missing sub claim'],
-  ['a sub that is no uuid', { sub: '1234567890' }, 400, 'bad_jwt', 'invalid claim: sub claim must be a UUID'],
+  ['a sub that is not a UUID', { sub: '1234567890' }, 400, 'bad_jwt', 'invalid claim: sub claim must be a UUID'],
   ['an unknown sub', { sub: UNKNOWN }, 403, 'user_not_found', 'User from sub claim in JWT does not exist'],
 ])('a token with %s belongs to no user', async (_name, claims, status, code, message) => {
   const { ask } = await backendWith()
@@ -120,7 +116,7 @@ test.each([
 })
 
 test.each([
-  ['no uuid', 'session', 403, 'bad_jwt', 'invalid claim: session_id claim must be a UUID'],
+  ['not a UUID', 'session', 403, 'bad_jwt', 'invalid claim: session_id claim must be a UUID'],
   ['unknown', UNKNOWN, 403, 'session_not_found', 'Session from session_id claim in JWT does not exist'],
 ])('a token whose session is %s is refused', async (_name, session_id, status, code, message) => {
   const backend = await backendWith()
@@ -138,7 +134,7 @@ test('the session of another user is not accepted', async () => {
 })
 
 test.each([{}, { session_id: '' }, { session_id: '00000000-0000-0000-0000-000000000000' }])(
-  'a token that names no session (%j) stands for itself',
+  'a token without a session (%j) is accepted on its own',
   async claims => {
     const backend = await backendWith()
     const { user, email } = await newcomer(backend)
@@ -149,14 +145,14 @@ test.each([{}, { session_id: '' }, { session_id: '00000000-0000-0000-0000-000000
   },
 )
 
-test('Bearer may be written in small letters', async () => {
+test('Bearer may be written in lower case', async () => {
   const backend = await backendWith()
   const { access_token } = await newcomer(backend)
   const headers = { authorization: `bearer ${access_token}` }
   expect((await backend.ask('/user', { headers })).status).toBe(200)
 })
 
-test('an admin may hold any token with an admin role, and it need not expire', async () => {
+test('an admin may use any token with an admin role, even one that never expires', async () => {
   const jwtSecret = '37c304f8-51aa-419a-a1af-06154e63707a'
   const { ask } = await backendWith({ jwtSecret, gateway: 'open' })
   const bearer = await secretToken({ sub: '1234567890', role: 'supabase_admin', exp: undefined }, jwtSecret)
@@ -164,14 +160,14 @@ test('an admin may hold any token with an admin role, and it need not expire', a
   expect(response.status).toBe(200)
 })
 
-test('the roles of admins are those of the settings', async () => {
+test('the admin roles are configurable', async () => {
   const { ask, serviceKey } = await backendWith({ jwtAdminRoles: ['boss'] })
   const boss = await secretToken({ role: 'boss' })
   expect((await ask('/admin/users', { bearer: serviceKey })).status).toBe(403)
   expect((await ask('/admin/users', { bearer: boss })).status).toBe(200)
 })
 
-test('an admin who has signed in is one for as long as the session lasts', async () => {
+test('a signed-in admin is an admin until the session ends', async () => {
   const backend = await backendWith()
   const { email, password } = newUser()
   await backend.admin.createUser({ email, password, email_confirm: true, role: 'service_role' })
@@ -201,7 +197,7 @@ test('users cannot make themselves admins', async () => {
   expect(JSON.parse(await (await backend.ask('/user', { bearer: access_token })).text()).role).toBe('authenticated')
 })
 
-test('what cannot be compared with a uuid is no session either', async () => {
+test('a session_id that is not a string is refused', async () => {
   const backend = await backendWith()
   const { user } = await newcomer(backend)
   for (const session_id of [1, {}, ['a']]) {

@@ -34,6 +34,6 @@ test.each([
   ['1h 30m', 'unknown unit "h " in duration "1h 30m"'],
   ['9999999h', 'invalid duration "9999999h"'],
   ['1h\n', 'unknown unit "h\\n" in duration "1h\\n"'],
-])('%j is no duration', (text, mistake) => {
+])('%j is not a duration', (text, mistake) => {
   expect(durationIn(text)).toEqual({ mistake })
 })

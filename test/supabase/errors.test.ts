@@ -5,7 +5,7 @@ import { backendWith, bodyOf, newUser, refusal, versioned } from './backend.js'
 const wrong = { email: 'nobody@example.com', password: 'battery staple' }
 const signIn = '/token?grant_type=password'
 
-test('a client of today is told the code in the body, and the version that it is told in', async () => {
+test('a current client gets the error code in the body and the API version in a header', async () => {
   const { ask } = await backendWith()
   const response = await ask(signIn, { body: wrong, headers: versioned })
   expect(response.status).toBe(400)
@@ -16,7 +16,7 @@ test('a client of today is told the code in the body, and the version that it is
 })
 
 test.each([{}, { 'x-supabase-api-version': '2023-12-31' }, { 'x-supabase-api-version': '' }])(
-  'a client that sends %j is told the older way',
+  'a client that sends %j gets errors in the older format',
   async headers => {
     const { ask } = await backendWith()
     const response = await ask(signIn, { body: wrong, headers })
@@ -29,21 +29,21 @@ test.each([{}, { 'x-supabase-api-version': '2023-12-31' }, { 'x-supabase-api-ver
   },
 )
 
-test('a weak password says why in either form', async () => {
+test('the error of a weak password has the reasons in both formats', async () => {
   const { ask } = await backendWith({ passwordRequiredCharacters: 'abc:123' })
   const body = { email: newUser().email, password: 'x' }
   const weak_password = { reasons: ['length', 'characters'] }
   const message =
     'Password should be at least 6 characters. Password should contain at least one character of each: abc, 123.'
-  const today = await ask('/signup', { body, headers: versioned })
-  expect([today.status, today.headers.has('x-sb-error-code')]).toEqual([422, false])
-  expect(await bodyOf(today)).toEqual({ code: 'weak_password', message, weak_password })
-  const before = await ask('/signup', { body })
-  expect(before.headers.get('x-sb-error-code')).toBe('weak_password')
-  expect(await bodyOf(before)).toEqual({ code: 422, error_code: 'weak_password', msg: message, weak_password })
+  const current = await ask('/signup', { body, headers: versioned })
+  expect([current.status, current.headers.has('x-sb-error-code')]).toEqual([422, false])
+  expect(await bodyOf(current)).toEqual({ code: 'weak_password', message, weak_password })
+  const older = await ask('/signup', { body })
+  expect(older.headers.get('x-sb-error-code')).toBe('weak_password')
+  expect(await bodyOf(older)).toEqual({ code: 422, error_code: 'weak_password', msg: message, weak_password })
 })
 
-test("Supabase's client makes its own error of a weak password", async () => {
+test("Supabase's client returns its own kind of error for a weak password", async () => {
   const { client } = await backendWith()
   const { error } = await client().auth.signUp({ email: newUser().email, password: 'x' })
   expect(error).toMatchObject({
@@ -52,14 +52,14 @@ test("Supabase's client makes its own error of a weak password", async () => {
   })
 })
 
-test('a success says nothing of versions', async () => {
+test('a successful response has no API version', async () => {
   const { ask } = await backendWith()
   const response = await ask('/health', { headers: versioned })
   expect(response.status).toBe(200)
   expect(response.headers.has('x-supabase-api-version')).toBe(false)
 })
 
-test('a path that is none is told as text', async () => {
+test('an unknown path is a 404 in plain text', async () => {
   const { ask } = await backendWith()
   for (const path of ['/nowhere', '/', '/user/', '/signup/x', '/admin']) {
     const response = await ask(path, { headers: versioned })
@@ -74,7 +74,7 @@ test.each([
   ['DELETE', '/logout'],
   ['PATCH', '/admin/users'],
   ['HEAD', '/settings'],
-])('%s %s is no way to ask', async (method, path) => {
+])('%s %s is a 405', async (method, path) => {
   const { ask } = await backendWith()
   const response = await ask(path, { method })
   expect([response.status, await response.text()]).toEqual([405, ''])
@@ -105,7 +105,7 @@ test.each([
     '{"data":"x"}',
     'json: cannot unmarshal string into Go struct field SignupParams.data of type map[string]interface {}',
   ],
-])('the body %j cannot be read', async (body, why) => {
+])('the body %j is refused as bad JSON', async (body, why) => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/signup', { method: 'POST', body }))).toEqual({
     status: 400,
@@ -114,12 +114,12 @@ test.each([
   })
 })
 
-test('null is a body without fields', async () => {
+test('a body of null counts as one without fields', async () => {
   const { ask } = await backendWith({ externalAnonymousUsersEnabled: true })
   expect((await ask('/signup', { method: 'POST', body: 'null' })).status).toBe(200)
 })
 
-test('a body is read as JSON whatever its header says', async () => {
+test('a body is read as JSON whatever its content type', async () => {
   const { ask } = await backendWith()
   const response = await ask('/signup', { body: newUser(), headers: { 'content-type': 'text/plain' } })
   expect(response.status).toBe(200)
@@ -127,31 +127,31 @@ test('a body is read as JSON whatever its header says', async () => {
 
 test('a body of more than a megabyte is too large', async () => {
   const { ask } = await backendWith()
-  const told = await refusal(ask('/signup', { body: { data: { long: 'x'.repeat(1_048_577) } } }))
-  expect(told).toMatchObject({ status: 413, code: 'request_entity_too_large' })
+  const error = await refusal(ask('/signup', { body: { data: { long: 'x'.repeat(1_048_577) } } }))
+  expect(error).toMatchObject({ status: 413, code: 'request_entity_too_large' })
 })
 
 test.each([
-  ['levels', '['.repeat(2000) + ']'.repeat(2000)],
+  ['nested levels', '['.repeat(2000) + ']'.repeat(2000)],
   ['values', JSON.stringify(Array(60_001).fill(0))],
-])('a body of more %s than are read is bad JSON', async (_what, data) => {
+])('a body with too many %s is refused as bad JSON', async (_what, data) => {
   const { ask } = await backendWith()
-  const told = await refusal(ask('/signup', { method: 'POST', body: `{"data":${data}}` }))
-  expect(told).toMatchObject({ status: 400, code: 'bad_json' })
+  const error = await refusal(ask('/signup', { method: 'POST', body: `{"data":${data}}` }))
+  expect(error).toMatchObject({ status: 400, code: 'bad_json' })
 })
 
 test.each([
   ['an expectation that cannot be met', 'Expect: a-miracle', 417],
   ['a second host', 'Host: other', 400],
-])('%s is refused with a code of Supabase', async (_what, header, status) => {
+])('%s is refused with an error code of Supabase', async (_what, header, status) => {
   const { url } = await backendWith()
   const wire = await wireTo(url)
   await wire.say(onTheWire('GET /auth/v1/settings', [header, 'Connection: close']))
   expect(await wire.rest()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*"error_code":"validation_failed"`, 's'))
 })
 
-test('what Supabase cannot keep is refused, not broken by', async () => {
+test('text that Supabase cannot store is refused without a server error', async () => {
   const { ask } = await backendWith()
-  const told = await refusal(ask('/signup', { body: { ...newUser(), data: { name: 'A\0da' } } }))
-  expect(told).toMatchObject({ status: 400, code: 'validation_failed' })
+  const error = await refusal(ask('/signup', { body: { ...newUser(), data: { name: 'A\0da' } } }))
+  expect(error).toMatchObject({ status: 400, code: 'validation_failed' })
 })

@@ -1,11 +1,11 @@
-/** What is kept of secrets opens nothing, and states of earlier versions, which kept them in clear, go on working. */
+/** A stored secret is of no use by itself, and states of earlier versions, which stored secrets in plain text, still work. */
 import { createHash } from 'node:crypto'
 import path from 'node:path'
 import Libsql from 'libsql'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { lasting, type Place } from '../state/kinds.js'
-import { type Backend, backendWith, bodyOf, followed, newcomer } from './backend.js'
+import { type Backend, backendWith, bodyOf, follow, newcomer } from './backend.js'
 
 const refresh = async ({ ask }: Backend, refresh_token: string) =>
   bodyOf(ask('/token?grant_type=refresh_token', { body: { refresh_token } }))
@@ -14,17 +14,17 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 const linkHashOf = (link: string) => new URL(link).searchParams.get('token') ?? ''
 
-test('a copy of the state without its outbox has no secret that opens anything', async () => {
+test('a copy of the state without its outbox contains no usable secret', async () => {
   const backend = await backendWith()
-  const { ask, exportState, letterTo } = backend
+  const { ask, exportState, messageTo } = backend
   const ada = await newcomer(backend)
   const { refresh_token: second } = await refresh(backend, ada.refresh_token)
   const verifier = 'a-verifier-that-only-the-app-knows-0123456789'
   const pkce = { code_challenge: verifier, code_challenge_method: 'plain' }
   await ask('/recover', { body: { email: ada.email, ...pkce } })
-  const { link } = letterTo(ada.email)
+  const { link } = messageTo(ada.email)
   const { messages: _outbox, ...kept } = await exportState()
-  const { query } = await followed(link)
+  const { query } = await follow(link)
   const { messages: _later, ...afterwards } = await exportState()
   const text = JSON.stringify([kept, afterwards])
   for (const secret of [ada.refresh_token, second, linkHashOf(link), query.code, verifier]) {
@@ -64,14 +64,14 @@ const stateOf = ({ where, dir }: Place) =>
   where.startsWith('file:') ? `file:${path.join(dir, where.slice('file:'.length))}` : where
 
 describe.each(lasting)('in $kind', kind => {
-  test('a state of an earlier version is taken over: its refresh tokens, links and API keys work as before', async () => {
+  test('a state of an earlier version is migrated, and its refresh tokens and links still work', async () => {
     const place = await kind.freshPlace()
     const before = await backendWith({}, { state: stateOf(place) })
     const ada = await newcomer(before)
     await before.ask('/recover', { body: { email: ada.email } })
-    const hash = linkHashOf(before.letterTo(ada.email).link)
+    const hash = linkHashOf(before.messageTo(ada.email).link)
     await before.stop()
-    // As the first version had it, with a token that was replaced before.
+    // As the first version stored it, with a token that had already been replaced.
     const [first, second] = ['abcdefgh2345', 'zyxwvuts7654']
     await run(place, [
       'alter table refresh_tokens drop column salt',
@@ -93,7 +93,7 @@ describe.each(lasting)('in $kind', kind => {
       ]),
     )
     expect(one_time_tokens[0]?.token_hash).toBe(sha256(hash))
-    // The answer with the second one may have been lost.
+    // The response with the second one may have been lost.
     expect(await refresh(backend, first)).toHaveProperty('access_token')
     const third = await refresh(backend, second)
     expect(await refresh(backend, third.refresh_token)).toHaveProperty('access_token')
@@ -102,7 +102,7 @@ describe.each(lasting)('in $kind', kind => {
   })
 })
 
-test('a document with refresh tokens in clear is read, and they are kept as digests', async () => {
+test('refresh tokens in plain text in an imported document are stored as digests', async () => {
   const backend = await backendWith()
   const { user } = await newcomer(backend)
   const document = await backend.exportState()

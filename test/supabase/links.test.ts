@@ -1,27 +1,27 @@
 import { expect, test } from 'vitest'
 import { BANNED } from '../sentences.js'
-import { backendWith, claimsOf, clock, followed, newcomer, newUser, refusal, UUID } from './backend.js'
+import { backendWith, claimsOf, clock, follow, newcomer, newUser, refusal, UUID } from './backend.js'
 
 const app = 'http://localhost:5173/welcome'
 
-/** A user whose address is not confirmed yet, and the link of the confirmation mail. */
-async function waiting(auth: Parameters<typeof backendWith>[0] = {}) {
+/** A user whose email is not confirmed yet, and the link that confirms it. */
+async function unconfirmed(auth: Parameters<typeof backendWith>[0] = {}) {
   const backend = await backendWith({ mailerAutoconfirm: false, ...auth })
   const { email, password } = newUser()
   await backend.client().auth.signUp({ email, password, options: { emailRedirectTo: app } })
-  return { backend, email, password, link: backend.letterTo(email).link }
+  return { backend, email, password, link: backend.messageTo(email).link }
 }
 
-test('the link of a mail carries a hash, what it is for, and where it leads back to', async () => {
-  const { backend, link } = await waiting()
+test('an emailed link contains a hash, its type and the URL to redirect to', async () => {
+  const { backend, link } = await unconfirmed()
   expect(link).toMatch(
     new RegExp(`^${backend.url}/auth/v1/verify\\?token=[0-9a-f]{56}&type=signup&redirect_to=${app}$`),
   )
 })
 
-test('following a link leads back to the app with a session behind the #', async () => {
-  const { backend, link, email } = await waiting()
-  const { status, location, fragment } = await followed(link)
+test('a link redirects to the app with a session in the fragment', async () => {
+  const { backend, link, email } = await unconfirmed()
+  const { status, location, fragment } = await follow(link)
   expect(status).toBe(303)
   expect(location.split('#')[0]).toBe(app)
   expect(Object.keys(fragment)).toEqual([
@@ -43,10 +43,10 @@ test('following a link leads back to the app with a session behind the #', async
   expect(claimsOf(fragment.access_token ?? '').amr).toMatchObject([{ method: 'otp' }])
 })
 
-test('a link that was followed leads nowhere a second time', async () => {
-  const { link } = await waiting()
-  await followed(link)
-  const { status, location, fragment } = await followed(link)
+test('a link works once', async () => {
+  const { link } = await unconfirmed()
+  await follow(link)
+  const { status, location, fragment } = await follow(link)
   expect(status).toBe(303)
   expect(location).toBe(
     `${app}#error=access_denied&error_code=otp_expired&error_description=Email+link+is+invalid+or+has+expired&sb=`,
@@ -54,32 +54,32 @@ test('a link that was followed leads nowhere a second time', async () => {
   expect(fragment).not.toHaveProperty('access_token')
 })
 
-test('a link leads nowhere once its time has passed', async () => {
+test('a link does not work once it has expired', async () => {
   const time = clock()
-  const { link } = await waiting({ mailerOtpExp: 60 })
+  const { link } = await unconfirmed({ mailerOtpExp: 60 })
   time.pass(61)
-  expect((await followed(link)).fragment).toMatchObject({ error: 'access_denied', error_code: 'otp_expired' })
+  expect((await follow(link)).fragment).toMatchObject({ error: 'access_denied', error_code: 'otp_expired' })
 })
 
 test('a HEAD request does not use up a link', async () => {
-  const { link } = await waiting()
-  const looked = await fetch(link, { method: 'HEAD', redirect: 'manual' })
-  expect(looked.status).toBe(405)
-  expect((await followed(link)).fragment).toHaveProperty('access_token')
+  const { link } = await unconfirmed()
+  const head = await fetch(link, { method: 'HEAD', redirect: 'manual' })
+  expect(head.status).toBe(405)
+  expect((await follow(link)).fragment).toHaveProperty('access_token')
 })
 
-test('a link is for one kind of proof only', async () => {
-  const { link } = await waiting()
+test('a link works only for its own type, or for the type email', async () => {
+  const { link } = await unconfirmed()
   for (const type of ['recovery', 'magiclink', 'email_change']) {
-    const { fragment } = await followed(link.replace('type=signup', `type=${type}`))
+    const { fragment } = await follow(link.replace('type=signup', `type=${type}`))
     expect(fragment).toMatchObject({ error_code: 'otp_expired' })
   }
-  expect((await followed(link.replace('type=signup', 'type=email'))).fragment).toHaveProperty('access_token')
+  expect((await follow(link.replace('type=signup', 'type=email'))).fragment).toHaveProperty('access_token')
 })
 
-test('a link of no known kind is told so where it leads back to', async () => {
-  const { link } = await waiting()
-  expect((await followed(link.replace('type=signup', 'type=party'))).fragment).toEqual({
+test('a link of an unknown type redirects to the app with an error', async () => {
+  const { link } = await unconfirmed()
+  expect((await follow(link.replace('type=signup', 'type=party'))).fragment).toEqual({
     error: 'invalid_request',
     error_code: 'validation_failed',
     error_description: 'Invalid email verification type',
@@ -90,46 +90,46 @@ test('a link of no known kind is told so where it leads back to', async () => {
 test.each([
   ['?token=abc', 'Verify requires a verification type'],
   ['?type=signup', 'Verify requires a token or a token hash'],
-])('the link %s is none', async (query, message) => {
+])('the incomplete link %s is refused', async (query, message) => {
   const { ask } = await backendWith()
   expect(await refusal(ask(`/verify${query}`))).toEqual({ status: 400, code: 'validation_failed', message })
 })
 
-test('a link leads to the site when it may not lead where it says', async () => {
-  const { link } = await waiting({ siteUrl: 'https://app.example.com/home' })
-  const { location } = await followed(link.replace(app, 'https://evil.example.com/'))
+test('a link redirects to the site when it may not redirect to its own URL', async () => {
+  const { link } = await unconfirmed({ siteUrl: 'https://app.example.com/home' })
+  const { location } = await follow(link.replace(app, 'https://evil.example.com/'))
   expect(location).toMatch(/^https:\/\/app\.example\.com\/home#access_token=/)
 })
 
-test('the link of a mail goes where the settings say that the backend is', async () => {
-  const { link } = await waiting({ apiExternalUrl: 'https://auth.example.com/auth/v1/' })
+test('an emailed link uses the configured external URL of the backend', async () => {
+  const { link } = await unconfirmed({ apiExternalUrl: 'https://auth.example.com/auth/v1/' })
   expect(link).toMatch(/^https:\/\/auth\.example\.com\/auth\/v1\/verify\?token=/)
 })
 
-test('an address with signs of its own is encoded in the link', async () => {
+test('a URL with special characters is encoded in the link', async () => {
   const backend = await backendWith()
   const { email } = await newcomer(backend)
   const redirectTo = 'http://localhost:5173/a?b=c&d=e'
   await backend.client().auth.resetPasswordForEmail(email, { redirectTo })
-  const { link } = backend.letterTo(email)
+  const { link } = backend.messageTo(email)
   expect(link).toContain(`&redirect_to=${encodeURIComponent(redirectTo)}`)
-  expect((await followed(link)).location).toMatch(/^http:\/\/localhost:5173\/a\?b=c&d=e#access_token=/)
+  expect((await follow(link)).location).toMatch(/^http:\/\/localhost:5173\/a\?b=c&d=e#access_token=/)
 })
 
-test('a link that was sent before a new password leads nowhere', async () => {
+test('a link that was sent before a password change does not work', async () => {
   const backend = await backendWith()
   const { email, access_token } = await newcomer(backend)
   await backend.client().auth.resetPasswordForEmail(email)
   await backend.ask('/user', { method: 'PUT', bearer: access_token, body: { password: 'battery staple' } })
-  expect((await followed(backend.letterTo(email).link)).fragment).toMatchObject({ error_code: 'otp_expired' })
+  expect((await follow(backend.messageTo(email).link)).fragment).toMatchObject({ error_code: 'otp_expired' })
 })
 
 test('a banned user cannot follow a link', async () => {
-  const { backend, link, email } = await waiting()
+  const { backend, link, email } = await unconfirmed()
   const [user] = (await backend.admin.listUsers()).data.users
   expect(user?.email).toBe(email)
   await backend.admin.updateUserById(user?.id ?? '', { ban_duration: '1h' })
-  expect((await followed(link)).fragment).toEqual({
+  expect((await follow(link)).fragment).toEqual({
     error: 'access_denied',
     error_code: 'user_banned',
     error_description: BANNED,
@@ -137,42 +137,42 @@ test('a banned user cannot follow a link', async () => {
   })
 })
 
-test('the link of a deleted user leads nowhere', async () => {
-  const { backend, link } = await waiting()
+test('the link of a deleted user does not work', async () => {
+  const { backend, link } = await unconfirmed()
   const [user] = (await backend.admin.listUsers()).data.users
   await backend.admin.deleteUser(user?.id ?? '')
-  expect((await followed(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
+  expect((await follow(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
 })
 
-test('an old link does not lead to a new user with the same id', async () => {
-  const { backend, link, email } = await waiting()
+test('an old link does not work for a new user with the same id', async () => {
+  const { backend, link, email } = await unconfirmed()
   const [user] = (await backend.admin.listUsers()).data.users
   const id = user?.id ?? ''
   await backend.admin.deleteUser(id)
   await backend.admin.createUser({ id, email })
-  expect((await followed(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
+  expect((await follow(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
 })
 
-test('the hash of a link does what the link does', async () => {
-  const { backend, link, email } = await waiting()
+test('the hash of a link can be used instead of the link', async () => {
+  const { backend, link, email } = await unconfirmed()
   const token_hash = new URL(link).searchParams.get('token') ?? ''
   const { data, error } = await backend.client().auth.verifyOtp({ token_hash, type: 'email' })
   expect(error).toBeNull()
   expect(data.user?.email).toBe(email)
-  expect((await followed(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
+  expect((await follow(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
 })
 
-test('the code of a mail uses up its link', async () => {
-  const { backend, link, email } = await waiting()
+test('using the code of an email uses up its link', async () => {
+  const { backend, link, email } = await unconfirmed()
   const { error } = await backend
     .client()
-    .auth.verifyOtp({ email, token: backend.letterTo(email).code, type: 'signup' })
+    .auth.verifyOtp({ email, token: backend.messageTo(email).code, type: 'signup' })
   expect(error).toBeNull()
-  expect((await followed(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
+  expect((await follow(link)).fragment).toMatchObject({ error_code: 'otp_expired' })
 })
 
 test('a link starts a session of its own, even when followed with the token of another user', async () => {
-  const { backend, link } = await waiting()
+  const { backend, link } = await unconfirmed()
   const other = await backend.client().auth.signInAnonymously()
   const response = await fetch(link, {
     redirect: 'manual',
@@ -185,8 +185,8 @@ test('a link starts a session of its own, even when followed with the token of a
   expect(sub).not.toBe(other.data.user?.id)
 })
 
-test('the address in Location has no letter that a header cannot have', async () => {
-  const { link } = await waiting({ siteUrl: 'https://app.example.com' })
+test('the URL in Location is encoded where a header cannot have its characters', async () => {
+  const { link } = await unconfirmed({ siteUrl: 'https://app.example.com' })
   const url = new URL(link)
   url.searchParams.set('redirect_to', 'https://app.example.com/gr\u00fc\u00dfe')
   const response = await fetch(url, { redirect: 'manual' })

@@ -40,28 +40,28 @@ async function signedIn(parts: Partial<LiveSessionParts> = {}) {
   return { live, person, file, clock, reports, backend, original, open, kept: () => keptSession(file, authUrl) }
 }
 
-/** Just before the token expires, when it could do so on its way. */
+/** Just before the token expires, when it could do so in flight. */
 const ALMOST_MS = HOUR_MS - 30_000
 
-/** A refresh that answers when it is told to, once it has been asked. */
-function held() {
-  let asked = () => {}
+/** A refresh that answers only when the test says so. */
+function heldRefresh() {
+  let start = () => {}
   let answer: (refreshed: LiveRefreshResult) => void = () => {}
-  const isAsked = new Promise<void>(resolve => {
-    asked = resolve
+  const isStarted = new Promise<void>(resolve => {
+    start = resolve
   })
   const refresh = () => {
-    asked()
+    start()
     return new Promise<LiveRefreshResult>(resolve => {
       answer = resolve
     })
   }
-  return { refresh, isAsked, answer: (refreshed: LiveRefreshResult) => answer(refreshed) }
+  return { refresh, isStarted, answer: (refreshed: LiveRefreshResult) => answer(refreshed) }
 }
 
 const refused: LiveRefreshResult = { kind: 'refused', why: 'Invalid Refresh Token: Already Used' }
 
-test('the token of a signed-in user is there at once', async () => {
+test('the token of a signed-in user is available at once', async () => {
   const { open, person, reports } = await signedIn()
   expect(open().token()).toBe(person.token)
   expect(reports).toEqual([])
@@ -74,12 +74,12 @@ test('before a sign-in there is no token, and nothing to report', async () => {
   expect(reports).toEqual([])
 })
 
-test('a slash behind the address makes no difference', async () => {
+test('a trailing slash in the URL makes no difference', async () => {
   const { open, backend, person } = await signedIn()
   expect(open({ authUrl: `${backend.authUrl}/` }).token()).toBe(person.token)
 })
 
-test('a token that is about to expire is renewed, and kept', async () => {
+test('a token that is about to expire is renewed and stored', async () => {
   const { open, clock, live, person, original, kept, reports } = await signedIn()
   clock.aheadMs = ALMOST_MS
   const session = open()
@@ -93,7 +93,7 @@ test('a token that is about to expire is renewed, and kept', async () => {
   expect(reports).toEqual([])
 })
 
-test('it is renewed again and again, with the token that came last', async () => {
+test('a session is renewed repeatedly, always with the latest refresh token', async () => {
   const { open, clock, live, person } = await signedIn()
   const session = open()
   const tokens = new Set<unknown>()
@@ -105,7 +105,7 @@ test('it is renewed again and again, with the token that came last', async () =>
   for (const token of tokens) expect(await userOf(live, String(token))).toBe(person.id)
 })
 
-test('many who ask at the same time wait for one renewal', async () => {
+test('concurrent callers share one renewal', async () => {
   const { open, clock, backend } = await signedIn()
   clock.aheadMs = ALMOST_MS
   let renewals = 0
@@ -119,7 +119,7 @@ test('many who ask at the same time wait for one renewal', async () => {
   expect(renewals).toBe(1)
 })
 
-test('a new sign-in is noticed', async () => {
+test('a new sign-in is picked up', async () => {
   const { open, file, backend, live } = await signedIn()
   const session = open()
   session.token()
@@ -133,7 +133,7 @@ test('a new sign-in is noticed', async () => {
   expect(session.token()).toBe(bob.token)
 })
 
-test('what another process has renewed is taken over', async () => {
+test('a token that another process has renewed is picked up', async () => {
   const { open, clock } = await signedIn()
   const [ours, theirs] = [open({ refresh: async () => refused }), open()]
   ours.token()
@@ -142,31 +142,31 @@ test('what another process has renewed is taken over', async () => {
   expect(ours.token()).toBe(token)
 })
 
-test('a renewal that another process was faster with ends with the token of that one', async () => {
+test('when another process renews the session first, its token is used', async () => {
   const { open, clock, reports } = await signedIn()
   clock.aheadMs = ALMOST_MS
-  const { refresh, isAsked, answer } = held()
+  const { refresh, isStarted, answer } = heldRefresh()
   const ours = open({ refresh }).token()
-  await isAsked
+  await isStarted
   const token = await open().token()
   answer(refused)
   expect(await ours).toBe(token)
   expect(reports).toEqual([])
 })
 
-test('a sign-out during a renewal holds', async () => {
+test('a sign-out during a renewal is not undone', async () => {
   const { open, clock, file, backend, kept } = await signedIn()
   clock.aheadMs = ALMOST_MS
-  const { refresh, isAsked, answer } = held()
+  const { refresh, isStarted, answer } = heldRefresh()
   const token = open({ refresh }).token()
-  await isAsked
+  await isStarted
   keepSession(file, backend.authUrl, undefined)
   answer({ kind: 'renewed', accessToken: 'a', refreshToken: 'r', lifeMs: HOUR_MS })
   expect(await token).toBeUndefined()
   expect(kept()).toBeUndefined()
 })
 
-test('a session that has ended there gives no token here, and says so once', async () => {
+test('a session that has ended at the backend gives no token and is reported once', async () => {
   const { open, clock, person, reports, backend, file } = await signedIn()
   await person.client.auth.signOut()
   clock.aheadMs = HOUR_MS
@@ -187,7 +187,7 @@ test('a session that has ended there gives no token here, and says so once', asy
   expect(session.token()).toBe('new')
 })
 
-test('while the backend is away the old token is given for as long as it holds', async () => {
+test('while the backend is unreachable, the old token is used until it expires', async () => {
   const { open, clock, person, live, reports } = await signedIn()
   await live.stop()
   clock.aheadMs = ALMOST_MS
@@ -200,11 +200,11 @@ test('while the backend is away the old token is given for as long as it holds',
   ])
 })
 
-test('a backend that is out of order for a moment is asked again, but not for every request', async () => {
+test('a failed renewal is retried later, but not on every request', async () => {
   const { open, clock, live, person, backend, reports } = await signedIn()
-  let asked = 0
+  let attempts = 0
   const refresh = (refreshToken: string) => {
-    asked++
+    attempts++
     return refreshAt(backend)(refreshToken)
   }
   live.failNext({ status: 503 }, { path: '/auth/v1/token' })
@@ -212,24 +212,27 @@ test('a backend that is out of order for a moment is asked again, but not for ev
   const session = open({ refresh })
   expect(await session.token()).toBe(person.token)
   expect(session.token()).toBe(person.token)
-  expect(asked).toBe(1)
+  expect(attempts).toBe(1)
   clock.aheadMs += 6000
   expect(await userOf(live, String(await session.token()))).toBe(person.id)
-  expect(asked).toBe(2)
+  expect(attempts).toBe(2)
   expect(reports).toHaveLength(1)
 })
 
-test.skipIf(process.platform === 'win32')('a file that others can read is not used, which is said once', async () => {
-  const { open, file, person, reports } = await signedIn()
-  chmodSync(file, 0o640)
-  const session = open()
-  expect([session.token(), session.token()]).toEqual([undefined, undefined])
-  expect(reports).toEqual([
-    `Others can read ${file}, so it is not used. Run chmod 600 on it, or delete it and sign in again.`,
-  ])
-  chmodSync(file, 0o600)
-  expect(session.token()).toBe(person.token)
-})
+test.skipIf(process.platform === 'win32')(
+  'a file that others can read is not used, which is reported once',
+  async () => {
+    const { open, file, person, reports } = await signedIn()
+    chmodSync(file, 0o640)
+    const session = open()
+    expect([session.token(), session.token()]).toEqual([undefined, undefined])
+    expect(reports).toEqual([
+      `Others can read ${file}, so it is not used. Run chmod 600 on it, or delete it and sign in again.`,
+    ])
+    chmodSync(file, 0o600)
+    expect(session.token()).toBe(person.token)
+  },
+)
 
 test.each([
   '',
@@ -238,14 +241,14 @@ test.each([
   '{"URL": null}',
   '{"URL": {}}',
   '{"URL": {"email": "a@b.test", "accessToken": "a", "refreshToken": "r", "expiresAt": "soon"}}',
-])('a file that says %j is no session, and no crash', async text => {
+])('a file with the content %j is reported as invalid', async text => {
   const { open, file, backend, reports } = await signedIn()
   writeFileSync(file, text.replace('URL', backend.authUrl))
   expect(open().token()).toBeUndefined()
   expect(reports).toEqual([`${file} is not a session file of standin login. Delete it and sign in again.`])
 })
 
-test('each backend has its own session, whatever comes and goes', () => {
+test('each backend has its own session, whatever is stored and removed', () => {
   const sessions = fc.record({
     ...{ email: fc.string(), accessToken: fc.string(), refreshToken: fc.string() },
     expiresAt: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(1e13) }).map(date => date.toISOString()),
@@ -262,7 +265,7 @@ test('each backend has its own session, whatever comes and goes', () => {
   )
 })
 
-test.skipIf(process.platform === 'win32')('it is kept where the system keeps settings', () => {
+test.skipIf(process.platform === 'win32')("the session file is in the system's folder for settings", () => {
   expect(sessionsFile({ XDG_CONFIG_HOME: '/settings' })).toBe('/settings/standin/sessions.json')
   expect(sessionsFile({ XDG_CONFIG_HOME: 'relative' })).toBe(sessionsFile({}))
   expect(sessionsFile({})).toMatch(/^\/.*\/\.config\/standin\/sessions\.json$/)

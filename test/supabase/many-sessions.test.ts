@@ -4,7 +4,7 @@ import type { Backend } from '../../src/supabase/backend.js'
 import { startSession } from '../../src/supabase/sessions.js'
 import { newUser } from '../../src/supabase/users.js'
 
-test('of more than 1,000 sessions of a user the one that was not used for longest ends, with its refresh token', async () => {
+test('when a user has more than 1,000 sessions, the least recently used one ends, with its refresh token', async () => {
   const state = await openState('memory', { dir: '.' })
   onTestFinished(() => state.close())
   let nowMs = 0
@@ -19,7 +19,7 @@ test('of more than 1,000 sessions of a user the one that was not used for longes
     const ids: string[] = []
     for (nowMs = 1; nowMs <= 1001; nowMs++) {
       ids.push((await startSession(backend, tables, ada, 'password')).session.id)
-      // The first one is used all the time.
+      // The first one stays in use.
       await tables.sessions.update(ids[0] ?? '', { refreshed_at: new Date(nowMs).toISOString() })
     }
     const rows = await tables.sessions.find({})

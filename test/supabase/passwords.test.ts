@@ -22,22 +22,19 @@ async function signsIn(password_hash: string, given: string): Promise<boolean> {
 const salt = randomBytes(16)
 const argon = { password, salt, iterations: 2, parallelism: 1, memorySize: 64, hashLength: 32 }
 
-test.each(['2a', '2b', '2y'])(
-  'a hash of bcrypt ($%s$) that an admin brings along is good for signing in',
-  async kind => {
-    const hash = await bcrypt({ password, salt, costFactor: 4, outputType: 'encoded' })
-    expect(await signsIn(hash.replace(/^\$2.\$/, `$${kind}$`), password)).toBe(true)
-  },
-)
+test.each(['2a', '2b', '2y'])('a user can sign in with an imported bcrypt hash ($%s$)', async kind => {
+  const hash = await bcrypt({ password, salt, costFactor: 4, outputType: 'encoded' })
+  expect(await signsIn(hash.replace(/^\$2.\$/, `$${kind}$`), password)).toBe(true)
+})
 
 test.each([
   ['argon2i', () => argon2i({ ...argon, outputType: 'encoded' })],
   ['argon2id', () => argon2id({ ...argon, outputType: 'encoded' })],
-])('a hash of %s that an admin brings along is good for signing in', async (_kind, hash) => {
+])('a user can sign in with an imported %s hash', async (_kind, hash) => {
   expect(await signsIn(await hash(), password)).toBe(true)
 })
 
-test('a hash of Firebase that an admin brings along is good for signing in', async () => {
+test('a user can sign in with an imported Firebase hash', async () => {
   expect(await signsIn(firebase.password_hash, firebase.password)).toBe(true)
 })
 
@@ -50,15 +47,15 @@ test.each([
   '$argon2id$v=19$m=16$AAAA$AAAA',
   `$2b$10$${'a'.repeat(53)}\n`,
   '$fbscrypt$v=1,n=14,r=8,p=1$AAAA$AAAA',
-])('the hash %j is of no known kind', async password_hash => {
+])('the hash %j is not imported', async password_hash => {
   const { ask, serviceKey } = await backendWith()
   const { email } = newUser()
   const response = await ask('/admin/users', { body: { email, password_hash }, bearer: serviceKey })
-  // An empty one is none.
+  // An empty hash counts as none.
   expect(response.status).toBe(password_hash === '' ? 200 : 400)
 })
 
-test('a hash of argon2d is refused, as at Supabase', async () => {
+test('an argon2d hash is refused, as at Supabase', async () => {
   const { ask, serviceKey } = await backendWith()
   const password_hash = await argon2d({ ...argon, outputType: 'encoded' })
   const body = { email: newUser().email, password_hash }
@@ -79,15 +76,18 @@ const tooCostly = [
   ['$fbscrypt$v=1,n=14,r=8,p=999999,ss=Bw==,sk=AAAA$AAAA$AAAA', expect.stringContaining('costs too much')],
 ] as const
 
-test.each(tooCostly)('the hash %s is refused, and fits nothing where it was kept before', async (hash, message) => {
-  const { ask, serviceKey } = await backendWith()
-  const body = { email: newUser().email, password_hash: hash }
-  const refused = await refusal(ask('/admin/users', { body, bearer: serviceKey }))
-  expect(refused).toEqual({ status: 400, code: 'validation_failed', message })
-  expect(await fits(password, hash)).toBe(false)
-})
+test.each(tooCostly)(
+  'the hash %s is refused, and matches no password if it is already stored',
+  async (hash, message) => {
+    const { ask, serviceKey } = await backendWith()
+    const body = { email: newUser().email, password_hash: hash }
+    const refused = await refusal(ask('/admin/users', { body, bearer: serviceKey }))
+    expect(refused).toEqual({ status: 400, code: 'validation_failed', message })
+    expect(await fits(password, hash)).toBe(false)
+  },
+)
 
-test('a state with a hash that costs too much is refused in a sentence that names it', async () => {
+test('a state with a hash that costs too much is refused with an error that names it', async () => {
   const { exportState, importState, ask } = await backendWith()
   await ask('/signup', { body: newUser() })
   const document = await exportState()
@@ -98,7 +98,7 @@ test('a state with a hash that costs too much is refused in a sentence that name
   expect(await exportState()).toEqual(document)
 })
 
-test('while an imported password is checked everything else is answered', async () => {
+test('other requests are answered while an imported password is checked', async () => {
   const { ask, url, serviceKey } = await backendWith()
   const { email } = newUser()
   const password_hash = await bcrypt({ password, salt, costFactor: 12, outputType: 'encoded' })
@@ -113,39 +113,39 @@ test('while an imported password is checked everything else is answered', async 
   expect(answered).toBeGreaterThan(10)
 })
 
-test('an imported password is hashed by Standin itself after the first sign-in, also where several come at once', async () => {
+test('the first sign-in replaces an imported hash with one of Standin, even when several come at once', async () => {
   const { ask, client, serviceKey, exportState } = await backendWith()
   const { email } = newUser()
   const password_hash = await bcrypt({ password, salt, costFactor: 8, outputType: 'encoded' })
   await ask('/admin/users', { body: { email, password_hash, email_confirm: true }, bearer: serviceKey })
-  const hashOfHer = async () => (await exportState()).users.find(user => user.email === email)?.encrypted_password
+  const storedHash = async () => (await exportState()).users.find(user => user.email === email)?.encrypted_password
   await client().auth.signInWithPassword({ email, password: 'wrong horse' })
-  expect(await hashOfHer()).toBe(password_hash)
+  expect(await storedHash()).toBe(password_hash)
   const together = await Promise.all(
     Array.from({ length: 6 }, () => client().auth.signInWithPassword({ email, password })),
   )
   expect(together.map(({ error }) => error)).toEqual(together.map(() => null))
-  expect(await hashOfHer()).toMatch(/^\$scrypt\$/)
+  expect(await storedHash()).toMatch(/^\$scrypt\$/)
   expect((await client().auth.signInWithPassword({ email, password })).error).toBeNull()
   expect((await client().auth.signInWithPassword({ email, password: 'wrong horse' })).error?.code).toBe(
     'invalid_credentials',
   )
 })
 
-test('more imported passwords than can be checked in time are told to come back later', async () => {
+test('when too many imported passwords are to be checked at once, some sign-ins get a 429', async () => {
   const { ask, serviceKey } = await backendWith()
   const { email } = newUser()
   const password_hash = await bcrypt({ password, salt, costFactor: 6, outputType: 'encoded' })
   await ask('/admin/users', { body: { email, password_hash, email_confirm: true }, bearer: serviceKey })
-  const asked = Array.from({ length: 80 }, () =>
+  const requests = Array.from({ length: 80 }, () =>
     ask('/token?grant_type=password', { body: { email, password: 'wrong' } }),
   )
-  const statuses = (await Promise.all(asked)).map(({ status }) => status)
+  const statuses = (await Promise.all(requests)).map(({ status }) => status)
   expect(new Set(statuses)).toEqual(new Set([400, 429]))
   expect((await ask('/token?grant_type=password', { body: { email, password } })).status).toBe(200)
 })
 
-test('a password may have any characters up to 72 bytes', async () => {
+test('a password may have any characters, up to 72 bytes', async () => {
   const { client } = await backendWith()
   const { email } = newUser()
   const long = '\u{1f434}'.repeat(18)
@@ -155,7 +155,7 @@ test('a password may have any characters up to 72 bytes', async () => {
   expect(longer.error).toMatchObject({ status: 400, code: 'validation_failed' })
 })
 
-test('passwords that look the same are told apart by their bytes', async () => {
+test('passwords that look the same but differ in their bytes are different', async () => {
   const { client } = await backendWith()
   const { email } = newUser()
   await client().auth.signUp({ email, password: 'caf\u00e9 caf\u00e9' })
@@ -168,13 +168,13 @@ test.each([
   ['long enough', ['characters']],
   ['long enough 1', ['characters']],
   ['a1:', ['length']],
-])('%j lacks what the settings ask for: %j', async (password, reasons) => {
+])('%j does not meet the configured requirements: %j', async (password, reasons) => {
   const { ask } = await backendWith({ passwordMinLength: 8, passwordRequiredCharacters: 'abcdefgh:1234567890:\\:' })
   const { weak_password } = await bodyOf(ask('/signup', { body: { ...newUser(), password } }))
   expect(weak_password).toEqual({ reasons })
 })
 
-test('a password that has become too weak still signs in, and says so', async () => {
+test('a password that has become too weak still signs in, with a warning', async () => {
   const { ask, serviceKey } = await backendWith({ passwordMinLength: 20 })
   const { email } = newUser()
   const password_hash = await bcrypt({ password, salt, costFactor: 4, outputType: 'encoded' })
@@ -187,15 +187,15 @@ test('a password that has become too weak still signs in, and says so', async ()
   })
 })
 
-test('Standin itself spends some milliseconds on each password; only its tests spend less', async () => {
-  // Loaded a second time, without what test/runs.ts has set.
+test('Standin hashes passwords at the full cost; only its tests use less', async () => {
+  // Loaded a second time, without the cost that test/runs.ts sets.
   const asShipped = '../../src/supabase/passwords.js?as-shipped'
   const { hashOf }: typeof import('../../src/supabase/passwords.js') = await import(asShipped)
   expect(await hashOf(password)).toMatch(/^\$scrypt\$ln=12,r=8,p=1\$/)
   expect(await fits(password, await hashOf(password))).toBe(true)
 })
 
-test('a hash is never told', async () => {
+test('password hashes are never returned', async () => {
   const time = clock()
   const { admin, client } = await backendWith()
   const { email } = newUser()

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { type Backend, backendWith, bodyOf, claimsOf, clock, followed, newcomer, newUser, refusal } from './backend.js'
+import { type Backend, backendWith, bodyOf, claimsOf, clock, follow, newcomer, newUser, refusal } from './backend.js'
 
 const verifier = 'v'.repeat(56)
 const challenge = {
@@ -11,22 +11,22 @@ const challenge = {
 const exchange = ({ ask }: Backend, auth_code: string, code_verifier = verifier) =>
   ask('/token?grant_type=pkce', { body: { auth_code, code_verifier } })
 
-/** The code that the link of a recovery leads back with. */
+/** The code with which the link of a recovery redirects to the app. */
 async function authCode(backend: Backend, more: object = challenge) {
   const { email } = await newcomer(backend)
   await backend.ask('/recover', { body: { email, ...more } })
-  return (await followed(backend.letterTo(email).link)).query.code ?? ''
+  return (await follow(backend.messageTo(email).link)).query.code ?? ''
 }
 
-test('a sign-up ends where it began', async () => {
+test('a sign-up is completed by exchanging the code of its link', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
   const { auth } = backend.client({ flowType: 'pkce' })
   const { email, password } = newUser()
   const { data: waiting } = await auth.signUp({ email, password })
   expect(waiting.session).toBeNull()
-  const { link } = backend.letterTo(email)
+  const { link } = backend.messageTo(email)
   expect(link).toContain('token=pkce_')
-  const { status, query, fragment } = await followed(link)
+  const { status, query, fragment } = await follow(link)
   expect([status, Object.keys(query), fragment]).toEqual([303, ['code'], {}])
   const { data, error } = await auth.exchangeCodeForSession(query.code ?? '')
   expect(error).toBeNull()
@@ -34,20 +34,23 @@ test('a sign-up ends where it began', async () => {
   expect(claimsOf(data.session?.access_token ?? '').amr).toMatchObject([{ method: 'email/signup' }])
 })
 
-test.each(['recovery', 'magiclink'] as const)('a mail of the kind %s ends where it was asked for', async kind => {
-  const backend = await backendWith()
-  const { email } = await newcomer(backend)
-  const { auth } = backend.client({ flowType: 'pkce' })
-  await (kind === 'recovery' ? auth.resetPasswordForEmail(email) : auth.signInWithOtp({ email }))
-  const { query } = await followed(backend.letterTo(email).link)
-  const { data, error } = await auth.exchangeCodeForSession(query.code ?? '')
-  expect(error).toBeNull()
-  expect(data).toMatchObject({ user: { email }, redirectType: kind === 'recovery' ? 'recovery' : null })
-  expect(claimsOf(data.session?.access_token ?? '').amr).toMatchObject([{ method: kind }])
-})
+test.each(['recovery', 'magiclink'] as const)(
+  'a %s email is completed by exchanging the code of its link',
+  async kind => {
+    const backend = await backendWith()
+    const { email } = await newcomer(backend)
+    const { auth } = backend.client({ flowType: 'pkce' })
+    await (kind === 'recovery' ? auth.resetPasswordForEmail(email) : auth.signInWithOtp({ email }))
+    const { query } = await follow(backend.messageTo(email).link)
+    const { data, error } = await auth.exchangeCodeForSession(query.code ?? '')
+    expect(error).toBeNull()
+    expect(data).toMatchObject({ user: { email }, redirectType: kind === 'recovery' ? 'recovery' : null })
+    expect(claimsOf(data.session?.access_token ?? '').amr).toMatchObject([{ method: kind }])
+  },
+)
 
-/** A user who has asked for another address. Raw, since Supabase's own client forgets its verifier here. */
-async function changing(settings: Parameters<typeof backendWith>[0] = {}) {
+/** A user who has requested an email change. Without Supabase's own client, which forgets its verifier here. */
+async function requestChange(settings: Parameters<typeof backendWith>[0] = {}) {
   const backend = await backendWith({ mailerAutoconfirm: false, ...settings })
   const { email, password } = newUser()
   await backend.admin.createUser({ email, password, email_confirm: true })
@@ -57,59 +60,59 @@ async function changing(settings: Parameters<typeof backendWith>[0] = {}) {
   return { backend, email, next }
 }
 
-test('a change of address ends where it began', async () => {
-  const { backend, next } = await changing({ mailerSecureEmailChangeEnabled: false })
-  const { query } = await followed(backend.letterTo(next).link)
+test('an email change is completed by exchanging the code of its link', async () => {
+  const { backend, next } = await requestChange({ mailerSecureEmailChangeEnabled: false })
+  const { query } = await follow(backend.messageTo(next).link)
   const { user, access_token } = await bodyOf(exchange(backend, query.code ?? ''))
   expect(user.email).toBe(next)
   expect(claimsOf(access_token).amr).toMatchObject([{ method: 'email_change' }])
 })
 
-test('the first half of a change of address says in the query what is left to do', async () => {
-  const { backend, email, next } = await changing()
-  const first = await followed(backend.letterTo(email).link)
+test('the first link of an email change says in the query what is left to do', async () => {
+  const { backend, email, next } = await requestChange()
+  const first = await follow(backend.messageTo(email).link)
   expect(first.query.message).toMatch(/^Confirmation link accepted\./)
   expect(first.fragment).toEqual({ ...first.query, sb: '' })
-  const second = await followed(backend.letterTo(next).link)
+  const second = await follow(backend.messageTo(next).link)
   const { user } = await bodyOf(exchange(backend, second.query.code ?? ''))
   expect(user.email).toBe(next)
 })
 
-test('the code of such a mail can be typed in as well', async () => {
+test('the code in a PKCE email can be used instead of its link', async () => {
   const backend = await backendWith()
   const { email } = await newcomer(backend)
   const { auth } = backend.client({ flowType: 'pkce' })
   await auth.signInWithOtp({ email })
-  const { data, error } = await auth.verifyOtp({ email, token: backend.letterTo(email).code, type: 'email' })
+  const { data, error } = await auth.verifyOtp({ email, token: backend.messageTo(email).code, type: 'email' })
   expect(error).toBeNull()
   expect(data.session?.access_token).toBeDefined()
 })
 
-test('what went wrong stands in the query and behind the #', async () => {
+test('an error is both in the query and in the fragment', async () => {
   const backend = await backendWith({ siteUrl: 'https://app.example.com' })
   const { email } = await newcomer(backend)
   await backend.ask('/recover', { body: { email, ...challenge } })
-  const { link } = backend.letterTo(email)
-  await followed(link)
+  const { link } = backend.messageTo(email)
+  await follow(link)
   const why = {
     error: 'access_denied',
     error_code: 'otp_expired',
     error_description: 'Email link is invalid or has expired',
   }
-  expect(await followed(link)).toMatchObject({ query: why, fragment: { ...why, sb: '' } })
+  expect(await follow(link)).toMatchObject({ query: why, fragment: { ...why, sb: '' } })
 })
 
-test('a code keeps the query that the app has already', async () => {
+test('a redirect with a code keeps the query of the app', async () => {
   const backend = await backendWith()
   const { email } = await newcomer(backend)
   await backend.ask(`/recover?redirect_to=${encodeURIComponent('http://localhost:5173/cb?z=1&a=2#/here')}`, {
     body: { email, ...challenge },
   })
-  const { location } = await followed(backend.letterTo(email).link)
+  const { location } = await follow(backend.messageTo(email).link)
   expect(location).toMatch(/^http:\/\/localhost:5173\/cb\?a=2&code=[\da-f-]{36}&z=1#\/here$/)
 })
 
-test('a code counts once', async () => {
+test('a code works once', async () => {
   const backend = await backendWith()
   const code = await authCode(backend)
   expect((await exchange(backend, code)).status).toBe(200)
@@ -120,7 +123,7 @@ test('a code counts once', async () => {
   })
 })
 
-test('a code without its verifier is worth nothing, and waits for the right one', async () => {
+test('a code is refused with a wrong verifier and still works with the right one', async () => {
   const backend = await backendWith()
   const code = await authCode(backend)
   expect(await refusal(exchange(backend, code, 'w'.repeat(56)))).toEqual({
@@ -131,19 +134,19 @@ test('a code without its verifier is worth nothing, and waits for the right one'
   expect((await exchange(backend, code)).status).toBe(200)
 })
 
-test('the challenge is not its own verifier', async () => {
+test('the challenge is not accepted as the verifier', async () => {
   const backend = await backendWith()
   const code = await authCode(backend)
   expect((await exchange(backend, code, challenge.code_challenge)).status).toBe(400)
 })
 
-test('a challenge may be the verifier itself where the app says so', async () => {
+test('with the method plain, the challenge is the verifier itself', async () => {
   const backend = await backendWith()
   const code = await authCode(backend, { code_challenge: verifier, code_challenge_method: 'PLAIN' })
   expect((await exchange(backend, code)).status).toBe(200)
 })
 
-test('a code counts for five minutes', async () => {
+test('a code works for five minutes', async () => {
   const time = clock()
   const backend = await backendWith()
   const [one, other] = [await authCode(backend), await authCode(backend)]
@@ -157,18 +160,18 @@ test('a code counts for five minutes', async () => {
   })
 })
 
-test('the app that asked last gets in, also when the clock was moved back in between', async () => {
+test('the latest request wins, even when the clock was moved back in between', async () => {
   const time = clock()
   const backend = await backendWith()
   const { email } = await newcomer(backend)
   await backend.ask('/recover', { body: { email, code_challenge: 'w'.repeat(56), code_challenge_method: 'plain' } })
   time.pass(-60)
   await backend.ask('/recover', { body: { email, ...challenge } })
-  const { query } = await followed(backend.letterTo(email).link)
+  const { query } = await follow(backend.messageTo(email).link)
   expect((await exchange(backend, query.code ?? '')).status).toBe(200)
 })
 
-test('a code that was not exchanged yet stays valid when its user asks again', async () => {
+test('a code that was not exchanged yet stays valid when its user requests another', async () => {
   const time = clock()
   const backend = await backendWith()
   const { email } = await newcomer(backend)
@@ -176,18 +179,18 @@ test('a code that was not exchanged yet stays valid when its user asks again', a
   for (const seconds of [0, -60]) {
     time.pass(seconds)
     await backend.ask('/recover', { body: { email, ...challenge } })
-    codes.push((await followed(backend.letterTo(email).link)).query.code ?? '')
+    codes.push((await follow(backend.messageTo(email).link)).query.code ?? '')
   }
   for (const code of codes) expect((await exchange(backend, code)).status).toBe(200)
 })
 
-test('a code that was never exchanged is gone from the state when its user asks again after it expired', async () => {
+test('a code that expired without an exchange is removed when its user requests another', async () => {
   const time = clock()
   const backend = await backendWith()
   const { email } = await newcomer(backend)
   for (let i = 0; i < 3; i++) {
     await backend.ask('/recover', { body: { email, ...challenge } })
-    await followed(backend.letterTo(email).link)
+    await follow(backend.messageTo(email).link)
     time.pass(301)
   }
   expect((await backend.exportState()).flow_states).toHaveLength(1)
@@ -218,34 +221,34 @@ test.each([
     'code challenge can only contain alphanumeric characters, hyphens, periods, underscores and tildes',
   ],
   [{ code_challenge: 'x'.repeat(43), code_challenge_method: 's512' }, 'unsupported code_challenge method "s512"'],
-])('the challenge %j is refused wherever one is sent', async (body, message) => {
+])('the challenge %j is refused by every endpoint that takes one', async (body, message) => {
   const backend = await backendWith()
   const { access_token } = await newcomer(backend)
   const { email, password } = newUser()
-  const asked = await Promise.all([
+  const responses = await Promise.all([
     backend.ask('/signup', { body: { email, password, ...body } }),
     backend.ask('/otp', { body: { email, ...body } }),
     backend.ask('/recover', { body: { email, ...body } }),
     backend.ask('/resend', { body: { email, type: 'signup', ...body } }),
     backend.ask('/user', { method: 'PUT', bearer: access_token, body: { email, ...body } }),
   ])
-  for (const response of asked) {
+  for (const response of responses) {
     expect(await refusal(response)).toEqual({ status: 400, code: 'validation_failed', message })
   }
 })
 
-test('an unknown flow leads back with a refusal', async () => {
+test('an unknown flow redirects with an error', async () => {
   const backend = await backendWith()
   const { email } = await newcomer(backend)
   await backend.ask('/recover', { body: { email, ...challenge } })
-  const { link } = backend.letterTo(email)
-  // A link of the kind email stands for both; the flow waits under the name of recovery.
-  const { query } = await followed(link.replace('type=recovery', 'type=email'))
+  const { link } = backend.messageTo(email)
+  // The type email also matches this link, but the flow is stored as a recovery.
+  const { query } = await follow(link.replace('type=recovery', 'type=email'))
   expect(query).toMatchObject({ error: 'invalid_request', error_code: 'flow_state_not_found' })
 })
 
 test.each([true, false])(
-  'the code of a user who was deleted in the meantime gives nothing (softly: %s)',
+  'the code of a user who was deleted in the meantime is refused (soft delete: %s)',
   async softly => {
     const backend = await backendWith()
     const code = await authCode(backend)
@@ -255,7 +258,7 @@ test.each([true, false])(
   },
 )
 
-test('the code of a user who was banned in the meantime gives nothing', async () => {
+test('the code of a user who was banned in the meantime is refused', async () => {
   const backend = await backendWith()
   const code = await authCode(backend)
   const [user] = (await backend.admin.listUsers()).data.users
@@ -263,11 +266,11 @@ test('the code of a user who was banned in the meantime gives nothing', async ()
   expect(await refusal(exchange(backend, code))).toMatchObject({ status: 400, code: 'user_banned' })
 })
 
-test('the hash of such a link gives a session to any client that has it, as at Supabase', async () => {
+test('the hash of a PKCE link gives a session to any client that has it, as at Supabase', async () => {
   const backend = await backendWith()
   const { email } = await newcomer(backend)
   await backend.ask('/recover', { body: { email, ...challenge } })
-  const token_hash = new URL(backend.letterTo(email).link).searchParams.get('token')
+  const token_hash = new URL(backend.messageTo(email).link).searchParams.get('token')
   expect(token_hash).toMatch(/^pkce_/)
   const answer = await bodyOf(backend.ask('/verify', { body: { token_hash, type: 'recovery' } }))
   expect(answer).toHaveProperty('access_token')

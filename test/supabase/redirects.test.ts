@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { redirectTo } from '../../src/supabase/destinations.js'
-import { backendWith, followed, newUser } from './backend.js'
+import { backendWith, follow, newUser } from './backend.js'
 
 const site = 'https://app.example.com/home'
 const list = [
@@ -12,12 +12,12 @@ const list = [
   'https://{red,blue}.example.com/',
 ]
 
-/** Where the mail of a sign-in leads back to when the app asks for `redirectTo`. */
+/** Where the link of a sign-in email redirects to when the app requests `redirectTo`. */
 async function destination(redirectTo: string, settings: Parameters<typeof backendWith>[0] = {}): Promise<string> {
   const backend = await backendWith({ siteUrl: site, uriAllowList: list, ...settings })
   const { email } = newUser()
   await backend.ask(`/otp?${new URLSearchParams({ redirect_to: redirectTo })}`, { body: { email } })
-  return new URL(backend.letterTo(email).link).searchParams.get('redirect_to') ?? ''
+  return new URL(backend.messageTo(email).link).searchParams.get('redirect_to') ?? ''
 }
 
 test.each([
@@ -32,24 +32,24 @@ test.each([
   'https://stars.example.com/one',
   'https://one.example.com/v1/b',
   'https://red.example.com/',
-])('a link may lead to %s', async redirectTo => {
+])('a link may redirect to %s', async redirectTo => {
   expect(await destination(redirectTo)).toBe(redirectTo)
 })
 
 test.each([
-  // Another host, however near.
+  // Another host, however similar.
   'https://evil.example.com/',
   'https://app.example.com.evil.com/',
   'https://evilapp.example.com/',
   'http://localhost.evil.com/',
   'http://127.0.0.1.evil.com/',
-  // The host is what stands behind the @.
+  // The host is what comes after the @.
   'https://app.example.com@evil.com/',
   'https://app.example.com:443@evil.com/',
   'http://127.0.0.1:3000@evil.com/',
   'https://user:password@app.example.com/',
   'https://app.example.com%40evil.com/',
-  // What browsers take for slashes, and what they pass over.
+  // What browsers treat as slashes, and what they ignore.
   'https://evil.com\\@app.example.com/',
   'https:\\\\evil.com\\app.example.com',
   'https:evil.com',
@@ -64,7 +64,7 @@ test.each([
   'https://app.example.com/\r\nset-cookie: a=b',
   'java\nscript:alert(1)',
   ' https://app.example.com/',
-  // No address of the web.
+  // Not a URL of the web.
   'javascript:alert(1)',
   'JavaScript://app.example.com/%0aalert(1)',
   'data:text/html,hello',
@@ -91,7 +91,7 @@ test.each([
   // Letters that look alike.
   'https://\u0430pp.example.com/',
   'https://app\u3002example\u3002com/',
-  // Near what the list allows.
+  // Similar to what the list allows.
   'https://a.b.preview.example.com/',
   'https://preview.example.com/',
   'https://evil.com/.preview.example.com/x',
@@ -108,7 +108,7 @@ test.each([
   'https://one.example.com/v1/d',
   'https://green.example.com/',
   '',
-])('a link may not lead to %j', async redirectTo => {
+])('a link may not redirect to %j', async redirectTo => {
   expect(await destination(redirectTo)).toBe(site)
 })
 
@@ -130,47 +130,47 @@ test.each([
   'http://localhost:80@evil.com/',
   'http://localhost.evil.com/',
   'https://localhost/',
-])('what the settings allow by themselves is not %j', async redirectTo => {
+])('the default settings do not allow %j', async redirectTo => {
   const siteUrl = 'http://localhost:3000'
   const backend = await backendWith({ siteUrl })
   const { email } = newUser()
   await backend.ask(`/otp?${new URLSearchParams({ redirect_to: redirectTo })}`, { body: { email } })
-  expect(new URL(backend.letterTo(email).link).searchParams.get('redirect_to')).toBe(siteUrl)
+  expect(new URL(backend.messageTo(email).link).searchParams.get('redirect_to')).toBe(siteUrl)
 })
 
-test('what stands behind the # of an address does not make it another one', async () => {
+test('the fragment of a URL is ignored when it is matched', async () => {
   const wanted = 'https://stars.example.com/one#/two.three'
   expect(await destination(wanted)).toBe(wanted)
 })
 
-test('a header says where a link leads before the query does, and the page that asks comes last', async () => {
+test('the redirect_to header takes precedence over the query, and the referer comes last', async () => {
   const backend = await backendWith({ siteUrl: site })
   const { email } = newUser()
-  const asked = async (query: string, headers: Record<string, string>) => {
+  const destinationFor = async (query: string, headers: Record<string, string>) => {
     await backend.ask(`/otp${query}`, { body: { email }, headers })
-    return new URL(backend.letterTo(email).link).searchParams.get('redirect_to')
+    return new URL(backend.messageTo(email).link).searchParams.get('redirect_to')
   }
   const [one, two, three] = ['http://127.0.0.1/1', 'http://127.0.0.1/2', 'http://127.0.0.1/3']
-  expect(await asked(`?redirect_to=${two}`, { redirect_to: one, referer: three })).toBe(one)
-  expect(await asked(`?redirect_to=${two}`, { referer: three })).toBe(two)
-  expect(await asked('', { referer: three })).toBe(three)
-  expect(await asked('?redirect_to=javascript:alert(1)', { referer: three })).toBe(three)
-  expect(await asked('', { referer: 'https://evil.com/' })).toBe(site)
+  expect(await destinationFor(`?redirect_to=${two}`, { redirect_to: one, referer: three })).toBe(one)
+  expect(await destinationFor(`?redirect_to=${two}`, { referer: three })).toBe(two)
+  expect(await destinationFor('', { referer: three })).toBe(three)
+  expect(await destinationFor('?redirect_to=javascript:alert(1)', { referer: three })).toBe(three)
+  expect(await destinationFor('', { referer: 'https://evil.com/' })).toBe(site)
 })
 
-test('a tampered link leads no further than the settings allow', async () => {
+test('a tampered link redirects only where the settings allow', async () => {
   const backend = await backendWith({ siteUrl: site })
   const { email } = newUser()
   await backend.ask('/otp', { body: { email } })
-  const url = new URL(backend.letterTo(email).link)
+  const url = new URL(backend.messageTo(email).link)
   for (const bad of ['https://evil.com/', '//evil.com', 'javascript:alert(1)', 'https://app.example.com@evil.com/']) {
     url.searchParams.set('redirect_to', bad)
     url.searchParams.set('token', 'wrong')
-    expect((await followed(url.href)).location).toMatch(/^https:\/\/app\.example\.com\/home#error=/)
+    expect((await follow(url.href)).location).toMatch(/^https:\/\/app\.example\.com\/home#error=/)
   }
 })
 
-test('an address of the site may have another port only on this machine', async () => {
+test('a redirect to another port of the site is allowed only on this machine', async () => {
   const backend = await backendWith({ siteUrl: 'http://localhost:3000', uriAllowList: [] })
   const { email } = newUser()
   for (const [wanted, expected] of [
@@ -179,12 +179,12 @@ test('an address of the site may have another port only on this machine', async 
     ['https://localhost:3000/', 'http://localhost:3000'],
   ] as const) {
     await backend.ask(`/otp?redirect_to=${wanted}`, { body: { email } })
-    expect(new URL(backend.letterTo(email).link).searchParams.get('redirect_to')).toBe(expected)
+    expect(new URL(backend.messageTo(email).link).searchParams.get('redirect_to')).toBe(expected)
   }
 })
 
-// By trying all ways, this would take days.
-test('an address that takes too long to compare leads to the site', () => {
+// With backtracking, this would take days.
+test('a URL that would take too long to match redirects to the site', () => {
   const settings = {
     siteUrl: site,
     uriAllowList: ['https://*-git-*-*.example.com/**', 'https://*-*-*-*-*.example.com/'],

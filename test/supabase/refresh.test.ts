@@ -4,7 +4,7 @@ import { type Backend, backendWith, bodyOf, claimsOf, clock, newcomer, newUser, 
 const refresh = ({ ask }: Backend, refresh_token: string) =>
   ask('/token?grant_type=refresh_token', { body: { refresh_token } })
 
-/** The refresh token that comes next. */
+/** The next refresh token. */
 const next = async (backend: Backend, token: string): Promise<string> =>
   (await bodyOf(refresh(backend, token))).refresh_token
 
@@ -19,7 +19,7 @@ const notFound = {
   message: 'Invalid Refresh Token: Refresh Token Not Found',
 }
 
-test('a refresh gives another refresh token, a new token of the same session, and the user', async () => {
+test('a refresh returns another refresh token, a new access token of the same session, and the user', async () => {
   const time = clock()
   const backend = await backendWith()
   const { auth } = backend.client()
@@ -34,7 +34,7 @@ test('a refresh gives another refresh token, a new token of the same session, an
   expect(after).toEqual({ ...before, iat: before.iat + 1, exp: before.exp + 1 })
 })
 
-test('a refresh leaves the time of the last sign-in as it was', async () => {
+test('a refresh does not change the time of the last sign-in', async () => {
   const time = clock()
   const backend = await backendWith()
   const { auth } = backend.client()
@@ -44,7 +44,7 @@ test('a refresh leaves the time of the last sign-in as it was', async () => {
   expect(refreshed.user?.last_sign_in_at).toBe(data.user?.last_sign_in_at)
 })
 
-test('a token in store is refreshed when it has expired, without being asked', async () => {
+test('the client refreshes a stored token by itself when it has expired', async () => {
   const time = clock()
   const backend = await backendWith()
   const { auth } = backend.client()
@@ -54,7 +54,7 @@ test('a token in store is refreshed when it has expired, without being asked', a
   expect(found.session?.access_token).not.toBe(data.session?.access_token)
 })
 
-test('the parent of the active token is answered with the active token, however late', async () => {
+test('the parent of the active token returns the active token, however late it is used', async () => {
   const time = clock()
   const backend = await backendWith({ securityRefreshTokenReuseInterval: 0 })
   const { refresh_token: first } = await newcomer(backend)
@@ -65,7 +65,7 @@ test('the parent of the active token is answered with the active token, however 
   expect(await next(backend, second)).not.toBe(second)
 })
 
-test('an older token gives a further one within the reuse interval', async () => {
+test('an older token returns another new one within the reuse interval', async () => {
   const time = clock()
   const backend = await backendWith({ securityRefreshTokenReuseInterval: 10 })
   const { refresh_token: first } = await newcomer(backend)
@@ -76,7 +76,7 @@ test('an older token gives a further one within the reuse interval', async () =>
   expect([first, third]).not.toContain(fourth)
 })
 
-test('an older token ends the family after the reuse interval; tokens that are out hold until they expire', async () => {
+test('an older token revokes the family after the reuse interval, and access tokens stay valid until they expire', async () => {
   const time = clock()
   const backend = await backendWith({ securityRefreshTokenReuseInterval: 10 })
   const { refresh_token: first, access_token } = await newcomer(backend)
@@ -89,7 +89,7 @@ test('an older token ends the family after the reuse interval; tokens that are o
   expect((await backend.ask('/user', { bearer: access_token })).status).toBe(200)
 })
 
-test('without rotation an older token is refused alone', async () => {
+test('without rotation, only the older token is refused', async () => {
   const time = clock()
   const backend = await backendWith({
     securityRefreshTokenRotationEnabled: false,
@@ -103,7 +103,7 @@ test('without rotation an older token is refused alone', async () => {
 })
 
 test.each(['', 'short', 'ABCDEFGHIJKL', 'abcdefghijkl-', 'invalid-refresh-token', 'aaaaaaaaaaaaa'])(
-  'a refresh token must have the shape of one: %j',
+  'a malformed refresh token is refused: %j',
   async token => {
     const backend = await backendWith()
     expect(await refusal(refresh(backend, token))).toEqual({
@@ -114,14 +114,14 @@ test.each(['', 'short', 'ABCDEFGHIJKL', 'abcdefghijkl-', 'invalid-refresh-token'
   },
 )
 
-test('a refresh token of another run is not found, and the client forgets the session', async () => {
+test('a refresh token from another run is not found', async () => {
   const { client } = await backendWith()
   const { auth } = client()
   const { error } = await auth.refreshSession({ refresh_token: 'aaaaaaaaaaaa' })
   expect(error).toMatchObject({ status: notFound.status, code: notFound.code, message: notFound.message })
 })
 
-test('a refresh is refused for a banned user, and for one who is gone', async () => {
+test('a refresh is refused for a banned user and for a deleted one', async () => {
   const backend = await backendWith()
   const { refresh_token, user } = await newcomer(backend)
   await backend.admin.updateUserById(user.id, { ban_duration: '1h' })
@@ -134,7 +134,7 @@ test('a refresh is refused for a banned user, and for one who is gone', async ()
   expect(await refusal(refresh(backend, refresh_token))).toEqual(notFound)
 })
 
-test('fifty refreshes with one token at once all get the one active token', async () => {
+test('fifty concurrent refreshes with one token all get the one active token', async () => {
   const backend = await backendWith()
   const { refresh_token } = await newcomer(backend)
   const tokens = await Promise.all(Array.from({ length: 50 }, () => next(backend, refresh_token)))

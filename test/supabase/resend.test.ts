@@ -3,7 +3,7 @@ import { NOT_AN_EMAIL } from '../sentences.js'
 import { userToken } from '../signing.js'
 import { backendWith, bodyOf, clock, newcomer, newUser, refusal, somePhone } from './backend.js'
 
-test('the mail of a sign-up goes out again with another code', async () => {
+test('the email of a sign-up can be resent with another code', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
   const { email, password } = newUser()
   const { auth } = backend.client()
@@ -11,11 +11,11 @@ test('the mail of a sign-up goes out again with another code', async () => {
   const { error } = await auth.resend({ type: 'signup', email })
   expect(error).toBeNull()
   expect(backend.outbox.map(({ kind }) => kind)).toEqual(['signup', 'signup'])
-  const { code } = backend.letterTo(email)
+  const { code } = backend.messageTo(email)
   expect((await auth.verifyOtp({ email, token: code, type: 'signup' })).error).toBeNull()
 })
 
-test('the mails of a change of address go out again', async () => {
+test('the email of an email change can be resent', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false, mailerSecureEmailChangeEnabled: false })
   const { email, password } = newUser()
   await backend.admin.createUser({ email, password, email_confirm: true })
@@ -25,18 +25,18 @@ test('the mails of a change of address go out again', async () => {
   await auth.updateUser({ email: next })
   await auth.resend({ type: 'email_change', email })
   expect(backend.outbox.map(({ recipient }) => recipient)).toEqual([next, next])
-  const { data } = await auth.verifyOtp({ email: next, token: backend.letterTo(next).code, type: 'email_change' })
+  const { data } = await auth.verifyOtp({ email: next, token: backend.messageTo(next).code, type: 'email_change' })
   expect(data.user?.email).toBe(next)
 })
 
-test('text messages go out again, for a sign-up and for a change of number', async () => {
+test('text messages can be resent, for a sign-up and for a phone change', async () => {
   const backend = await backendWith({ smsAutoconfirm: false })
   const [phone, next] = [somePhone(), somePhone()]
   const { auth } = backend.client()
   await auth.signUp({ phone, password: 'correct horse' })
   const { data } = await auth.resend({ type: 'sms', phone })
-  expect(data.messageId).toBe(backend.letterTo(phone).id)
-  await auth.verifyOtp({ phone, token: backend.letterTo(phone).code, type: 'sms' })
+  expect(data.messageId).toBe(backend.messageTo(phone).id)
+  await auth.verifyOtp({ phone, token: backend.messageTo(phone).code, type: 'sms' })
   await auth.updateUser({ phone: next })
   await auth.resend({ type: 'phone_change', phone })
   expect(backend.outbox.map(({ recipient }) => recipient)).toEqual([phone, phone, next, next])
@@ -47,13 +47,13 @@ test.each([
   ['email_change', { email: 'nobody@example.com' }],
   ['sms', { phone: '4799999999' }],
   ['phone_change', { phone: '4799999999' }],
-])('a further message of the kind %s does not reveal who is a user', async (type, address) => {
+])('resending a message of type %s does not reveal whether the user exists', async (type, address) => {
   const { ask, outbox } = await backendWith()
   expect(await bodyOf(ask('/resend', { body: { type, ...address } }))).toEqual({})
   expect(outbox).toEqual([])
 })
 
-test('nothing goes out for what is done', async () => {
+test('nothing is resent when there is nothing to confirm', async () => {
   const backend = await backendWith()
   const { email } = await newcomer(backend)
   const { auth } = backend.client()
@@ -74,12 +74,12 @@ test.each([
   ],
   [{ type: 'email_change' }, 'Missing email address or phone number'],
   [{ type: 'signup', email: 'nowhere' }, NOT_AN_EMAIL],
-])('a further message for %j is refused', async (body, message) => {
+])('resending a message for %j is refused', async (body, message) => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/resend', { body }))).toEqual({ status: 400, code: 'validation_failed', message })
 })
 
-test('no text message goes out again where phones are off', async () => {
+test('no text message is resent when phone is disabled', async () => {
   const { ask } = await backendWith({ externalPhoneEnabled: false })
   expect(await refusal(ask('/resend', { body: { type: 'sms', phone: somePhone() } }))).toEqual({
     status: 400,
@@ -88,8 +88,8 @@ test('no text message goes out again where phones are off', async () => {
   })
 })
 
-/** A backend where a password is changed a day after signing in with a code only. */
-async function careful() {
+/** A backend that requires a code to change a password more than a day after signing in. */
+async function requiringReauthentication() {
   const time = clock()
   const backend = await backendWith({ securityUpdatePasswordRequireReauthentication: true, jwtExp: 604_800 })
   const who = await newcomer(backend)
@@ -102,14 +102,14 @@ async function careful() {
   return { time, backend, change, ...who }
 }
 
-test('a user who has just signed in changes the password without a code', async () => {
-  const { change, time } = await careful()
+test('a user needs no code to change the password within a day of signing in', async () => {
+  const { change, time } = await requiringReauthentication()
   time.pass(24 * 3600)
   expect((await change()).status).toBe(200)
 })
 
-test('a day later a code is asked for', async () => {
-  const { change, time } = await careful()
+test('more than a day later, a code is required', async () => {
+  const { change, time } = await requiringReauthentication()
   time.pass(24 * 3600 + 1)
   expect(await refusal(change())).toEqual({
     status: 400,
@@ -118,11 +118,11 @@ test('a day later a code is asked for', async () => {
   })
 })
 
-test('with the code of a reauthentication the password changes, once', async () => {
-  const { backend, change, time, access_token, email } = await careful()
+test('a reauthentication code changes the password once', async () => {
+  const { backend, change, time, access_token, email } = await requiringReauthentication()
   time.pass(25 * 3600)
   expect(await bodyOf(backend.ask('/reauthenticate', { bearer: access_token }))).toEqual({})
-  const { code, kind, link } = backend.letterTo(email)
+  const { code, kind, link } = backend.messageTo(email)
   expect([kind, link]).toEqual(['reauthentication', ''])
   const wrong = { status: 422, code: 'reauthentication_not_valid', message: 'Nonce has expired or is invalid' }
   expect(await refusal(change({ nonce: 'wrong' }))).toEqual(wrong)
@@ -130,34 +130,34 @@ test('with the code of a reauthentication the password changes, once', async () 
   expect(await refusal(change({ nonce: code, password: 'another one' }))).toEqual(wrong)
 })
 
-test('the code of a reauthentication is used up by an attempt', async () => {
-  const { backend, change, time, access_token, email, password } = await careful()
+test('a reauthentication code is used up by a failed attempt', async () => {
+  const { backend, change, time, access_token, email, password } = await requiringReauthentication()
   time.pass(25 * 3600)
   await backend.ask('/reauthenticate', { bearer: access_token })
-  const nonce = backend.letterTo(email).code
+  const nonce = backend.messageTo(email).code
   expect(await refusal(change({ nonce, password }))).toMatchObject({ code: 'same_password' })
   expect(await refusal(change({ nonce }))).toMatchObject({ code: 'reauthentication_not_valid' })
 })
 
-test('the code of a reauthentication works only for the user who asked', async () => {
-  const { backend, change, time } = await careful()
+test('a reauthentication code works only for the user who requested it', async () => {
+  const { backend, change, time } = await requiringReauthentication()
   const other = await newcomer(backend)
   time.pass(25 * 3600)
   await backend.ask('/reauthenticate', { bearer: other.access_token })
-  const { code } = backend.letterTo(other.email)
+  const { code } = backend.messageTo(other.email)
   expect((await change({ nonce: code })).status).toBe(422)
 })
 
-test('the code of a reauthentication is no way in', async () => {
-  const { backend, access_token, email } = await careful()
+test('a reauthentication code cannot be used to sign in', async () => {
+  const { backend, access_token, email } = await requiringReauthentication()
   await backend.ask('/reauthenticate', { bearer: access_token })
-  const { code } = backend.letterTo(email)
+  const { code } = backend.messageTo(email)
   for (const type of ['email', 'recovery', 'signup', 'reauthentication']) {
     expect((await backend.ask('/verify', { body: { email, token: code, type } })).status).toBe(403)
   }
 })
 
-test('an anonymous user has nowhere to get the code of a reauthentication', async () => {
+test('an anonymous user cannot get a reauthentication code', async () => {
   const { client } = await backendWith({ externalAnonymousUsersEnabled: true })
   const { auth } = client()
   await auth.signInAnonymously()
@@ -168,15 +168,15 @@ test('an anonymous user has nowhere to get the code of a reauthentication', asyn
   })
 })
 
-test('the code of a reauthentication goes to a phone where there is no mail', async () => {
+test('a user without an email gets the reauthentication code by phone', async () => {
   const backend = await backendWith({ smsAutoconfirm: true })
   const phone = somePhone()
   const { access_token } = await bodyOf(backend.ask('/signup', { body: { phone, password: 'correct horse' } }))
-  const told = await bodyOf(backend.ask('/reauthenticate', { bearer: access_token }))
-  expect(told).toEqual({ message_id: backend.letterTo(phone).id })
+  const response = await bodyOf(backend.ask('/reauthenticate', { bearer: access_token }))
+  expect(response).toEqual({ message_id: backend.messageTo(phone).id })
 })
 
-test('an unconfirmed address gets no code of a reauthentication', async () => {
+test('an unconfirmed email or phone gets no reauthentication code', async () => {
   const backend = await backendWith()
   const { email, password } = newUser()
   const phone = somePhone()

@@ -28,7 +28,7 @@ const endpoints = [
   ...['POST /oauth/token', `GET /admin/users/${UUID}/passkeys`, 'POST /admin/custom-providers'],
 ].map(endpoint => endpoint.split(' ') as [string, string])
 
-/** Texts that have a meaning somewhere. */
+/** Strings that have a meaning somewhere. */
 const word = fc.oneof(
   fc.constantFrom(
     ...['ada@example.com', 'ADA@EXAMPLE.COM', '+47 900 00 000', '4790000000', 'signup', 'recovery', 'email', 'sms'],
@@ -84,7 +84,7 @@ const body = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: anyCharacter }) },
 )
 
-/** As part of an address, where half a character has no place. */
+/** As part of a URL, which cannot contain a lone surrogate. */
 const encoded = (text: string) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, ''))
 
 const parameters = [
@@ -106,7 +106,7 @@ const query = fc
   .array(fc.tuple(fc.constantFrom(...parameters), word), { maxLength: 3 })
   .map(pairs => pairs.map(([name, value]) => `${name}=${encoded(value)}`).join('&'))
 
-/** What a header may hold. */
+/** Text that a header may contain. */
 const headerText = fc.string({ unit: fc.constantFrom(...'abcXYZ019 ,;:./=-_"%\u00e9'), maxLength: 20 })
 const headers = fc.dictionary(
   fc.constantFrom(
@@ -116,7 +116,7 @@ const headers = fc.dictionary(
   { maxKeys: 3 },
 )
 
-async function requireForm(response: Response, what: string): Promise<void> {
+async function expectSupabaseFormat(response: Response, what: string): Promise<void> {
   const text = await response.text()
   if (response.status < 400) {
     expect([200, 204, 302, 303], what).toContain(response.status)
@@ -127,23 +127,23 @@ async function requireForm(response: Response, what: string): Promise<void> {
   }
   expect(response.status, what).toBeLessThan(500)
   expect(response.headers.get('content-type'), what).toBe('application/json')
-  const told = JSON.parse(text)
+  const error = JSON.parse(text)
   const isNew = response.headers.get('x-supabase-api-version') === '2024-01-01'
-  const { code, message, error_code, msg, weak_password: _why, ...more } = told
+  const { code, message, error_code, msg, weak_password: _why, ...more } = error
   expect(more, what).toEqual({})
   expect(isNew ? [code, message] : [error_code, msg], what).toEqual([expect.any(String), expect.any(String)])
   if (!isNew) expect(code, what).toBe(response.status)
 }
 
-/** Who may ask, as the backend sees them. */
-async function credentials(backend: Backend) {
+/** A bearer token of each kind of caller. */
+async function bearerTokens(backend: Backend) {
   const { access_token } = await newcomer(backend)
   return [undefined, 'nonsense', backend.anonKey, backend.serviceKey, access_token]
 }
 
-test('whatever is sent to whichever endpoint, the answer has a form of Supabase', async () => {
+test('every endpoint answers any input in the format of Supabase', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false, smsAutoconfirm: false, testOtp: '123456' })
-  const bearers = await credentials(backend)
+  const bearers = await bearerTokens(backend)
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...endpoints),
@@ -152,21 +152,21 @@ test('whatever is sent to whichever endpoint, the answer has a form of Supabase'
       headers,
       fc.constantFrom(...bearers),
       async ([method, path], body, query, headers, bearer) => {
-        const asked = `${path}${path.includes('?') ? '&' : '?'}${query}`
-        const response = await backend.ask(asked, {
+        const target = `${path}${path.includes('?') ? '&' : '?'}${query}`
+        const response = await backend.ask(target, {
           method,
           headers,
           ...(method !== 'GET' && { body }),
           ...(bearer !== undefined && { bearer }),
         })
-        await requireForm(response, `${method} ${asked} ${body}`)
+        await expectSupabaseFormat(response, `${method} ${target} ${body}`)
       },
     ),
     { numRuns: runs(1500) },
   )
 }, 60_000)
 
-test('whatever stands for an id in a path, the answer has a form of Supabase', async () => {
+test('any text in place of an id in a path is answered without a server error', async () => {
   const backend = await backendWith()
   await fc.assert(
     fc.asyncProperty(
@@ -184,7 +184,7 @@ test('whatever stands for an id in a path, the answer has a form of Supabase', a
   )
 })
 
-test('what is sent never reaches the prototypes of objects', async () => {
+test('input never reaches the prototypes of objects', async () => {
   const backend = await backendWith()
   const { email, password } = newUser()
   const data = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":1}'
@@ -199,14 +199,14 @@ test('what is sent never reaches the prototypes of objects', async () => {
   expect(({} as Record<string, unknown>).polluted).toBeUndefined()
 })
 
-test('a name like that of a prototype is kept like any other', async () => {
+test('metadata keys such as __proto__ are stored like any other', async () => {
   const backend = await backendWith()
   const body = `{"email":"${newUser().email}","user_metadata":{"__proto__":{"a":1},"constructor":2}}`
   const response = await backend.ask('/admin/users', { method: 'POST', body, bearer: backend.serviceKey })
   expect(await response.text()).toContain('"user_metadata":{"__proto__":{"a":1},"constructor":2}')
 })
 
-test('a lot may be known of a user', async () => {
+test('a user may have a lot of metadata', async () => {
   const { admin } = await backendWith()
   const many = Array.from({ length: 10_000 }, (_, i) => i)
   const { data, error } = await admin.createUser({
@@ -218,7 +218,7 @@ test('a lot may be known of a user', async () => {
   expect(changed.user?.user_metadata).toEqual({ many })
 })
 
-test('what is nested deeper than anybody reads is refused', async () => {
+test('metadata that is nested too deeply is refused', async () => {
   const { ask } = await backendWith()
   const nested = (depth: number) =>
     `{"email":"${newUser().email}","password":"correct horse","data":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`
@@ -234,28 +234,28 @@ test.each([
   '\u{1f434}@example.com',
   'ADA\u0130@example.com',
   'a@\u212a.com',
-])('the address %s with letters beyond ASCII is refused', async email => {
+])('the email %s with non-ASCII characters is refused', async email => {
   const { ask } = await backendWith()
   for (const path of ['/signup', '/otp', '/recover']) {
     expect((await ask(path, { body: { email, password: 'correct horse' } })).status).toBe(400)
   }
 })
 
-test('half a character becomes one that says so', async () => {
+test('a lone surrogate becomes U+FFFD', async () => {
   const { ask } = await backendWith()
   const body = `{"email":"${newUser().email}","password":"correct horse","data":{"name":"\\ud800","\\udc00":1}}`
   const { user } = await bodyOf(ask('/signup', { method: 'POST', body }))
   expect(user.user_metadata).toMatchObject({ name: '\ufffd', '\ufffd': 1 })
 })
 
-test('numbers beyond those of JavaScript break nothing', async () => {
+test('numbers beyond the range of JavaScript cause no server error', async () => {
   const { ask } = await backendWith()
   const body = `{"email":"${newUser().email}","password":"correct horse","data":{"big":1e400,"long":12345678901234567890}}`
   const response = await ask('/signup', { method: 'POST', body })
   expect(response.status).toBeLessThan(500)
 })
 
-test('a body that is no UTF-8 breaks nothing', async () => {
+test('a body that is not UTF-8 is refused without a server error', async () => {
   const { url, anonKey } = await backendWith()
   const response = await fetch(`${url}/auth/v1/signup`, {
     method: 'POST',
@@ -263,11 +263,11 @@ test('a body that is no UTF-8 breaks nothing', async () => {
     body: Buffer.from('{"email":"\xff\xfe@example.com","password":"correct horse"}', 'latin1'),
   })
   expect(response.status).toBe(400)
-  await requireForm(response, 'latin1')
+  await expectSupabaseFormat(response, 'latin1')
 })
 
 test.each(['GET /auth/v1/admin/users/%zz', 'GET /auth/v1/verify?token=%&type=%', 'POST /auth/v1/token?grant_type=%00'])(
-  '%s as it is on the wire is answered',
+  '%s, sent exactly like this, is answered without a server error',
   async line => {
     const { url, anonKey } = await backendWith()
     const { hostname, port } = new URL(url)
@@ -287,11 +287,11 @@ test.each(['GET /auth/v1/admin/users/%zz', 'GET /auth/v1/verify?token=%&type=%',
   },
 )
 
-test('a client of today gets its form whatever it sends', async () => {
+test('a current client gets errors in its own format, whatever it sends', async () => {
   const { ask } = await backendWith()
   await fc.assert(
     fc.asyncProperty(fc.constantFrom('/signup', '/otp', '/verify', '/recover', '/resend'), body, async (path, body) => {
-      await requireForm(await ask(path, { method: 'POST', body, headers: versioned }), `${path} ${body}`)
+      await expectSupabaseFormat(await ask(path, { method: 'POST', body, headers: versioned }), `${path} ${body}`)
     }),
     { numRuns: runs(300) },
   )

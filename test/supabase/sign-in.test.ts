@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { backendWith, bodyOf, newUser, refusal, somePhone, TIME } from './backend.js'
 
-test('the right password signs in', async () => {
+test('a user signs in with the right password', async () => {
   const { client } = await backendWith()
   const { email, password } = newUser()
   await client().auth.signUp({ email, password })
@@ -15,7 +15,7 @@ test('the right password signs in', async () => {
   })
 })
 
-test('a phone number signs in however it is written', async () => {
+test('a user signs in with a phone number, however it is written', async () => {
   const { client } = await backendWith()
   const phone = somePhone()
   await client().auth.signUp({ phone, password: 'correct horse' })
@@ -23,7 +23,7 @@ test('a phone number signs in however it is written', async () => {
   expect((await client().auth.signInWithPassword({ phone: spaced, password: 'correct horse' })).error).toBeNull()
 })
 
-test('a password that has become too weak is told of, and still signs in', async () => {
+test('a password that has become too weak is reported and still signs in', async () => {
   const { admin, ask } = await backendWith({ passwordRequiredCharacters: 'abc:0123456789' })
   const { email } = newUser()
   // bcrypt of "battery", which has no digit.
@@ -45,22 +45,16 @@ test.each([
   ['another password', { email, password: 'wrong' }, 400, 'invalid_credentials', 'Invalid login credentials'],
   ['no password', { email }, 400, 'invalid_credentials', 'Invalid login credentials'],
   [
-    'an unknown address',
+    'an unknown email',
     { email: 'nobody@example.com', password },
     400,
     'invalid_credentials',
     'Invalid login credentials',
   ],
+  ['an invalid email', { email: 'not an address', password }, 400, 'invalid_credentials', 'Invalid login credentials'],
+  ['neither email nor phone', { password }, 400, 'validation_failed', 'missing email or phone'],
   [
-    'something that is no address',
-    { email: 'not an address', password },
-    400,
-    'invalid_credentials',
-    'Invalid login credentials',
-  ],
-  ['no address', { password }, 400, 'validation_failed', 'missing email or phone'],
-  [
-    'two addresses',
+    'both email and phone',
     { email, phone: '4790000000', password },
     400,
     'validation_failed',
@@ -72,7 +66,7 @@ test.each([
   expect(await refusal(ask('/token?grant_type=password', { body }))).toEqual({ status, code, message })
 })
 
-test('a user without a password signs in with none', async () => {
+test('a user without a password cannot sign in with any password', async () => {
   const { ask, admin } = await backendWith()
   const { email } = newUser()
   await admin.createUser({ email, email_confirm: true })
@@ -83,7 +77,7 @@ test('a user without a password signs in with none', async () => {
   }
 })
 
-test('a banned user is told so, and may come back when the ban is lifted', async () => {
+test('a banned user is refused with that reason and can sign in again when the ban is lifted', async () => {
   const { client, admin } = await backendWith()
   const { email, password } = newUser()
   const { data } = await client().auth.signUp({ email, password })
@@ -108,13 +102,13 @@ test.each([
     'phone_provider_disabled',
     'Phone logins are disabled',
   ],
-])('with %j signing in that way is off', async (settings, body, code, message) => {
+])('with %j, that way of signing in is disabled', async (settings, body, code, message) => {
   const { ask } = await backendWith(settings)
   expect(await refusal(ask('/token?grant_type=password', { body }))).toEqual({ status: 422, code, message })
 })
 
 test.each(['', '?grant_type=', '?grant_type=client_credentials', '?grant_type=password%20'])(
-  'a token is not granted for %j',
+  'no token is granted for %j',
   async query => {
     const { ask } = await backendWith()
     expect(await refusal(ask(`/token${query}`, { body: {} }))).toEqual({
@@ -134,7 +128,7 @@ test.each([
     'Provider (issuer "https://accounts.google.com") is not enabled',
   ],
   [{ id_token: 'x', provider: 'mine' }, 'validation_failed', 'Custom OIDC provider "mine" not allowed'],
-])('tokens of other providers are not taken: %j', async (body, code, message) => {
+])('tokens of other providers are not accepted: %j', async (body, code, message) => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/token?grant_type=id_token', { body }))).toEqual({ status: 400, code, message })
 })

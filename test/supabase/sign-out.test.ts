@@ -22,7 +22,7 @@ test.each([
   expect(await statuses()).toEqual(expected)
 })
 
-test('without a scope all sessions end, and the answer is a 204 without a body', async () => {
+test('without a scope, all sessions end and the response is a 204 without a body', async () => {
   const backend = await backendWith()
   const { sessions, statuses } = await threeDevices(backend)
   const response = await backend.ask('/logout', { method: 'POST', bearer: sessions[0]?.access_token ?? '' })
@@ -32,7 +32,7 @@ test('without a scope all sessions end, and the answer is a 204 without a body',
   expect(await statuses()).toEqual([403, 403, 403])
 })
 
-test('the token of an ended session says so, and its refresh token is gone', async () => {
+test('the token of an ended session is refused with that reason, and its refresh token is gone', async () => {
   const backend = await backendWith()
   const { devices, sessions } = await threeDevices(backend)
   await devices[0].signOut()
@@ -45,7 +45,7 @@ test('the token of an ended session says so, and its refresh token is gone', asy
   expect(error?.code).toBe('refresh_token_not_found')
 })
 
-test("Supabase's client takes an ended session for none at all", async () => {
+test("Supabase's client treats an ended session as a missing one", async () => {
   const { devices } = await threeDevices(await backendWith())
   await devices[0].signOut()
   const { data, error } = await devices[1].getUser()
@@ -54,7 +54,7 @@ test("Supabase's client takes an ended session for none at all", async () => {
   expect((await devices[1].getSession()).data.session).toBeNull()
 })
 
-test('an admin signs a user out with the token of the user', async () => {
+test("an admin signs a user out with the user's token", async () => {
   const backend = await backendWith()
   const { sessions, statuses } = await threeDevices(backend)
   expect((await backend.admin.signOut(sessions[0]?.access_token ?? '', 'others')).error).toBeNull()
@@ -82,7 +82,7 @@ test('signing out works for a user who was deleted', async () => {
   expect((await auth.getSession()).data.session).toBeNull()
 })
 
-test('signing out with what is no token is refused', async () => {
+test('signing out with an invalid token is refused', async () => {
   const { admin } = await backendWith()
   const { error } = await admin.signOut('this-is-a-bad-token')
   expect(error?.message).toMatch(/^invalid JWT/)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { PKCE_INCOMPLETE, passwordShorterThan } from '../sentences.js'
 import { backendWith, bodyOf, claimsOf, newUser, refusal, somePhone, TIME, UUID } from './backend.js'
 
-test('signing up starts a session at once where addresses need no confirmation', async () => {
+test('signing up starts a session at once when emails need no confirmation', async () => {
   const { client } = await backendWith()
   const { email, password } = newUser()
   const { data, error } = await client().auth.signUp({ email, password })
@@ -11,7 +11,7 @@ test('signing up starts a session at once where addresses need no confirmation',
   expect(data.session).toMatchObject({ token_type: 'bearer', expires_in: 3600, user: { id: data.user?.id } })
 })
 
-test('the user of a sign-up has the fields of Supabase in its order, and nothing else', async () => {
+test('a new user has exactly the fields of Supabase, in its order', async () => {
   const { ask } = await backendWith()
   const { email, password } = newUser()
   const { user } = await bodyOf(ask('/signup', { body: { email, password, data: { name: 'Ada' } } }))
@@ -53,7 +53,7 @@ test('the user of a sign-up has the fields of Supabase in its order, and nothing
   )
 })
 
-test('what an app says of a user never takes the place of what the backend knows', async () => {
+test('metadata from the app never overrides what the backend knows', async () => {
   const { client } = await backendWith()
   const { email, password } = newUser()
   const data = { sub: 'me', email: 'other@example.com', email_verified: 'yes', phone_verified: true, color: null }
@@ -61,7 +61,7 @@ test('what an app says of a user never takes the place of what the backend knows
   expect(found.user?.user_metadata).toEqual({ sub: found.user?.id, email, email_verified: true, phone_verified: false })
 })
 
-test('an address is kept in small letters', async () => {
+test('an email is stored in lower case', async () => {
   const { client } = await backendWith()
   const { email, password } = newUser()
   const { data } = await client().auth.signUp({ email: email.toUpperCase(), password })
@@ -69,8 +69,8 @@ test('an address is kept in small letters', async () => {
   expect((await client().auth.signInWithPassword({ email: email.toUpperCase(), password })).error).toBeNull()
 })
 
-test('where addresses have to be confirmed the answer is the user alone, and a mail is on its way', async () => {
-  const { ask, letterTo } = await backendWith({ mailerAutoconfirm: false })
+test('when emails have to be confirmed, the response is the user alone, and an email is sent', async () => {
+  const { ask, messageTo } = await backendWith({ mailerAutoconfirm: false })
   const { email, password } = newUser()
   const user = await bodyOf(ask('/signup', { body: { email, password } }))
   expect(user).toMatchObject({ email, role: 'authenticated', confirmation_sent_at: expect.stringMatching(TIME) })
@@ -78,11 +78,11 @@ test('where addresses have to be confirmed the answer is the user alone, and a m
   expect(user).not.toHaveProperty('email_confirmed_at')
   expect(user).not.toHaveProperty('last_sign_in_at')
   expect(user.user_metadata).toMatchObject({ email_verified: false })
-  expect(letterTo(email)).toMatchObject({ kind: 'signup', channel: 'email', code: expect.stringMatching(/^\d{6}$/) })
+  expect(messageTo(email)).toMatchObject({ kind: 'signup', channel: 'email', code: expect.stringMatching(/^\d{6}$/) })
 })
 
-test('sign-in waits until the address is confirmed, and then needs only the password', async () => {
-  const { client, letterTo } = await backendWith({ mailerAutoconfirm: false })
+test('a user cannot sign in before the email is confirmed, and afterwards needs only the password', async () => {
+  const { client, messageTo } = await backendWith({ mailerAutoconfirm: false })
   const { email, password } = newUser()
   const { auth } = client()
   expect((await auth.signUp({ email, password })).data.session).toBeNull()
@@ -91,14 +91,14 @@ test('sign-in waits until the address is confirmed, and then needs only the pass
     code: 'email_not_confirmed',
     message: 'Email not confirmed',
   })
-  const { data } = await auth.verifyOtp({ email, token: letterTo(email).code ?? '', type: 'signup' })
+  const { data } = await auth.verifyOtp({ email, token: messageTo(email).code ?? '', type: 'signup' })
   expect(data.user).toMatchObject({ email_confirmed_at: expect.stringMatching(TIME) })
   expect(data.user?.user_metadata).toMatchObject({ email_verified: true })
   expect(data.user?.identities?.[0]?.identity_data).toMatchObject({ email_verified: true })
   expect((await auth.signInWithPassword({ email, password })).error).toBeNull()
 })
 
-test('signing up again before confirming sends another code and changes nothing of the user', async () => {
+test('signing up again before confirming sends another code and does not change the user', async () => {
   const { client, outbox } = await backendWith({ mailerAutoconfirm: false })
   const { email, password } = newUser()
   const { data: first } = await client().auth.signUp({ email, password, options: { data: { name: 'Ada' } } })
@@ -115,7 +115,7 @@ test('signing up again before confirming sends another code and changes nothing 
   expect((await client().auth.signInWithPassword({ email, password: 'another one' })).error).not.toBeNull()
 })
 
-test('a banned user who has not confirmed their address gets no session by signing up again', async () => {
+test('a banned user who has not confirmed their email gets no session by signing up again', async () => {
   const { ask, admin } = await backendWith()
   const { email, password } = newUser()
   await admin.createUser({ email, password, ban_duration: '1h' })
@@ -126,7 +126,7 @@ test('a banned user who has not confirmed their address gets no session by signi
   expect((await admin.listUsers()).data.users[0]).not.toHaveProperty('email_confirmed_at')
 })
 
-test('an address that is taken is told where addresses are not confirmed', async () => {
+test('a taken email is refused when emails need no confirmation', async () => {
   const { client } = await backendWith()
   const { email, password } = newUser()
   await client().auth.signUp({ email, password })
@@ -137,7 +137,7 @@ test('an address that is taken is told where addresses are not confirmed', async
   })
 })
 
-test('where addresses are confirmed, signing up does not reveal who else has', async () => {
+test('when emails have to be confirmed, signing up does not reveal that an email is taken', async () => {
   const { ask, admin, outbox } = await backendWith({ mailerAutoconfirm: false, smsAutoconfirm: false })
   const { email, password } = newUser()
   const { data: real } = await admin.createUser({ email, password, email_confirm: true, user_metadata: { secret: 1 } })
@@ -162,7 +162,7 @@ test('where addresses are confirmed, signing up does not reveal who else has', a
   expect(outbox).toEqual([])
 })
 
-test('signing up with the address of an invited user reveals nothing that the admin said of them', async () => {
+test('signing up with the email of an invited user reveals none of the metadata from the admin', async () => {
   const { ask, admin } = await backendWith({ mailerAutoconfirm: false })
   const { email, password } = newUser()
   const { data: guest } = await admin.inviteUserByEmail(email, { data: { team: 'core' } })
@@ -170,7 +170,7 @@ test('signing up with the address of an invited user reveals nothing that the ad
   expect(user).toMatchObject({ id: guest.user?.id, user_metadata: {}, identities: [] })
 })
 
-test('a phone number signs up as well, and is confirmed at once where it needs no confirmation', async () => {
+test('a user can sign up with a phone number, which is confirmed at once when it needs no confirmation', async () => {
   const { client } = await backendWith()
   const phone = somePhone()
   const { data, error } = await client().auth.signUp({ phone: `+${phone}`, password: 'correct horse' })
@@ -189,7 +189,7 @@ test('a phone number signs up as well, and is confirmed at once where it needs n
 })
 
 test('a phone number that has to be confirmed gets a text message', async () => {
-  const { client, letterTo } = await backendWith({ smsAutoconfirm: false })
+  const { client, messageTo } = await backendWith({ smsAutoconfirm: false })
   const phone = somePhone()
   const { auth } = client()
   const { data } = await auth.signUp({ phone, password: 'correct horse' })
@@ -199,13 +199,13 @@ test('a phone number that has to be confirmed gets a text message', async () => 
     code: 'phone_not_confirmed',
     message: 'Phone not confirmed',
   })
-  expect(letterTo(phone)).toMatchObject({ kind: 'sms', channel: 'sms', link: '' })
-  const { error } = await auth.verifyOtp({ phone, token: letterTo(phone).code, type: 'sms' })
+  expect(messageTo(phone)).toMatchObject({ kind: 'sms', channel: 'sms', link: '' })
+  const { error } = await auth.verifyOtp({ phone, token: messageTo(phone).code, type: 'sms' })
   expect(error).toBeNull()
   expect((await auth.signInWithPassword({ phone, password: 'correct horse' })).error).toBeNull()
 })
 
-test('anonymous users sign in and can be told apart', async () => {
+test('anonymous users can sign in and are marked as anonymous', async () => {
   const { client } = await backendWith()
   const { data, error } = await client().auth.signInAnonymously({ options: { data: { theme: 'dark' } } })
   expect(error).toBeNull()
@@ -238,21 +238,21 @@ test.each([
     'Password cannot be longer than 72 characters',
   ],
   [
-    'two addresses',
+    'both email and phone',
     { email, phone: '4790000000', password },
     400,
     'validation_failed',
     'Only an email address or phone number should be provided on signup.',
   ],
   [
-    'no address at all behind the @',
+    'nothing after the @',
     { email: 'somebody@', password },
     400,
     'validation_failed',
     'Unable to validate email address: invalid format',
   ],
   [
-    'an address of 256 characters',
+    'an email of 256 characters',
     { email: `${'a'.repeat(244)}@example.com`, password },
     400,
     'validation_failed',
@@ -279,7 +279,13 @@ test.each([
     'validation_failed',
     'PKCE not supported for phone signups',
   ],
-  ['half a challenge', { email, password, code_challenge: challenge }, 400, 'validation_failed', PKCE_INCOMPLETE],
+  [
+    'a challenge without its method',
+    { email, password, code_challenge: challenge },
+    400,
+    'validation_failed',
+    PKCE_INCOMPLETE,
+  ],
   [
     'a short challenge',
     { email, password, code_challenge: 'short', code_challenge_method: 's256' },
@@ -317,7 +323,7 @@ test.each([
     'phone_provider_disabled',
     'Phone signups are disabled',
   ],
-])('with %j a sign-up of %j is off', async (settings, body, status, code, message) => {
+])('with %j, a sign-up with %j is disabled', async (settings, body, status, code, message) => {
   const { ask } = await backendWith(settings)
   expect(await refusal(ask('/signup', { body }))).toEqual({ status, code, message })
 })

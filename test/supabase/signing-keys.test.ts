@@ -28,23 +28,23 @@ async function jwksOf({ authUrl }: Place): Promise<Jwks> {
   return (await (await fetch(`${authUrl}/auth/v1/.well-known/jwks.json`)).json()) as Jwks
 }
 
-/** Whether a token opens both layers. */
-const opens = async (place: Place, { token, id }: Person) => {
+/** Checks that both layers accept a token. */
+const expectAccepted = async (place: Place, { token, id }: Person) => {
   expect(await answerOf(place, token)).toBe('open')
   expect(await userOf(place, token)).toBe(id)
 }
 
-test.each(algorithms)('a configured key of %s signs the tokens of users, which open both layers', async alg => {
+test.each(algorithms)('a configured %s key signs user tokens, which both layers accept', async alg => {
   const { platform } = await platformOf(ownKeys, keyFile(newKey(alg, 'ours', { signs: true })))
   const person = await signUp(platform)
   expect(headerOf(person.token)).toEqual({ alg, typ: 'JWT', kid: 'ours' })
-  await opens(platform, person)
+  await expectAccepted(platform, person)
 })
 
 const others = (alg: Algorithm) => algorithms.filter(other => other !== alg)
 
 test.each(['RS256', 'ES256', 'EdDSA', 'HS256'] as const)(
-  'with a key of %s that signs, the anon and the service key are signed with the secret as ever',
+  'with a signing key for %s, the anon key and the service key are still signed with the secret',
   async alg => {
     const keys = others(alg).map(other => newKey(other, other))
     const { platform } = await platformOf(ownKeys, keyFile(...keys, newKey(alg, 'ours', { signs: true })))
@@ -55,7 +55,7 @@ test.each(['RS256', 'ES256', 'EdDSA', 'HS256'] as const)(
   },
 )
 
-test('what is published of the keys is public, and complete enough to verify with', async () => {
+test('the published keys contain all that is needed to verify with, and nothing private', async () => {
   const keys = algorithms.map((alg, i) => newKey(alg, alg, { signs: i === 0 }))
   const { platform } = await platformOf(ownKeys, keyFile(...keys))
   const { keys: published } = await jwksOf(platform)
@@ -82,18 +82,18 @@ test('an unknown member of a key is not published', async () => {
   expect(Object.keys(published).sort()).toEqual(['alg', 'crv', 'key_ops', 'kid', 'kty', 'use', 'x', 'y'])
 })
 
-test('the development key publishes its public half alone', async () => {
+test('only the public half of the development key is published', async () => {
   const { d: _d, ...shown } = developmentSigningKey
   expect(await jwksOf(await platformWith())).toEqual({ keys: [{ ...shown, use: 'sig', key_ops: ['verify'] }] })
 })
 
-test('the keys are open to anyone, and may be kept for ten minutes', async () => {
+test('the keys are available to anyone and may be cached for ten minutes', async () => {
   const { authUrl } = await platformWith()
   const response = await fetch(`${authUrl}/auth/v1/.well-known/jwks.json`)
   expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=600'])
 })
 
-// Supabase's client keeps the keys of one host for all of its clients, by their ids; hence unique ids.
+// Supabase's client caches the keys of a host by id, for all of its instances; hence unique ids.
 test.each(['RS256', 'ES256'] as const)(
   "Supabase's getClaims verifies a token of %s with the published key, without a request to /user",
   async alg => {
@@ -104,12 +104,12 @@ test.each(['RS256', 'ES256'] as const)(
     const { data, error } = await client.auth.getClaims(token)
     expect(error).toBeNull()
     expect(data?.claims).toMatchObject({ sub: id, role: 'authenticated', aud: 'authenticated' })
-    const asked = fetching.mock.calls.map(([url]) => new URL(String(url)).pathname)
-    expect(asked).toEqual(['/auth/v1/.well-known/jwks.json'])
+    const paths = fetching.mock.calls.map(([url]) => new URL(String(url)).pathname)
+    expect(paths).toEqual(['/auth/v1/.well-known/jwks.json'])
   },
 )
 
-test("Supabase's getClaims asks the backend for what a shared secret signed", async () => {
+test("Supabase's getClaims asks the backend about a token signed with a shared secret", async () => {
   const { platform } = await platformOf(ownKeys, keyFile(newKey('HS256', randomUUID(), { signs: true })))
   const { client, id, token } = await signUp(platform)
   expect((await client.auth.getClaims(token)).data?.claims).toMatchObject({ sub: id })
@@ -117,7 +117,7 @@ test("Supabase's getClaims asks the backend for what a shared secret signed", as
   expect((await client.auth.getClaims(token)).error).not.toBeNull()
 })
 
-test("Supabase's getClaims does not believe a token that was changed", async () => {
+test("Supabase's getClaims does not accept a token that was changed", async () => {
   const { platform } = await platformOf(ownKeys, keyFile(newKey('RS256', randomUUID(), { signs: true })))
   const { client, token } = await signUp(platform)
   const [header, payload = '', signature] = token.split('.')
@@ -126,34 +126,34 @@ test("Supabase's getClaims does not believe a token that was changed", async () 
   expect((await client.auth.getClaims(changed)).error).toMatchObject({ message: 'Invalid JWT signature' })
 })
 
-test('keys are rotated without anybody noticing: the old one verifies, the new one signs', async () => {
+test('keys are rotated without interruption: the new one signs, and the old one still verifies', async () => {
   const [old, next] = [newKey('ES256', 'old', { signs: true }), newKey('ES256', 'next', { signs: true })]
   const { platform, reload } = await platformOf(ownKeys, keyFile(old))
   const before = await signUp(platform)
-  await opens(platform, before)
+  await expectAccepted(platform, before)
 
   await reload(ownKeys, keyFile(next, retired(old)))
-  await opens(platform, before)
+  await expectAccepted(platform, before)
   const { data } = await before.client.auth.refreshSession()
   const refreshed = { ...before, token: data.session?.access_token ?? '' }
   expect(headerOf(refreshed.token)).toMatchObject({ kid: 'next' })
-  await opens(platform, refreshed)
+  await expectAccepted(platform, refreshed)
   expect((await jwksOf(platform)).keys.map(({ kid }) => kid)).toEqual(['next', 'old'])
 
   await reload(ownKeys, keyFile(next))
-  await opens(platform, refreshed)
+  await expectAccepted(platform, refreshed)
   expect(await answerOf(platform, before.token)).toBe(sentences.wrongSignature)
   expect(await userOf(platform, before.token)).toBe('403 bad_jwt')
 })
 
-test('a key that comes back under an old id is another key', async () => {
+test('a new key with an old id does not verify tokens of the old key', async () => {
   const old = newKey('ES256', 'ours', { signs: true })
   const { platform, reload } = await platformOf(ownKeys, keyFile(old))
   const before = await signUp(platform)
-  await opens(platform, before)
+  await expectAccepted(platform, before)
   await reload(ownKeys, keyFile(newKey('ES256', 'ours', { signs: true })))
   expect(await answerOf(platform, before.token)).toBe(sentences.wrongSignature)
-  await opens(platform, await signIn(platform, before))
+  await expectAccepted(platform, await signIn(platform, before))
 })
 
 test('a key file that cannot be used leaves the keys as they were', async () => {
@@ -163,11 +163,11 @@ test('a key file that cannot be used leaves the keys as they were', async () => 
   await expect(reload(ownKeys, keyFile(retired(old)))).rejects.toThrow('exactly one key has sign')
   await expect(reload(ownKeys, { 'keys.json': 'no keys' })).rejects.toThrow('keys.json:1:1')
   await expect(reload(ownKeys, keyFile({ ...old, d: 'AAAA' }))).rejects.toThrow()
-  await opens(platform, person)
+  await expectAccepted(platform, person)
   expect(headerOf((await signIn(platform, person)).token).kid).toBe('old')
 })
 
-test('a secret that is changed by a reload ends the anon key of before', async () => {
+test('changing the secret in a reload invalidates the previous anon key', async () => {
   const { platform, reload } = await platformOf({ auth: { jwtSecret: 'the-first-secret-with-enough-characters' } })
   const before = platform.anonKey
   await reload({ auth: { jwtSecret: 'the-second-secret-with-enough-characters' } })
@@ -178,25 +178,25 @@ test('a secret that is changed by a reload ends the anon key of before', async (
 
 const ownSecret = { auth: { jwtSecret: 'a-secret-of-our-own-with-enough-characters' } }
 
-test('with a secret of your own it signs the tokens of users, and no key is published', async () => {
+test('with your own secret, user tokens are signed with it, and no key is published', async () => {
   const platform = await platformWith(ownSecret)
   const person = await signUp(platform)
   expect(headerOf(person.token)).toEqual({ alg: 'HS256', typ: 'JWT' })
-  await opens(platform, person)
+  await expectAccepted(platform, person)
   expect(await jwksOf(platform)).toEqual({ keys: [] })
   expect((await person.client.auth.getClaims(person.token)).data?.claims).toMatchObject({ sub: person.id })
 })
 
 test.each([
-  ['a secret of your own', async () => platformWith(ownSecret)],
+  ['your own secret', async () => platformWith(ownSecret)],
   [
-    'keys of your own',
+    'your own keys',
     async () => (await platformOf(ownKeys, keyFile(newKey('ES256', 'ours', { signs: true })))).platform,
   ],
-])('with %s nothing opens that everybody can sign', async (_what, open) => {
+])('with %s, tokens that anyone can sign are refused', async (_what, open) => {
   const platform = await open()
   const person = await signUp(platform)
-  const everybodys = [
+  const signedByAnyone = [
     await userToken({ sub: person.id }),
     await userToken({ role: 'service_role' }),
     await secretToken({ role: 'service_role' }),
@@ -204,7 +204,7 @@ test.each([
     await secretToken({ role: 'authenticated', ...ada, exp: inSeconds(60) }, developmentSecret),
     (await platformWith()).serviceKey,
   ]
-  for (const token of everybodys) {
+  for (const token of signedByAnyone) {
     expect(await answerOf(platform, token, '/api/v1')).toMatch(/^The token (was not signed by|is not signed with)/)
     expect(await userOf(platform, token)).toBe('403 bad_jwt')
     const admin = await askAuth(platform, '/admin/users', { headers: { authorization: `Bearer ${token}` } })
@@ -216,12 +216,14 @@ test.each([
   expect(withOldKey.status).toBe(401)
 })
 
-test('tokens say who issued them, as configured', async () => {
+test('tokens have the configured issuer', async () => {
   const issuerOf = async (jwtIssuer?: string) => {
     const platform = await platformWith(jwtIssuer === undefined ? {} : { auth: { jwtIssuer } })
     const { client, token } = await signUp(platform)
     const { data } = await client.auth.getClaims(token)
-    await opens(platform, { ...(await signIn(platform, { email: 'ada@example.com', password: 'correct-horse' })) })
+    await expectAccepted(platform, {
+      ...(await signIn(platform, { email: 'ada@example.com', password: 'correct-horse' })),
+    })
     return { iss: data?.claims.iss, own: `${platform.authUrl}/auth/v1` }
   }
   const byDefault = await issuerOf()
@@ -230,7 +232,7 @@ test('tokens say who issued them, as configured', async () => {
   expect((await issuerOf('https://auth.example.com')).iss).toBe('https://auth.example.com')
 })
 
-test('a token lives as long as is configured', async () => {
+test('tokens have the configured lifetime', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
   const platform = await platformWith({ auth: { jwtExp: 30 } })
@@ -242,7 +244,7 @@ test('a token lives as long as is configured', async () => {
   expect(await userOf(platform, token)).toBe('403 bad_jwt')
 })
 
-test("a client with the opaque secret key is an admin's; with the publishable one it is not", async () => {
+test('a client with the opaque secret key is an admin, and one with the publishable key is not', async () => {
   const platform = await platformWith({ auth: { secretKey: 'sb_secret_ours', publishableKey: 'sb_publishable_ours' } })
   expect((await clientOf(platform, 'sb_secret_ours').auth.admin.listUsers()).error).toBeNull()
   expect((await clientOf(platform, 'sb_publishable_ours').auth.admin.listUsers()).error).toMatchObject({

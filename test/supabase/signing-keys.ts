@@ -2,7 +2,7 @@
 import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import type { Files } from '../command.js'
 
-/** A private key as it stands in a file of signing keys. */
+/** A private key in a file of signing keys. */
 export interface KeyInFile {
   readonly kid: string
   readonly alg: string
@@ -21,7 +21,7 @@ const RSA_PAIRS = 4
 const rsaPairs: { readonly privateKey: KeyObject }[] = []
 let rsaPairsTaken = 0
 
-/** RSA keys take up to half a second each, so a few of them go round. No test needs more at a time. */
+/** RSA keys take up to half a second each, so a few of them are reused in turn. No test needs more at a time. */
 function rsaPair(): { readonly privateKey: KeyObject } {
   const at = rsaPairsTaken++ % RSA_PAIRS
   rsaPairs[at] ??= generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -41,7 +41,7 @@ function pairFor(alg: Exclude<Algorithm, 'HS256'>): { readonly privateKey: KeyOb
   }
 }
 
-/** A key with this id; the one that signs says so. */
+/** A key with this id, for verifying and, with `signs`, also for signing. */
 export function newKey(alg: Algorithm, kid: string, { signs = false } = {}): KeyInFile {
   const jwk =
     alg === 'HS256'
@@ -50,12 +50,12 @@ export function newKey(alg: Algorithm, kid: string, { signs = false } = {}): Key
   return { ...jwk, kid, alg, key_ops: signs ? ['sign', 'verify'] : ['verify'] }
 }
 
-/** The key, no longer the one that signs. */
+/** The same key, which now only verifies. */
 export const retired = (key: KeyInFile): KeyInFile => ({ ...key, key_ops: ['verify'] })
 
 export const keyFile = (...keys: readonly object[]): Files => ({ 'keys.json': `${JSON.stringify(keys, null, 2)}\n` })
 
-/** The members of a JWK that only its owner may see. */
+/** The private members of a JWK. */
 export const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 
 /** A configuration with a secret of its own and the key file. */

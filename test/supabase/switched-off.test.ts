@@ -4,7 +4,7 @@ import { backendWith, bodyOf, newcomer, refusal } from './backend.js'
 
 const off = { status: 404, code: 'saml_provider_disabled', message: 'SAML 2.0 is disabled' }
 
-test('there is no single sign-on', async () => {
+test('single sign-on is disabled', async () => {
   const { client, ask, serviceKey } = await backendWith()
   expect((await client().auth.signInWithSSO({ domain: 'example.com' })).error).toMatchObject(off)
   expect(await refusal(ask('/admin/sso/providers', { method: 'POST', bearer: serviceKey }))).toEqual(off)
@@ -17,7 +17,7 @@ test('there is no single sign-on', async () => {
   expect(await refusal(ask('/sso/saml/metadata'))).toEqual(off)
 })
 
-test('ways in are not linked by hand', async () => {
+test('manual linking of identities is disabled', async () => {
   const { client } = await backendWith()
   const { auth } = client()
   const { data } = await auth.signUp({ email: 'ada@example.com', password: 'correct horse' })
@@ -33,14 +33,14 @@ test.each([
   ['phone', 422, 'mfa_phone_enroll_not_enabled', 'MFA enroll is disabled for Phone'],
   ['webauthn', 422, 'mfa_webauthn_enroll_not_enabled', 'MFA enroll is disabled for WebAuthn'],
   ['retina', 400, 'validation_failed', 'factor_type needs to be totp, phone, or webauthn'],
-])('no further factor of the kind %s is enrolled', async (factor_type, status, code, message) => {
+])('a second factor of type %s cannot be enrolled', async (factor_type, status, code, message) => {
   const backend = await backendWith()
   const { access_token } = await newcomer(backend)
-  const asked = backend.ask('/factors', { body: { factor_type }, bearer: access_token })
-  expect(await refusal(asked)).toEqual({ status, code, message })
+  const response = backend.ask('/factors', { body: { factor_type }, bearer: access_token })
+  expect(await refusal(response)).toEqual({ status, code, message })
 })
 
-test('users have no further factors', async () => {
+test('users have no second factors', async () => {
   const backend = await backendWith()
   const { auth } = backend.client()
   const { data } = await auth.signUp({ email: 'ada@example.com', password: 'correct horse' })
@@ -59,20 +59,24 @@ test('users have no further factors', async () => {
   expect((await backend.admin.mfa.deleteFactor({ userId, id: factorId })).error).toMatchObject(none)
 })
 
-test('a factor has a uuid for an id', async () => {
+test('the id of a factor has to be a UUID', async () => {
   const backend = await backendWith()
   const { access_token } = await newcomer(backend)
-  const asked = backend.ask('/factors/one', { method: 'DELETE', bearer: access_token })
-  expect(await refusal(asked)).toEqual({ status: 404, code: 'validation_failed', message: 'factor_id must be an UUID' })
+  const response = backend.ask('/factors/one', { method: 'DELETE', bearer: access_token })
+  expect(await refusal(response)).toEqual({
+    status: 404,
+    code: 'validation_failed',
+    message: 'factor_id must be an UUID',
+  })
 })
 
-test('factors are not listed without a user', async () => {
+test('the factors of an unknown user cannot be listed', async () => {
   const { admin } = await backendWith()
   const { error } = await admin.mfa.listFactors({ userId: randomUUID() })
   expect(error).toMatchObject({ status: 404, code: 'user_not_found' })
 })
 
-test('an anonymous user has no further factors', async () => {
+test('an anonymous user cannot enroll a second factor', async () => {
   const { client } = await backendWith({ externalAnonymousUsersEnabled: true })
   const { auth } = client()
   await auth.signInAnonymously()
@@ -96,7 +100,7 @@ test.each([
   })
 })
 
-test('the callback of a provider reports at the site that it is not enabled', async () => {
+test('the callback of a provider redirects to the site with an error', async () => {
   const { ask } = await backendWith({ siteUrl: 'https://app.example.com' })
   const response = await ask('/callback?code=x')
   expect(response.status).toBe(302)
@@ -114,12 +118,12 @@ test.each([
     'Provider (issuer "https://accounts.google.com") is not enabled',
   ],
   [{ id_token: 'x', provider: 'nobody' }, 400, 'validation_failed', 'Custom OIDC provider "nobody" not allowed'],
-])("no other's token %j is taken", async (body, status, code, message) => {
+])("another provider's token %j is not accepted", async (body, status, code, message) => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/token?grant_type=id_token', { body }))).toEqual({ status, code, message })
 })
 
-test('no wallet signs in', async () => {
+test('signing in with a wallet is disabled', async () => {
   const { ask } = await backendWith()
   expect(await refusal(ask('/token?grant_type=web3', { body: { chain: 'solana' } }))).toEqual({
     status: 422,
@@ -128,7 +132,7 @@ test('no wallet signs in', async () => {
   })
 })
 
-test('what an admin may ask of factors is asked of users who are there', async () => {
+test('an admin gets an empty list of factors for an existing user', async () => {
   const backend = await backendWith()
   const { user } = await newcomer(backend)
   const response = backend.ask(`/admin/users/${user.id}/factors`, { bearer: backend.serviceKey })
@@ -145,8 +149,8 @@ test('users have no passkeys', async () => {
   expect(await refusal(backend.ask('/passkeys', { bearer: access_token }))).toEqual(disabled)
   const path = `/admin/users/${user.id}/passkeys`
   expect(await bodyOf(backend.ask(path, { bearer: backend.serviceKey }))).toEqual([])
-  const asked = backend.ask(`${path}/${randomUUID()}`, { method: 'DELETE', bearer: backend.serviceKey })
-  expect(await refusal(asked)).toEqual({ status: 404, code: 'validation_failed', message: 'Passkey not found' })
+  const response = backend.ask(`${path}/${randomUUID()}`, { method: 'DELETE', bearer: backend.serviceKey })
+  expect(await refusal(response)).toEqual({ status: 404, code: 'validation_failed', message: 'Passkey not found' })
 })
 
 test.each([
@@ -156,7 +160,7 @@ test.each([
   ['GET', '/user/oauth/grants'],
   ['GET', '/admin/oauth/clients'],
   ['POST', `/admin/oauth/clients/${randomUUID()}/regenerate_secret`],
-])('the backend is no OAuth server for others: %s %s', async (method, path) => {
+])('the OAuth server is disabled: %s %s', async (method, path) => {
   const backend = await backendWith()
   const { access_token } = await newcomer(backend)
   const bearer = path.startsWith('/admin') ? backend.serviceKey : access_token
@@ -167,7 +171,7 @@ test.each([
   })
 })
 
-test("no provider of one's own is added", async () => {
+test('custom OAuth providers are disabled', async () => {
   const { admin } = await backendWith()
   expect((await admin.customProviders.listProviders()).error).toMatchObject({
     status: 404,

@@ -18,7 +18,7 @@ async function keyFile(alg: 'ES256' | 'RS256', kid: string = randomUUID()): Prom
   return file
 }
 
-test('the answer of a sign-in has the fields of Supabase and headers that say who it is', async () => {
+test('a new session has the fields of Supabase and headers that identify the user and the session', async () => {
   const { ask } = await backendWith()
   const response = await ask('/signup', { body: newUser() })
   const body = await bodyOf(response)
@@ -38,7 +38,7 @@ test('the answer of a sign-in has the fields of Supabase and headers that say wh
   expect(response.headers.has('x-supabase-api-version')).toBe(false)
 })
 
-test('a user token has exactly the claims of Supabase', async () => {
+test('a user token has exactly the claims that Supabase issues', async () => {
   const { client, url } = await backendWith()
   const { email, password } = newUser()
   const before = Math.floor(Date.now() / 1000)
@@ -66,13 +66,13 @@ test('a user token has exactly the claims of Supabase', async () => {
   expect(claims.iat).toBeLessThanOrEqual(Date.now() / 1000)
 })
 
-test('a self-hosted backend leaves the issuer out of its tokens', async () => {
+test('tokens can leave out the issuer, as those of a self-hosted backend do', async () => {
   const { client } = await backendWith({ jwtIssuer: 'none' })
   const { data } = await client().auth.signUp(newUser())
   expect(claimsOf(data.session?.access_token ?? '')).not.toHaveProperty('iss')
 })
 
-test('the lifetime of tokens and their issuer are what the settings say', async () => {
+test('tokens have the configured lifetime and issuer', async () => {
   const { client } = await backendWith({ jwtExp: 120, jwtIssuer: 'https://auth.example.com/auth/v1' })
   const { data } = await client().auth.signUp(newUser())
   expect(data.session?.expires_in).toBe(120)
@@ -80,7 +80,7 @@ test('the lifetime of tokens and their issuer are what the settings say', async 
   expect([exp - iat, iss]).toEqual([120, 'https://auth.example.com/auth/v1'])
 })
 
-test('the role and the audience of a user are those of the token', async () => {
+test('a token has the role and the audience of its user', async () => {
   const { client, admin } = await backendWith()
   const { email, password } = newUser()
   await admin.createUser({ email, password, email_confirm: true, role: 'editor' })
@@ -88,7 +88,7 @@ test('the role and the audience of a user are those of the token', async () => {
   expect(claimsOf(data.session?.access_token ?? '')).toMatchObject({ role: 'editor', aud: 'authenticated' })
 })
 
-test('two tokens of one session and one second say the same', async () => {
+test('two tokens of one session, issued in the same second, have the same claims', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
   const { client } = await backendWith()
@@ -98,7 +98,7 @@ test('two tokens of one session and one second say the same', async () => {
   expect(claimsOf(next.session?.access_token ?? '')).toEqual(claimsOf(data.session?.access_token ?? ''))
 })
 
-test('the public keys are published for ten minutes, and nothing private with them', async () => {
+test('the public keys may be cached for ten minutes and contain nothing private', async () => {
   const { ask } = await backendWith()
   const response = await ask('/.well-known/jwks.json', { headers: { apikey: '' } })
   expect(response.headers.get('cache-control')).toBe('public, max-age=600')
@@ -117,37 +117,40 @@ test('the public keys are published for ten minutes, and nothing private with th
   ])
 })
 
-test('with a shared secret nothing is published, and tokens name no key', async () => {
+test('with a shared secret, no key is published, and tokens name no key', async () => {
   const { ask, client } = await backendWith({ jwtSecret: ownSecret })
   expect(await bodyOf(ask('/.well-known/jwks.json'))).toEqual({ keys: [] })
   const { data } = await client().auth.signUp(newUser())
   expect(headerOf(data.session?.access_token ?? '')).toEqual({ alg: 'HS256', typ: 'JWT' })
 })
 
-test.each(['ES256', 'RS256'] as const)('getClaims believes a token of %s by the published key alone', async alg => {
-  const { client, url } = await backendWith({ signingKeys: await keyFile(alg, `of-tests-${alg}`) })
-  const { auth } = client()
-  const { email, password } = newUser()
-  await auth.signUp({ email, password })
-  const asked = vi.spyOn(globalThis, 'fetch')
-  onTestFinished(() => void asked.mockRestore())
-  const { data, error } = await auth.getClaims()
-  expect(error).toBeNull()
-  expect(data?.claims).toMatchObject({ email, role: 'authenticated' })
-  expect(data?.header).toMatchObject({ alg, kid: `of-tests-${alg}` })
-  expect(asked.mock.calls.map(([address]) => String(address))).toEqual([`${url}/auth/v1/.well-known/jwks.json`])
-})
+test.each(['ES256', 'RS256'] as const)(
+  'getClaims verifies a token signed with %s by the published key alone',
+  async alg => {
+    const { client, url } = await backendWith({ signingKeys: await keyFile(alg, `of-tests-${alg}`) })
+    const { auth } = client()
+    const { email, password } = newUser()
+    await auth.signUp({ email, password })
+    const fetching = vi.spyOn(globalThis, 'fetch')
+    onTestFinished(() => void fetching.mockRestore())
+    const { data, error } = await auth.getClaims()
+    expect(error).toBeNull()
+    expect(data?.claims).toMatchObject({ email, role: 'authenticated' })
+    expect(data?.header).toMatchObject({ alg, kid: `of-tests-${alg}` })
+    expect(fetching.mock.calls.map(([address]) => String(address))).toEqual([`${url}/auth/v1/.well-known/jwks.json`])
+  },
+)
 
-test('getClaims asks the backend about a token of HS256', async () => {
+test('getClaims asks the backend about a token signed with HS256', async () => {
   const { client, url } = await backendWith({ jwtSecret: ownSecret })
   const { auth } = client()
   const { email, password } = newUser()
   await auth.signUp({ email, password })
-  const asked = vi.spyOn(globalThis, 'fetch')
-  onTestFinished(() => void asked.mockRestore())
+  const fetching = vi.spyOn(globalThis, 'fetch')
+  onTestFinished(() => void fetching.mockRestore())
   const { data } = await auth.getClaims()
   expect(data?.claims).toMatchObject({ email })
-  expect(asked.mock.calls.map(([address]) => String(address))).toEqual([`${url}/auth/v1/user`])
+  expect(fetching.mock.calls.map(([address]) => String(address))).toEqual([`${url}/auth/v1/user`])
 })
 
 test('getClaims returns nothing before a sign-in', async () => {
@@ -163,7 +166,7 @@ test('getClaims does not accept a token with a foreign signature', async () => {
   expect(error?.message).toContain('unable to parse or verify signature')
 })
 
-test('getClaims does not believe a signature that does not fit the published key', async () => {
+test('getClaims does not accept a signature that does not match the published key', async () => {
   const { client } = await backendWith({ signingKeys: await keyFile('RS256') })
   const { auth } = client()
   const { data } = await auth.signUp(newUser())

@@ -17,7 +17,7 @@ test('a signed-in user can read their own data', async () => {
   expect(read.user).toMatchObject({ id: data.user?.id, email: data.user?.email, role: 'authenticated' })
 })
 
-test('the ways in of a user are part of the user', async () => {
+test('the identities of a user are part of the user', async () => {
   const { client } = await backendWith()
   const { auth } = client()
   const { data } = await auth.signUp(newUser())
@@ -25,7 +25,7 @@ test('the ways in of a user are part of the user', async () => {
   expect(read?.identities).toEqual(data.user?.identities)
 })
 
-test('a token for another audience than the request names reads nothing', async () => {
+test('a token for another audience than the request names is refused', async () => {
   const backend = await backendWith()
   const { access_token } = await newcomer(backend)
   const asking = (aud: string) => backend.ask('/user', { bearer: access_token, headers: { 'x-jwt-aud': aud } })
@@ -37,7 +37,7 @@ test('a token for another audience than the request names reads nothing', async 
   })
 })
 
-test('what is known of a user is laid over what was known, and null takes it away', async () => {
+test('new metadata is merged into the existing metadata, and null removes a key', async () => {
   const { client } = await backendWith()
   const { auth } = client()
   const { email, password } = newUser()
@@ -49,7 +49,7 @@ test('what is known of a user is laid over what was known, and null takes it awa
   expect((await auth.getUser()).data.user?.user_metadata).toEqual(data.user?.user_metadata)
 })
 
-test('a token tells what is known of a user only after the next refresh', async () => {
+test('a token has new metadata only after the next refresh', async () => {
   const { client } = await backendWith()
   const { auth } = client()
   await auth.signUp(newUser())
@@ -71,7 +71,7 @@ test('users cannot change their app_metadata', async () => {
   })
 })
 
-test('an update of nothing changes nothing but the time', async () => {
+test('an empty update changes nothing but updated_at', async () => {
   const time = clock()
   const backend = await backendWith()
   const { access_token } = await newcomer(backend)
@@ -82,7 +82,7 @@ test('an update of nothing changes nothing but the time', async () => {
   expect(after.updated_at > before.updated_at).toBe(true)
 })
 
-test('a new password takes the place of the old one', async () => {
+test('a new password replaces the old one', async () => {
   const { client } = await backendWith()
   const { auth } = client()
   const { email, password } = newUser()
@@ -92,7 +92,7 @@ test('a new password takes the place of the old one', async () => {
   expect((await client().auth.signInWithPassword({ email, password: 'battery staple' })).error).toBeNull()
 })
 
-test('a new password ends every other session, and leaves that which set it', async () => {
+test('a new password ends every session except the one that set it', async () => {
   const { client } = await backendWith()
   const { email, password } = newUser()
   const [here, there] = [client().auth, client().auth]
@@ -104,13 +104,13 @@ test('a new password ends every other session, and leaves that which set it', as
   expect((await there.refreshSession()).error?.code).toBe('refresh_token_not_found')
 })
 
-test('a new password makes every code worthless that was sent before', async () => {
+test('a new password invalidates every code that was sent before', async () => {
   const backend = await backendWith()
   const { auth } = backend.client()
   const { email, password } = newUser()
   await auth.signUp({ email, password })
   await backend.client().auth.resetPasswordForEmail(email)
-  const { code } = backend.letterTo(email)
+  const { code } = backend.messageTo(email)
   const { data } = await auth.updateUser({ password: 'battery staple' })
   expect(data.user).not.toHaveProperty('recovery_sent_at')
   const { error } = await backend.client().auth.verifyOtp({ email, token: code, type: 'recovery' })
@@ -134,21 +134,21 @@ test.each([
   ['12345', 422, 'weak_password', passwordShorterThan(6)],
   ['', 422, 'weak_password', passwordShorterThan(6)],
   ['x'.repeat(73), 400, 'validation_failed', 'Password cannot be longer than 72 characters'],
-])('the password %j is refused for an update as well', async (password, status, code, message) => {
+])('the password %j is refused in an update as well', async (password, status, code, message) => {
   const backend = await backendWith()
   const { access_token } = await newcomer(backend)
-  const asked = backend.ask('/user', { method: 'PUT', bearer: access_token, body: { password } })
-  expect(await refusal(asked)).toEqual({ status, code, message })
+  const response = backend.ask('/user', { method: 'PUT', bearer: access_token, body: { password } })
+  expect(await refusal(response)).toEqual({ status, code, message })
 })
 
-test('users cannot take the address of another user, in upper or lower case', async () => {
+test('users cannot take the email of another user, in upper or lower case', async () => {
   const backend = await backendWith()
   const [one, other] = [await newcomer(backend), await newcomer(backend)]
   const body = { email: other.email.toUpperCase() }
   expect(await refusal(backend.ask('/user', { method: 'PUT', bearer: one.access_token, body }))).toEqual(taken)
 })
 
-test('users cannot take the number of another user', async () => {
+test('users cannot take the phone number of another user', async () => {
   const backend = await backendWith()
   const phone = somePhone()
   await backend.admin.createUser({ phone, phone_confirm: true })
@@ -168,11 +168,11 @@ test.each([
 ])('an update with %j is refused', async (body, message) => {
   const backend = await backendWith()
   const { access_token } = await newcomer(backend)
-  const asked = backend.ask('/user', { method: 'PUT', bearer: access_token, body })
-  expect(await refusal(asked)).toEqual({ status: 400, code: 'validation_failed', message })
+  const response = backend.ask('/user', { method: 'PUT', bearer: access_token, body })
+  expect(await refusal(response)).toEqual({ status: 400, code: 'validation_failed', message })
 })
 
-test('asking for the current address changes nothing', async () => {
+test('an update to the current email changes nothing', async () => {
   const backend = await backendWith({ mailerAutoconfirm: false })
   const { email, password } = newUser()
   await backend.admin.createUser({ email, password, email_confirm: true })
@@ -191,7 +191,7 @@ test('without a session nothing can be changed', async () => {
   expect((await ask('/user', { method: 'PUT', body: {} })).status).toBe(401)
 })
 
-test('an anonymous user needs an address before a password', async () => {
+test('an anonymous user needs an email or phone before a password', async () => {
   const { client } = await backendWith({ externalAnonymousUsersEnabled: true })
   const { auth } = client()
   await auth.signInAnonymously()
@@ -203,7 +203,7 @@ test('an anonymous user needs an address before a password', async () => {
   })
 })
 
-test('an anonymous user becomes one with a name at once where mails are not confirmed', async () => {
+test('with autoconfirm, an anonymous user who sets an email is no longer anonymous', async () => {
   const { client } = await backendWith({ externalAnonymousUsersEnabled: true, mailerAutoconfirm: true })
   const { auth } = client()
   const { data: guest } = await auth.signInAnonymously({ options: { data: { cart: [1, 2] } } })
@@ -217,14 +217,14 @@ test('an anonymous user becomes one with a name at once where mails are not conf
   expect(again.user?.id).toBe(guest.user?.id)
 })
 
-test('an anonymous user stays so until the new address is confirmed', async () => {
+test('an anonymous user stays anonymous until the new email is confirmed', async () => {
   const backend = await backendWith({ externalAnonymousUsersEnabled: true, mailerAutoconfirm: false })
   const { auth } = backend.client()
   const { data: guest } = await auth.signInAnonymously()
   const { email } = newUser()
   const { data: waiting } = await auth.updateUser({ email })
   expect(waiting.user).toMatchObject({ email: '', new_email: email, is_anonymous: true })
-  const { code, kind } = backend.letterTo(email)
+  const { code, kind } = backend.messageTo(email)
   expect(kind).toBe('email_change')
   const { data, error } = await auth.verifyOtp({ email, token: code, type: 'email_change' })
   expect(error).toBeNull()
@@ -233,7 +233,7 @@ test('an anonymous user stays so until the new address is confirmed', async () =
   expect((await auth.updateUser({ password: 'correct horse' })).error).toBeNull()
 })
 
-test('an anonymous user cannot take the address of another user', async () => {
+test('an anonymous user cannot take the email of another user', async () => {
   const backend = await backendWith({ externalAnonymousUsersEnabled: true })
   const { email } = await newcomer(backend)
   const { auth } = backend.client()

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { type Backend, backendWith, newcomer } from './backend.js'
 
-/** What a token opens: the auth backend, and the platform. */
-async function doors(backend: Backend, bearer: string) {
+/** The statuses with which the auth backend and the platform answer a token. */
+async function statusesFor(backend: Backend, bearer: string) {
   const platform = await fetch(`${backend.url}/v1/models`, { headers: { authorization: `Bearer ${bearer}` } })
   const body = JSON.parse(await platform.text())
   if (platform.status === 401) expect(body).toEqual({ error: expect.any(String) })
@@ -14,28 +14,28 @@ const changes: readonly [string, (backend: Backend, who: Awaited<ReturnType<type
     ['signed out', ({ ask }, { access_token }) => ask('/logout', { method: 'POST', bearer: access_token })],
     ['banned', ({ admin }, { user }) => admin.updateUserById(user.id, { ban_duration: '1h' })],
     ['deleted', ({ admin }, { user }) => admin.deleteUser(user.id)],
-    ['deleted softly', ({ admin }, { user }) => admin.deleteUser(user.id, true)],
-    ['given another password', ({ admin }, { user }) => admin.updateUserById(user.id, { password: 'battery staple' })],
+    ['soft-deleted', ({ admin }, { user }) => admin.deleteUser(user.id, true)],
+    ['given a new password', ({ admin }, { user }) => admin.updateUserById(user.id, { password: 'battery staple' })],
   ]
 
-test.each(changes)('the token of a user who was %s opens nothing, at once', async (_what, change) => {
+test.each(changes)('the token of a user who was %s is refused at once', async (_what, change) => {
   const backend = await backendWith()
   const who = await newcomer(backend)
-  expect(await doors(backend, who.access_token)).toEqual([200, 200])
+  expect(await statusesFor(backend, who.access_token)).toEqual([200, 200])
   await change(backend, who)
-  expect(await doors(backend, who.access_token)).toEqual([403, 401])
+  expect(await statusesFor(backend, who.access_token)).toEqual([403, 401])
 })
 
-test('a new password leaves the doors open for the session that set it, and closes them for all others', async () => {
+test('a new password keeps the session that set it and ends all others', async () => {
   const backend = await backendWith()
   const { email, password, access_token } = await newcomer(backend)
   const { data } = await backend.client().auth.signInWithPassword({ email, password })
   await backend.ask('/user', { method: 'PUT', body: { password: 'battery staple' }, bearer: access_token })
-  expect(await doors(backend, access_token)).toEqual([200, 200])
-  expect(await doors(backend, data.session?.access_token ?? '')).toEqual([403, 401])
+  expect(await statusesFor(backend, access_token)).toEqual([200, 200])
+  expect(await statusesFor(backend, data.session?.access_token ?? '')).toEqual([403, 401])
 })
 
-test('the keys of the gateway open no doors of the platform', async () => {
+test('the anon key of the gateway grants no access to the platform', async () => {
   const backend = await backendWith()
-  expect((await doors(backend, backend.anonKey))[1]).toBe(401)
+  expect((await statusesFor(backend, backend.anonKey))[1]).toBe(401)
 })

@@ -1,4 +1,4 @@
-/** The parts behind a credential check without a server: keys, tokens, a state in memory, and a clock that is given. */
+/** The parts of a credential check without a server: API keys, tokens, a state in memory and a clock that tests set. */
 import { onTestFinished } from 'vitest'
 import { developmentSecret } from '../../src/core/secrets.js'
 import type { State, Tables, UserRow } from '../../src/core/state.js'
@@ -11,55 +11,55 @@ import { newUser } from '../../src/supabase/users.js'
 
 export const noon = Date.parse('2030-01-01T12:00:00Z')
 
-/** Reads that wait in front of their answer until they are let go. */
+/** Holds reads of the state back until it is opened. */
 export interface Gate {
-  /** From now on readers wait with what they have read. */
+  /** From now on reads wait before they return what they have read. */
   close(): void
-  /** Resolves when a reader waits. */
+  /** Resolves when a read is waiting. */
   readonly reached: Promise<void>
   open(): void
-  /** From now on reading fails. */
+  /** From now on reads fail. */
   fail(error: Error): void
 }
 
-export async function doorAt(startMs = noon) {
+export async function authenticatorAt(startMs = noon) {
   let nowMs = startMs
   const now = () => nowMs
-  const kept = await openState('memory', { dir: '.' })
-  onTestFinished(() => kept.close())
+  const inner = await openState('memory', { dir: '.' })
+  onTestFinished(() => inner.close())
 
   let writes = 0
   let held: Promise<void> | undefined
   let failure: Error | undefined
-  let letGo = () => {}
+  let release = () => {}
   let arrive = () => {}
   const reached = new Promise<void>(resolve => {
     arrive = resolve
   })
   const state: State = {
-    ...kept,
+    ...inner,
     async read(work) {
       if (failure) throw failure
-      const seen = await kept.read(work)
+      const seen = await inner.read(work)
       if (held) arrive()
       await held
       return seen
     },
     write(work) {
       writes++
-      return kept.write(work)
+      return inner.write(work)
     },
   }
   const gate: Gate = {
     reached,
     close() {
       held = new Promise(resolve => {
-        letGo = resolve
+        release = resolve
       })
     },
     open() {
       held = undefined
-      letGo()
+      release()
     },
     fail(error) {
       failure = error
@@ -71,20 +71,20 @@ export async function doorAt(startMs = noon) {
   const tokens = await createTokens({ jwtSecret: developmentSecret, now })
   const holders = createTokenHolders({ tokens: async () => tokens, state: async () => state, now })
   const authenticator = createAuthenticator({ tokens: holders, apiKeys, now })
-  kept.onRevoked(() => authenticator.forget())
+  inner.onRevoked(() => authenticator.forget())
 
   return {
     apiKeys,
     tokens,
     gate,
     reports,
-    write: <T>(work: (tables: Tables) => Promise<T>) => kept.write(work),
-    read: <T>(work: (tables: Tables) => Promise<T>) => kept.read(work),
+    write: <T>(work: (tables: Tables) => Promise<T>) => inner.write(work),
+    read: <T>(work: (tables: Tables) => Promise<T>) => inner.read(work),
     writes: () => writes,
     at: (ms: number) => {
       nowMs = ms
     },
-    /** The kind of caller, or the sentence of the refusal. */
+    /** The kind of caller, or the message of the refusal. */
     async answerTo(credential: string): Promise<string> {
       try {
         return (await authenticator.identify(`Bearer ${credential}`)).kind
@@ -92,17 +92,17 @@ export async function doorAt(startMs = noon) {
         return (error as Error).message
       }
     },
-    /** Puts a user into the state. */
+    /** Adds a user to the state. */
     async user(given: Partial<UserRow> = {}): Promise<UserRow> {
       const user = newUser(new Date(nowMs).toISOString(), given)
-      await kept.write(({ users }) => users.insert(user))
+      await inner.write(({ users }) => users.insert(user))
       return user
     },
-    /** A token of this user in a session of their own. */
+    /** A token for this user in a new session. */
     async sessionOf(user: UserRow) {
       const id = crypto.randomUUID()
       const created_at = new Date(nowMs).toISOString()
-      await kept.write(({ sessions }) =>
+      await inner.write(({ sessions }) =>
         sessions.insert({ id, user_id: user.id, amr: [], created_at, refreshed_at: null }),
       )
       const exp = Math.floor(nowMs / 1000) + 3600
