@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { sharedFlags } from '../../src/cli/command.js'
 import { commands } from '../../src/cli/commands.js'
 import { schemaAt } from '../../src/config/options.js'
-import { lineOf, wishOf } from './line.js'
+import { lineOf, readCommandLine } from './line.js'
 
 test('a command line without arguments is standin dev without overrides', async () => {
   const { name, words, child, overrides, flags } = await lineOf([])
@@ -49,7 +49,7 @@ test.each([
   [['-hv'], { kind: 'version' }],
   [['tail', '-h'], { kind: 'help', words: ['tail'] }],
 ])('%j is short for a flag', async (argv, expected) => {
-  expect(await wishOf(argv)).toEqual(expected)
+  expect(await readCommandLine(argv)).toEqual(expected)
 })
 
 test('a single dash is a value, which stands for standard input', async () => {

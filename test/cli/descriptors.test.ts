@@ -40,7 +40,7 @@ onLinux(
     const live = await platformWith()
     const env = { STANDIN_MODE: 'proxy', STANDIN_UPSTREAM_BASE_URL: live.url, STANDIN_UPSTREAM_API_KEY: live.apiKey }
     const { ask, allow } = await platformIn(env)
-    // Loads the code that asks the live platform. Stopping that one closes the connection.
+    // Loads the code that asks the live platform. Stopping the live platform closes the connection.
     expect(await ask('/v1/models')).toMatchObject({ status: 200 })
     await live.stop()
     allow(3)

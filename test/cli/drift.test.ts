@@ -276,7 +276,7 @@ test('a recorded 429 is compared with a 429', async () => {
   expect(await run(['drift'], { files })).toMatchObject({ code: 0, stdout: '1 recording: 1 the same\n' })
 })
 
-test('a live platform that never answers is given up after a few requests', async () => {
+test('the command gives up on a live platform that never answers', async () => {
   const live = await liveThat(() => ({ body: '', cut: 'at once' }))
   const prompts = Array.from({ length: 30 }, (_, i) => `hello ${i}`)
   const recordings = prompts.map(prompt => recorded(chatRequest(prompt), { body: {} }))
@@ -375,7 +375,7 @@ test.each<[string, LiveReply | 'never', string]>([
   })
 })
 
-test('an answer that is compressed although nobody asked for it is decompressed', async () => {
+test('a compressed answer is decompressed even if the request did not ask for compression', async () => {
   const live = await liveThat(() => ({
     headers: { 'content-encoding': 'gzip' },
     body: gzipSync(JSON.stringify(completion('Hello.'))),

@@ -1,4 +1,4 @@
-/** Recordings in a folder, and a small live platform that has changed since, or not. */
+/** Recordings in a folder, and a small live platform that may have changed since. */
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import https from 'node:https'
 import { onTestFinished } from 'vitest'

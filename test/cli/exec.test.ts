@@ -114,7 +114,7 @@ test('the exit code of the child is passed on', async () => {
   expect(await execHere('process.exit(42)')).toMatchObject({ code: 42, stderr: '' })
 })
 
-test('a killed child leads to the exit code that a shell would give', async () => {
+test('a killed child gives the exit code that a shell would give', async () => {
   expect(await execHere('process.kill(process.pid, "SIGKILL")')).toMatchObject({ code: 137, signal: null })
 })
 
@@ -122,7 +122,7 @@ test.each([
   [['not-a-command'], 127, 'standin exec: not-a-command was not found.\n'],
   [['./script'], 126, 'standin exec: ./script cannot be run (EACCES).\n'],
   [['./script/deeper'], 126, 'standin exec: ./script/deeper cannot be run (ENOTDIR).\n'],
-])('%j cannot be started, which leads to the exit code of a shell', async (command, code, stderr) => {
+])('%j cannot be started, with the exit code and the message of a shell', async (command, code, stderr) => {
   expect(await runInProcess(['exec', '--', ...command], { files: { script: '' } })).toMatchObject({
     code,
     stderr,
@@ -274,7 +274,7 @@ async function recordedIn(folder: string, prompts: readonly string[]): Promise<s
   return dir
 }
 
-test('what one run recorded, another replays without the live platform, and prints a receipt', async () => {
+test('one run replays what another recorded, without the live platform, and prints a receipt', async () => {
   const live = await platformWith()
   const dir = path.join(folderWith(), 'recordings')
   const recording = exec(asking('hello', 'goodbye'), {

@@ -11,7 +11,7 @@ import { isMissing } from '../sentences.js'
 
 const BASELINE = 'fixtures/contract-baseline.json'
 
-/** Enough where only this answer differs. */
+/** Enough if only this answer differs. */
 const health = ['--only', 'HEALTH-*']
 
 /** Every model of the live platform has a colour, and no owner. */

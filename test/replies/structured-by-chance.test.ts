@@ -9,7 +9,7 @@ import { loadSamples, UnfitSchema } from '../../src/replies/structured/index.js'
 import { runs } from '../runs.js'
 import { type AnySchema, answerable, draft07, draft2020, wild } from './schema-grammar.js'
 
-// Its types describe another kind of module than it is.
+// Its types describe a different kind of module.
 const addFormats = ajvFormats as unknown as typeof ajvFormats.default
 
 /** The errors of a validator about a value; none if it is valid. */

@@ -5,7 +5,7 @@ import { z } from 'zod/v4'
 import { loadSamples, sampleJob, UnfitSchema } from '../../src/replies/structured/index.js'
 import { NO_VALUE_FOUND } from '../sentences.js'
 
-// Its types describe another kind of module than it is.
+// Its types describe a different kind of module.
 const addFormats = ajvFormats as unknown as typeof ajvFormats.default
 const samples = await loadSamples()
 const sample = (schema: unknown, seed: number, name?: string) =>
@@ -183,12 +183,12 @@ describe('schemas as libraries write them', () => {
     for (let seed = 0; seed < 20; seed++) expect(schema.parse(sample(written, seed))).toBeTruthy()
   })
 
-  test('times of zod have no offset, although the format that it names has one', () => {
+  test('a time of zod has no offset, although its format allows one', () => {
     const schema = z.iso.time()
     expect(schema.parse(sample(z.toJSONSchema(schema), 1))).toMatch(/^\d\d:\d\d:\d\d$/)
   })
 
-  test('a schema of pydantic has titles, references and null as a default', () => {
+  test('a schema of pydantic with titles, references and null as a default is answered', () => {
     const values = samplesOf({
       $defs: {
         Color: { enum: ['red', 'green'], title: 'Color', type: 'string' },

@@ -464,7 +464,7 @@ describe('a mistake is reported with its place when the template is compiled', (
     },
   )
 
-  test('any input either compiles and renders or is a mistake in words', () => {
+  test('any input either compiles and renders, or fails with a readable mistake', () => {
     const words = ['{{', '}}', '{%', '%}', 'if', 'for', 'in', 'user', 'request', 'faker', '.', '|', ':', 'upcase', ' ']
     const more = ['"', "'", '[', ']', '(', ')', '1', '..', 'endif', 'endfor', 'assign', '=', 'x', 'raw', 'match', 'and']
     const braces = fc.constantFrom('{{ ', ' }}', '{% if user %}', '{% endif %}', '{{ user }}', '{% raw %}')
@@ -635,7 +635,7 @@ describe('faker', () => {
     })
   })
 
-  test('generated addresses belong to nobody', async () => {
+  test('generated addresses are in reserved domains', async () => {
     // One of the calls warns that it is deprecated, each time.
     const warned = vi.spyOn(console, 'warn').mockImplementation(() => {})
     onTestFinished(() => warned.mockRestore())
