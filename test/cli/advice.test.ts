@@ -6,7 +6,7 @@ import { answerOf, ask, sentences, signIn, signUp, userOf } from '../keys/people
 import { hello, platformWith, type Scene } from '../scene.js'
 import { WRONG_LOGIN } from '../sentences.js'
 
-test('the paths that are proposed in place of unknown ones are all answered', async () => {
+test('every path that is suggested for an unknown one is served', async () => {
   const platform = await platformWith()
   for (const path of knownPaths) {
     const { status } = await platform.ask(path, { headers: { apikey: platform.anonKey } })
@@ -16,7 +16,7 @@ test('the paths that are proposed in place of unknown ones are all answered', as
   expect((await platform.chat(hello)).status).toBe(200)
 })
 
-/** The line of the log about the last request, and the line below it that says what to do. */
+/** The log line of the last request, and the advice below it. */
 async function lastLine({ ask }: Scene) {
   const { data } = (await (await ask('/__standin/journal?limit=1')).json()) as { data: [never] }
   const [line = '', advice = ''] = requestRows(data[0], { colors: pc.createColors(false) })
@@ -29,7 +29,7 @@ test.each([
   ['/v1/completions', /It has \/v1\/chat\/completions/],
   ['/v1/embeddings', /no \/v1\/embeddings.*requests go to the live platform/],
   ['/v1/files/file-1/content', /no \/v1\/files/],
-])('who asks %s for OpenAI is told that the platform has no such endpoint', async (path, expected) => {
+])('the advice on the OpenAI endpoint %s says that the platform does not have it', async (path, expected) => {
   const platform = await platformWith()
   const response = await platform.ask(path, { method: 'POST', body: '{}' })
   expect(await response.json()).toEqual({ error: 'Not found.', path })
@@ -43,7 +43,7 @@ test.each([
   ['/api/v1/projects', null, 'SUPABASE_ANON_KEY'],
   ['/api/v1', 'sk-of-nobody', 'SUPABASE_ANON_KEY'],
   ['/v1/models', 'sk-of-nobody', 'OPENAI_API_KEY'],
-])('a request to %s with the key %s is told of a credential that opens it', async (path, key, expected) => {
+])('the advice on a request to %s with the key %s names a credential that works there', async (path, key, expected) => {
   const reply = { json: [] }
   const platform = await platformWith({
     rules: [
@@ -58,7 +58,7 @@ test.each([
   expect((await platform.ask(path, { bearer: opening })).status).toBe(200)
 })
 
-test('the advice on a key of the wrong kind does not send it again where the configuration takes other kinds', async () => {
+test('the advice on a key of the wrong kind follows the configured access', async () => {
   const platform = await platformWith({ access: { health: ['user'] } })
   expect((await platform.ask('/health')).status).toBe(401)
   const { line, advice } = await lastLine(platform)
@@ -68,7 +68,7 @@ test('the advice on a key of the wrong kind does not send it again where the con
 
 const grace = { email: 'grace@example.com', password: 'correct-horse' }
 
-test('the line of a wrong password says what is wrong, and the one below it what to do', async () => {
+test('after a wrong password the log line says what is wrong, and the line below it what to do', async () => {
   const platform = await platformWith({ users: [grace] })
   const wrong = { ...grace, password: 'wrong-horse' }
   await expect(signIn(platform, wrong)).rejects.toMatchObject({ message: WRONG_LOGIN })
@@ -80,7 +80,7 @@ test('the line of a wrong password says what is wrong, and the one below it what
   expect((await lastLine(platform)).line).toMatch(/This state has no user with that address\.$/)
 })
 
-test('a token or a key of a Standin with another state is recognised, and answered like any other', async () => {
+test('the log recognises a token or key of a Standin with another state, and the client gets the usual error', async () => {
   const [here, elsewhere] = [await platformWith(), await platformWith()]
   const ada = await signUp(elsewhere)
   const key = await elsewhere.createKey()
@@ -98,7 +98,7 @@ test('a token or a key of a Standin with another state is recognised, and answer
   }
 })
 
-test('the development key is recognised where the configuration has keys of its own', async () => {
+test('the log recognises the development key when the configuration replaces it', async () => {
   const { apiKey } = await platformWith()
   const platform = await platformWith({ apiKeys: [{ name: 'mine', key: 'sk-mine' }] })
   await ask(platform, apiKey)

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { sharedFlags } from '../../src/cli/command.js'
 import { commands } from '../../src/cli/commands.js'
 import { schemaAt } from '../../src/config/options.js'
-import { lineOf, wishOf } from './line.js'
+import { lineOf, readCommandLine } from './line.js'
 
-test('without arguments it is standin dev, with nothing said about the configuration', async () => {
+test('a command line without arguments is standin dev without overrides', async () => {
   const { name, words, child, overrides, flags } = await lineOf([])
   expect({ name, words, child, overrides }).toEqual({ name: 'dev', words: [], child: [], overrides: [] })
   expect(Object.values(flags).filter(Boolean)).toEqual([])
@@ -13,13 +13,13 @@ test('without arguments it is standin dev, with nothing said about the configura
 test.each([
   [['--json', 'config', '--config', 'a.yaml', 'check', '--quiet']],
   [['config', 'check', '--config', 'a.yaml', '--quiet', '--json']],
-])('flags stand before, between and after the words: %j', async argv => {
+])('flags may come before, between and after the words: %j', async argv => {
   const { name, words, flags } = await lineOf(argv)
   expect({ name, words }).toEqual({ name: 'config check', words: [] })
   expect(flags).toMatchObject({ config: 'a.yaml', json: true, quiet: true })
 })
 
-test('a flag of one command alone may stand before its name, with its value', async () => {
+test('a flag that only one command has may come before the command, with its value', async () => {
   expect(await lineOf(['--last', '3', 'tail'])).toMatchObject({ name: 'tail', flags: { last: 3 } })
 })
 
@@ -36,7 +36,7 @@ test.each([
   expect((await lineOf(argv)).overrides).toEqual([override])
 })
 
-test('a mode that is asked for holds for every endpoint, whatever a file says of single ones', async () => {
+test('--mode applies to every endpoint, even if a file sets another mode for some', async () => {
   expect((await lineOf(['--mode', 'proxy'])).overrides).toEqual([
     { path: ['mode'], value: 'proxy', origin: '--mode' },
     { path: ['modes'], value: {}, origin: '--mode' },
@@ -49,23 +49,23 @@ test.each([
   [['-hv'], { kind: 'version' }],
   [['tail', '-h'], { kind: 'help', words: ['tail'] }],
 ])('%j is short for a flag', async (argv, expected) => {
-  expect(await wishOf(argv)).toEqual(expected)
+  expect(await readCommandLine(argv)).toEqual(expected)
 })
 
-test('a dash alone is a value: it stands for standard input', async () => {
+test('a single dash is a value, which stands for standard input', async () => {
   expect(await lineOf(['replies', 'try', '--request', '-'])).toMatchObject({ words: [], flags: { request: '-' } })
 })
 
-test('what stands behind -- is no flag', async () => {
+test('words after -- are not flags', async () => {
   expect((await lineOf(['replies', 'try', '--', '--port'])).words).toEqual(['--port'])
 })
 
-test('every flag that sets an option names one that there is', () => {
+test('every flag that sets an option names an existing option', () => {
   for (const [name, flag] of Object.entries(sharedFlags))
     if ('option' in flag) expect(schemaAt(flag.option), `--${name}`).toBeDefined()
 })
 
-test('a flag of several commands takes a value in all of them, or in none', async () => {
+test('a flag that several commands share takes a value in all of them or in none', async () => {
   const types = new Map<string, string>()
   for (const { name, load } of commands) {
     for (const [flag, { type }] of Object.entries((await load()).flags)) {

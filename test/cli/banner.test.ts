@@ -58,7 +58,7 @@ const bannerWith = ({ host = '127.0.0.1', apiKey = 'sk-1', controlToken = '' }: 
   return banner(platform, '1.2.3', pc.createColors(false))
 }
 
-test('the banner is the facts, and a block to copy that begins at the margin', () => {
+test('the banner lists the facts, then an unindented block to copy', () => {
   expect(bannerWith()).toBe(`
   Standin 1.2.3 · mode emulate
 
@@ -105,7 +105,7 @@ test.each([
   )
 })
 
-test('the control token is told where one was made up', () => {
+test('the banner shows the control token if one was generated', () => {
   expect(bannerWith()).not.toContain('Control')
   expect(bannerWith({ host: '0.0.0.0', controlToken: 'token-1' })).toContain(
     '\n  Control    token-1 opens http://127.0.0.1:4100/__standin\n',

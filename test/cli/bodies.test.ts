@@ -16,7 +16,7 @@ async function shownOf(platform: Scene): Promise<readonly string[]> {
 
 const saying = (content: string) => ({ ...hello, messages: [{ role: 'user', content }] })
 
-test('a request and its answer are shown as JSON that can be read', async () => {
+test('a request and its answer are shown as indented JSON', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'Hi!' } }] })
   await (await platform.chat(hello)).text()
   const shown = await shownOf(platform)
@@ -26,7 +26,7 @@ test('a request and its answer are shown as JSON that can be read', async () => 
   expect(shown.join('\n')).toContain('"content": "Hi!"')
 })
 
-test('a stream is shown as what it said, with its chunks and their times', async () => {
+test('a stream is shown as its text, with the number and the times of its chunks', async () => {
   const pace = { firstTokenMs: 20, tokensPerSecond: 400 }
   const platform = await platformWith({ pace, rules: [{ reply: { text: 'One two three four.' } }] })
   await (await platform.chat({ ...hello, stream: true })).text()
@@ -38,7 +38,7 @@ test('a stream is shown as what it said, with its chunks and their times', async
   expect(shown.slice(title + 1)).toEqual(['    One two three four.'])
 })
 
-test('of an error that was made to fit, what the platform said is shown as well', async () => {
+test('an error that was put into the documented form is shown with the original answer of the live platform', async () => {
   const live = await liveWith((_request, response) =>
     response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>'),
   )
@@ -56,7 +56,7 @@ test('of an error that was made to fit, what the platform said is shown as well'
   ])
 })
 
-test('a long body is cut, and how much of it is not shown is told', async () => {
+test('a long body is cut, with a note of how much is missing', async () => {
   const platform = await platformWith()
   const many = Array.from({ length: 500 }, (_, i) => ({ role: 'user', content: `message ${i}` }))
   await (await platform.chat({ ...hello, messages: many })).text()
@@ -69,7 +69,7 @@ test('a long body is cut, and how much of it is not shown is told', async () => 
   expect(long).toMatch(/… [\d,]+ more characters$/)
 })
 
-test('what a body says steers no terminal', async () => {
+test('control characters in a body are escaped, so they cannot steer the terminal', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'a\u001b[2Jb\u009bc\u202ed\ttab' } }] })
   for (const stream of [true, false]) {
     await (await platform.chat({ ...saying('\u001b]0;title\u0007'), stream })).text()
@@ -79,7 +79,7 @@ test('what a body says steers no terminal', async () => {
   }
 })
 
-test('what is no text is not printed', async () => {
+test('a binary body is not printed', async () => {
   const platform = await platformWith()
   const body = Buffer.from([0x89, 0x50, 0x00, 0xff, 0xfe])
   const refused = await platform.ask('/v1/chat/completions', {
@@ -103,7 +103,7 @@ test('credentials and passwords in bodies are not shown', async () => {
   expect(shown).not.toContain('hush')
 })
 
-test('a secret that came in pieces is not put together', async () => {
+test('a secret that is split across chunks is redacted', async () => {
   const platform = await platformWith()
   await (await platform.chat(hello)).text()
   const response = await fetch(`${platform.url}/__standin/journal?limit=1`)

@@ -17,7 +17,7 @@ test.each([
   expect(widthOf(text)).toBe(width)
 })
 
-test('what is wrapped fits, and all of it is still there', () => {
+test('wrapped lines fit the width and lose no text', () => {
   fc.assert(
     fc.property(texts, widths, (text, width) => {
       const lines = wrapped(text, width)
@@ -27,7 +27,7 @@ test('what is wrapped fits, and all of it is still there', () => {
   )
 })
 
-test('what is cut fits, begins as it did, and says that something is missing', () => {
+test('cut text fits the width, keeps its beginning and ends in an ellipsis', () => {
   fc.assert(
     fc.property(texts, widths, (text, width) => {
       const cut = cutTo(text, width)

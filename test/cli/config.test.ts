@@ -7,7 +7,7 @@ import { AN_OBJECT, didYouMean, mustBe, wholeNumber } from '../sentences.js'
 const inRepository = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
 const config = (text: string) => ({ 'platform.config.yaml': text })
 
-test('config check says that all is good, and how many rules there are', async () => {
+test('config check says that the configuration is valid, and counts the rules', async () => {
   const files = {
     ...config('replies: [one.yaml, more/*.yaml]\n'),
     'one.yaml': '- reply: { text: a }\n',
@@ -49,7 +49,7 @@ test('config check says what is wrong, in the file, the flags, the environment a
   })
 })
 
-test('what stops a start is found by config check: a mode that lacks its address', async () => {
+test('config check finds what would stop a start: a mode without its address', async () => {
   const files = config('mode: proxy\n')
   const stopped = await run(['--port', '0'], { files })
   expect(stopped).toMatchObject({ code: 2, stderr: expect.stringContaining('upstream.baseUrl') })
@@ -57,24 +57,24 @@ test('what stops a start is found by config check: a mode that lacks its address
 })
 
 test.each([
-  ['rows that are not there', 'resources: { /a: { data: nope.yaml } }', /nope\.yaml.* cannot be read/],
-  ['a path that is taken', 'resources: { /v1/models: {} }', /\/v1\/models/],
+  ['a missing file of rows', 'resources: { /a: { data: nope.yaml } }', /nope\.yaml.* cannot be read/],
+  ['a path that is already taken', 'resources: { /v1/models: {} }', /\/v1\/models/],
   [
-    'all wrong replies of tools',
+    'every invalid reply of a tool',
     'mcp:\n  tools:\n    - { name: x, reply: { txt: a } }\n    - { name: y, reply: { texts: a } }\n',
     /^platform\.config\.yaml:3:18: .*txt is not known here.*\nplatform\.config\.yaml:4:18: .*texts is not known here/,
   ],
   [
-    'a schema of a tool that cannot be used',
+    'an invalid schema of a tool',
     "mcp: { tools: [{ name: x, inputSchema: { type: object, properties: { a: { pattern: '(' } } } }] }",
     /^platform\.config\.yaml:1:27: The inputSchema of the tool x/,
   ],
   [
-    'a file of an MCP resource that is not there',
+    'a missing file of an MCP resource',
     "mcp:\n  resources:\n    - { uri: 'a://b', file: nope.md }\n",
     /^platform\.config\.yaml:3:23: mcp\.resources\[0\]\.file: nope\.md cannot be read \(ENOENT\)\.$/m,
   ],
-])('config check finds what a start finds: %s', async (_what, text, sentence) => {
+])('config check finds what would stop a start: %s', async (_what, text, sentence) => {
   const checked = await run(['config', 'check'], { files: config(text) })
   expect(checked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(sentence) })
 })
@@ -94,7 +94,7 @@ test('config print shows the values in force, where each came from, and no secre
   expect(end.stdout).not.toContain('hush')
 })
 
-test('the platform.config.yaml of the repository is what config init prints, but for the address of the schema', async () => {
+test('the platform.config.yaml of the repository is what config init prints, except for the path of the schema', async () => {
   const { stdout, code } = await run(['config', 'init'])
   expect(code).toBe(0)
   expect(stdout.replace('$schema=./node_modules/standin/src/', '$schema=./src/')).toBe(
@@ -102,7 +102,7 @@ test('the platform.config.yaml of the repository is what config init prints, but
   )
 })
 
-test('the file that config init prints is good as it is', async () => {
+test('the file that config init prints is valid as it is', async () => {
   const { stdout } = await run(['config', 'init'])
   expect(await run(['config', 'check'], { files: config(stdout) })).toMatchObject({ code: 0, stderr: '' })
 })

@@ -8,7 +8,7 @@ import { platformWith } from '../scene.js'
 
 const onLinux = test.skipIf(process.platform !== 'linux')
 
-/** A platform in a process of its own, and how many files that may open. All requests take one connection. */
+/** A platform in a process of its own, with a limit on its open files. All requests share one connection. */
 async function platformIn(env: Readonly<Record<string, string>>) {
   const { ready } = await startReady({ env: { STANDIN_STATE: 'memory', ...env } })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -24,7 +24,7 @@ async function platformIn(env: Readonly<Record<string, string>>) {
 
 const refused = { status: 503, body: { error: 'Standin cannot open another file. Try again later.' } }
 
-onLinux('what could not be loaded because no file could be opened is loaded by the next request', async () => {
+onLinux('code that could not be loaded for lack of file descriptors is loaded by a later request', async () => {
   const { ask, allow } = await platformIn({})
   expect(await ask('/health')).toMatchObject({ status: 200 })
   allow(3)
@@ -34,13 +34,16 @@ onLinux('what could not be loaded because no file could be opened is loaded by t
   expect(await ask('/__standin/journal')).toMatchObject({ status: 200 })
 })
 
-onLinux('without a free file for a connection, the answer says so and does not blame the live platform', async () => {
-  const live = await platformWith()
-  const env = { STANDIN_MODE: 'proxy', STANDIN_UPSTREAM_BASE_URL: live.url, STANDIN_UPSTREAM_API_KEY: live.apiKey }
-  const { ask, allow } = await platformIn(env)
-  // Loads what asks the live platform, whose connection is then closed.
-  expect(await ask('/v1/models')).toMatchObject({ status: 200 })
-  await live.stop()
-  allow(3)
-  expect(await ask('/v1/models')).toEqual(refused)
-})
+onLinux(
+  'without a file descriptor for a connection, the error says so and does not blame the live platform',
+  async () => {
+    const live = await platformWith()
+    const env = { STANDIN_MODE: 'proxy', STANDIN_UPSTREAM_BASE_URL: live.url, STANDIN_UPSTREAM_API_KEY: live.apiKey }
+    const { ask, allow } = await platformIn(env)
+    // Loads the code that asks the live platform. Stopping the live platform closes the connection.
+    expect(await ask('/v1/models')).toMatchObject({ status: 200 })
+    await live.stop()
+    allow(3)
+    expect(await ask('/v1/models')).toEqual(refused)
+  },
+)

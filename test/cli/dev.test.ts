@@ -14,11 +14,11 @@ const files = { 'fixtures/replies/a.yaml': rules }
 
 const escapeCode = '\u001b'
 
-/** What stands behind a name in the banner. */
+/** The value next to a name in the banner. */
 const fact = (line: string) => line.trim().split(/ {2,}/)[1] ?? ''
 
-/** Asks until the port is open. */
-async function askedAtOnce(url: string): Promise<Response> {
+/** Retries until the port is open. */
+async function askUntilOpen(url: string): Promise<Response> {
   for (;;) {
     const answer = await fetch(url, { signal: AbortSignal.timeout(60_000) }).catch(() => undefined)
     if (answer) return answer
@@ -26,12 +26,12 @@ async function askedAtOnce(url: string): Promise<Response> {
   }
 }
 
-test('requests and misses from the first moment on are in the log, after the start', async () => {
+test('requests and misses during the start are logged after the ready event', async () => {
   const port = await freePort()
   const { stdout } = start(['replay', '--port', String(port), '--state', 'memory', '--json'])
   const url = `http://127.0.0.1:${port}`
   const headers = { authorization: `Bearer ${developmentApiKey}` }
-  expect((await askedAtOnce(`${url}/v1/models`)).status).toBe(401)
+  expect((await askUntilOpen(`${url}/v1/models`)).status).toBe(401)
   expect((await fetch(`${url}/v1/models`, { headers })).status).toBe(424)
   await stdout.next('"status":424')
   const [first, ...others] = stdout.text
@@ -39,7 +39,7 @@ test('requests and misses from the first moment on are in the log, after the sta
     .split('\n')
     .map(line => JSON.parse(line))
   expect(first).toMatchObject({ event: 'ready', url })
-  // The miss is told by itself as well.
+  // A miss is also an event of its own.
   expect(others.map(({ event, status }) => `${event} ${status}`).sort()).toEqual([
     'miss undefined',
     'request 401',
@@ -47,7 +47,7 @@ test('requests and misses from the first moment on are in the log, after the sta
   ])
 })
 
-test('the banner says where everything is, and what to copy into .env', async () => {
+test('the banner shows all addresses and keys, and what to copy into .env', async () => {
   const { stdout, stderr, dir } = start(['--port', '0'])
   await stdout.next('Standin')
   const baseUrl = fact(await stdout.next('Base URL'))
@@ -88,7 +88,7 @@ test('the banner names the configuration file and the mode', async () => {
   expect(fact(await stdout.next('Upstream'))).toBe('https://live.test')
 })
 
-test('a platform that others can reach says so', async () => {
+test('a platform that other machines can reach prints a warning', async () => {
   const { stdout } = start(['--port', '0', '--host', '0.0.0.0'])
   expect(fact(await stdout.next('Base URL'))).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
   expect(await stdout.next('Listening on')).toBe(
@@ -96,7 +96,7 @@ test('a platform that others can reach says so', async () => {
   )
 })
 
-test('each request is a line: method, path, status, time, who, and what answered; without a terminal nothing is coloured', async () => {
+test('each request is a line with method, path, status, time, caller and source, uncoloured without a terminal', async () => {
   const { stdout } = start(['--port', '0'], { files, env: { FORCE_COLOR: '1' } })
   const url = fact(await stdout.next('Base URL'))
   const apiKey = fact(await stdout.next('API key'))
@@ -126,7 +126,7 @@ test('each request is a line: method, path, status, time, who, and what answered
   expect(stdout.text).not.toContain(escapeCode)
 })
 
-test('with --json the first line says where it is ready, with which keys, and each request is an event without any', async () => {
+test('with --json the first line has the addresses and keys, and each request is an event without secrets', async () => {
   const { ready, stdout, event, chat } = await startReady({ files })
   expect(JSON.parse(stdout.text.split('\n')[0] ?? '')).toEqual({
     event: 'ready',
@@ -168,8 +168,8 @@ test('with --json the first line says where it is ready, with which keys, and ea
   for (const secret of [apiKey, ready.apiKey, ready.anonKey]) expect(events.join()).not.toContain(secret)
 })
 
-test('with --quiet nothing is said but problems', async () => {
-  // It does not say where it is, so it is told: a port that was free a moment ago.
+test('--quiet prints nothing but problems', async () => {
+  // It does not print its address, so the test picks a port that was free a moment ago.
   const other = createServer().listen(0, '127.0.0.1')
   await new Promise(resolve => other.once('listening', resolve))
   const { port } = other.address() as AddressInfo
@@ -178,20 +178,20 @@ test('with --quiet nothing is said but problems', async () => {
   const quiet = start(['--quiet', '--port', String(port)])
   const url = `http://127.0.0.1:${port}`
   await expect.poll(() => fetch(`${url}/health`).then(({ status }) => status, String), { timeout: 5000 }).toBe(200)
-  // The line of one request would be out by the end of the next.
+  // The line of a request would be printed by the end of the next one.
   for (const apiKey of [developmentApiKey, 'sk-wrong']) await (await askChat({ url, apiKey }, hello)).text()
   quiet.send('SIGTERM')
   expect(await quiet.ended).toMatchObject({ stdout: '', stderr: '' })
 })
 
-test('there are colours on a terminal, unless NO_COLOR asks for none', async () => {
+test('a terminal gets colours unless NO_COLOR is set', async () => {
   const terminal = { NODE_OPTIONS: '--import data:text/javascript,process.stdout.isTTY=true', TERM: 'xterm' }
   expect(await start(['--port', '0'], { env: terminal }).stdout.next('Standin')).toContain(`${escapeCode}[`)
   const plain = start(['--port', '0'], { env: { ...terminal, NO_COLOR: '1' } })
   expect(await plain.stdout.next('Standin')).not.toContain(escapeCode)
 })
 
-test('a port that is in use is one sentence with the way out', async () => {
+test('a port in use is reported in one sentence that says what to do', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void other.close())
   await new Promise(resolve => other.once('listening', resolve))
@@ -204,7 +204,7 @@ test('a port that is in use is one sentence with the way out', async () => {
   })
 })
 
-test('an address that is not of this machine is one sentence with the way out', async () => {
+test('a host that is not an address of this machine is reported in one sentence that says what to do', async () => {
   // 192.0.2.0/24 is set aside for documentation (RFC 5737): no machine has it.
   expect(await runInProcess(['--port', '0', '--host', '192.0.2.1'])).toEqual({
     code: 1,
@@ -225,13 +225,13 @@ test.each([
   ],
   ['fixtures/replies/a.yaml', '- rply: hello\n', [`fixtures/replies/a.yaml:1:3: [0].rply ${isUnknown('reply')}`]],
   ['platform.config.yaml', 'port: 0\nmode: proxy\n', [`platform.config.yaml:2:1: The mode proxy ${NEEDS_LIVE}`]],
-])('what is wrong in %s stops the start: %j', async (name, text, complaints) => {
+])('a mistake in %s stops the start: %j', async (name, text, complaints) => {
   const { code, stdout, stderr } = await runInProcess(['--port', '0'], { files: { [name]: text } })
   expect(stderr.trimEnd().split('\n')).toEqual(complaints)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
 
-test('keys that a file cannot have are told, and nothing else is', async () => {
+test('a YAML key that is not a word is reported, and nothing else is', async () => {
   const { code, stderr } = await runInProcess(['--port', '0'], { files: { 'platform.config.yaml': '? [a]\n: 1\n' } })
   expect(code).toBe(2)
   expect(stderr).toMatch(/^platform\.config\.yaml:1:3: A key has to be a word here[^\n]+\n$/)
@@ -245,7 +245,7 @@ test('it ends quietly when the reader of its output has gone', async () => {
   expect(await ended).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('nothing is written into the folder where it runs when the state is kept in memory', async () => {
+test('nothing is written into the working directory when the state is kept in memory', async () => {
   const { dir, chat, send, ended } = await startReady({ flags: ['--state', 'memory'] })
   await (await chat(hello)).text()
   send('SIGTERM')
@@ -253,7 +253,7 @@ test('nothing is written into the folder where it runs when the state is kept in
   expect(readdirSync(dir)).toEqual([])
 })
 
-test('the environment and .env set options of a start', async () => {
+test('environment variables and .env set options', async () => {
   const { event, ready } = await startReady({
     files: { '.env': 'STANDIN_VERSION=9.9.9\nSTANDIN_ACCESS_HEALTH=anon\n' },
     env: { STANDIN_ACCESS_HEALTH: 'service' },
@@ -263,7 +263,7 @@ test('the environment and .env set options of a start', async () => {
   expect(await event('request')).toMatchObject({ caller: { kind: 'service' } })
 })
 
-test('a pattern of replies from the environment must match something, as one from the file', async () => {
+test('a pattern for reply files from the environment must match a file, like one from the configuration', async () => {
   const env = { STANDIN_REPLIES: 'none/*.yaml' }
   for (const args of [
     ['config', 'check'],
@@ -286,7 +286,7 @@ test('--verbose shows the bodies below each line', async () => {
   expect(await stdout.next('Hi!')).toBe('    Hi!')
 })
 
-test('--verbose and --json put both sides of the exchange into the event', async () => {
+test('--verbose with --json adds the request and the response to the event', async () => {
   const { event, chat } = await startReady({ flags: ['--verbose'], files })
   await (await chat(hello)).text()
   expect(await event('request')).toMatchObject({
@@ -295,7 +295,7 @@ test('--verbose and --json put both sides of the exchange into the event', async
   })
 })
 
-test('in a pipe polling is told once and counted, and what is secret in an address is nowhere', async () => {
+test('in a pipe, repeated requests are logged once with a count, and secrets in addresses are redacted', async () => {
   const { stdout, send, ended } = start(['--port', '0'])
   const url = fact(await stdout.next('Base URL'))
   for (let i = 0; i < 5; i++) await fetch(`${url}/health?apikey=sk-hush-${'x'.repeat(20)}`)
@@ -307,22 +307,25 @@ test('in a pipe polling is told once and counted, and what is secret in an addre
   expect(said).not.toContain('sk-hush')
 })
 
-test.runIf(hasTerminals)('on a terminal polling is one line, and what comes after it stands below', async () => {
-  const terminal = startOnTerminal(['--port', '0'], { env: { TERM: 'xterm', NO_COLOR: '1' } })
-  await terminal.shows('PLATFORM_BASE_URL=http')
-  const [, url = ''] = /PLATFORM_BASE_URL=(\S+)/.exec(terminal.screen) ?? []
-  await terminal.shows('SUPABASE_SECRET_KEY=')
-  for (let i = 0; i < 6; i++) await fetch(`${url}/health`)
-  await terminal.shows('×6')
-  await fetch(`${url}/v1/modls`)
-  await terminal.shows('→ Did you mean /v1/models?')
-  terminal.type('\u0003')
-  expect(await terminal.ended).toBe(0)
-  const [, log = ''] = terminal.screen.split(/SUPABASE_SECRET_KEY=\S+\s+/)
-  expect(log.split('\u001b[1A\r\u001b[0J').length).toBeGreaterThan(1)
-})
+test.runIf(hasTerminals)(
+  'on a terminal, repeated requests share one line, and later lines appear below it',
+  async () => {
+    const terminal = startOnTerminal(['--port', '0'], { env: { TERM: 'xterm', NO_COLOR: '1' } })
+    await terminal.shows('PLATFORM_BASE_URL=http')
+    const [, url = ''] = /PLATFORM_BASE_URL=(\S+)/.exec(terminal.screen) ?? []
+    await terminal.shows('SUPABASE_SECRET_KEY=')
+    for (let i = 0; i < 6; i++) await fetch(`${url}/health`)
+    await terminal.shows('×6')
+    await fetch(`${url}/v1/modls`)
+    await terminal.shows('→ Did you mean /v1/models?')
+    terminal.type('\u0003')
+    expect(await terminal.ended).toBe(0)
+    const [, log = ''] = terminal.screen.split(/SUPABASE_SECRET_KEY=\S+\s+/)
+    expect(log.split('\u001b[1A\r\u001b[0J').length).toBeGreaterThan(1)
+  },
+)
 
-test.runIf(hasTerminals)('on a terminal that only goes on nothing is written over', async () => {
+test.runIf(hasTerminals)('on a dumb terminal, nothing is overwritten', async () => {
   const terminal = startOnTerminal(['--port', '0', '--state', 'memory'], { env: { TERM: 'dumb' } })
   await terminal.shows('SUPABASE_SECRET_KEY=')
   const [, url = ''] = /Base URL +(\S+)/.exec(terminal.screen) ?? []

@@ -51,7 +51,7 @@ async function drafted(...recordings: readonly Recording[]) {
   return { rules: parse(stdout), stderr, code }
 }
 
-test('recorded answers become rules that give them again', async () => {
+test('recorded answers become rules that return the same answers', async () => {
   const { rules } = await drafted(projects('[]'), projects('[{"id":"{{ 1 }}"}]', 'page=2'), deploy, log, recorded())
   const platform = await platformWith({ rules })
   const said = async (...asked: Parameters<typeof platform.ask>) => (await platform.ask(...asked)).text()
@@ -70,7 +70,7 @@ const chat = (content: string, system?: string) => ({
   messages: [...(system === undefined ? [] : [{ role: 'system', content: system }]), { role: 'user', content }],
 })
 
-test('a prompt that is part of another one leaves the other its answer', async () => {
+test('a prompt that is part of another one does not take its answer', async () => {
   const recordings = ['[key-1] err', 'err', 'err404'].map(prompt => recorded({ prompt, answer: `to ${prompt}` }))
   const { rules } = await drafted(...recordings)
   const files = { 'platform.config.yaml': 'replies: rules.yaml\n', 'rules.yaml': JSON.stringify(rules) }
@@ -90,7 +90,7 @@ interface DraftedChatRule {
   readonly when: { readonly user: { readonly exact: string }; readonly system?: { readonly exact: string } }
 }
 
-test('one prompt under two system messages becomes two rules, which tell them apart', async () => {
+test('one prompt under two system messages becomes two rules that tell them apart', async () => {
   const bye = (answer: string, system?: string) => recorded({ prompt: 'Bye', answer, ...(system && { system }) })
   const { rules } = await drafted(
     ...[bye('Bye.'), bye('Au revoir.', 'Speak French.'), bye('Adieu.', 'Speak French.')],
@@ -117,7 +117,7 @@ test('one prompt under two system messages becomes two rules, which tell them ap
   }
 })
 
-test('what was asked several times is one rule with its answers in turn', async () => {
+test('a request that was recorded several times becomes one rule with its answers in turn', async () => {
   const { rules } = await drafted(projects('["first"]'), projects('["second"]'))
   expect(rules).toEqual([
     {
@@ -128,7 +128,7 @@ test('what was asked several times is one rule with its answers in turn', async 
   ])
 })
 
-test('an answer without a body is drafted with its status, and can be given again', async () => {
+test('an answer without a body becomes a rule with its status', async () => {
   const hook = onPath({ method: 'POST', path: '/builder/hook', said: '' })
   const { rules } = await drafted(hook)
   expect(rules).toEqual([{ name: 'post-builder-hook', on: 'POST /builder/hook', reply: { status: 200 } }])
@@ -137,7 +137,7 @@ test('an answer without a body is drafted with its status, and can be given agai
   expect([answer.status, await answer.text()]).toEqual([200, ''])
 })
 
-test('answers to requests that one rule matches follow each other as they were recorded', async () => {
+test('answers to requests that one rule matches keep the order in which they were recorded', async () => {
   const turns = ['one', 'two', 'three', 'four', 'five']
   const sent = turns.map((answer, i) => {
     const recording = recorded({ answer, ageDays: 9 - i })
@@ -148,7 +148,7 @@ test('answers to requests that one rule matches follow each other as they were r
   expect(rules).toMatchObject([{ replies: turns.map(text => ({ text })) }])
 })
 
-test('what cannot be a rule is passed over, with the reason', async () => {
+test('an exchange that cannot become a rule is passed over, with the reason', async () => {
   const models = onPath({ path: '/v1/models', headers: json, said: '{}' })
   const logo = onPath({ path: '/logo.png', headers: { 'content-type': 'image/png' }, said: Buffer.of(0x89, 0xff) })
   const { rules, stderr } = await drafted(models, logo, projects('[]'))
@@ -162,7 +162,7 @@ test('what cannot be a rule is passed over, with the reason', async () => {
   )
 })
 
-test('a recorded HEAD is passed over, and the rule for the GET of its path answers it', async () => {
+test('a recorded HEAD is passed over, since the GET rule of its path answers it', async () => {
   const head = onPath({ method: 'HEAD', path: '/builder/projects', headers: json, said: '' })
   const { rules, stderr } = await drafted(head, projects('["first"]'))
   expect(rules).toEqual([{ name: 'get-builder-projects', on: 'GET /builder/projects', reply: { json: ['first'] } }])
@@ -173,7 +173,7 @@ test('a recorded HEAD is passed over, and the rule for the GET of its path answe
   expect((await platform.ask('/builder/projects', { method: 'HEAD' })).status).toBe(200)
 })
 
-test('rules go to a new file, and never over one that is there', async () => {
+test('rules go to a new file and never overwrite an existing one', async () => {
   const args = ['replies', 'from-recordings', '--output', 'rules/drafted.yaml']
   const started = runIn(args, { files: filesOf(deploy) })
   expect(await started.ended).toMatchObject({ code: 0, stdout: '1 rule written to rules/drafted.yaml.\n' })
@@ -197,9 +197,9 @@ test('a HAR file becomes rules instead of recordings', async () => {
   expect(existsSync(path.join(started.dir, 'fixtures/recordings'))).toBe(false)
 })
 
-test('answers in a HAR file to requests that one rule matches follow each other in time', async () => {
+test('answers in a HAR file to requests that one rule matches keep their order in time', async () => {
   const turns = ['one', 'two', 'three']
-  // A parameter that is no condition of a rule, but part of what is recorded.
+  // A recording includes this parameter, but a rule has no condition for it.
   const path = (i: number) => `/builder/next?page[at]=${i % 2}`
   const entries = turns.map((word, i) =>
     fromChrome({ method: 'GET', path: path(i), text: `["${word}"]`, at: `2026-03-01T12:00:0${i}.000Z` }),

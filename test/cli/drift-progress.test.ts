@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createProgress } from '../../src/cli/progress.js'
 
-/** A stream that keeps what was written, and a clock that goes when it is told to. */
+/** A stream that keeps what is written, and a clock that the test moves. */
 function scene({ isTTY, columns = 80 }: { readonly isTTY: boolean; readonly columns?: number }) {
   const written: string[] = []
   let nowMs = 0
@@ -15,7 +15,7 @@ function scene({ isTTY, columns = 80 }: { readonly isTTY: boolean; readonly colu
   }
 }
 
-test('a terminal shows a bar with percent, count, time and what is asked now, on one line', () => {
+test('a terminal shows a bar with percentage, count, time and current recording on one line', () => {
   const { written, progress, pass } = scene({ isTTY: true })
   progress.at('chat/a.yaml')
   pass(2500)
@@ -31,7 +31,7 @@ test('a terminal shows a bar with percent, count, time and what is asked now, on
   ])
 })
 
-test('a bar is never broken into two lines, and is not drawn faster than eyes can follow', () => {
+test('a bar never wraps, and is not redrawn faster than the eye can follow', () => {
   const { written, progress, pass } = scene({ isTTY: true, columns: 40 })
   progress.at('chat-completions/a-name-that-is-much-too-long-for-this-terminal.yaml')
   for (let i = 0; i < 50; i++) {
@@ -41,7 +41,7 @@ test('a bar is never broken into two lines, and is not drawn faster than eyes ca
   expect(written.map(line => line.replace('\r\x1b[2K', '').length)).toEqual([39])
 })
 
-test('without a terminal there is a line every few seconds', () => {
+test('without a terminal, a line is printed every few seconds', () => {
   const { written, progress, pass } = scene({ isTTY: false })
   for (const name of ['a', 'b', 'c']) {
     progress.at(`${name}.yaml`)
@@ -52,7 +52,7 @@ test('without a terminal there is a line every few seconds', () => {
   expect(written).toEqual(['50 % 2/4 8 s b.yaml\n'])
 })
 
-test('what is done soon has no bar at all', () => {
+test('no bar is drawn before the delay is over', () => {
   const written: string[] = []
   let nowMs = 0
   const stream = { isTTY: true, write: (text: string) => written.push(text) > 0 }

@@ -6,11 +6,11 @@ import { selfSigned } from '../certificate.js'
 import { run, runIn, start } from '../command.js'
 import { flagOneOf, flagWhole, KEY_UNKNOWN, notReached, takesNoMore } from '../sentences.js'
 import {
-  type Asked,
-  asking,
+  chatRequest,
   completion,
-  getting,
+  getRequest,
   type LiveReply,
+  type LiveRequest,
   liveThat,
   project,
   promptIn,
@@ -20,17 +20,19 @@ import {
 
 const models = { object: 'list', data: [{ id: 'gpt-4o-mini', object: 'model' }] }
 const withStream = (prompt: string) =>
-  asking(prompt, { body: { kind: 'json', value: { messages: [{ content: prompt, role: 'user' }], stream: true } } })
+  chatRequest(prompt, {
+    body: { kind: 'json', value: { messages: [{ content: prompt, role: 'user' }], stream: true } },
+  })
 
-/** Answers by prompt; what has no prompt by path. */
-const telling =
-  (told: Readonly<Record<string, LiveReply>>) =>
-  (asked: Asked): LiveReply =>
-    told[promptIn(asked)] ?? told[asked.url ?? ''] ?? { status: 404, body: { error: 'Not found.' } }
+/** Answers by prompt, or by path if there is none. */
+const answering =
+  (answers: Readonly<Record<string, LiveReply>>) =>
+  (asked: LiveRequest): LiveReply =>
+    answers[promptIn(asked)] ?? answers[asked.url ?? ''] ?? { status: 404, body: { error: 'Not found.' } }
 
-test('a platform that says the same in other words has not drifted', async () => {
+test('other text in the same structure is not drift', async () => {
   const live = await liveThat(
-    telling({
+    answering({
       whole: { body: completion('Something else, and longer.') },
       stream: streamOf(['Other', ' words']),
       '/v1/models?limit=2': { body: { ...models, data: [...models.data, ...models.data] } },
@@ -38,11 +40,11 @@ test('a platform that says the same in other words has not drifted', async () =>
     }),
   )
   const files = project(live, [
-    recorded(asking('whole'), { body: completion('Hello!') }),
+    recorded(chatRequest('whole'), { body: completion('Hello!') }),
     recorded(withStream('stream'), streamOf(['Hel', 'lo', '!'])),
-    recorded(getting('/v1/models', 'limit=2'), { body: models }),
-    recorded(getting('/api/v1'), { body: { name: 'Recorded', version: '1.0.0' } }),
-    recorded(getting('/v1/nowhere'), { status: 404, body: { error: 'There is nothing here.' } }),
+    recorded(getRequest('/v1/models', 'limit=2'), { body: models }),
+    recorded(getRequest('/api/v1'), { body: { name: 'Recorded', version: '1.0.0' } }),
+    recorded(getRequest('/v1/nowhere'), { status: 404, body: { error: 'There is nothing here.' } }),
   ])
   expect(await run(['drift'], { files })).toEqual({
     ...{ code: 0, signal: null, stderr: '' },
@@ -60,16 +62,16 @@ test('a platform that says the same in other words has not drifted', async () =>
   expect(JSON.parse(chat?.body ?? '')).toEqual({ messages: [{ role: 'user', content: 'stream' }], stream: true })
 })
 
-test('a long whole number is sent to the live platform with all its digits', async () => {
+test('a large integer is sent to the live platform with all its digits', async () => {
   const live = await liveThat(() => ({ body: completion('Hello!') }))
   const messages = [{ content: 'whole', role: 'user' }]
-  const asked = asking('whole', { body: { kind: 'json', value: { messages, seed: 12345678901234567890n } } })
+  const asked = chatRequest('whole', { body: { kind: 'json', value: { messages, seed: 12345678901234567890n } } })
   const { code } = await run(['drift'], { files: project(live, [recorded(asked, { body: completion('Hello!') })]) })
   expect(code).toBe(0)
   expect(live.asked[0]?.body).toBe('{"messages":[{"content":"whole","role":"user"}],"seed":12345678901234567890}')
 })
 
-test("paths of the user's own are asked with the API key where one opens them", async () => {
+test('custom paths are requested with the API key if they accept one', async () => {
   const live = await liveThat(() => ({ body: { fine: true } }))
   const rules = `- on: GET /builder/projects
   reply: { json: [] }
@@ -78,7 +80,7 @@ test("paths of the user's own are asked with the API key where one opens them", 
   reply: { json: {} }
 `
   const paths = ['/builder/projects', '/builder/tasks', '/about', '/not/configured']
-  const recordings = paths.map(path => recorded(getting(path), { body: { fine: true } }))
+  const recordings = paths.map(path => recorded(getRequest(path), { body: { fine: true } }))
   const files = {
     ...project(live, recordings, 'resources: { /builder/tasks: {} }\n'),
     'fixtures/replies/own.yaml': rules,
@@ -92,10 +94,10 @@ test("paths of the user's own are asked with the API key where one opens them", 
   })
 })
 
-test('what has drifted is told by recording, the worst first', async () => {
+test('drift is reported per recording, the worst first', async () => {
   const { refusal: _gone, ...message } = completion('x').choices[0]?.message ?? {}
   const live = await liveThat(
-    telling({
+    answering({
       refusal: { body: completion('Hi.', { message, logprobs: null }) },
       type: { body: { ...completion('Hi.'), id: 17, object: 'completion' } },
       stream: streamOf(['Hel', 'lo'], ''),
@@ -104,18 +106,18 @@ test('what has drifted is told by recording, the worst first', async () => {
     }),
   )
   const recordings = {
-    error: recorded(asking('error'), { body: completion('Fine.') }),
-    refusal: recorded(asking('refusal'), { body: completion('Hi!') }),
-    same: recorded(getting('/v1/nowhere'), { status: 404, body: { error: 'No.' } }),
+    error: recorded(chatRequest('error'), { body: completion('Fine.') }),
+    refusal: recorded(chatRequest('refusal'), { body: completion('Hi!') }),
+    same: recorded(getRequest('/v1/nowhere'), { status: 404, body: { error: 'No.' } }),
     stream: recorded(withStream('stream'), streamOf(['Hello'])),
-    type: recorded(asking('type'), { body: completion('Hi!') }),
+    type: recorded(chatRequest('type'), { body: completion('Hi!') }),
     whole: recorded(withStream('whole'), streamOf(['Hello'])),
   }
   const { code, stdout, stderr } = await run(['drift'], { files: project(live, Object.values(recordings)) })
   expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
-  const told = stdout.split(/\n(?! )/)
+  const report = stdout.split(/\n(?! )/)
   const linesOf = ({ name }: { readonly name: string }) =>
-    told.find(lines => lines.startsWith(name))?.slice(name.length)
+    report.find(lines => lines.startsWith(name))?.slice(name.length)
   expect(linesOf(recordings.error)).toBe('\n  critical  status: recorded 200, live 500')
   expect(linesOf(recordings.refusal)).toBe(`
   critical  choices[].message.refusal: recorded null, live nothing
@@ -128,12 +130,12 @@ test('what has drifted is told by recording, the worst first', async () => {
   expect(linesOf(recordings.whole)).toBe(`
   critical  content-type: recorded text/event-stream, live application/json
   critical  body: recorded a stream, live JSON as a whole`)
-  expect(told.at(-2)).toBe('6 recordings: 1 the same, 5 drifted (7 critical, 1 warning)')
+  expect(report.at(-2)).toBe('6 recordings: 1 the same, 5 drifted (7 critical, 1 warning)')
 })
 
 const warned = async () => {
   const live = await liveThat(() => ({ body: completion('Hi.', { logprobs: null }) }))
-  return project(live, [recorded(asking('hello'), { body: completion('Hi!') })])
+  return project(live, [recorded(chatRequest('hello'), { body: completion('Hi!') })])
 }
 
 test.each([
@@ -141,12 +143,12 @@ test.each([
   [['--fail-on', 'critical'], 0],
   [['--fail-on', 'warning'], 1],
   [['--fail-on', 'info'], 1],
-])('with %j a warning makes the exit code %i', async (flags, code) => {
+])('with %j the exit code for a warning is %i', async (flags, code) => {
   const end = await run(['drift', ...flags], { files: await warned() })
   expect(end).toMatchObject({ code, stdout: expect.stringContaining('1 drifted (1 warning)') })
 })
 
-test('--json is one document, and says nothing else', async () => {
+test('--json prints one document and nothing else', async () => {
   const { code, stdout, stderr } = await run(['drift', '--json'], { files: await warned() })
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(JSON.parse(stdout)).toEqual({
@@ -163,22 +165,22 @@ test('--json is one document, and says nothing else', async () => {
   })
 })
 
-test('--junit writes a test case for each recording, whatever the names of fields', async () => {
+test('--junit writes a test case for each recording, whatever the fields are called', async () => {
   const live = await liveThat(
-    telling({
+    answering({
       bad: { body: { '<&"\u0001\ud800': 1 } },
       warned: { body: completion('Hi.', { logprobs: null }) },
       same: { body: completion('Hi.') },
     }),
   )
   const recordings = [
-    recorded(asking('bad'), { body: {} }),
-    recorded(asking('same'), { body: completion('Hello.') }),
-    recorded(asking('warned'), { body: completion('Hi!') }),
-    recorded(getting('/v1/zoo', 'key=[key]'), { body: {} }),
+    recorded(chatRequest('bad'), { body: {} }),
+    recorded(chatRequest('same'), { body: completion('Hello.') }),
+    recorded(chatRequest('warned'), { body: completion('Hi!') }),
+    recorded(getRequest('/v1/zoo', 'key=[key]'), { body: {} }),
   ]
   const command = runIn(['drift', '--fail-on', 'warning', '--junit', 'reports/drift.xml', '--quiet'], {
-    files: project(live, [recorded(asking('bad'), { body: { gone: 1 } }), ...recordings.slice(1)]),
+    files: project(live, [recorded(chatRequest('bad'), { body: { gone: 1 } }), ...recordings.slice(1)]),
   })
   expect(await command.ended).toMatchObject({ code: 1, stderr: '' })
   const [bad, same, warnedName, zoo] = recordings.map(({ name }) => path.basename(name))
@@ -204,33 +206,33 @@ warning   [&#34;&#60;&#38;\\&#34;\\u0001\\ud800&#34;]: recorded nothing, live nu
   )
 })
 
-test('what might change something, or has lost a secret, is not sent again', async () => {
+test('a request that might change something, or whose secret was redacted, is not sent again', async () => {
   const live = await liveThat(() => ({ body: {} }))
   const skipped: readonly (readonly [ReturnType<typeof recorded>, string])[] = [
     [
-      recorded(asking('Delete', { method: 'DELETE', path: '/v1/files/1' }), { body: {} }),
+      recorded(chatRequest('Delete', { method: 'DELETE', path: '/v1/files/1' }), { body: {} }),
       'DELETE /v1/files/1 may change something on the live platform.',
     ],
     [
-      recorded(asking('Tune', { path: '/v1/fine_tuning/jobs' }), { body: {} }),
+      recorded(chatRequest('Tune', { path: '/v1/fine_tuning/jobs' }), { body: {} }),
       'POST /v1/fine_tuning/jobs may change something on the live platform.',
     ],
-    [recorded(asking('I am [jwt-1]'), { body: {} }), '[jwt-1] stands for a secret, which was not recorded.'],
+    [recorded(chatRequest('I am [jwt-1]'), { body: {} }), '[jwt-1] stands for a secret, which was not recorded.'],
     [
-      recorded(asking('I pay [upstream-api-key]'), { body: {} }),
+      recorded(chatRequest('I pay [upstream-api-key]'), { body: {} }),
       '[upstream-api-key] stands for a secret, which was not recorded.',
     ],
     [
-      recorded(getting('/v1/models', 'token=[token]'), { body: {} }),
+      recorded(getRequest('/v1/models', 'token=[token]'), { body: {} }),
       '[token] stands for a secret, which was not recorded.',
     ],
-    [recorded(asking('half'), { body: '{"id"', cut: true }), 'The recorded answer broke off.'],
+    [recorded(chatRequest('half'), { body: '{"id"', cut: true }), 'The recorded answer broke off.'],
     [
-      recorded(asking('bytes', { body: { kind: 'bytes', bytes: Buffer.from([255, 0]) } }), { body: {} }),
+      recorded(chatRequest('bytes', { body: { kind: 'bytes', bytes: Buffer.from([255, 0]) } }), { body: {} }),
       'Its body is not text, and its content type was not recorded.',
     ],
   ]
-  const files = project(live, [...skipped.map(([file]) => file), recorded(asking('[see-1]'), { body: {} })])
+  const files = project(live, [...skipped.map(([file]) => file), recorded(chatRequest('[see-1]'), { body: {} })])
   const { code, stdout } = await run(['drift'], { files })
   expect(code).toBe(0)
   for (const [{ name }, reason] of skipped) expect(stdout).toContain(`${name} skipped: ${reason}\n`)
@@ -238,7 +240,7 @@ test('what might change something, or has lost a secret, is not sent again', asy
   expect(live.asked.map(promptIn)).toEqual(['[see-1]'])
 })
 
-test('a 429 is waited for as long as it says, by all requests', async () => {
+test('after a 429 all requests wait for as long as Retry-After says', async () => {
   let first: number | undefined
   const live = await liveThat(({ atMs }) => {
     first ??= atMs
@@ -246,18 +248,18 @@ test('a 429 is waited for as long as it says, by all requests', async () => {
       ? { status: 429, headers: { 'retry-after': '1' }, body: { error: 'Slow.' } }
       : { body: {} }
   })
-  const recordings = ['one', 'two', 'three'].map(prompt => recorded(asking(prompt), { body: {} }))
+  const recordings = ['one', 'two', 'three'].map(prompt => recorded(chatRequest(prompt), { body: {} }))
   const end = await run(['drift', '--concurrency', '1'], { files: project(live, recordings) })
   expect(end).toMatchObject({ code: 0, stdout: '3 recordings: 3 the same\n' })
   expect(live.asked).toHaveLength(4)
 })
 
-test('a 429 that asks for more patience than there is means that a recording was not asked', async () => {
+test('a recording counts as not asked if a 429 demands too long a wait', async () => {
   const live = await liveThat(asked =>
     promptIn(asked) === 'hello' ? { status: 429, headers: { 'retry-after': '3600' }, body: {} } : { body: {} },
   )
-  const limited = recorded(asking('hello'), { body: {} })
-  const recordings = [limited, recorded(asking('other'), { body: {} })]
+  const limited = recorded(chatRequest('hello'), { body: {} })
+  const recordings = [limited, recorded(chatRequest('other'), { body: {} })]
   const end = await run(['drift'], { files: project(live, recordings) })
   expect(end).toMatchObject({
     code: 0,
@@ -270,14 +272,14 @@ test('a 429 that asks for more patience than there is means that a recording was
 test('a recorded 429 is compared with a 429', async () => {
   const limited = { status: 429, headers: { 'retry-after': '3600' }, body: { error: 'Slow.' } }
   const live = await liveThat(() => limited)
-  const files = project(live, [recorded(asking('hello'), limited)])
+  const files = project(live, [recorded(chatRequest('hello'), limited)])
   expect(await run(['drift'], { files })).toMatchObject({ code: 0, stdout: '1 recording: 1 the same\n' })
 })
 
-test('a platform that never answers is not asked for ever', async () => {
+test('the command gives up on a live platform that never answers', async () => {
   const live = await liveThat(() => ({ body: '', cut: 'at once' }))
   const prompts = Array.from({ length: 30 }, (_, i) => `hello ${i}`)
-  const recordings = prompts.map(prompt => recorded(asking(prompt), { body: {} }))
+  const recordings = prompts.map(prompt => recorded(chatRequest(prompt), { body: {} }))
   const { code, stdout, stderr } = await run(['drift'], { files: project(live, recordings) })
   expect({ code, stderr }).toEqual({
     code: 1,
@@ -287,14 +289,14 @@ test('a platform that never answers is not asked for ever', async () => {
   expect(live.asked.length).toBeLessThan(10)
 })
 
-test('a live key that is refused is told once, and soon not sent any more', async () => {
+test('a live key that is refused is reported once, and soon no longer sent', async () => {
   const live = await liveThat(({ url }) =>
     url?.startsWith('/v1/') ? { status: 401, body: { error: KEY_UNKNOWN } } : { body: { status: 'ok' } },
   )
   const prompts = Array.from({ length: 30 }, (_, i) => `hello ${i}`)
   const files = project(live, [
-    ...prompts.map(prompt => recorded(asking(prompt), { body: {} })),
-    recorded(getting('/api/v1'), { body: { status: 'ok' } }),
+    ...prompts.map(prompt => recorded(chatRequest(prompt), { body: {} })),
+    recorded(getRequest('/api/v1'), { body: { status: 'ok' } }),
   ])
   const command = runIn(['drift', '--concurrency', '1', '--junit', 'drift.xml'], { files })
   expect(await command.ended).toEqual({
@@ -308,23 +310,23 @@ test('a live key that is refused is told once, and soon not sent any more', asyn
   expect(xml).toContain('tests="31" failures="0" errors="1" skipped="29"')
 })
 
-test('a key that opens other things is no bad one: what it opens no longer has drifted', async () => {
+test('a 403 for a key that works for other requests is drift', async () => {
   const live = await liveThat(asked =>
     promptIn(asked) === 'closed' ? { status: 403, body: { error: 'No.' } } : { body: {} },
   )
-  const closed = recorded(asking('closed'), { body: {} })
-  const files = project(live, [closed, recorded(asking('open'), { body: {} })])
+  const closed = recorded(chatRequest('closed'), { body: {} })
+  const files = project(live, [closed, recorded(chatRequest('open'), { body: {} })])
   expect(await run(['drift'], { files })).toMatchObject({
     code: 1,
     stdout: expect.stringContaining(`${closed.name}\n  critical  status: recorded 200, live 403`),
   })
 })
 
-test('a 404 in a form of its own has not drifted, and one that was documented and no longer is has', async () => {
+test('a custom 404 page is drift only if the documented form was recorded', async () => {
   const page = { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>404</h1>' }
   const live = await liveThat(() => page)
-  const documented = recorded(getting('/v1/two'), { status: 404, body: { error: 'Not found.', path: '/v1/two' } })
-  const files = project(live, [recorded(getting('/v1/one'), page), documented])
+  const documented = recorded(getRequest('/v1/two'), { status: 404, body: { error: 'Not found.', path: '/v1/two' } })
+  const files = project(live, [recorded(getRequest('/v1/one'), page), documented])
   expect(await run(['drift'], { files })).toMatchObject({
     code: 1,
     stdout: expect.stringContaining(
@@ -333,9 +335,9 @@ test('a 404 in a form of its own has not drifted, and one that was documented an
   })
 })
 
-test('a live status that is none is not compared', async () => {
+test('an answer with an invalid status is not compared', async () => {
   const live = await liveThat(() => ({ status: 999, body: {} }))
-  const file = recorded(asking('odd'), { body: {} })
+  const file = recorded(chatRequest('odd'), { body: {} })
   const reason = 'The live platform answered with something that is not valid HTTP (status 999).'
   expect(await run(['drift'], { files: project(live, [file]) })).toMatchObject({
     ...{ code: 1, stderr: `Nothing could be compared. ${reason}\n` },
@@ -344,7 +346,7 @@ test('a live status that is none is not compared', async () => {
 })
 
 test('a platform that cannot be reached is reported in a sentence', async () => {
-  const files = project({ url: 'http://127.0.0.1:1' }, [recorded(asking('hello'), { body: {} })])
+  const files = project({ url: 'http://127.0.0.1:1' }, [recorded(chatRequest('hello'), { body: {} })])
   expect(await run(['drift', '--quiet'], { files })).toMatchObject({
     code: 1,
     stderr: `Nothing could be compared. ${notReached('ECONNREFUSED')}\n`,
@@ -360,32 +362,32 @@ test.each<[string, LiveReply | 'never', string]>([
     { headers: { 'content-encoding': 'zebra' }, body: '{}' },
     'The live answer cannot be read: its Content-Encoding "zebra" cannot be read here.',
   ],
-])('an answer that %s is not compared', async (_what, told, reason) => {
+])('an answer that %s is not compared', async (_what, answer, reason) => {
   const live = await liveThat(asked =>
-    promptIn(asked) !== 'odd' ? { body: {} } : told === 'never' ? new Promise(() => {}) : told,
+    promptIn(asked) !== 'odd' ? { body: {} } : answer === 'never' ? new Promise(() => {}) : answer,
   )
   const more = '  firstByteTimeoutMs: 300\nrecordings: { maxBytes: 1024 }\n'
-  const odd = recorded(asking('odd'), { body: {} })
-  const files = project(live, [odd, recorded(asking('plain'), { body: {} })], more)
+  const odd = recorded(chatRequest('odd'), { body: {} })
+  const files = project(live, [odd, recorded(chatRequest('plain'), { body: {} })], more)
   expect(await run(['drift'], { files })).toMatchObject({
     code: 0,
     stdout: `${odd.name} not asked: ${reason}\n2 recordings: 1 the same, 1 not asked\n`,
   })
 })
 
-test('an answer that is compressed without being asked to is unpacked', async () => {
+test('a compressed answer is decompressed even if the request did not ask for compression', async () => {
   const live = await liveThat(() => ({
     headers: { 'content-encoding': 'gzip' },
     body: gzipSync(JSON.stringify(completion('Hello.'))),
   }))
-  const files = project(live, [recorded(asking('hello'), { body: completion('Hi.') })])
+  const files = project(live, [recorded(chatRequest('hello'), { body: completion('Hi.') })])
   expect(await run(['drift'], { files })).toMatchObject({ code: 0, stdout: '1 recording: 1 the same\n' })
 })
 
-test('a redirect is an answer: the live credentials go nowhere else', async () => {
+test('a redirect is compared and not followed, so live credentials go nowhere else', async () => {
   const elsewhere = await liveThat(() => ({ body: {} }))
   const live = await liveThat(() => ({ status: 307, headers: { location: elsewhere.url } }))
-  const files = project(live, [recorded(asking('hello'), { body: {} })])
+  const files = project(live, [recorded(chatRequest('hello'), { body: {} })])
   expect(await run(['drift'], { files })).toMatchObject({
     code: 1,
     stdout: expect.stringContaining('critical  status: recorded 200, live 307'),
@@ -393,16 +395,16 @@ test('a redirect is an answer: the live credentials go nowhere else', async () =
   expect(elsewhere.asked).toEqual([])
 })
 
-test('a live platform below a path is asked below that path', async () => {
+test('requests go below the path of upstream.baseUrl', async () => {
   const live = await liveThat(() => ({ body: {} }))
-  const files = project({ url: `${live.url}/ai/` }, [recorded(asking('hello'), { body: {} })])
+  const files = project({ url: `${live.url}/ai/` }, [recorded(chatRequest('hello'), { body: {} })])
   expect((await run(['drift'], { files })).code).toBe(0)
   expect(live.asked.map(({ url }) => url)).toEqual(['/ai/v1/chat/completions'])
 })
 
-test('an untrusted certificate is accepted only on demand', async () => {
+test('an untrusted certificate is accepted only with upstream.insecure', async () => {
   const live = await liveThat(() => ({ body: {} }), selfSigned())
-  const recordings = [recorded(asking('hello'), { body: {} })]
+  const recordings = [recorded(chatRequest('hello'), { body: {} })]
   expect(await run(['drift', '--quiet'], { files: project(live, recordings) })).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('(DEPTH_ZERO_SELF_SIGNED_CERT)'),
@@ -412,20 +414,20 @@ test('an untrusted certificate is accepted only on demand', async () => {
   expect(end).toMatchObject({ code: 0, stdout: '1 recording: 1 the same\n' })
 })
 
-test('no more requests than wished are on their way at once', async () => {
+test('--concurrency limits the requests in flight', async () => {
   const waiting: (() => void)[] = []
   const live = await liveThat(
     () =>
       new Promise(resolve => {
         waiting.push(() => resolve({ body: {} }))
-        // Three are there, and no fourth comes while they wait; then each that comes lets one go.
+        // Once three wait, each arrival releases one after a pause in which no fourth may come.
         if (waiting.length >= 3) setTimeout(() => waiting.shift()?.(), 50)
       }),
   )
   const prompts = Array.from({ length: 5 }, (_, i) => `hello ${i}`)
   const files = project(
     live,
-    prompts.map(prompt => recorded(asking(prompt), { body: {} })),
+    prompts.map(prompt => recorded(chatRequest(prompt), { body: {} })),
     '  firstByteTimeoutMs: 1000\n',
   )
   await run(['drift', '--concurrency', '3'], { files })
@@ -438,13 +440,13 @@ const secrets = [
   'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.c2lnbmF0dXJlLW9mLXRoaXMtdG9rZW4',
 ]
 
-test('secrets of live answers are in no report, and in no recording that is updated', async () => {
+test('secrets in live answers never reach reports or updated recordings', async () => {
   const [key, other, jwt] = secrets
   const live = await liveThat(() => ({
     headers: { 'set-cookie': `session=${other}` },
     body: { id: key, type: other, [String(other)]: { [String(jwt)]: jwt }, object: key },
   }))
-  const file = recorded(asking('hello'), { body: { id: 'a', type: 'b', object: 'c', gone: 1 } })
+  const file = recorded(chatRequest('hello'), { body: { id: 'a', type: 'b', object: 'c', gone: 1 } })
   const command = runIn(['drift', '--update', '--junit', 'drift.xml'], { files: project(live, [file]) })
   const { stdout, stderr } = await command.ended
   expect(stdout).toContain('(updated)')
@@ -452,9 +454,9 @@ test('secrets of live answers are in no report, and in no recording that is upda
   for (const text of [stdout, stderr, ...written]) for (const secret of secrets) expect(text).not.toContain(secret)
 })
 
-test('--update keeps what the live platform says now, and then nothing has drifted any more', async () => {
+test('--update stores the new answers, and the next run finds no drift', async () => {
   const live = await liveThat(
-    telling({
+    answering({
       new: { body: completion('Hello, again.', { logprobs: null }) },
       stream: streamOf(
         ['Hello, ', 'again.'],
@@ -465,10 +467,10 @@ test('--update keeps what the live platform says now, and then nothing has drift
     }),
   )
   const recordings = {
-    new: recorded(asking('new'), { body: { ...completion('Hi.'), gone: true } }),
+    new: recorded(chatRequest('new'), { body: { ...completion('Hi.'), gone: true } }),
     stream: recorded(withStream('stream'), streamOf(['Hi', '.'])),
-    class: recorded(asking('class'), { body: completion('Fine.') }),
-    cut: recorded(asking('cut'), { body: completion('Fine.') }),
+    class: recorded(chatRequest('class'), { body: completion('Fine.') }),
+    cut: recorded(chatRequest('cut'), { body: completion('Fine.') }),
   }
   const files = project(live, Object.values(recordings))
   const command = runIn(['drift', '--update'], { files })
@@ -495,7 +497,7 @@ test('--update keeps what the live platform says now, and then nothing has drift
   expect(await run(['drift', '--only', '*stream*'], { files: again })).toMatchObject({ code: 0 })
 })
 
-test('an updated stream has its chunks as they came, even if they came together', async () => {
+test('an updated stream keeps its chunks even if they arrived together', async () => {
   const { headers = {}, body } = streamOf(['Hello, ', 'again.'], 'data: {"gone":1}\n\ndata: [DONE]\n\n')
   const chunks = String(body).split(/(?<=\n\n)/)
   const live = await liveThat(() => ({ headers, chunks }))
@@ -506,16 +508,16 @@ test('an updated stream has its chunks as they came, even if they came together'
   expect(written.match(/atMs: /g)).toHaveLength(chunks.length)
 })
 
-test('what was updated has been accepted', async () => {
+test('drift that --update has stored does not fail the command', async () => {
   const live = await liveThat(() => ({ body: { id: 1 } }))
-  const files = project(live, [recorded(asking('hello'), { body: { id: 'one' } })])
+  const files = project(live, [recorded(chatRequest('hello'), { body: { id: 'one' } })])
   expect(await run(['drift', '--update'], { files })).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('1 drifted (1 critical), 1 updated'),
   })
 })
 
-test('Ctrl-C ends it with what is known', async () => {
+test('Ctrl-C ends the command with a report of what is known', async () => {
   let arrived = () => {}
   const second = new Promise<void>(resolve => {
     arrived = resolve
@@ -525,7 +527,7 @@ test('Ctrl-C ends it with what is known', async () => {
     arrived()
     return new Promise(() => {})
   })
-  const recordings = ['a', 'b', 'c'].map(prompt => recorded(asking(prompt), { body: {} }))
+  const recordings = ['a', 'b', 'c'].map(prompt => recorded(chatRequest(prompt), { body: {} }))
   const command = start(['drift', '--concurrency', '1'], { files: project(live, recordings) })
   await second
   command.send('SIGINT')
@@ -535,17 +537,17 @@ test('Ctrl-C ends it with what is known', async () => {
   })
 })
 
-test('a recording that cannot be read is told, and the others are compared', async () => {
+test('an unreadable recording is reported, and the others are compared', async () => {
   const live = await liveThat(() => ({ body: {} }))
-  const broken = recorded(asking('broken'), { body: {} })
-  const files = { ...project(live, [recorded(asking('good'), { body: {} })]), [broken.path]: 'response: [\n' }
+  const broken = recorded(chatRequest('broken'), { body: {} })
+  const files = { ...project(live, [recorded(chatRequest('good'), { body: {} })]), [broken.path]: 'response: [\n' }
   const { code, stdout } = await run(['drift'], { files })
   expect(code).toBe(2)
   expect(stdout).toMatch(/^\S+-broken-[0-9a-f]{12}\.yaml:\d+:\d+: .+$/m)
   expect(stdout).toMatch(/^2 recordings: 1 the same, 1 not readable$/m)
 })
 
-test('without recordings nothing was compared, which is no success', async () => {
+test('a run without recordings compares nothing and fails', async () => {
   const files = project({ url: 'http://127.0.0.1:1' }, [])
   const stderr = 'There are no recordings in fixtures/recordings, so nothing could be compared.\n'
   expect(await run(['drift'], { files })).toMatchObject({ code: 1, stdout: '', stderr })
@@ -565,13 +567,13 @@ test.each([
   ],
   [['dev', '--update'], 'The flag --update belongs to standin drift. See standin dev --help.\n'],
 ])('%j is refused in a sentence', async (args, stderr) => {
-  const files = project({ url: 'http://127.0.0.1:1' }, [recorded(asking('hello'), { body: {} })])
+  const files = project({ url: 'http://127.0.0.1:1' }, [recorded(chatRequest('hello'), { body: {} })])
   expect(await run(args, { files })).toEqual({ code: 2, signal: null, stdout: '', stderr })
 })
 
-test('a report that cannot be written is told', async () => {
+test('a report that cannot be written is an error in one sentence', async () => {
   const live = await liveThat(() => ({ body: {} }))
-  const files = { ...project(live, [recorded(asking('hello'), { body: {} })]), reports: 'a file' }
+  const files = { ...project(live, [recorded(chatRequest('hello'), { body: {} })]), reports: 'a file' }
   expect(await run(['drift', '--junit', 'reports/drift.xml'], { files })).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^reports\/drift\.xml cannot be written \(E\w+\)\.\n$/),

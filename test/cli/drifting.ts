@@ -1,4 +1,4 @@
-/** Recordings in a folder, and a small live platform that has changed since, or not. */
+/** Recordings in a folder, and a small live platform that may have changed since. */
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import https from 'node:https'
 import { onTestFinished } from 'vitest'
@@ -8,7 +8,7 @@ import { keyOf } from '../../src/recordings/key.js'
 import { fileOf } from '../../src/recordings/names.js'
 import type { RecordedRequest, Recording } from '../../src/recordings/recording.js'
 
-/** What a live platform says. */
+/** An answer of the live platform. */
 export interface LiveReply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
@@ -16,12 +16,12 @@ export interface LiveReply {
   readonly body?: string | object | Buffer
   /** Chunks that are sent before the body, all at once. */
   readonly chunks?: readonly string[]
-  /** Whether it breaks off: after the body, or before anything was said. */
+  /** Whether it breaks off: after the body, or before anything was sent. */
   readonly cut?: boolean | 'at once'
 }
 
-/** What a live platform was asked. */
-export interface Asked {
+/** A request that the live platform received. */
+export interface LiveRequest {
   readonly method: string | undefined
   readonly url: string | undefined
   readonly headers: IncomingMessage['headers']
@@ -31,17 +31,17 @@ export interface Asked {
 
 export interface Live {
   readonly url: string
-  readonly asked: readonly Asked[]
-  /** The most requests that were there at the same time. */
+  readonly asked: readonly LiveRequest[]
+  /** The largest number of requests at the same time. */
   readonly mostAtOnce: number
 }
 
-/** Starts a live platform that answers as `tell` says, over TLS where it has a certificate. */
+/** Starts a live platform that answers with `answer`, over TLS if it has a certificate. */
 export async function liveThat(
-  tell: (asked: Asked) => LiveReply | Promise<LiveReply>,
+  answer: (asked: LiveRequest) => LiveReply | Promise<LiveReply>,
   certificate?: { readonly key: string; readonly cert: string },
 ): Promise<Live> {
-  const asked: Asked[] = []
+  const asked: LiveRequest[] = []
   let atOnce = 0
   let mostAtOnce = 0
   const listener: RequestListener = async (request, response) => {
@@ -50,8 +50,8 @@ export async function liveThat(
     const { method, url, headers } = request
     const one = { ...{ method, url, headers }, body: Buffer.concat(pieces).toString(), atMs: performance.now() }
     asked.push(one)
-    const { status = 200, headers: more, body = '', chunks = [], cut = false } = await tell(one)
-    // Before the client can know that it is over.
+    const { status = 200, headers: more, body = '', chunks = [], cut = false } = await answer(one)
+    // Before the client can see the end of the answer.
     atOnce--
     if (cut === 'at once') return void response.destroy()
     response.writeHead(status, { 'content-type': 'application/json', ...more })
@@ -78,8 +78,8 @@ export async function liveThat(
 
 const chatPath = '/v1/chat/completions'
 
-/** A request as it is recorded; by default for a chat completion with this prompt. */
-export const asking = (prompt: string, more: Partial<RecordedRequest> = {}): RecordedRequest => ({
+/** A request as it is recorded: by default one for a chat completion with this prompt. */
+export const chatRequest = (prompt: string, more: Partial<RecordedRequest> = {}): RecordedRequest => ({
   method: 'POST',
   path: chatPath,
   query: '',
@@ -88,7 +88,7 @@ export const asking = (prompt: string, more: Partial<RecordedRequest> = {}): Rec
 })
 
 /** A request without a body. */
-export const getting = (path: string, query = ''): RecordedRequest => ({
+export const getRequest = (path: string, query = ''): RecordedRequest => ({
   ...{ method: 'GET', path, query },
   body: { kind: 'none' },
 })
@@ -127,7 +127,7 @@ ${more}`,
   ...Object.fromEntries(recordings.map(({ path, text }) => [path, text])),
 })
 
-/** A chat completion with these words. */
+/** A chat completion with this text. */
 export const completion = (content: string, more: object = {}) => ({
   id: `chatcmpl-${content.length}`,
   object: 'chat.completion',
@@ -149,5 +149,5 @@ export function streamOf(words: readonly string[], end = 'data: [DONE]\n\n'): Li
   }
 }
 
-/** The prompt that a live platform was asked. */
-export const promptIn = ({ body }: Asked): string => (body === '' ? '' : JSON.parse(body).messages[0].content)
+/** The prompt of a request, empty if it has no body. */
+export const promptIn = ({ body }: LiveRequest): string => (body === '' ? '' : JSON.parse(body).messages[0].content)

@@ -29,7 +29,7 @@ function exec(program: string, { flags = [], files = {}, env = {} }: Scene = {})
   return start(['exec', ...flags, ...args], { files: { ...own, ...files }, env })
 }
 
-/** The same in the process of the tests, which all but what the child prints can be seen from. It prints nothing, then. */
+/** The same in the process of the tests, which cannot capture what the child prints, so the child prints nothing. */
 function execHere(program: string, { flags = [], files = {}, env = {} }: Scene = {}): Promise<End> {
   const silent = program.replace(shell, `${shell}exec >/dev/null\n`).replaceAll('console.log', 'void')
   const { args, files: own } = child(silent)
@@ -42,15 +42,15 @@ interface Scene {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Says where its platform is, and stays. */
+/** Prints the address of its platform and keeps running. */
 const staying = 'console.log(process.env.PLATFORM_BASE_URL); setInterval(() => {}, 1000);'
 
-/** Says where its platform is. */
-const sayingWhere = `${shell}echo "$PLATFORM_BASE_URL"\n`
+/** Prints the address of its platform. */
+const printingAddress = `${shell}echo "$PLATFORM_BASE_URL"\n`
 
 const isGone = (url: string) => expect(fetch(`${url}/health`)).rejects.toThrow('fetch failed')
 
-test('a client that knows its environment alone reaches the platform', async () => {
+test('a client reaches the platform with nothing but its environment', async () => {
   const { ended } = exec(
     `
     import OpenAI from '${openai}'
@@ -66,7 +66,7 @@ test('a client that knows its environment alone reaches the platform', async () 
   expect(await ended).toEqual({ code: 0, signal: null, stdout: 'pong\n', stderr: '' })
 })
 
-test('every name of the block for .env is set, in place of what was there', async () => {
+test('every variable of the .env block is set and replaces an inherited one', async () => {
   const { ended } = exec(
     `const { SUPABASE_URL, SUPABASE_ANON_KEY, SUPABASE_SERVICE_ROLE_KEY, ...env } = process.env
     const status = async key => (await fetch(SUPABASE_URL + '/auth/v1/admin/users', { headers: { apikey: key, authorization: 'Bearer ' + key } })).status
@@ -77,7 +77,7 @@ test('every name of the block for .env is set, in place of what was there', asyn
   expect((await ended).stdout).toMatch(/^sk-local-\S+ 403 200\n\[\]\n$/)
 })
 
-test('what stands behind -- is the child’s, flags and all', async () => {
+test('everything after -- belongs to the child, flags included', async () => {
   expect(await lineOf(['exec', '--port', '1', '--', 'npm', 'test', '--', '--port', '2'])).toMatchObject({
     name: 'exec',
     words: [],
@@ -102,7 +102,7 @@ test.each([
   })
 })
 
-test('a configuration that is wrong keeps the child from running', async () => {
+test('an invalid configuration keeps the child from running', async () => {
   const { args, files } = child('import { writeFileSync } from "node:fs"; writeFileSync("ran", "")')
   const dir = folderWith({ ...files, 'platform.config.yaml': 'prot: 1\n' })
   const env = { PATH: process.env.PATH }
@@ -110,11 +110,11 @@ test('a configuration that is wrong keeps the child from running', async () => {
   expect(existsSync(path.join(dir, 'ran'))).toBe(false)
 })
 
-test('the exit code of the child is handed on', async () => {
+test('the exit code of the child is passed on', async () => {
   expect(await execHere('process.exit(42)')).toMatchObject({ code: 42, stderr: '' })
 })
 
-test('a child that was killed ends as in a shell', async () => {
+test('a killed child gives the exit code that a shell would give', async () => {
   expect(await execHere('process.kill(process.pid, "SIGKILL")')).toMatchObject({ code: 137, signal: null })
 })
 
@@ -122,7 +122,7 @@ test.each([
   [['not-a-command'], 127, 'standin exec: not-a-command was not found.\n'],
   [['./script'], 126, 'standin exec: ./script cannot be run (EACCES).\n'],
   [['./script/deeper'], 126, 'standin exec: ./script/deeper cannot be run (ENOTDIR).\n'],
-])('%j cannot be started, which is said as a shell says it', async (command, code, stderr) => {
+])('%j cannot be started, with the exit code and the message of a shell', async (command, code, stderr) => {
   expect(await runInProcess(['exec', '--', ...command], { files: { script: '' } })).toMatchObject({
     code,
     stderr,
@@ -130,13 +130,13 @@ test.each([
   })
 })
 
-test('standard input and output are the child’s', async () => {
+test('standard input and output belong to the child', async () => {
   expect(await run(['exec', '--', 'cat'], { input: 'through\n' })).toMatchObject({ code: 0, stdout: 'through\n' })
 })
 
 const askingHealth = `${shell}curl -s "$PLATFORM_BASE_URL/health"`
 
-test('requests are logged when that is asked for, and not on standard output', async () => {
+test('--verbose logs requests on standard error, not on standard output', async () => {
   expect(await execHere(askingHealth, { flags: ['--verbose'] })).toMatchObject({
     code: 0,
     stdout: '',
@@ -144,10 +144,10 @@ test('requests are logged when that is asked for, and not on standard output', a
   })
 })
 
-test('several run at once, each with a platform of its own, and leave nothing behind', async () => {
+test('several commands run at once, each with its own platform, and leave nothing behind', async () => {
   // As `standin config init` writes them.
   const files = { 'platform.config.yaml': 'port: 4100\nstate: file:.standin/state.db\n' }
-  const commands = [1, 2, 3].map(() => exec(`${sayingWhere}exec sleep 100`, { files }))
+  const commands = [1, 2, 3].map(() => exec(`${printingAddress}exec sleep 100`, { files }))
   const urls = await Promise.all(commands.map(({ stdout }) => stdout.next('http')))
   expect(new Set(urls).size).toBe(3)
   for (const url of urls) expect((await fetch(`${url}/health`)).status).toBe(200)
@@ -156,14 +156,14 @@ test('several run at once, each with a platform of its own, and leave nothing be
   await Promise.all(urls.map(isGone))
 })
 
-test('the platform goes with the child, and the next one may have its port', async () => {
-  const { stdout: url } = await exec(sayingWhere).ended
+test('the platform stops with the child and frees its port', async () => {
+  const { stdout: url } = await exec(printingAddress).ended
   await isGone(url.trim())
   const [, port = ''] = /:(\d+)\n$/.exec(url) ?? []
-  expect((await exec(sayingWhere, { flags: ['--port', port] }).ended).stdout).toBe(url)
+  expect((await exec(printingAddress, { flags: ['--port', port] }).ended).stdout).toBe(url)
 })
 
-test('a stream that is no longer read does not hold it up', async () => {
+test('a stream that is no longer read does not delay the exit', async () => {
   const end = execHere(`
     const { OPENAI_BASE_URL, OPENAI_API_KEY } = process.env
     await fetch(OPENAI_BASE_URL + '/chat/completions', {
@@ -178,7 +178,7 @@ test('a stream that is no longer read does not hold it up', async () => {
 test.each([
   ['SIGTERM', 15],
   ['SIGINT', 2],
-] as const)('%s goes to the child, which may end as it likes', async (signal, number) => {
+] as const)('%s is passed to the child, which chooses how to exit', async (signal, number) => {
   const { send, stdout, ended } = exec(
     `process.on('${signal}', (_, number) => { console.log('told'); process.exitCode = number + 50; clearInterval(stay) })
     const stay = setInterval(() => {}, 1000)
@@ -189,7 +189,7 @@ test.each([
   expect(await ended).toMatchObject({ code: number + 50, stdout: 'up\ntold\n' })
 })
 
-test('a child that ignores SIGTERM keeps its platform until a second one comes', async () => {
+test('a child that ignores SIGTERM keeps its platform until a second SIGTERM', async () => {
   const { send, stdout, ended } = exec(
     `process.on('SIGTERM', () => console.log('not now')); setInterval(() => console.log('tick'), 100); ${staying}`,
   )
@@ -197,14 +197,14 @@ test('a child that ignores SIGTERM keeps its platform until a second one comes',
   send('SIGTERM')
   await stdout.next('not now')
   expect((await fetch(`${url}/health`)).status).toBe(200)
-  // Three ticks are 300 ms: a person, not the echo of the first signal.
+  // Three ticks are 300 ms: long enough to be a new signal and not the echo of the first.
   for (let i = 0; i < 3; i++) await stdout.next('tick')
   send('SIGTERM')
   expect(await ended).toMatchObject({ code: 137 })
   await isGone(url)
 })
 
-test('a signal that comes twice at once, as to a whole process group, is no insistence', async () => {
+test('a signal that arrives twice at once, as with a process group, does not kill the child', async () => {
   const { send, stdout, ended } = exec(
     `process.on('SIGTERM', () => setTimeout(() => process.exit(5), 100)); ${staying}`,
   )
@@ -214,20 +214,23 @@ test('a signal that comes twice at once, as to a whole process group, is no insi
   expect(await ended).toMatchObject({ code: 5 })
 })
 
-test.skipIf(process.platform === 'win32')('a signal that comes before the child keeps it from starting', async () => {
-  const dir = folderWith({ 'config.yaml': '{}\n' })
-  const pipe = path.join(dir, 'pipe')
-  execFileSync('mkfifo', [pipe])
-  const { send, ended } = exec('console.log("ran")', { flags: ['--config', pipe] })
-  // Resolves when the configuration is being read, which waits for what is written.
-  const writer = await open(pipe, 'w')
-  await rename(path.join(dir, 'config.yaml'), pipe)
-  send('SIGTERM')
-  await writer.close()
-  expect(await ended).toEqual({ code: 143, signal: null, stdout: '', stderr: '' })
-})
+test.skipIf(process.platform === 'win32')(
+  'a signal that arrives before the child starts keeps it from starting',
+  async () => {
+    const dir = folderWith({ 'config.yaml': '{}\n' })
+    const pipe = path.join(dir, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    const { send, ended } = exec('console.log("ran")', { flags: ['--config', pipe] })
+    // Resolves when the command opens the configuration; its read then waits for the writer.
+    const writer = await open(pipe, 'w')
+    await rename(path.join(dir, 'config.yaml'), pipe)
+    send('SIGTERM')
+    await writer.close()
+    expect(await ended).toEqual({ code: 143, signal: null, stdout: '', stderr: '' })
+  },
+)
 
-test.runIf(hasTerminals)('Ctrl-C is told to the child once, by the terminal', async () => {
+test.runIf(hasTerminals)('Ctrl-C reaches the child once, from the terminal', async () => {
   const { args, files } = child(`
     let told = 0
     process.on('SIGINT', () => { if (++told === 1) setTimeout(() => { console.log('told', told); process.exit(6) }, 200) })
@@ -240,7 +243,7 @@ test.runIf(hasTerminals)('Ctrl-C is told to the child once, by the terminal', as
   expect(terminal.screen).toContain('told 1')
 })
 
-/** Asks its platform something, and says with which status it answers. With curl, since to start Node and its fetch takes ten times as long. */
+/** A program that sends these prompts and prints each status. It uses curl, since Node and its fetch take ten times as long to start. */
 const asking = (...prompts: readonly string[]) => {
   const requests = prompts.map(content => {
     const body = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] })
@@ -250,11 +253,11 @@ const asking = (...prompts: readonly string[]) => {
   return shell + requests.join('')
 }
 
-/** A folder with what a live platform said to these prompts. */
+/** A folder with recordings of these prompts. */
 const recorded = (...prompts: readonly string[]): Promise<string> => recordedIn(folderWith(), prompts)
 
 const shared = folderWith({}, afterAll)
-/** One for all tests that only read it. */
+/** Shared by all tests that only read it. */
 const helloAndGoodbye = once(() => recordedIn(shared, ['hello', 'goodbye']))
 
 async function recordedIn(folder: string, prompts: readonly string[]): Promise<string> {
@@ -271,7 +274,7 @@ async function recordedIn(folder: string, prompts: readonly string[]): Promise<s
   return dir
 }
 
-test('what one run has recorded another one replays without the live platform, with a receipt', async () => {
+test('one run replays what another recorded, without the live platform, and prints a receipt', async () => {
   const live = await platformWith()
   const dir = path.join(folderWith(), 'recordings')
   const recording = exec(asking('hello', 'goodbye'), {
@@ -289,10 +292,15 @@ test('what one run has recorded another one replays without the live platform, w
 })
 
 test.each([
-  ['a miss is told and forgiven', ['hello', 'who?'], [], 0],
-  ['a miss counts where --strict is given', ['hello', 'who?'], ['--strict'], 1],
-  ['what was not used counts where --strict-unused is given', ['hello'], ['--strict-unused'], 1],
-  ['everything used and nothing missed is good', ['hello', 'goodbye'], ['--strict-unused'], 0],
+  ['a miss is reported and does not fail the run', ['hello', 'who?'], [], 0],
+  ['--strict fails the run on a miss', ['hello', 'who?'], ['--strict'], 1],
+  ['--strict-unused fails the run on an unused recording', ['hello'], ['--strict-unused'], 1],
+  [
+    '--strict-unused accepts a run that used everything and missed nothing',
+    ['hello', 'goodbye'],
+    ['--strict-unused'],
+    0,
+  ],
   ['--quiet does not hide why it failed', ['who?'], ['--strict', '--quiet'], 1],
 ] as const)('%s', async (_, prompts, flags, code) => {
   const recordings = await helloAndGoodbye()
@@ -302,7 +310,7 @@ test.each([
   expect(end.stderr.includes(missOf('POST', '/v1/chat/completions'))).toBe(missed > 0)
 })
 
-test('misses say once what to do: in which folder, whether anything is in it, and a command that can be copied', async () => {
+test('misses print advice once: which folder, whether it is empty, and a command to copy', async () => {
   const { args, files } = child(asking('one', 'two'))
   const { dir, ended } = start(['exec', '--mode', 'replay', ...args, "it's $HERE"], { files })
   const { stderr } = await ended
@@ -315,27 +323,27 @@ test('misses say once what to do: in which folder, whether anything is in it, an
   expect(stderr.split(advice.join('\n'))).toHaveLength(2)
 })
 
-test('the exit code of a child that failed is not painted over', async () => {
+test('the exit code of a failed child wins over that of --strict', async () => {
   const dir = await recorded('hello')
   const flags = ['--mode', 'replay', '--recordings', dir, '--strict']
   expect(await execHere(`${asking('who?')}exit 9`, { flags })).toMatchObject({ code: 9 })
 })
 
-test('the receipt is a line of JSON for programs, and none where nothing goes by recordings', async () => {
+test('with --json the receipt is a line of JSON, and a mode without recordings prints none', async () => {
   const dir = await recorded('hello')
   const { stderr } = await execHere(asking('hello'), { flags: ['--json', '--mode', 'replay', '--recordings', dir] })
   expect(JSON.parse(stderr)).toMatchObject({ event: 'receipt', served: 1, missed: 0, unused: [] })
   expect(await execHere(asking('hello'), { flags: ['--json'] })).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('who asks for strictness where nothing goes by recordings has forgotten the mode', async () => {
+test('--strict in a mode without recordings is refused, with a hint to set the mode', async () => {
   expect(await runInProcess(['exec', '--strict', '--', 'true'])).toMatchObject({
     ...{ code: 2, stdout: '' },
     stderr: '--strict is about recordings, and the mode is emulate. Add --mode replay. See standin exec --help.\n',
   })
 })
 
-test('the live key stays here: the command cannot see it', async () => {
+test('the child does not get the live keys', async () => {
   const live = await platformWith()
   const env = {
     STANDIN_UPSTREAM_BASE_URL: live.url,
@@ -351,7 +359,7 @@ test('the live key stays here: the command cannot see it', async () => {
   expect(stdout.split('\n').toSorted()).toEqual(['', 'NONE', 'STANDIN_UPSTREAM_BASE_URL'])
 })
 
-test('a run that only records has nothing that could be unused', async () => {
+test('a run that only records has no unused recordings', async () => {
   const live = await platformWith()
   const dir = await recorded('hello')
   const env = { STANDIN_UPSTREAM_BASE_URL: live.url, STANDIN_UPSTREAM_API_KEY: live.apiKey }
@@ -359,7 +367,7 @@ test('a run that only records has nothing that could be unused', async () => {
   expect(await execHere(asking('goodbye'), { flags, env })).toMatchObject({ code: 0 })
 })
 
-test('a child is ended with the terminal that it was started in', async () => {
+test('closing the terminal ends the child', async () => {
   const { stdout, send, ended } = exec(`process.on('SIGTERM', () => process.exit(7)); ${staying}`)
   const url = await stdout.next('http')
   send('SIGHUP')

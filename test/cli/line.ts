@@ -1,10 +1,10 @@
-/** Command lines as commands get them. */
+/** Command lines as commands receive them. */
 import { readCommandLine } from '../../src/cli/arguments.js'
 import type { CommandLine, Flags, runFlags } from '../../src/cli/command.js'
 
-export const wishOf = readCommandLine
+export { readCommandLine }
 
-/** With the flags of its command, whichever that is. Rejects where a command line is about help or the version. */
+/** Reads a command line with the flags of its command. Rejects one that asks for help or the version. */
 export async function lineOf<F extends Flags = typeof runFlags>(argv: readonly string[]): Promise<CommandLine<F>> {
   const wish = await readCommandLine(argv)
   if (wish.kind !== 'run') throw new Error(`${argv.join(' ')} runs nothing.`)

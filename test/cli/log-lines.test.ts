@@ -7,7 +7,7 @@ import { KEY_UNKNOWN } from '../sentences.js'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** What a screen shows on which these bytes were written: as much of a terminal as the log asks for. */
+/** What a terminal shows after these bytes were written. Emulates only what the log uses. */
 function screenOf(written: string): readonly string[] {
   const rows: string[] = ['']
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what steers
@@ -75,7 +75,7 @@ const refused = asked('GET', '/v1/models', {
 })
 const chatLine = 'POST /v1/chat/completions 200 2.0ms emulate · rule "greeting"'
 
-test('on a terminal what comes again is one line with a number that grows', () => {
+test('on a terminal, repeated requests share one line with a growing count', () => {
   const { request, shown } = logOn('terminal')
   for (let i = 0; i < 50; i++) request(health)
   expect(shown()).toEqual(['GET /health 200 2.0ms emulate'])
@@ -83,7 +83,7 @@ test('on a terminal what comes again is one line with a number that grows', () =
   expect(shown()).toEqual(['GET /health 200 2.0ms emulate ×50'])
 })
 
-test('two that take turns are two lines, and what stands above stays', () => {
+test('two alternating requests are two lines, and the lines above them stay', () => {
   const { request, shown } = logOn('terminal')
   const models = asked('GET', '/v1/models')
   request(chat)
@@ -102,7 +102,7 @@ test('two that take turns are two lines, and what stands above stays', () => {
   ])
 })
 
-test('in a pipe the first is written at once, and how many came after it once, before what is different', () => {
+test('in a pipe, a request is written at once, and the number of its repetitions before the next different one', () => {
   const { request, shown, written } = logOn('pipe')
   for (let i = 0; i < 50; i++) request(health)
   vi.advanceTimersByTime(10_000)
@@ -116,9 +116,9 @@ test('in a pipe the first is written at once, and how many came after it once, b
   expect(written()).not.toContain('\u001b')
 })
 
-test('the end of the log tells what was not told yet', () => {
+test('ending the log writes what is still pending', () => {
   const { request, end, shown } = logOn('pipe')
-  for (const told of [health, health, preflight]) request(told)
+  for (const line of [health, health, preflight]) request(line)
   end()
   expect(shown()).toEqual([
     'GET /health 200 2.0ms emulate',
@@ -127,7 +127,7 @@ test('the end of the log tells what was not told yet', () => {
   ])
 })
 
-test('a request that is refused again and again is told once, and once what to do', () => {
+test('a request that is refused again and again is one line, with its advice once', () => {
   const { request, shown } = logOn('terminal')
   for (let i = 0; i < 7; i++) request(refused)
   vi.advanceTimersByTime(100)
@@ -135,21 +135,21 @@ test('a request that is refused again and again is told once, and once what to d
   expect(shown().filter(row => row.includes('→'))).toHaveLength(1)
 })
 
-test('what an app says to a model is never put together', () => {
+test('chat completions are never merged into one line', () => {
   const { request, shown } = logOn('terminal')
   request(chat)
   request(chat)
   expect(shown()).toEqual([chatLine, chatLine])
 })
 
-test('a preflight is told with the request that it was for', () => {
+test('a preflight is logged with its request', () => {
   const { request, shown } = logOn('pipe')
   request(preflight)
   request(chat)
   expect(shown()).toEqual([`${chatLine} (after a preflight)`])
 })
 
-test('preflights that no request followed are told after a while', () => {
+test('preflights without a request are logged after a while', () => {
   const { request, shown } = logOn('pipe')
   request(preflight)
   request(preflight)
@@ -168,7 +168,7 @@ test('a line is not updated once something else is written below it', () => {
   expect(shown()).toEqual(['GET /health 200 2.0ms emulate ×2', 'GET /health 200 2.0ms emulate'])
 })
 
-test('nothing is written over on a terminal that has another size now', () => {
+test('nothing is overwritten after the terminal was resized', () => {
   const { request, resized, shown, written } = logOn('terminal')
   request(health)
   request(health)
@@ -183,7 +183,7 @@ test('nothing is written over on a terminal that has another size now', () => {
   expect(written()).not.toContain('\u001b')
 })
 
-test('no more is written over than the terminal is high', () => {
+test('no more rows are overwritten than the terminal has', () => {
   const { request, written } = logOn('terminal', 4)
   for (let round = 0; round < 5; round++) for (const path of ['/a', '/b', '/c', '/d']) request(asked('GET', path))
   vi.advanceTimersByTime(100)
@@ -192,7 +192,7 @@ test('no more is written over than the terminal is high', () => {
   expect(Math.max(0, ...heights)).toBeLessThan(4)
 })
 
-test('with bodies each request is told with its own', () => {
+test('with bodies, each request is logged separately', () => {
   const { request, shown } = logOn('terminal')
   request(health, ['  < 2 B', '    {}'])
   request(health, ['  < 2 B', '    {}'])

@@ -31,7 +31,7 @@ const session = (email: string) =>
 
 const userIdOf = (live: Place, token: string | undefined) => userOf(live, token ?? '')
 
-test('signing in says as whom and where, and the session works', async () => {
+test('signing in prints the user, the backend and the file, and the session works', async () => {
   const { live, file, login, kept } = await home()
   expect(await login(ada)).toEqual({
     code: 0,
@@ -44,7 +44,7 @@ test('signing in says as whom and where, and the session works', async () => {
 })
 
 test.skipIf(process.platform === 'win32')(
-  'the session is its owner’s alone, and nothing is left beside it',
+  'only its owner can read the session file, and no other file is left behind',
   async () => {
     const { file, login } = await home()
     await login(ada)
@@ -54,13 +54,13 @@ test.skipIf(process.platform === 'win32')(
   },
 )
 
-test('the password is kept nowhere', async () => {
+test('the password is not stored', async () => {
   const { file, login } = await home()
   await login(ada)
   expect(readFileSync(file, 'utf8')).not.toContain(ada.password)
 })
 
-test('signing in again takes the place of the first session', async () => {
+test('signing in again replaces the first session', async () => {
   const { login, kept } = await home()
   await login(ada)
   await login(bob)
@@ -87,7 +87,7 @@ test('a wrong password is refused in the words of the live backend, and the earl
   expect(kept()?.email).toBe('ada@example.com')
 })
 
-test('a live backend that is not there is said in a sentence', async () => {
+test('an unreachable live backend is reported in a sentence', async () => {
   const { live, file, login } = await home()
   await live.stop()
   expect(await login(ada)).toMatchObject({
@@ -97,13 +97,13 @@ test('a live backend that is not there is said in a sentence', async () => {
   expect(existsSync(file)).toBe(false)
 })
 
-test('a live backend that is out of order is said by its status', async () => {
+test('a failing live backend is reported with its status', async () => {
   const { live, login } = await home()
   live.failNext({ status: 503 }, { path: '/auth/v1/token' })
   expect(await login(ada)).toMatchObject({ code: 1, stderr: `Signing in to ${live.authUrl} failed: status 503\n` })
 })
 
-test('signing out ends the session there and forgets it here', async () => {
+test('signing out ends the session at the live backend and deletes it here', async () => {
   const { live, login, logout, kept } = await home()
   await login(ada)
   const { accessToken } = kept() ?? {}
@@ -117,9 +117,9 @@ test('signing out ends the session there and forgets it here', async () => {
   expect(await logout()).toMatchObject({ code: 0, stdout: `You are not signed in to ${live.authUrl}.\n` })
 })
 
-test('signing out works although the live backend has gone', async () => {
+test('signing out works even if the live backend is unreachable', async () => {
   const { live, file, logout, kept } = await home()
-  // Not signed in by the command: its connection would be kept, and what asking on it says depends on how far it is closed.
+  // Stored directly: signing in would keep a connection open, whose error depends on how far it has closed.
   keepSession(file, live.authUrl, session(ada.email))
   await live.stop()
   expect(await logout()).toMatchObject({
@@ -129,7 +129,7 @@ test('signing out works although the live backend has gone', async () => {
   expect(kept()).toBeUndefined()
 })
 
-test('a live backend that hangs up is said in words', async () => {
+test('a live backend that closes the connection is reported in words', async () => {
   const url = await liveOnSocket(socket => socket.destroy())
   const files = written({ upstream: { authUrl: url, anonKey: 'anon' } })
   expect(await run(['login', '--email', ada.email, '--password-stdin'], { files, input: ada.password })).toMatchObject({
@@ -153,7 +153,7 @@ test('a path that is not a folder is reported in a sentence, and no session is k
   })
 })
 
-test.skipIf(process.platform === 'win32')('a file that others can read is not used', async () => {
+test.skipIf(process.platform === 'win32')('a session file that others can read is not used', async () => {
   const { file, login } = await home()
   await login(ada)
   chmodSync(file, 0o644)
@@ -163,7 +163,7 @@ test.skipIf(process.platform === 'win32')('a file that others can read is not us
   })
 })
 
-test('a file that was edited into nonsense is said, not overwritten', async () => {
+test('an invalid session file is reported and not overwritten', async () => {
   const { file, login } = await home()
   await login(ada)
   writeFileSync(file, '{"https:')
@@ -210,7 +210,7 @@ test.each([
   })
 })
 
-test.runIf(hasTerminals)('on a terminal it asks, and the password is not on the screen', async () => {
+test.runIf(hasTerminals)('on a terminal it prompts, and the password is not shown', async () => {
   const { live, scene, kept } = await home()
   const terminal = startOnTerminal(['login'], scene)
   await terminal.shows('E-mail: ')
@@ -220,7 +220,7 @@ test.runIf(hasTerminals)('on a terminal it asks, and the password is not on the 
   expect(await terminal.ended).toBe(0)
   expect(terminal.screen).toContain(`Signed in to ${live.authUrl} as ada@example.com.`)
   expect(terminal.screen).not.toContain(ada.password)
-  // The question is drawn with what is typed, and nothing is left empty.
+  // The prompt is redrawn with the typed text, and no empty line is left.
   expect(terminal.screen).toContain('\u001b[0JE-mail: ')
   expect(terminal.screen).toMatch(/Password: \r?\n[^\r\n]*Signed in/)
   expect(await userIdOf(live, kept()?.accessToken)).toBe(ada.id)

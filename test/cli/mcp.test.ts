@@ -15,7 +15,7 @@ import { platformWith } from '../scene.js'
 const key = 'sk-of-this-client-alone'
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 
-test('a client that starts a command works with a server over HTTP, in both directions', async () => {
+test('a client that only speaks stdio works with a server over HTTP, in both directions', async () => {
   const live = await everythingServer()
   const client = new Client({ name: 'test', version: '1.0.0' }, { capabilities: { roots: { listChanged: true } } })
   const asked = new Promise<void>(resolve =>
@@ -76,7 +76,7 @@ const initialize = {
 }
 const sum = (id: number) => ({ id, method: 'tools/call', params: { name: 'get-sum', arguments: { a: 1, b: id } } })
 
-test('after a restart of the server the client goes on in a new session and notices nothing', async () => {
+test('after a restart of the server the bridge opens a new session, and the client notices nothing', async () => {
   const live = await everythingServer()
   const { take, next, messages, end } = bridgeTo(`${live.url}/mcp`)
   take(initialize)
@@ -98,7 +98,7 @@ test('after a restart of the server the client goes on in a new session and noti
 
 const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' }
 
-test('without a session each message is told in headers, and a cancelled call is left', async () => {
+test('without a session, headers describe each message, and cancelling a call closes its connection', async () => {
   const live = await liveWith(
     (_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n'),
   )
@@ -119,7 +119,7 @@ test('without a session each message is told in headers, and a cancelled call is
   expect([messages, live.seen.length]).toEqual([[], 1])
 })
 
-test('a client of the newest version calls a tool whose arguments stand in headers', async () => {
+test('a client of the newest version calls a tool with arguments in headers', async () => {
   const inputSchema = { type: 'object', properties: { city: { type: 'string', 'x-mcp-header': 'City' } } }
   const platform = await platformWith({ mcp: { '/mcp': { tools: [{ name: 'get_weather', inputSchema }] } } })
   const client = new NewestClient(
@@ -138,7 +138,7 @@ test('a client of the newest version calls a tool whose arguments stand in heade
   expect(call?.request.headers).toMatchObject({ 'mcp-param-city': '=?base64?VHJvbXPDuA==?=' })
 })
 
-test('a stream that ends before the answer is asked for the rest', async () => {
+test('a stream that ends before the answer is resumed', async () => {
   const live = await liveWith((request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     if (request.method === 'POST') response.end('id: first\ndata:\n\n')
@@ -153,7 +153,7 @@ test('a stream that ends before the answer is asked for the rest', async () => {
   expect(messages).toEqual([{ jsonrpc: '2.0', id: 1, result: { after: 'first' } }])
 })
 
-test('whatever goes wrong is an error of the call, in words', async () => {
+test('every failure becomes a JSON-RPC error in words', async () => {
   const live = await liveWith((request, response) => {
     const status = request.headers['mcp-method'] === 'ping' ? 400 : 401
     const body =
@@ -185,7 +185,7 @@ test('whatever goes wrong is an error of the call, in words', async () => {
   expect([stderr, code]).toEqual(['', 0])
 })
 
-test('where nothing answers, each call says so', async () => {
+test('if no server is reachable, each call gets an error that says so', async () => {
   const input =
     '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
   const { stdout, stderr } = await run(['mcp', '--stdio', '--url', 'http://127.0.0.1:9', '--quiet'], { input })

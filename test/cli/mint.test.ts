@@ -28,13 +28,13 @@ const working = { name: 'working', key: 'sk-local-working' }
 interface Server {
   readonly ready: Pick<Ready, 'url' | 'authUrl' | 'apiKey' | 'anonKey' | 'serviceKey'>
   readonly dir: string
-  /** What the command prints in the folder of the server, without the end of its line. */
+  /** What the command prints in the folder of the server, without the line break. */
   minted(...args: readonly string[]): Promise<string>
 }
 
 const inFile = { state: 'file:kept/state.db' }
 
-/** A running platform with a state in a file, where the command opens it as well. */
+/** A running platform with a state file that the command opens as well. */
 async function server(options: ConfigInput = {}, files?: Files): Promise<Server> {
   const { platform, dir } = await platformOf({ ...inFile, ...options }, files)
   return serverOf(platform, dir)
@@ -46,7 +46,7 @@ const serverOf = (ready: Server['ready'], dir: string): Server => ({
   minted: (...args) => printed(...args, '--config', path.join(dir, 'platform.config.yaml')),
 })
 
-/** What a command that succeeds prints: one line, and nothing beside it. */
+/** What a successful command prints: one line and nothing else. */
 async function printed(...args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await run(args)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -75,7 +75,7 @@ const secondsOf = (token: string) => {
   return exp - iat
 }
 
-test('a token opens a platform in another process and its auth backend at once, and carries a session', async () => {
+test('a token works immediately at a running platform and its auth backend, and carries a session', async () => {
   const { ready, dir } = await startReady({ files: written(inFile) })
   const { minted } = serverOf(ready, dir)
   const token = await minted('token')
@@ -102,7 +102,7 @@ test('signing out ends the session of a token, and no other', async () => {
   expect(await answerOf(ready, other)).toBe('open')
 })
 
-test('a user who does not exist yet is created, confirmed, and the same the next time', async () => {
+test('a user who does not exist yet is created and confirmed, and reused the next time', async () => {
   const { ready, minted } = await server()
   const first = await minted('token', '--email', 'Grace@example.com')
   const second = await minted('token', '--email', 'grace@example.com')
@@ -117,7 +117,7 @@ test('a user who does not exist yet is created, confirmed, and the same the next
   })
 })
 
-test('a configured user and one who signed up keep their ids and what is known of them', async () => {
+test('a configured user and one who signed up keep their ids and metadata', async () => {
   const seed = { ...ada, user_metadata: { name: 'Ada' }, app_metadata: { plan: 'pro' } }
   const { ready, minted } = await server({ users: [seed] })
   const [configured, newcomer] = [await signIn(ready, ada), await signUp(ready, bob.email, bob.password)]
@@ -132,7 +132,7 @@ test('a configured user and one who signed up keep their ids and what is known o
   expect((await signIn(ready, ada)).id).toBe(configured.id)
 })
 
-test('a configured user whom no platform has planted yet has the id that it will plant', async () => {
+test('a configured user has the same id before and after the first start of a platform', async () => {
   const dir = folderWith(written({ state: 'file:kept/state.db', users: [ada] }))
   const token = await printed('token', '--email', ada.email, '--config', path.join(dir, 'platform.config.yaml'))
   const platform = await startReady({ flags: ['--config', path.join(dir, 'platform.config.yaml')] })
@@ -140,7 +140,7 @@ test('a configured user whom no platform has planted yet has the id that it will
   expect(await answerOf(platform.ready, token)).toBe('open')
 })
 
-test('a key opens the running platform at once, and has no owner unless an address names one', async () => {
+test('a key works immediately at the running platform, and has an owner only with --email', async () => {
   const { ready, minted } = await server({ users: [ada] })
   const { token, id } = await signIn(ready, ada)
   const ownerless = await minted('key', 'create')
@@ -167,24 +167,24 @@ test('a key for a user who does not exist is refused in a sentence that says wha
   expect(await addressesOf(running.ready)).toEqual([ada.email])
 })
 
-/** A server with users and keys of its own, and what a command with another configuration does to it. */
+/** Commands with another configuration or none, for a server with users and keys of its own. */
 const foreign: readonly (readonly [string, readonly string[], ConfigInput | undefined])[] = [
-  ['a token and no configuration', ['token', '--email', 'grace@example.com'], undefined],
+  ['a token without a configuration', ['token', '--email', 'grace@example.com'], undefined],
   [
-    'a token and another one',
+    'a token with another configuration',
     ['token', '--email', 'grace@example.com'],
     { users: [bob], apiKeys: [{ name: 'b', key: 'sk-b' }] },
   ],
-  ['a key and no configuration', ['key', 'create'], undefined],
-  ['a key and another one', ['key', 'create', '--name', 'x'], { users: [bob], apiKeys: [] }],
+  ['a key without a configuration', ['key', 'create'], undefined],
+  ['a key with another configuration', ['key', 'create', '--name', 'x'], { users: [bob], apiKeys: [] }],
   [
-    'a key and another idea of its user',
+    'a key with another configuration of its user',
     ['key', 'create', '--email', ada.email],
     { users: [{ ...ada, password: 'other' }], apiKeys: [] },
   ],
 ]
 
-test.each(foreign)('a command for %s touches nothing else of a running platform', async (_what, args, options) => {
+test.each(foreign)('creating %s changes nothing else of a running platform', async (_what, args, options) => {
   const running = await server({ users: [ada], apiKeys: [working] })
   const { ready } = running
   const person = await signIn(ready, ada)
@@ -200,7 +200,7 @@ test.each(foreign)('a command for %s touches nothing else of a running platform'
 test.each([
   ['no configuration', false],
   ["the server's own configuration", true],
-])('a token without an address adds no user with a public password: with %s', async (_what, own) => {
+])('standin token without --email adds no user with a public password: with %s', async (_what, own) => {
   const running = await server({ users: [ada] })
   const config = own ? ['--config', path.join(running.dir, 'platform.config.yaml')] : []
   await run(['token', '--state', stateOf(running), ...config])
@@ -208,7 +208,7 @@ test.each([
   expect(error?.code).toBe('invalid_credentials')
 })
 
-test('with a state in memory a token stands for itself, with the id of the configured user', async () => {
+test('with the state in memory, a token has no session, but the id of the configured user', async () => {
   const options = { state: 'memory', users: [ada] }
   const config = path.join(folderWith(written(options)), 'platform.config.yaml')
   const token = await printed('token', '--email', ada.email, '--config', config)
@@ -219,7 +219,7 @@ test('with a state in memory a token stands for itself, with the id of the confi
   expect(await userOf(elsewhere, token)).toBe(claimsOf(token).sub)
 })
 
-test('with a state in memory a key would be gone at once, and is refused', async () => {
+test('with the state in memory, standin key create is refused, since the key would be lost', async () => {
   const { code, stdout, stderr } = await run(['key', 'create', '--state', 'memory'])
   expect([code, stdout]).toEqual([2, ''])
   expect(stderr).toMatch(/^The state is kept in memory, .* Add it to apiKeys in the configuration\./)
@@ -232,7 +232,7 @@ test('the anon and the service key are those of the running platform', async () 
   expect(await minted('token', '--role', 'service')).toBe(ready.serviceKey)
 })
 
-test.each(['anon', 'service', 'user'])('a token of the role %s lives as long as is said', async role => {
+test.each(['anon', 'service', 'user'])('a token of the role %s expires as its flags say', async role => {
   const { ready, minted } = await server()
   const token = await minted('token', '--role', role, '--expires-in', '600')
   expect(await answerOf(ready, token, '/api/v1')).toBe('open')
@@ -241,12 +241,12 @@ test.each(['anon', 'service', 'user'])('a token of the role %s lives as long as 
   expect(await answerOf(ready, await minted('token', '--role', role, '--expired'), '/api/v1')).toBe(sentences.expired)
 })
 
-test('without --expires-in a user token lives as long as those of the platform', async () => {
+test('without --expires-in a user token lives as long as auth.jwtExp says', async () => {
   const { minted } = await server({ auth: { jwtExp: 120 } })
   expect(secondsOf(await minted('token'))).toBe(120)
 })
 
-test("keys of one's own sign tokens here as they do there", async () => {
+test('tokens are signed with the configured keys, as those of the platform are', async () => {
   const { ready, minted } = await server(ownKeys, keyFile(newKey('RS256', 'mine', { signs: true })))
   const token = await minted('token')
   expect(headerOf(token)).toMatchObject({ alg: 'RS256', kid: 'mine' })
@@ -254,7 +254,7 @@ test("keys of one's own sign tokens here as they do there", async () => {
   expect(await minted('token', '--role', 'service')).toBe(ready.serviceKey)
 })
 
-test('a token of another platform opens nothing there', async () => {
+test('a token of a platform with another secret is refused', async () => {
   const { ready } = await server({ auth: { jwtSecret: 'a-secret-of-our-own-with-enough-characters' } })
   expect(await answerOf(ready, await printed('token', '--state', 'memory'))).toBe(sentences.algorithm)
 })
@@ -306,7 +306,7 @@ test.each([['token'], ['key', 'create']])(
   },
 )
 
-test('users of a live backend have their tokens from there', async () => {
+test('standin token is refused when users belong to a live backend', async () => {
   const files = written({ auth: { mode: 'proxy' }, upstream: { authUrl: 'https://live.test' } })
   const { code, stdout, stderr } = await run(['token'], { files })
   expect([code, stdout]).toEqual([2, ''])
@@ -315,7 +315,7 @@ test('users of a live backend have their tokens from there', async () => {
   )
 })
 
-test('a state that cannot be opened is told in a sentence, without a stack', async () => {
+test('a state that cannot be opened is reported in a sentence, without a stack trace', async () => {
   const dir = folderWith({ 'state.db': 'not a database at all, but long enough to be looked at as one' })
   for (const words of [['token'], ['key', 'create']]) {
     const { code, stdout, stderr } = await run([...words, '--state', `file:${dir}/state.db`])
@@ -326,7 +326,7 @@ test('a state that cannot be opened is told in a sentence, without a stack', asy
 
 test.each([
   ['banned', (place: Place, id: string) => adminOf(place).updateUserById(id, { ban_duration: '1h' })],
-  ['deleted softly', (place: Place, id: string) => adminOf(place).deleteUser(id, true)],
+  ['soft-deleted', (place: Place, id: string) => adminOf(place).deleteUser(id, true)],
 ])('a command does not bring back a user who was %s', async (_how, end) => {
   const { ready, minted, dir } = await server({ users: [ada] })
   const { id } = await signIn(ready, ada)
@@ -339,7 +339,7 @@ test.each([
   expect(error?.code).toMatch(/^(user_banned|invalid_credentials)$/)
 })
 
-test('commands at the same time on the state of a running platform all succeed, and make one user once', async () => {
+test('concurrent commands on the state of a running platform all succeed, and create each user once', async () => {
   const { ready, minted } = await server()
   const credentials = await Promise.all([
     minted('token', '--email', 'grace@example.com'),
@@ -353,7 +353,7 @@ test('commands at the same time on the state of a running platform all succeed, 
   expect(await addressesOf(ready)).toEqual([developmentUser.email, 'grace@example.com'])
 })
 
-test('two commands may be the first on a state, and the platform that starts then takes what both made', async () => {
+test('several commands may create a state at once, and the platform that starts next accepts all their credentials', async () => {
   const dir = folderWith(written({ state: 'file:kept/state.db' }))
   const config = ['--config', path.join(dir, 'platform.config.yaml')]
   const credentials = await Promise.all([

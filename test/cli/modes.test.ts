@@ -15,14 +15,14 @@ test.each(['record', 'replay'])('standin %s starts a platform in that mode, what
   expect(JSON.parse(await stdout.next('"event":"ready"'))).toMatchObject({ mode })
 })
 
-test('standin record says what it lacks, by its own name', async () => {
+test('standin record says what is missing, under its own name', async () => {
   expect(await runInProcess(['record'])).toMatchObject({
     code: 2,
     stderr: `standin record: The mode record ${NEEDS_LIVE}\n`,
   })
 })
 
-test('a mode beside the command is refused', async () => {
+test('standin replay refuses --mode', async () => {
   expect(await run(['replay', '--mode', 'proxy'])).toMatchObject({
     code: 2,
     stderr: 'standin replay is the mode replay already: leave out --mode. See standin replay --help.\n',
@@ -37,7 +37,7 @@ test.each([
   expect(await run(args)).toMatchObject({ code: 2, stderr })
 })
 
-test('the flags of recordings set their options', async () => {
+test('the flags for recordings set their options', async () => {
   const { overrides } = await lineOf(['replay', '--speed', '0.5', '--on-miss', 'emulate'])
   expect(overrides).toEqual([
     { path: ['recordings', 'speed'], value: 0.5, origin: '--speed' },
@@ -45,14 +45,14 @@ test('the flags of recordings set their options', async () => {
   ])
 })
 
-test('--recordings is relative to where the command is started, not to the configuration', async () => {
+test('--recordings is relative to the working directory, not to the configuration file', async () => {
   const files = { 'deep/config.yaml': 'recordings: { dir: elsewhere }\n' }
   const { dir, ended } = runIn(['config', 'print', '--config', 'deep/config.yaml', '--recordings', 'kept'], { files })
   const { stdout } = await ended
   expect(stdout).toMatch(new RegExp(`dir: +${path.join(dir, 'kept')} .*--recordings`))
 })
 
-test('--recordings that names nothing is refused like the option', async () => {
+test('an empty --recordings is refused like an empty option', async () => {
   const { code, stderr } = await runInProcess(['replay', '--recordings='])
   expect({ code, stderr }).toEqual({
     code: 2,
@@ -85,7 +85,7 @@ test.each([
   expect(receipts.map(receipt => hasMissed(receipt, flags))).toEqual(expected)
 })
 
-test('a command that plays no recordings cannot be strict about them', async () => {
+test('--strict is refused for a command that replays no recordings', async () => {
   expect(await run(['token', '--strict'])).toMatchObject({
     code: 2,
     stderr:

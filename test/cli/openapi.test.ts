@@ -4,7 +4,7 @@ import type { ConfigInput } from '../../src/index.js'
 import { run } from '../command.js'
 import { platformOf, written } from '../keys/edited.js'
 
-test('openapi prints the document of the configuration, as JSON or as YAML, with paths of the user, and the platform serves the same', async () => {
+test('openapi prints the document of the configuration as JSON or YAML, with custom paths, and the platform serves the same', async () => {
   const options = {
     access: { health: ['apiKey'] },
     models: [{ id: 'one' }],
@@ -31,7 +31,7 @@ test('openapi prints the document of the configuration, as JSON or as YAML, with
   expect({ ...served, servers: [] }).toEqual({ ...document, servers: [] })
 })
 
-test('openapi says what is wrong with the configuration, and with what else it is told', async () => {
+test('openapi reports mistakes in the configuration and in its arguments', async () => {
   const wrong = await run(['openapi'], { files: { 'platform.config.yaml': 'port: many\n' } })
   expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('port must be') })
   expect(await run(['openapi', 'now'])).toMatchObject({ code: 2, stderr: expect.stringContaining('no further words') })

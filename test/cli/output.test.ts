@@ -12,7 +12,7 @@ function outputInto() {
 
 const nextTurn = () => new Promise(resolve => setImmediate(resolve))
 
-test('the lines of one turn are written in one go', async () => {
+test('the lines of one turn of the event loop are written at once', async () => {
   const { output, writes } = outputInto()
   output.line('one')
   output.line('two')
@@ -24,7 +24,7 @@ test('the lines of one turn are written in one go', async () => {
   expect(writes).toEqual(['one\ntwo\n', 'three\n'])
 })
 
-test('what is waiting can be written at once, and is not written again', async () => {
+test('flush writes pending lines immediately, and only once', async () => {
   const { output, writes } = outputInto()
   output.line('one')
   output.flush()

@@ -16,7 +16,7 @@ interface RecordingInput {
   readonly complete?: boolean
 }
 
-/** A chat completion that was answered whole. */
+/** A recorded chat completion that was not streamed. */
 export function recorded({
   system,
   prompt = 'hello',
@@ -41,9 +41,9 @@ export function recorded({
 }
 
 /** The same as a stream, two words in two pieces. */
-export function streamed(told: RecordingInput & { readonly pieces?: readonly string[] } = {}): Recording {
-  const { request, response, ...rest } = recorded(told)
-  const { pieces = ['data: {"choices":[{"index":0,"delta":{"content":"Good day"}}]}\n\n', 'data: [DONE]\n\n'] } = told
+export function streamed(input: RecordingInput & { readonly pieces?: readonly string[] } = {}): Recording {
+  const { request, response, ...rest } = recorded(input)
+  const { pieces = ['data: {"choices":[{"index":0,"delta":{"content":"Good day"}}]}\n\n', 'data: [DONE]\n\n'] } = input
   const chunks = pieces.map((piece, i) => ({ atMs: 100 * (i + 1), bytes: Buffer.from(piece) }))
   const headers = [['content-type', 'text/event-stream']] as const
   const value = { ...(request.body as { value: object }).value, stream: true }
@@ -56,10 +56,10 @@ export function streamed(told: RecordingInput & { readonly pieces?: readonly str
 
 export const keyOfRecording = ({ request }: Recording) => keyOf(request, ignoreFrom([]))
 
-/** Where a recording is kept. */
+/** The name of a recording in its folder. */
 export const nameOf = (recording: Recording, nth = 1) => fileOf(recording.request, keyOfRecording(recording), nth)
 
-/** The files of recordings, as recording them would leave them. */
+/** The files of recordings, as record mode would write them. */
 export function filesOf(...recordings: readonly Recording[]): Files {
   const seen = new Map<string, number>()
   return Object.fromEntries(

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { type Files, runIn } from '../command.js'
 import { DIR, filesOf, folderIn, keyOfRecording, nameOf, namesIn, recorded, streamed } from './recorded.js'
 
-/** Runs a command of recordings, and says what it left in the folder. */
+/** Runs a `recordings` command, and lists what it left in the folder. */
 async function recordings(args: readonly string[], files: Files) {
   const command = runIn(['recordings', ...args], { files })
   const end = await command.ended
@@ -17,7 +17,7 @@ const cut = streamed({ prompt: 'cut', complete: false })
 const brokenFile = `models/broken-${'0'.repeat(12)}.yaml`
 const allSorts = { ...filesOf(good, old, cut), [`${DIR}/${brokenFile}`]: 'nothing: here\n' }
 
-test('prune without a flag removes nothing and says what each flag would', async () => {
+test('prune without a flag removes nothing and says what each flag would remove', async () => {
   const { code, stdout, names } = await recordings(['prune'], {
     'platform.config.yaml': 'recordings: { maxAge: 30d }\n',
     ...allSorts,
@@ -33,14 +33,14 @@ test.each([
   ['--incomplete', nameOf(cut), 'incomplete'],
   ['--older-than=30d', nameOf(old), 'old'],
   ['--broken', brokenFile, 'broken'],
-])('prune %s removes that and nothing else', async (flag, file, why) => {
+])('prune %s removes what the flag names and nothing else', async (flag, file, why) => {
   const { code, stdout, names } = await recordings(['prune', flag], allSorts)
   expect({ code, stdout }).toEqual({ code: 0, stdout: `${file}: ${why}\n1 file removed.\n` })
   expect(names).not.toContain(file)
   expect(names).toHaveLength(3)
 })
 
-test('prune leaves no empty folder behind, and keeps that of the recordings', async () => {
+test('prune removes emptied folders, but not the one of all recordings', async () => {
   const { dir } = await recordings(['prune', '--broken'], allSorts)
   expect(existsSync(path.join(dir, DIR, 'models'))).toBe(false)
   const { dir: emptied } = await recordings(['prune', '--incomplete'], filesOf(cut))
@@ -48,14 +48,14 @@ test('prune leaves no empty folder behind, and keeps that of the recordings', as
   expect(existsSync(path.join(emptied, DIR))).toBe(true)
 })
 
-test('prune --dry-run only says what would go', async () => {
+test('prune --dry-run only lists what would be removed', async () => {
   const { stdout, names } = await recordings(['prune', '--incomplete', '--broken', '--dry-run'], allSorts)
   expect(stdout).toContain(`${nameOf(cut)}: incomplete\n`)
   expect(stdout).toMatch(/2 files would be removed\.\n$/)
   expect(names).toHaveLength(4)
 })
 
-test('prune takes away what killed processes left half-written, but not what is being written', async () => {
+test('prune removes half-written files of killed processes, but not those that are being written', async () => {
   // No process has this id, on any system: it is beyond the largest.
   const [left, live] = [`.x.yaml.4194999-1.tmp`, `.x.yaml.${process.pid}-1.tmp`]
   const { stdout, dir } = await recordings(['prune', '--incomplete'], {
@@ -76,7 +76,7 @@ test('rename gives one recording another slug; its folder, key and number stay',
   expect(names.toSorted()).toEqual([nameOf(good), to].toSorted())
 })
 
-test('rename takes the next number where the name is taken, and overwrites nothing', async () => {
+test('rename uses the next number if the name is taken, and overwrites nothing', async () => {
   const taken = `chat-completions/greeting-${keyOfRecording(good)}.yaml`
   const { names, dir } = await recordings(['rename', nameOf(good), 'greeting'], {
     ...filesOf(good),
@@ -86,7 +86,7 @@ test('rename takes the next number where the name is taken, and overwrites nothi
   expect(readFileSync(path.join(dir, DIR, taken), 'utf8')).toContain('Mine.')
 })
 
-test('rename without words gives an edited recording the name that its request has now', async () => {
+test('rename without arguments names an edited recording after its present request', async () => {
   const [file, text] = Object.entries(filesOf(good))[0] ?? ['', '']
   const edited = { [file]: `# Mind this one.\n${text.replaceAll('hello', 'good morning')}` }
   const { code, names, dir } = await recordings(['rename'], edited)
@@ -98,7 +98,7 @@ test('rename without words gives an edited recording the name that its request h
   expect(renamed).not.toContain(keyOfRecording(good))
 })
 
-test('rename brings recordings together that an option has made the same, one after the other', async () => {
+test('rename numbers recordings under one key if an option has made them equal', async () => {
   const files = filesOf(
     recorded({ prompt: 'at 10:15', answer: 'one' }),
     recorded({ prompt: 'at 11:20', answer: 'two' }),
@@ -116,7 +116,7 @@ test('rename brings recordings together that an option has made the same, one af
   expect(texts.filter(text => text.includes('content: two'))).toHaveLength(1)
 })
 
-test('rename numbers recordings that become the same in the order in which they were recorded', async () => {
+test('rename numbers recordings that become equal in the order in which they were recorded', async () => {
   const times = ['14:35', '13:30', '12:25', '11:20', '10:15']
   const files = filesOf(...times.map((time, i) => recorded({ prompt: `at ${time}`, answer: time, ageDays: 9 - i })))
   const config = { 'platform.config.yaml': String.raw`recordings: { ignore: ['/\d\d:\d\d/'] }` }
@@ -127,7 +127,7 @@ test('rename numbers recordings that become the same in the order in which they 
   expect(texts.map(text => /content: "?(\d\d:\d\d)/.exec(text)?.[1])).toEqual(times)
 })
 
-test('rename exchanges two names that each belong to the other', async () => {
+test('rename swaps two recordings that were stored under the name of the other', async () => {
   const [one, other] = [
     recorded({ prompt: 'one', answer: 'to one' }),
     recorded({ prompt: 'other', answer: 'to other' }),
@@ -140,7 +140,7 @@ test('rename exchanges two names that each belong to the other', async () => {
   expect(await folderIn(dir).text(nameOf(other))).toContain('to other')
 })
 
-test('rename lets be what is right, and tells what cannot be read', async () => {
+test('rename leaves correct names alone and reports unreadable files', async () => {
   const { code, stdout, stderr, names } = await recordings(['rename'], allSorts)
   expect(code).toBe(1)
   expect(stdout).toBe('0 recordings renamed.\n')
@@ -148,7 +148,7 @@ test('rename lets be what is right, and tells what cannot be read', async () => 
   expect(names).toHaveLength(4)
 })
 
-test('with --json prune and rename say what they did as one document, and with --quiet nothing', async () => {
+test('prune and rename print one document with --json, and nothing with --quiet', async () => {
   const cutName = nameOf(cut)
   const { stdout } = await recordings(['prune', '--incomplete', '--json'], filesOf(cut))
   expect(JSON.parse(stdout)).toEqual({ dryRun: false, removed: [{ file: cutName, reasons: ['incomplete'] }] })

@@ -16,7 +16,7 @@ async function command(args: readonly string[], files: Files) {
   return { ...end, dir: started.dir, names: await namesIn(started.dir) }
 }
 
-test('import makes recordings that stand where recording would have put them, and says what it passed over', async () => {
+test('import writes recordings where record mode would have put them, and says what it passed over', async () => {
   const elsewhere = fromChrome({ method: 'OPTIONS' })
   const { code, stdout, names, dir } = await command(
     ['import', 'app.har', '--base', LIVE],
@@ -29,7 +29,7 @@ test('import makes recordings that stand where recording would have put them, an
   expect(text).not.toContain('sk-live')
 })
 
-test('import takes the address of the live platform from the configuration, and without any says that it takes all', async () => {
+test('import takes exchanges with the configured live platform, and without one says that it takes all', async () => {
   const files = har(chat('{"n":1}'))
   const config = (baseUrl: string) => ({ 'platform.config.yaml': `upstream: { baseUrl: '${baseUrl}' }\n` })
   const elsewhere = await command(['import', 'app.har'], { ...files, ...config('https://other.example.com') })
@@ -38,7 +38,7 @@ test('import takes the address of the live platform from the configuration, and 
   expect((await command(['import', 'app.har'], files)).stdout).toContain('whatever server they went to')
 })
 
-test('import leaves alone what is recorded already, unless it is told to replace it', async () => {
+test('import keeps existing recordings unless --overwrite is given', async () => {
   const files = { ...filesOf(recorded(), recorded()), ...har(chat('{"new":true}')) }
   const kept = await command(['import', 'app.har'], files)
   expect(kept.stdout).toContain('1 recorded already\nUse --overwrite')
@@ -49,12 +49,12 @@ test('import leaves alone what is recorded already, unless it is told to replace
   expect(await folderIn(replaced.dir).text(nameOf(recorded()))).toContain('new: true')
 })
 
-test('import numbers what was asked several times', async () => {
+test('import numbers the answers to repeated requests', async () => {
   const { names } = await command(['import', 'app.har'], har(chat('{"n":1}'), chat('{"n":2}')))
   expect(names).toEqual([nameOf(recorded()), nameOf(recorded(), 2)])
 })
 
-test('import --json is one document', async () => {
+test('import --json prints one document', async () => {
   const { stdout } = await run(['import', 'app.har', '--json'], { files: har(chat('{}'), fromChrome({ status: 0 })) })
   expect(JSON.parse(stdout)).toEqual({
     imported: [nameOf(recorded())],
@@ -65,15 +65,15 @@ test('import --json is one document', async () => {
 
 const broken = { ...chat('{}'), response: { ...chat('{}').response, status: '200' } }
 
-test('import leaves out an entry that is wrong, and names it', async () => {
+test('import leaves out an invalid entry and names it', async () => {
   const { code, stdout, stderr, names } = await command(['import', 'app.har'], har(broken, chat('{}')))
   expect({ code, names }).toEqual({ code: 0, names: [nameOf(recorded())] })
   expect(stdout).toContain('1 exchange imported')
   expect(stderr).toBe(
     `${mustBe('app.har:1:734: log.entries[0].response.status', 'a number', '200')}\nEntries with mistakes are left out.\n`,
   )
-  const told = await run(['import', 'app.har', '--json'], { files: har(broken, chat('{}')) })
-  expect(JSON.parse(told.stdout)).toMatchObject({
+  const asJson = await run(['import', 'app.har', '--json'], { files: har(broken, chat('{}')) })
+  expect(JSON.parse(asJson.stdout)).toMatchObject({
     leftOut: [mustBe('log.entries[0].response.status', 'a number', '200')],
   })
 })
@@ -87,21 +87,21 @@ test('import - reads standard input', async () => {
   })
 })
 
-test('with --quiet import and export say nothing of what went well', async () => {
+test('with --quiet a successful import or export prints nothing', async () => {
   expect(await run(['import', 'app.har', '--quiet'], { files: har(chat('{}')) })).toMatchObject({ code: 0, stdout: '' })
   expect(await run(['export', 'all.har', '--quiet'], { files: filesOf(recorded()) })).toMatchObject({
     ...{ code: 0, stdout: '', stderr: '' },
   })
 })
 
-test('a file that is no HAR, or has nothing right in it, is explained, and nothing is written', async () => {
+test('a HAR file that is missing or has no valid entry is an error, and nothing is written', async () => {
   const { code, stderr, names } = await command(['import', 'app.har'], har(broken))
   expect({ code, names }).toEqual({ code: 2, names: [] })
   expect(stderr).toBe(`${mustBe('app.har:1:734: log.entries[0].response.status', 'a number', '200')}\n`)
   expect(await run(['import', 'none.har'])).toMatchObject({ code: 2, stderr: `none.har: ${cannotBeRead()}\n` })
 })
 
-test('what is exported here and imported there is the same, file by file', async () => {
+test('recordings that are exported and imported again are the same, file by file', async () => {
   const cut = streamed({ prompt: 'cut', complete: false, pieces: ['data: {"a":"é', '"}\n\n'] })
   const files = filesOf(recorded({ ageDays: 3 }), recorded(), streamed(), cut)
   const exported = await command(['export', 'all.har'], files)
@@ -120,7 +120,7 @@ test('export - prints the file, with the address of the live platform', async ()
   ])
 })
 
-test('a recording that cannot be read is left out of an export, and told', async () => {
+test('an unreadable recording is left out of an export and reported', async () => {
   const broken = { 'fixtures/recordings/health/x-000000000000.yaml': 'nothing: here\n' }
   const { code, stdout, stderr } = await command(['export', 'all.har'], { ...filesOf(recorded()), ...broken })
   expect({ code, stdout }).toEqual({ code: 1, stdout: '1 recording exported to all.har.\n' })

@@ -18,7 +18,7 @@ test('a scan of clean recordings says so and passes', async () => {
   })
 })
 
-test('a scan says where a secret is and of what kind, never what, and fails', async () => {
+test('a scan that finds a secret shows its place and kind but never its value, and fails', async () => {
   const leaky = recorded({ answer: `Your key is ${key}.` })
   const files = filesOf(leaky)
   const file = `${DIR}/${nameOf(leaky)}`
@@ -40,11 +40,11 @@ test.each<[string, Record<string, string>, string]>([
     'CUS_77',
   ],
   [
-    'an address, where those are secret',
+    'an email address, if those count as secret',
     { 'platform.config.yaml': 'recordings: { redact: { emails: true } }' },
     'ada@lovelace.org',
   ],
-  ["the caller's key, public as it may be", {}, developmentApiKey],
+  ["the caller's key, even if it is public", {}, developmentApiKey],
 ])('a scan finds %s', async (_what, config, secret) => {
   const files = { ...config, ...filesOf(recorded({ answer: `it is ${secret} here` })) }
   const { code, stdout } = await run(['recordings', 'scan'], { files })
@@ -52,20 +52,20 @@ test.each<[string, Record<string, string>, string]>([
   expect(stdout).not.toContain(secret)
 })
 
-test('a scan finds a key that two chunks of a stream share', async () => {
+test('a scan finds a key that is split across two chunks of a stream', async () => {
   const pieces = [`data: my key is ${key.slice(0, 20)}`, `${key.slice(20)}\n\n`]
   const { code, stdout } = await run(['recordings', 'scan'], { files: filesOf(streamed({ pieces })) })
   expect({ code, lines: stdout.trimEnd().split('\n').length }).toEqual({ code: 1, lines: 1 })
 })
 
-test('a scan looks at what lies beside the recordings, and at further files', async () => {
+test('a scan covers other files in the folder, and files that are named on the command line', async () => {
   const files = { ...filesOf(recorded()), [`${DIR}/notes.md`]: `\n  ${key}\n`, 'src/app.ts': `const key = '${key}'\n` }
   const { code, stdout } = await run(['recordings', 'scan', 'src/app.ts'], { files })
   expect(code).toBe(1)
   expect(stdout).toMatch(new RegExp(`^${DIR}/notes\\.md:2:3: \\S+\nsrc/app\\.ts:1:14: \\S+\n$`))
 })
 
-test('a scan goes into folders with a dot in their name and follows links, each folder once', async () => {
+test('a scan enters folders with a dot in their name and follows links, each folder once', async () => {
   const dir = folderWith({ [`${DIR}/v1.0/.kept/notes.md`]: key, 'elsewhere/linked.md': key })
   await symlink(path.join(dir, 'elsewhere'), path.join(dir, DIR, 'link'))
   await symlink(path.join(dir, DIR), path.join(dir, 'elsewhere', 'round'))
@@ -79,39 +79,39 @@ test('a scan goes into folders with a dot in their name and follows links, each 
   ])
 })
 
-test('a scan --json is one document', async () => {
+test('scan --json prints one document', async () => {
   const { code, stdout } = await run(['recordings', 'scan', '--json'], { files: { [`${DIR}/notes.md`]: key } })
   expect(code).toBe(1)
   expect(JSON.parse(stdout)).toMatchObject([{ file: `${DIR}/notes.md`, line: 1, column: 1 }])
 })
 
-test('a file that is not there is a mistake, not a clean one', async () => {
+test('a missing file is an error, not a clean result', async () => {
   expect(await run(['recordings', 'scan', 'nowhere.yaml'])).toMatchObject({
     ...{ code: 2, stdout: '' },
     stderr: `nowhere.yaml: ${cannotBeRead()}\n`,
   })
 })
 
-/** A file whose text takes as long to come as the test likes. */
+/** A file whose text arrives when the test sends it. */
 function slowFile() {
   const file = path.join(folderWith(), 'slow.txt')
   spawnSync('mkfifo', [file])
-  return { file, comes: (text: string) => writeFile(file, text) }
+  return { file, send: (text: string) => writeFile(file, text) }
 }
 
-test.runIf(hasTerminals)('on a terminal a long scan shows how far it is, and nothing of that stays', async () => {
-  const { file, comes } = slowFile()
+test.runIf(hasTerminals)('on a terminal, a long scan shows its progress and erases it at the end', async () => {
+  const { file, send } = slowFile()
   const terminal = startOnTerminal(['recordings', 'scan', file], { env: { TERM: 'xterm' } })
   await terminal.shows('0 % 0/1')
-  await comes('nothing secret')
+  await send('nothing secret')
   await terminal.shows('No secrets in 1 file.')
   expect(terminal.screen).toContain('slow.txt\r\u001b[2KNo secrets in 1 file.')
   expect(await terminal.ended).toBe(0)
 })
 
-test('in a pipe a scan says nothing of how far it is', async () => {
-  const { file, comes } = slowFile()
+test('in a pipe, a scan shows no progress', async () => {
+  const { file, send } = slowFile()
   const { ended } = start(['recordings', 'scan', file])
-  await comes('nothing secret')
+  await send('nothing secret')
   expect(await ended).toMatchObject({ code: 0, stdout: 'No secrets in 1 file.\n', stderr: '' })
 })

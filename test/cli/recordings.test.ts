@@ -3,7 +3,7 @@ import { run } from '../command.js'
 import { didYouMean, notACommand, takesNoMore } from '../sentences.js'
 import { DIR, filesOf, keyOfRecording, nameOf, recorded, streamed } from './recorded.js'
 
-test('recordings list shows each recording by its endpoint, and what there is in all', async () => {
+test('recordings list groups recordings by endpoint and ends with totals', async () => {
   const models = recorded()
   const index = {
     ...models,
@@ -26,7 +26,7 @@ test('recordings list shows each recording by its endpoint, and what there is in
   expect(lines.at(-2)).toMatch(/^3 recordings, 1\.\d kB, 1 incomplete, 1 stale\.$/)
 })
 
-test('recordings list --json is one document', async () => {
+test('recordings list --json prints one document', async () => {
   const { stdout } = await run(['recordings', 'list', '--json'], { files: filesOf(streamed()) })
   expect(JSON.parse(stdout)).toMatchObject({
     recordings: [{ file: nameOf(streamed()), nth: 1, model: 'gpt-4o', form: 'stream', complete: true, stale: false }],
@@ -34,7 +34,7 @@ test('recordings list --json is one document', async () => {
   })
 })
 
-test('a file that is no recording is told with its place, and hides none of the others', async () => {
+test('a file that is not a recording is reported with its place, and the others are still listed', async () => {
   const broken = nameOf(recorded({ prompt: 'broken' }))
   const files = { ...filesOf(recorded()), [`${DIR}/${broken}`]: 'recordedAt: soon\nrequest: {}\n' }
   const { code, stdout, stderr } = await run(['recordings', 'list'], { files })
@@ -44,7 +44,7 @@ test('a file that is no recording is told with its place, and hides none of the 
   expect(stderr).toMatch(new RegExp(`^${DIR}/${broken}:1:1: recordedAt must be a time`))
 })
 
-test('without any recordings the list says where it has looked', async () => {
+test('without any recordings, recordings list says where it looked', async () => {
   const { code, stdout } = await run(['recordings', 'list'])
   expect(code).toBe(0)
   expect(stdout).toBe('There are no recordings in fixtures/recordings.\n')
@@ -64,7 +64,7 @@ test.each([
   expect(stdout).toMatch(/Text\n {2}Good day\n$/)
 })
 
-test('recordings show --json is the recording, with the text of its chunks', async () => {
+test('recordings show --json prints the recording with the text of its chunks', async () => {
   const { stdout } = await run(['recordings', 'show', keyOfRecording(streamed()), '--json'], {
     files: filesOf(streamed()),
   })
@@ -79,7 +79,7 @@ test.each([
   ['recordings show', ['recordings', 'show', 'hello']],
   ['recordings show --json', ['recordings', 'show', 'hello', '--json']],
   ['export', ['export', '-']],
-])('%s has all digits of a long number', async (_, args) => {
+])('%s keeps all digits of a long number', async (_, args) => {
   const { request, ...recording } = recorded()
   const value = { messages: [{ content: 'hello', role: 'user' }], seed: 12345678901234567890n }
   const long = { ...recording, request: { ...request, body: { kind: 'json', value } } } as const
@@ -88,13 +88,13 @@ test.each([
   expect(stdout).toMatch(/seed\\?": ?12345678901234567890\b/)
 })
 
-test('what an answer says cannot steer the terminal', async () => {
+test('control characters in an answer are escaped, so they cannot steer the terminal', async () => {
   const evil = recorded({ answer: 'a\u001b[2Jb' })
   const { stdout } = await run(['recordings', 'show', 'hello'], { files: filesOf(evil) })
   expect(stdout).toContain('a\\x1b[2Jb')
 })
 
-test('recordings show lists the candidates of a name that fits several', async () => {
+test('recordings show lists the recordings that an ambiguous name fits', async () => {
   const files = filesOf(recorded(), recorded(), recorded({ prompt: 'hello world' }))
   const { code, stdout, stderr } = await run(['recordings', 'show', 'hello'], { files })
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -118,7 +118,7 @@ test.each([
   [['import', 'a.har', 'b.har'], 'The usage is standin import FILE.har.'],
   [['import', 'a.har', '--base', 'example.com'], '--base must be an http or https address'],
   [['export'], 'The usage is standin export FILE.har.'],
-])('%j is explained', async (args, sentence) => {
+])('%j is refused with an explanation', async (args, sentence) => {
   const { code, stdout, stderr } = await run(args, { files: filesOf(recorded()) })
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain(sentence)

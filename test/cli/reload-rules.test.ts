@@ -13,10 +13,10 @@ const says = async ({ chat }: RunningPlatform, content: string) => {
   return choices[0].message.content
 }
 
-const telling = (file: string) => `- when: { user: tell }\n  reply: { file: ${file} }\n`
+const ruleFrom = (file: string) => `- when: { user: tell }\n  reply: { file: ${file} }\n`
 
-test('a text that a rule says can be edited, deleted and brought back', async () => {
-  const platform = await startReady({ files: { [name]: telling('texts/story.md'), [story]: 'one' } })
+test('the text file of a rule can be edited, deleted and restored at run time', async () => {
+  const platform = await startReady({ files: { [name]: ruleFrom('texts/story.md'), [story]: 'one' } })
   expect(await says(platform, 'tell')).toBe('one')
   writeInto(platform.dir, { [story]: 'two' })
   await platform.event('reloaded')
@@ -31,9 +31,9 @@ test('a text that a rule says can be edited, deleted and brought back', async ()
   expect(await says(platform, 'tell')).toBe('three')
 })
 
-test('a text that a new rule lacks is seen to come, wherever it belongs', async () => {
-  const platform = await startReady({ files: { [name]: telling('texts/story.md'), [story]: 'one' } })
-  writeInto(platform.dir, { [name]: telling('../elsewhere/new.md') })
+test('the missing text file of a new rule is picked up once it exists, in any folder', async () => {
+  const platform = await startReady({ files: { [name]: ruleFrom('texts/story.md'), [story]: 'one' } })
+  writeInto(platform.dir, { [name]: ruleFrom('../elsewhere/new.md') })
   await platform.event('reload-failed')
   expect(await says(platform, 'tell')).toBe('one')
   writeInto(platform.dir, { 'fixtures/elsewhere/new.md': 'from elsewhere' })
@@ -41,7 +41,7 @@ test('a text that a new rule lacks is seen to come, wherever it belongs', async 
   expect(await says(platform, 'tell')).toBe('from elsewhere')
 })
 
-test('rules that an edit of the configuration names and that are broken are seen to be mended', async () => {
+test('broken rules that an edited configuration names are picked up once they are fixed', async () => {
   const files = { 'platform.config.yaml': 'replies: one.yaml\n', 'one.yaml': '- reply: { text: one }\n' }
   const platform = await startReady({ files: { ...files, 'more/two.yaml': '- reply: { txt: two }\n' } })
   writeInto(platform.dir, { 'platform.config.yaml': 'replies: more/two.yaml\n' })

@@ -17,7 +17,7 @@ const versionOf = async ({ ready }: { readonly ready: { readonly url: string } }
 const saidBy = async ({ chat }: RunningPlatform) =>
   ((await (await chat(hello)).json()) as { choices: [{ message: { content: string } }] }).choices[0].message.content
 
-test('an edit is in force from the next request on; a broken one keeps the last good configuration and says so', async () => {
+test('an edit applies from the next request on; a broken one keeps the last valid configuration and is reported', async () => {
   const platform = await startReady({ files: version('1.0.1') })
   expect(await versionOf(platform)).toBe('1.0.1')
   writeInto(platform.dir, version('1.1.1'))
@@ -41,7 +41,7 @@ test('an edit is in force from the next request on; a broken one keeps the last 
   expect(await versionOf(platform)).toBe('3.3.3')
 })
 
-test('a person is told of a reload, and of a broken edit where it is broken', async () => {
+test('a reload is shown on the terminal, and a broken edit with the place of its mistake', async () => {
   const { dir, stdout, stderr } = start(['--port', '0'], { files: version('1.1.1') })
   await stdout.next('SUPABASE_SERVICE_ROLE_KEY')
   writeInto(dir, { 'platform.config.yaml': 'versoin: 1\n' })
@@ -51,18 +51,18 @@ test('a person is told of a reload, and of a broken edit where it is broken', as
   expect(await stdout.next('Reloaded')).toBe('Reloaded.')
 })
 
-test('with --quiet a broken edit is still told', async () => {
+test('with --quiet a broken edit is still reported', async () => {
   const { dir, stdout, stderr } = start(['--port', '0', '--quiet', '--config', 'my.yaml'], {
     files: { 'my.yaml': 'replies: first.yaml\n', 'first.yaml': saying('one') },
   })
-  // There is no line to wait for: the file is broken in another way until one of them is told.
+  // No line shows when the files are watched, so the file is broken in new ways until one is reported.
   let attempt = 0
   const edits = setInterval(() => writeInto(dir, { 'my.yaml': `versoin: ${attempt++}\n` }), 200)
   expect(await stderr.next('versoin').finally(() => clearInterval(edits))).toContain('my.yaml:1:1: versoin is not')
   expect(stdout.text).toBe('')
 })
 
-test('an edit of a reply file is what the model says from the next request on', async () => {
+test('an edit of a reply file applies from the next request on', async () => {
   const name = 'fixtures/replies/a.yaml'
   const platform = await startReady({ files: { [name]: saying('one') } })
   expect(await saidBy(platform)).toBe('one')
@@ -77,7 +77,7 @@ test('an edit of a reply file is what the model says from the next request on', 
   expect(await saidBy(platform)).toBe('four')
 })
 
-test('a configuration file that is created while it runs is read, and one that is deleted is forgotten', async () => {
+test('a configuration file that is created at run time is read, and a deleted one no longer applies', async () => {
   const platform = await startReady()
   expect(await versionOf(platform)).toBe('1.0.0')
   writeInto(platform.dir, version('2.2.2'))
@@ -88,7 +88,7 @@ test('a configuration file that is created while it runs is read, and one that i
   expect(await versionOf(platform)).toBe('1.0.0')
 })
 
-test('reply files are read even when their folder is created while it runs, and so is one beside them', async () => {
+test('a reply file is read even if its folder is created at run time, and so is a second one', async () => {
   const platform = await startReady()
   writeInto(platform.dir, { 'fixtures/replies/b.yaml': saying('b') })
   await platform.event('reloaded')
@@ -98,14 +98,14 @@ test('reply files are read even when their folder is created while it runs, and 
   expect(await saidBy(platform)).toBe('a')
 })
 
-test('.env is read again as well', async () => {
+test('an edit of .env applies, too', async () => {
   const platform = await startReady({ files: { '.env': 'STANDIN_VERSION=1.1.1' } })
   writeInto(platform.dir, { '.env': 'STANDIN_VERSION=2.2.2' })
   await platform.event('reloaded')
   expect(await versionOf(platform)).toBe('2.2.2')
 })
 
-test('reply files that an edit of the configuration names are followed from then on', async () => {
+test('reply files that an edited configuration names are watched from then on', async () => {
   const files = { 'platform.config.yaml': 'replies: one.yaml\n', 'one.yaml': saying('one'), 'two.yaml': saying('two') }
   const platform = await startReady({ files })
   writeInto(platform.dir, { 'platform.config.yaml': 'replies: two.yaml\n' })
@@ -116,7 +116,7 @@ test('reply files that an edit of the configuration names are followed from then
   expect(await saidBy(platform)).toBe('three')
 })
 
-test('new keys are shown, and a new port is told to need another start', async () => {
+test('new keys are shown, and a new port is said to need a restart', async () => {
   const { dir, stdout } = start([], { files: { 'platform.config.yaml': 'port: 0\n' } })
   const baseUrl = await stdout.next('Base URL')
   await stdout.next('SUPABASE_SERVICE_ROLE_KEY')
@@ -127,7 +127,7 @@ test('new keys are shown, and a new port is told to need another start', async (
   expect(await stdout.next('host, port and state')).toBe('host, port and state do not change until the next start.')
 })
 
-test('an edit that would make the platform ask itself is refused like any other mistake', async () => {
+test('an edit that would make the platform its own upstream is refused', async () => {
   const { platform, reload } = await platformOf({ version: '1.1.1' })
   await expect(reload({ mode: 'proxy', upstream: { baseUrl: platform.url } })).rejects.toThrow(
     'is this platform itself',
@@ -135,7 +135,7 @@ test('an edit that would make the platform ask itself is refused like any other 
   expect(await versionOf({ ready: platform })).toBe('1.1.1')
 })
 
-test('of two patterns in one folder each is followed as deep as it goes', async () => {
+test('two patterns in one folder are each watched to their own depth', async () => {
   const replies = 'replies: ["**/*.rules.yaml", "extra.yaml"]\n'
   const platform = await startReady({
     files: { 'platform.config.yaml': replies, 'extra.yaml': saying('extra'), 'sub/a.rules.yaml': saying('one') },
@@ -145,26 +145,26 @@ test('of two patterns in one folder each is followed as deep as it goes', async 
   expect(await saidBy(platform)).toBe('two')
 })
 
-test('a file that nothing is read from reloads nothing', async () => {
+test('a file that nothing is read from triggers no reload', async () => {
   const platform = await startReady({
     files: { 'platform.config.yaml': 'replies: "*.rules"\n', 'a.rules': saying('a') },
   })
   writeInto(platform.dir, { 'notes.txt': 'a note' })
-  // Far enough from the note to be another change; a log of the output in the same folder would reload without end.
+  // Late enough not to be merged with the note. If notes counted, a log in the same folder would reload without end.
   await saidBy(platform)
   setTimeout(() => writeInto(platform.dir, { 'a.rules': saying('b') }), 400)
   await platform.event('reloaded')
   expect(await saidBy(platform)).toBe('b')
 })
 
-/** Waits for changes of the files that a project reads, whose links are made beforehand. */
+/** Watches the files of a project that has these links. `changed` waits for the next change. */
 async function watched(links: Readonly<Record<string, string>>) {
   const dir = folderWith({ 'shared/a.yaml': 'a', 'other/a.yaml': 'b', 'project/fixtures/.keep': '' })
   const project = path.join(dir, 'project')
   for (const [name, target] of Object.entries(links)) symlinkSync(target, path.join(project, name))
   const changes = new EventEmitter()
   const configFile = path.join(project, 'platform.config.yaml')
-  // All files count as changed at first, which tells when they have been found.
+  // All files count as changed at first, which shows when they have been found.
   const files = { configFile, replies: ['fixtures/replies/**/*.yaml', 'b.yaml'], readAtMs: 0 }
   onTestFinished(watchFiles(files, () => void changes.emit('changed')))
   const changed = () => once(changes, 'changed')
@@ -173,16 +173,16 @@ async function watched(links: Readonly<Record<string, string>>) {
 }
 
 test.each([
-  ['the configuration', { 'platform.config.yaml': '../shared/a.yaml' }],
-  ['a reply file', { 'b.yaml': '../shared/a.yaml' }],
+  ['a linked configuration', { 'platform.config.yaml': '../shared/a.yaml' }],
+  ['a linked reply file', { 'b.yaml': '../shared/a.yaml' }],
   ['a link to a link', { 'c.yaml': '../shared/a.yaml', 'platform.config.yaml': 'c.yaml' }],
-])('an edit of what %s links to is noticed', async (_what, links) => {
+])('an edit of the target of %s is noticed', async (_what, links) => {
   const { dir, changed } = await watched(links)
   writeInto(dir, { 'shared/a.yaml': 'another' })
   await changed()
 })
 
-test('a linked folder of reply files that is linked to another one is noticed', async () => {
+test('pointing the link of the reply folder at another folder is noticed', async () => {
   const { dir, project, changed } = await watched({ 'fixtures/replies': '../../shared' })
   rmSync(path.join(project, 'fixtures/replies'))
   symlinkSync('../../other', path.join(project, 'fixtures/replies'))

@@ -14,7 +14,7 @@ async function recorded(): Promise<string> {
   return dir
 }
 
-/** `standin replay` with these flags on that folder, how it is asked, and how it ends when it is told to. */
+/** Starts `standin replay` with these flags on that folder. `ask` sends a request, and `end` stops it. */
 async function replaying(dir: string, flags: readonly string[]) {
   const args = ['replay', '--port', '0', '--state', 'memory', '--recordings', dir, ...flags]
   const command = start([...args, '--json'])
@@ -34,18 +34,18 @@ async function replaying(dir: string, flags: readonly string[]) {
 
 const another = { ...hello, messages: [{ role: 'user', content: 'goodbye' }] }
 
-// What counts as missed or unused is shown in modes.test.ts, and by exec, which ends in the same way.
+// modes.test.ts tests what counts as missed or unused, and so does exec.test.ts, as exec ends in the same way.
 test.each([
   ['--strict', [hello, another], 1],
   ['--strict-unused', [hello], 0],
   ['--quiet', [another], 0],
-] as const)('with %s a run that was asked %j ends with %i', async (flag, bodies, code) => {
+] as const)('with %s a run that received %j exits with %i', async (flag, bodies, code) => {
   const { ask, end } = await replaying(await recorded(), [flag])
   for (const body of bodies) await (await ask(body)).text()
   expect(await end()).toMatchObject({ code })
 })
 
-test('misses and the receipt are events for programs', async () => {
+test('with --json misses and the receipt are events', async () => {
   const { ask, end, stdout } = await replaying(await recorded(), [])
   await (await ask(another)).text()
   expect(JSON.parse(await stdout.next('"event":"miss"'))).toMatchObject({
@@ -59,7 +59,7 @@ test('misses and the receipt are events for programs', async () => {
   })
 })
 
-test('for people the fields stand side by side on standard error, and the receipt is the last that is said', async () => {
+test('without --json a miss compares fields side by side on standard error, and the receipt is printed at the end', async () => {
   const dir = await recorded()
   const { stdout, stderr, send, ended } = start(['replay', '--port', '0', '--state', 'memory', '--recordings', dir])
   const url = (await stdout.next('PLATFORM_BASE_URL=')).split('=')[1] ?? ''

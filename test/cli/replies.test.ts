@@ -14,14 +14,14 @@ const rules = `- name: greet
 `
 const files = { 'platform.config.yaml': 'replies: rules.yaml\n', 'rules.yaml': rules, 'story.md': 'Once upon a time.' }
 
-test('replies check says that the rules are good', async () => {
+test('replies check says that the rules are valid', async () => {
   expect(await run(['replies', 'check'], { files })).toEqual({
     ...{ code: 0, signal: null, stderr: '' },
     stdout: 'The rules are valid. There are 3.\n',
   })
 })
 
-test('replies check names what never answers, by file and line, and fails', async () => {
+test('replies check names rules that never answer by file and line, and fails', async () => {
   const more = { ...files, 'rules.yaml': `${rules}- reply: { text: x }\n- name: late\n  reply: { text: y }\n` }
   expect(await run(['replies', 'check'], { files: more })).toMatchObject({
     code: 1,
@@ -30,7 +30,7 @@ test('replies check names what never answers, by file and line, and fails', asyn
   })
 })
 
-test('replies check names calls of tools that the MCP servers do not have, or with arguments that do not fit', async () => {
+test('replies check names calls of tools that no MCP server has, or with arguments that do not fit', async () => {
   const config = `${files['platform.config.yaml']}mcp:
   tools: [{ name: get_weather, inputSchema: { type: object, properties: { city: { type: string } }, required: [city] } }]
 `
@@ -66,12 +66,12 @@ test.each([
   ["- reply: { json: { a: ['{{ user | upcas }}'] } }", expect.stringContaining(didYouMean('upcase'))],
   ["- reply: { text: '{{faker.person.fullNam}}' }", expect.stringContaining('fullName')],
   ['- reply: { file: nowhere.md }', `rules.yaml:1:12: [0].reply.file: nowhere.md ${cannotBeRead()}\n`],
-])('what is wrong in a rule stops with its place: %s', async (text, stderr) => {
+])('a mistake in a rule is an error with its place: %s', async (text, stderr) => {
   const wrong = { ...files, 'rules.yaml': text }
   expect(await run(['replies', 'check'], { files: wrong })).toMatchObject({ code: 2, stdout: '', stderr })
 })
 
-test('replies try says which rule answers, what it says, and what the others lack', async () => {
+test('replies try shows which rule answers, its reply, and why the others do not match', async () => {
   const { stdout, code } = await run(['replies', 'try', 'Once more: a story', '--stream'], { files })
   expect(code).toBe(0)
   expect(stdout).toBe(`rule "story" (rules.yaml:7) answers.
@@ -86,7 +86,7 @@ Passed over:
 `)
 })
 
-test('replies try fills in templates and shows calls', async () => {
+test('replies try fills in templates and shows tool calls', async () => {
   expect((await run(['replies', 'try', 'hello', 'Ada'], { files })).stdout).toContain('Hi Ada, you said "hello Ada"')
   const request = JSON.stringify({
     metadata: { unit: 'celsius' },
@@ -114,7 +114,7 @@ test.each([
     "- { name: endless, reply: { text: '{% for i in (1..100000000) %}x{% endfor %}' } }",
     /^A template of rule "endless" failed\. .*\n$/,
   ],
-])('replies try says in one sentence that %s has failed', async (_what, rule, stderr) => {
+])('replies try reports %s in one sentence', async (_what, rule, stderr) => {
   const failing = { ...files, 'rules.yaml': rule }
   const prompt = `${'a'.repeat(33)}b`
   expect(await run(['replies', 'try', prompt], { files: failing })).toMatchObject({
@@ -123,7 +123,7 @@ test.each([
   })
 })
 
-test('replies try does what magic words ask for, before any rule', async () => {
+test('replies try applies magic words before any rule', async () => {
   const error = await run(['replies', 'try', 'weather standin:error-500'], { files })
   expect(error).toMatchObject({
     code: 0,
@@ -137,7 +137,7 @@ test('replies try does what magic words ask for, before any rule', async () => {
   expect(call.stdout).toBe('magic tool answers, before any rule.\n\n  (calls) get_weather({})\n')
 })
 
-test('replies try refuses an unknown magic word as the server does, and leaves all words alone without magic', async () => {
+test('replies try refuses an unknown magic word as the server does, and ignores them all when magic is off', async () => {
   const unknown = await run(['replies', 'try', 'standin:eror-500'], { files })
   expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('which is not a magic word.') })
   const off = { ...files, 'platform.config.yaml': `${files['platform.config.yaml']}magic: false\n` }
@@ -145,7 +145,7 @@ test('replies try refuses an unknown magic word as the server does, and leaves a
   expect(stdout).toContain('rule "story" (rules.yaml:7) answers.')
 })
 
-test('replies try says what is said where no rule answers, and which came nearest', async () => {
+test('replies try shows the canned reply if no rule answers, and the nearest rule', async () => {
   const { stdout } = await run(['replies', 'try', 'bye'], { files })
   expect(stdout).toMatch(
     /^No rule answers\.\nThe nearest .*rule "greet" \(rules\.yaml:1\): user does not match .*\n\ncanned reply instead:\n {2}\w/,
@@ -161,6 +161,6 @@ test.each([
     ['config', 'check', '--model', 'x'],
     'The flag --model belongs to standin tail, standin verify and standin replies try.',
   ],
-])('%j is explained', async (args, sentence) => {
+])('%j is refused with an explanation', async (args, sentence) => {
   expect(await run(args, { files })).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) })
 })

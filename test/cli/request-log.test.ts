@@ -18,7 +18,7 @@ const health: Endpoint = {
   reply: () => ({ kind: 'reply', status: 200, contentType: '', body: '' }),
 }
 
-const told = (parts: Partial<Exchange> = {}) =>
+const logged = (parts: Partial<Exchange> = {}) =>
   logLineOf(
     exchangeWith({
       ...{ method: 'GET', path: '/health', endpoint: health, startedMs: performance.now(), outcome: answered },
@@ -29,7 +29,7 @@ const told = (parts: Partial<Exchange> = {}) =>
 
 /** The lines without their time of day and their duration, and without columns. */
 const rowsOf = (parts: Partial<Exchange>, columns?: number) =>
-  requestRows(told(parts), { colors: noColors, columns }).map(row =>
+  requestRows(logged(parts), { colors: noColors, columns }).map(row =>
     row.replace(/^\d\d:\d\d:\d\d /, '').replace(/ +[\d.]+ms/, ' - ms'),
   )
 const lineOf = (parts: Partial<Exchange>) => rowsOf(parts)[0]?.replace(/ {2,}/g, ' ')
@@ -41,11 +41,11 @@ test.each<[string, Exchange['caller']]>([
   [' key ci', { kind: 'apiKey', id: 'key-1', name: 'ci' }],
   [' ada@a.test', { kind: 'user', id: 'u-1', email: 'ada@a.test' }],
   [' u-1', { kind: 'user', id: 'u-1' }],
-])('the line tells who asked:%s', (who, caller) => {
+])('the line names the caller:%s', (who, caller) => {
   expect(lineOf({ caller })).toBe(`GET /health 200 - ms${who}`)
 })
 
-test('the line tells where the answer came from, what gave it, or what was wrong', () => {
+test('the line shows the mode, and what answered or what was wrong', () => {
   const answeredBy = { kind: 'rule', title: 'rule "greeting"', place: 'rules[0]' } as const
   expect(lineOf({ mode: 'emulate', outcome: { ...answered, answeredBy } })).toMatch(/ms emulate · rule "greeting"$/)
   const error = 'The field model is missing.'
@@ -54,7 +54,7 @@ test('the line tells where the answer came from, what gave it, or what was wrong
   )
 })
 
-test('the line names the call of an MCP server, without secrets', () => {
+test('the line names the call to an MCP server, without secrets', () => {
   const call = 'resources/read docs://sk-local-1234567890abcdef1234\x1b[2J'
   const exchange = exchangeWith({ method: 'POST', path: '/mcp', startedMs: performance.now(), outcome: answered })
   const line = logLineOf(exchange, redact, () => call)
@@ -63,17 +63,17 @@ test('the line names the call of an MCP server, without secrets', () => {
   expect(JSON.stringify(line)).not.toContain('sk-local-1234567890abcdef1234')
 })
 
-test('what OpenAI would refuse is said on a line of its own', () => {
+test('what OpenAI would refuse is shown on a line of its own', () => {
   const openaiRefuses = 'Unrecognized request argument supplied: top_k\x1b[2J'
   expect(rowsOf({ openaiRefuses })).toEqual([
     expect.stringContaining('GET  /health'),
     expect.stringMatching(/^ +→ OpenAI refuses this with 400: Unrecognized request argument supplied: top_k/),
   ])
   expect(rowsOf({ openaiRefuses }).join()).not.toContain('\x1b')
-  expect(requestEvent(told({ openaiRefuses }))).toMatchObject({ openaiRefuses })
+  expect(requestEvent(logged({ openaiRefuses }))).toMatchObject({ openaiRefuses })
 })
 
-test('the line tells what a live error says, and that it was made to fit the document', () => {
+test('the line shows a live error, and that it was put into the documented form', () => {
   const upstream: UpstreamResponse = { kind: 'upstream', headers: [], beginning: [], bytes: 0 }
   const outcome = {
     ...answered,
@@ -85,18 +85,18 @@ test('the line tells what a live error says, and that it was made to fit the doc
   expect(lineOf({ mode: 'proxy', outcome })).toMatch(
     /502 - ms proxy · live · error put into the documented form: 502 Bad Gateway$/,
   )
-  expect(requestEvent(told({ mode: 'proxy', outcome }))).toMatchObject({ status: 502, fitted: true })
-  expect(requestEvent(told())).not.toHaveProperty('fitted')
+  expect(requestEvent(logged({ mode: 'proxy', outcome }))).toMatchObject({ status: 502, fitted: true })
+  expect(requestEvent(logged())).not.toHaveProperty('fitted')
 })
 
-test('what was refused before it was known what is asked says so', () => {
+test('a request that is refused before its endpoint is known is marked as refused', () => {
   const refused = (error: string, status: number) =>
     lineOf({ endpoint: undefined, outcome: { ...answered, status, error } })
   expect(refused(unknownApiKey().message, 401)).toMatch(/401 - ms refused · .*API key.*\.$/)
   expect(refused('An HTTP/1.1 request needs exactly one Host header.', 400)).toContain('refused · An HTTP')
 })
 
-test('the line tells of an answer that was broken off, and of one that never came', () => {
+test('the line shows that an answer broke off or never came', () => {
   const broken = (more: Partial<Outcome>) =>
     lineOf({
       mode: 'emulate',
@@ -119,14 +119,14 @@ test('the line tells of an answer that was broken off, and of one that never cam
   expect(lineOf({ outcome: undefined })).toBe('GET /health --- - ms the client left before there was an answer')
 })
 
-test('of a stream the line tells when the first byte left as well', () => {
+test('the line of a stream also shows the time of the first byte', () => {
   const startedMs = performance.now() - 900
   const outcome = { ...answered, beganMs: startedMs + 120, piecesAtMs: [0, 700] }
-  const [line] = requestRows(told({ startedMs, outcome }), { colors: noColors })
+  const [line] = requestRows(logged({ startedMs, outcome }), { colors: noColors })
   expect(line).toMatch(/ 200 +9\d\dms, first byte 120ms/)
 })
 
-test('one line below says what to do about a path that is nearly known', () => {
+test('a line below says what to do about a path that is almost right', () => {
   const lost = (path: string) =>
     rowsOf({
       path,
@@ -141,17 +141,17 @@ test('one line below says what to do about a path that is nearly known', () => {
   expect(lost('/')[1]).toBe('         → The dashboard is at /dashboard.')
 })
 
-test('what is secret in an address is not shown, and the rest is', () => {
+test('secrets in an address are redacted, and the rest is shown', () => {
   const path = '/files/sk-0123456789abcdefghijklmnopqrstuvwxyz0123456789ab'
   const query = 'apikey=hush1&type=signup&token_hash=hush2&code=hush3&access_token=hush4&limit=3'
   const line = lineOf({ path, query, endpoint: undefined })
   expect(line).toContain('type=signup&token_hash=[token-hash]')
   expect(line).toContain('limit=3')
   expect(line).not.toMatch(/hush\d|sk-0123/)
-  expect(JSON.stringify(requestEvent(told({ path, query, endpoint: undefined })))).not.toMatch(/hush\d|sk-0123/)
+  expect(JSON.stringify(requestEvent(logged({ path, query, endpoint: undefined })))).not.toMatch(/hush\d|sk-0123/)
 })
 
-test('what a client shows as its credential is not shown where it repeats it', () => {
+test('a credential is also redacted where the path repeats it', () => {
   const headers = { authorization: 'Bearer my-very-own-credential' }
   const parts = {
     headers,
@@ -190,10 +190,10 @@ test.each([
   [404, colors.yellow('404')],
   [500, colors.red('500')],
 ])('on a terminal the status %d has its colour', (status, painted) => {
-  expect(requestRows(told({ outcome: { ...answered, status } }), { colors })[0]).toContain(` ${painted} `)
+  expect(requestRows(logged({ outcome: { ...answered, status } }), { colors })[0]).toContain(` ${painted} `)
 })
 
-test.each([40, 60, 80, 200])('on a terminal of %d columns no line is broken by the terminal', columns => {
+test.each([40, 60, 80, 200])('on a terminal of %d columns no line wraps', columns => {
   const outcome = {
     ...answered,
     status: 401,
@@ -202,7 +202,7 @@ test.each([40, 60, 80, 200])('on a terminal of %d columns no line is broken by t
     hint: 'x'.repeat(150),
   }
   const rows = requestRows(
-    told({
+    logged({
       path: `/v1/${'long/'.repeat(60)}`,
       endpoint: undefined,
       caller: { kind: 'user', id: '知らない人' },
@@ -210,14 +210,14 @@ test.each([40, 60, 80, 200])('on a terminal of %d columns no line is broken by t
     }),
     { colors: noColors, columns },
   )
-  // Each of those letters takes the place of two.
+  // Each of these characters is two columns wide.
   for (const row of rows) expect(row.length + (row.match(/[知らない人]/g)?.length ?? 0)).toBeLessThan(columns)
   expect(rows.join('')).toContain('401')
   expect(rows.join(' ').replace(/\s+/g, ' ')).toContain(KEY_UNKNOWN)
 })
 
-test('the event of a request holds nothing of its body', () => {
-  const event = requestEvent(told({ body: Buffer.from('hush'), outcome: undefined }))
+test('the event of a request contains nothing of its body', () => {
+  const event = requestEvent(logged({ body: Buffer.from('hush'), outcome: undefined }))
   expect(event).toEqual({
     event: 'request',
     method: 'GET',
@@ -240,7 +240,7 @@ test('an error from elsewhere gets a full stop before the next sentence begins',
   expect(lineOf({ outcome })).toContain('slow down. Made by the fault status=429.')
 })
 
-test('what was refused before a mode was asked says so, also where it is known what is asked', () => {
+test('a request that is refused before its mode is known is marked as refused, even if its endpoint is known', () => {
   const error = 'The Content-Type is "text/plain". Send the header "Content-Type: application/json".'
   expect(lineOf({ outcome: { ...answered, status: 415, error } })).toContain('refused · The Content-Type is')
 })

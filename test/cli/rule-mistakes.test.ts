@@ -9,8 +9,8 @@ import { cannotBeRead, didYouMean, mustBe, notInTemplates, notValid, validPatter
 
 const name = 'fixtures/replies/a.yaml'
 
-/** What is said of a rule file that is not right; a start says the same, which `dev.test.ts` shows. */
-async function toldOf(text: string): Promise<string> {
+/** The error about an invalid rule file. A start prints the same, which `dev.test.ts` tests. */
+async function errorAbout(text: string): Promise<string> {
   const { code, stdout, stderr } = await run(['replies', 'check'], { files: { [name]: text } })
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).not.toMatch(/\n +at /)
@@ -72,17 +72,17 @@ test.each([
     '- reply:\n    text: |\n      Hello,\n      {{usr}}',
     `2:5: [0].reply.text: In its line 2: ${notInTemplates('usr')}${didYouMean('user')}`,
   ],
-])('%j is told with one sentence for its author', async (text, told) => {
-  expect(await toldOf(text)).toBe(`${name}:${told}`)
+])('%j is explained to its author in one sentence', async (text, sentence) => {
+  expect(await errorAbout(text)).toBe(`${name}:${sentence}`)
 })
 
-test('a byte order mark, as editors on Windows leave it, is no mistake', async () => {
+test('a byte order mark, as editors on Windows write it, is accepted', async () => {
   const files = { [name]: '\ufeff- reply: { file: story.md }\n', 'fixtures/replies/story.md': '\ufeffOnce' }
   const { platform } = await platformOf({}, files)
   expect(await (await askChat(platform, hello)).json()).toMatchObject({ choices: [{ message: { content: 'Once' } }] })
 })
 
-test('files that are no text are told as such, and nothing of them is shown', async () => {
+test('files that are not text are reported as such, and their content is not shown', async () => {
   const dir = folderWith({ 'platform.config.yaml': 'replies: [latin.yaml, says.yaml]\n' })
   writeFileSync(path.join(dir, 'latin.yaml'), Buffer.from('- reply: { text: "gr\xfc\xdfe" }\n', 'latin1'))
   writeInto(dir, { 'says.yaml': '- reply: { file: picture.png }\n- reply: { file: pipe }\n' })
@@ -96,7 +96,7 @@ test('files that are no text are told as such, and nothing of them is shown', as
   ])
 })
 
-test('a thousand rules are looked through', async () => {
+test('replies check handles a thousand rules', async () => {
   const rule = (i: number) =>
     `- when: { user: ${i % 2 ? `'/^topic ${i}$/i'` : `subject ${i}.`} }\n  reply: { text: x }\n`
   const files = { [name]: Array.from({ length: 1000 }, (_, i) => rule(i)).join('') }

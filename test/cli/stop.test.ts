@@ -6,7 +6,7 @@ import { eventsOf, hello, textOfChunks } from '../scene.js'
 const GRACE_MS = 3000
 const words = (count: number) => Array.from({ length: count }, (_, i) => `word${i}`).join(' ')
 
-/** A platform whose model says `count` words, so many a second. */
+/** A platform whose model says `count` words at this speed. */
 const speaking = (count: number, wordsPerSecond: number) =>
   startReady({
     files: {
@@ -32,13 +32,13 @@ async function listen({ chat }: RunningPlatform) {
   return { piece, rest }
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it with exit code 0', async signal => {
+test.each(['SIGTERM', 'SIGINT'] as const)('%s stops the platform with exit code 0', async signal => {
   const { send, ended } = await startReady()
   send(signal)
   expect(await ended).toMatchObject({ code: 0, signal: null, stderr: '' })
 })
 
-test('an open stream may come to its end, while new requests are refused', async () => {
+test('an open stream may finish, while new requests are refused', async () => {
   const platform = await speaking(10, 10)
   const stream = await listen(platform)
   platform.send('SIGTERM')
@@ -51,7 +51,7 @@ test('an open stream may come to its end, while new requests are refused', async
   expect(await platform.ended).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('an open stream is cut after the grace time, and at once by a second signal', async () => {
+test('an open stream is cut after the grace time, or immediately by a second signal', async () => {
   const [patient, hurried] = await Promise.all([speaking(100, 5), speaking(100, 5)])
   const streams = await Promise.all([patient, hurried].map(listen))
   const startMs = performance.now()
@@ -60,7 +60,7 @@ test('an open stream is cut after the grace time, and at once by a second signal
   void hurried.ended.then(() => order.push('at once'))
   patient.send('SIGTERM')
   hurried.send('SIGINT')
-  // As late as a person would: well after an echo of the first signal. Words may arrive together, so they are no clock.
+  // Well after an echo of the first signal, as with a person. Words may arrive together, so they are no clock.
   while (performance.now() - startMs < 5 * ECHO_MS) await streams[1]?.piece()
   hurried.send('SIGINT')
   await Promise.all(streams.map(({ rest }) => expect(rest()).rejects.toThrow()))
@@ -72,7 +72,7 @@ test('an open stream is cut after the grace time, and at once by a second signal
   expect(performance.now() - startMs).toBeGreaterThan(GRACE_MS - 500)
 })
 
-test('the echo of a signal, as npm makes it, is not a second one', async () => {
+test('the echo of a signal, as npm sends it, does not count as a second one', async () => {
   const platform = await speaking(10, 20)
   const stream = await listen(platform)
   platform.send('SIGINT')

@@ -8,21 +8,21 @@ import { hello, platformWith } from '../scene.js'
 import { flagWhole, NO_CREDENTIAL } from '../sentences.js'
 import { hasTerminals, startOnTerminal } from '../terminal.js'
 
-/** Follows what runs at `url`, and resolves when it does. */
+/** Starts `standin tail` for this address, and resolves once it follows. */
 async function tailing(url: string, flags: readonly string[] = [], scene: Parameters<typeof start>[1] = {}) {
   const command = start(['tail', '--url', url, ...flags], scene)
   await command.stderr.next('Following')
   return command
 }
 
-/** Starts one whose place is known beforehand, to be stopped and started again. */
+/** Starts a platform on a known port, so that it can be stopped and started again. */
 const platformOn = (port: number, more = {}) =>
   openPlatform({ cwd: '/', file: false, env: {}, flags: flagsOf({ port, state: 'memory', ...more }) })
 
 const flagsOf = (options: object) =>
   Object.entries(options).map(([name, value]) => ({ path: [name], value, origin: 'test' }))
 
-test('tail prints the lines of the request log as they happen, and Ctrl-C ends it well', async () => {
+test('tail prints the lines of the request log as they happen, and Ctrl-C ends it with exit code 0', async () => {
   const platform = await platformWith({ rules: [{ name: 'greeting', reply: { text: 'Hi!' } }] })
   const { stdout, stderr, send, ended } = await tailing(platform.url)
   await (await platform.chat(hello)).text()
@@ -37,13 +37,13 @@ test('tail prints the lines of the request log as they happen, and Ctrl-C ends i
   expect(stderr.text).toBe(`Following ${platform.url}. Press Ctrl-C to stop.\n`)
 })
 
-test('tail --last begins with what was before, and filters choose', async () => {
+test('tail --last begins with earlier requests, and filters select among them', async () => {
   const platform = await platformWith()
   const ask = (model: string, scope: string, bearer = platform.apiKey) =>
     platform.chat({ ...hello, model }, { headers: { 'x-standin-scope': scope }, bearer })
   await platform.ask('/health')
   await ask('gpt-4o', 'one')
-  // Each of the others is left out by one filter.
+  // Each of the following is left out by one filter.
   await ask('gpt-4o-mini', 'one')
   await ask('gpt-4o', 'two')
   await ask('gpt-4o', 'one', 'sk-wrong')
@@ -69,20 +69,20 @@ test('tail --verbose shows bodies', async () => {
   expect(await stdout.next('"content": "Hi!"')).toMatch(/^ {12}/)
 })
 
-test('tail finds the one of this folder, or of the environment, by itself', async () => {
+test('tail finds the platform of this folder, or of the environment, by itself', async () => {
   const port = await freePort()
   const platform = await platformOn(port)
   onTestFinished(() => platform.stop())
   const found = start(['tail'], { files: { 'platform.config.yaml': `port: ${port}\n` } })
   expect(await found.stderr.next('Following')).toContain(`http://127.0.0.1:${port}.`)
-  const told = start(['tail'], { env: { PLATFORM_BASE_URL: platform.url } })
-  expect(await told.stderr.next('Following')).toContain(`http://127.0.0.1:${port}.`)
+  const fromEnvironment = start(['tail'], { env: { PLATFORM_BASE_URL: platform.url } })
+  expect(await fromEnvironment.stderr.next('Following')).toContain(`http://127.0.0.1:${port}.`)
   await fetch(`${platform.url}/health`)
   expect(await found.stdout.next('/health')).toBeTruthy()
-  expect(await told.stdout.next('/health')).toBeTruthy()
+  expect(await fromEnvironment.stdout.next('/health')).toBeTruthy()
 })
 
-test('tail goes on when the server is started again, and tells each request once', async () => {
+test('tail reconnects after a restart of the server, and prints each request once', async () => {
   const port = await freePort()
   const before = await platformOn(port)
   const { stdout, stderr } = await tailing(before.url, ['--json'])
@@ -105,7 +105,7 @@ test('tail goes on when the server is started again, and tells each request once
   expect(stderr.text).toContain(`${before.url} was restarted.\n`)
 })
 
-test('where the control API is closed tail asks for the token, and opens it with that', async () => {
+test('tail asks for the token of a closed control API, and works with it', async () => {
   const platform = await platformOn(0, { host: '0.0.0.0', controlToken: 'a-token-of-our-own-0123456789' })
   onTestFinished(() => platform.stop())
   const { code, stderr } = await run(['tail', '--url', platform.url])
@@ -118,7 +118,7 @@ test('where the control API is closed tail asks for the token, and opens it with
   await tailing(platform.url, [], { env: { STANDIN_CONTROL_TOKEN: 'a-token-of-our-own-0123456789' } })
 })
 
-test('tail says clearly what is wrong with the place or the wish', async () => {
+test('tail explains what is wrong with the address or a flag', async () => {
   const port = await freePort()
   expect(await run(['tail', '--url', `http://127.0.0.1:${port}`])).toMatchObject({
     code: 1,
@@ -144,7 +144,7 @@ test('tail says clearly what is wrong with the place or the wish', async () => {
   )
 }, 30_000)
 
-test('tail never sends a token that is configured here anywhere else', async () => {
+test('tail never sends the control token of this configuration to another address', async () => {
   const seen: (string | undefined)[] = []
   const other = createServer(({ headers }, response) => {
     seen.push(headers.authorization)
@@ -159,7 +159,7 @@ test('tail never sends a token that is configured here anywhere else', async () 
   expect(seen).toEqual([undefined])
 })
 
-test('tail tells when there were too many at once', async () => {
+test('tail says how many requests are not shown because there were too many at once', async () => {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write(': following\n\nevent: skipped\ndata: {"count":12}\n\nevent: exchange\ndata: {"id"\n\n')
@@ -171,19 +171,22 @@ test('tail tells when there were too many at once', async () => {
   expect(await stderr.next('not shown')).toContain('1 request not shown')
 })
 
-test.runIf(hasTerminals)('on a terminal polling is one line that counts, and Ctrl-C ends tail with 0', async () => {
-  const platform = await platformWith()
-  const terminal = startOnTerminal(['tail', '--url', platform.url], { env: { TERM: 'xterm' } })
-  await terminal.shows('Following')
-  for (let i = 0; i < 9; i++) await platform.ask('/health')
-  await terminal.shows('×9')
-  expect(terminal.screen).toContain('\u001b[1A\r\u001b[0J')
-  expect(terminal.screen).toContain('\u001b[32m200\u001b[39m')
-  terminal.type('\u0003')
-  expect(await terminal.ended).toBe(0)
-})
+test.runIf(hasTerminals)(
+  'on a terminal, repeated requests are one line with a count, and Ctrl-C ends tail with 0',
+  async () => {
+    const platform = await platformWith()
+    const terminal = startOnTerminal(['tail', '--url', platform.url], { env: { TERM: 'xterm' } })
+    await terminal.shows('Following')
+    for (let i = 0; i < 9; i++) await platform.ask('/health')
+    await terminal.shows('×9')
+    expect(terminal.screen).toContain('\u001b[1A\r\u001b[0J')
+    expect(terminal.screen).toContain('\u001b[32m200\u001b[39m')
+    terminal.type('\u0003')
+    expect(await terminal.ended).toBe(0)
+  },
+)
 
-test.runIf(hasTerminals)('NO_COLOR has no colours, and lines that are counted all the same', async () => {
+test.runIf(hasTerminals)('with NO_COLOR there are no colours, but repeated requests are still counted', async () => {
   const platform = await platformWith()
   const terminal = startOnTerminal(['tail', '--url', platform.url], { env: { TERM: 'xterm', NO_COLOR: '1' } })
   await terminal.shows('Following')

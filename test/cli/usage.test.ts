@@ -8,7 +8,7 @@ import { mustBe, wholeNumber } from '../sentences.js'
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
-test.each(['--help', '-h', 'help'])('standin %s shows every command, and the flags that all have', async word => {
+test.each(['--help', '-h', 'help'])('standin %s shows every command and the shared flags', async word => {
   const { code, stdout, stderr } = await run([word])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const [, flags = ''] = /\nFlags of all commands\n(.*?)\n\n/s.exec(stdout) ?? []
@@ -27,14 +27,14 @@ test.each([
   [['recordings', 'scan', '--help'], /recordings scan/, /recordings prune|--older-than/],
   [['exec', '--help', '--', 'npm', '--version'], /--port NUMBER +Port to listen on \(any free one\)/, /--role/],
   [['record', '--help'], /--upstream URL/, /--mode MODE/],
-])('the help of %j has what belongs to it, and nothing else', async (args, own, foreign) => {
+])('the help of %j shows what belongs to it and nothing else', async (args, own, foreign) => {
   const { code, stdout, stderr } = await run(args)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(own)
   expect(stdout).not.toMatch(foreign)
 })
 
-test('every flag stands in the help of each command that takes it, and every line fits', async () => {
+test('every flag is in the help of each command that takes it, and every line fits', async () => {
   for (const { name, load } of commands) {
     const help = (await helpText([name])) ?? ''
     for (const [flag, { isHidden = false }] of Object.entries((await load()).flags)) {
@@ -48,7 +48,7 @@ test('every flag stands in the help of each command that takes it, and every lin
 test.each([
   [['help', 'verfy'], '"verfy" is not a command. Did you mean "verify"?'],
   [['verfy', '--help'], '"verfy" is not a command. Did you mean "verify"?'],
-])('the help of %j, which there is not, is refused', async (args, sentence) => {
+])('the help of the unknown command %j is refused', async (args, sentence) => {
   expect(await run(args)).toMatchObject({ code: 2, stdout: '', stderr: `${sentence} See standin --help.\n` })
 })
 
@@ -83,12 +83,12 @@ test.each([
   const { code, stdout, stderr } = await run(args)
   const [said, help] = stderr.split(/ See standin (.*)--help\.\n$/)
   expect(said).toEqual(sentence)
-  // Of a command its own.
+  // The help of the command, if there is one.
   expect(help?.trim()).toBe(/^(dev|config|replies|verify|import)$/.test(`${args[0]}`) ? args[0] : '')
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
 
-test('a flag whose value is wrong is refused like an option', async () => {
+test('a flag with an invalid value is refused like an option', async () => {
   expect(await run(['--port', 'x'])).toEqual({
     code: 2,
     signal: null,

@@ -1,4 +1,4 @@
-/** `standin verify --against`: a stand-in beside the live platform, asked now or as it was kept. */
+/** `standin verify --against`: a stand-in compared with the live platform, asked now or saved as a baseline. */
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
@@ -11,7 +11,7 @@ import { isMissing } from '../sentences.js'
 
 const BASELINE = 'fixtures/contract-baseline.json'
 
-/** Enough where only this answer differs. */
+/** Enough if only this answer differs. */
 const health = ['--only', 'HEALTH-*']
 
 /** Every model of the live platform has a colour, and no owner. */
@@ -20,7 +20,7 @@ const coloured: Change = ({ path }, answer) =>
     ? { ...answer, text: answer.text.replaceAll(/"owned_by":"\w+"/g, '"colour":"red"') }
     : undefined
 
-/** A live platform with this change, and the configuration that knows it. */
+/** A live platform with this change, and the configuration for it. */
 async function liveFiles(change: Change = () => undefined) {
   const base = await platformWith({ models: [{ id: 'live-one' }, { id: 'live-two' }] })
   const url = await addressOf(breaking(base, change))
@@ -28,7 +28,7 @@ async function liveFiles(change: Change = () => undefined) {
   return { url, base, files: { 'platform.config.yaml': config } }
 }
 
-test('a stand-in that answers as the live platform does differs in nothing', async () => {
+test('a stand-in that answers like the live platform has no differences', async () => {
   const { files, url } = await liveFiles()
   const { code, stdout } = await run(['verify', '--against', 'live'], { files })
   expect(stdout).toContain(`Compared with the live platform at ${url}, asked just now`)
@@ -36,7 +36,7 @@ test('a stand-in that answers as the live platform does differs in nothing', asy
   expect(code).toBe(0)
 })
 
-test('what differs is told by call, with its severity and with what the schema says', async () => {
+test('differences are reported by call, with their severity and what the schema says', async () => {
   const { files } = await liveFiles(coloured)
   const { code, stdout } = await run(['verify', '--against', 'live', '--only', 'MODELS-*', '--quiet'], { files })
   const [, ...lines] = stdout.split('  GET /v1/models (Authorization: Bearer <API_KEY>)\n')
@@ -48,7 +48,7 @@ test('what differs is told by call, with its severity and with what the schema s
   expect(code).toBe(1)
 })
 
-test('only what is as bad as was said makes it fail', async () => {
+test('--fail-on decides which differences fail the command', async () => {
   const extra: Change = ({ path }, answer) =>
     path === '/health' ? { ...answer, text: answer.text.replace('{', '{"region":"eu",') } : undefined
   const { files } = await liveFiles(extra)
@@ -68,7 +68,7 @@ test('only what is as bad as was said makes it fail', async () => {
   expect(strict.code).toBe(1)
 })
 
-test('a documented clause that the live platform does not keep itself is told, too', async () => {
+test('a documented clause that the live platform itself breaks is reported, too', async () => {
   const { files } = await liveFiles(({ path }, answer) =>
     path === '/health' ? { ...answer, text: '{"status":"up","version":"1.0.0"}' } : undefined,
   )
@@ -77,7 +77,7 @@ test('a documented clause that the live platform does not keep itself is told, t
   expect(code).toBe(1)
 })
 
-test('without keys for the live platform the kept baseline is used, and its age is shown', async () => {
+test('without keys for the live platform the saved baseline is used, and its age is shown', async () => {
   const { files, url, base } = await liveFiles(coloured)
   const keeping = runIn(['verify', '--against', 'live', '--update-baseline'], { files })
   expect((await keeping.ended).stdout).toContain(`Kept in ${BASELINE}\n`)
@@ -95,7 +95,7 @@ test('without keys for the live platform the kept baseline is used, and its age 
   expect(code).toBe(1)
 })
 
-test('what is kept changes only where a shape does', async () => {
+test('the baseline changes only if a shape does', async () => {
   const { files } = await liveFiles()
   const keep = async () => {
     const command = runIn(['verify', '--against', 'live', '--update-baseline'], { files })
@@ -106,7 +106,7 @@ test('what is kept changes only where a shape does', async () => {
   expect(await keep()).toEqual(await keep())
 })
 
-test('the keys of the environment open the live platform, where the configuration knows none', async () => {
+test('the keys in the environment are used if the configuration has none', async () => {
   const { url, base } = await liveFiles()
   const env = { VERIFY_TARGET: url, VERIFY_API_KEY: base.apiKey, VERIFY_ANON_KEY: base.anonKey }
   const { code, stdout } = await run(['verify', '--against', 'live', '--only', 'EP-*'], { env })
@@ -115,7 +115,7 @@ test('the keys of the environment open the live platform, where the configuratio
   expect(code).toBe(0)
 })
 
-test('what is kept and cannot be read is a problem with a name', async () => {
+test('an invalid baseline is reported by name', async () => {
   const { code, stderr } = await run(['verify', '--against', 'live'], { files: { [BASELINE]: '{"at":"today"}' } })
   expect(stderr).toMatch(
     /contract-baseline\.json: is not a baseline\. Create a new one: standin verify --against live --update-baseline\.\n$/,
@@ -123,7 +123,7 @@ test('what is kept and cannot be read is a problem with a name', async () => {
   expect(code).toBe(2)
 })
 
-test('a live platform that is away ends it, and what was kept stays as it is', async () => {
+test('an unreachable live platform ends the command, and the baseline stays as it is', async () => {
   const { url, close } = await liveWith(() => {})
   await close()
   const files = { 'platform.config.yaml': `upstream: { baseUrl: '${url}', apiKey: sk-live-key }`, [BASELINE]: 'kept' }

@@ -1,4 +1,4 @@
-/** `standin verify --openapi`, against platforms that are as their document says, and others. */
+/** `standin verify --openapi`, against platforms that match their document, and others. */
 import { expect, test } from 'vitest'
 import { run } from '../command.js'
 import { builderWith } from '../openapi/builder.js'
@@ -25,7 +25,7 @@ const verifiedWith = (paths: Readonly<Record<string, object>>, url: string, ...f
 
 const verified = (url: string, ...flags: readonly string[]) => verifiedWith({}, url, ...flags)
 
-test('a platform that is as its document says holds, and what could change something is skipped', async () => {
+test('a platform that matches its document passes, and operations that could change something are skipped', async () => {
   const live = await builderThat(right)
   const { code, stdout } = await verified(live.url)
   expect(stdout).toContain('✓ GET /builder/projects')
@@ -37,7 +37,7 @@ test('a platform that is as its document says holds, and what could change somet
   expect(live.seen[0]?.request.headers.authorization).toBe('Bearer sk-live-1')
 })
 
-test('answers that deviate are findings in every form of report, without the values of the answer', async () => {
+test('answers that deviate are findings in every report format, without the values of the answer', async () => {
   const live = await builderThat({
     '/builder/projects': [{ ...project, status: 'Ada, secret-value' }, { id: 'x' }],
     '/builder/status': { up: true },
@@ -55,7 +55,7 @@ test('answers that deviate are findings in every form of report, without the val
   expect(json).toMatchObject({ document: 'builder.yaml', count: { held: 0, broken: 3, skipped: 4 } })
 })
 
-test('a JSON answer is checked where the document has any type', async () => {
+test('a JSON answer is checked if the document allows any content type', async () => {
   const live = await builderThat({ '/builder/any': {} })
   const content = { '*/*': { schema: { type: 'object', required: ['version'] } } }
   const { stdout } = await verifiedWith(
@@ -65,7 +65,7 @@ test('a JSON answer is checked where the document has any type', async () => {
   expect(stdout).toContain('critical  version is missing.')
 })
 
-test('without a target a fresh stand-in answers the document: an example that does not fit its schema is found', async () => {
+test('without a target a fresh stand-in answers, and an example that does not fit its schema is found', async () => {
   const { code, stdout } = await run(['verify', '--openapi', 'builder.yaml'], {
     files: { 'builder.yaml': builderWith() },
   })
@@ -74,7 +74,7 @@ test('without a target a fresh stand-in answers the document: an example that do
   expect(code).toBe(1)
 })
 
-test('flags about the contract, and a document that is not there, are refused', async () => {
+test('flags of the contract and a missing document are refused', async () => {
   expect((await verified('http://127.0.0.1:9', '--only', 'AUTH-*')).stderr).toContain(
     "--only is about the platform's document: leave it out with --openapi.",
   )

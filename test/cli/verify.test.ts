@@ -1,4 +1,4 @@
-/** `standin verify`, run as people run it, against targets that are right, wrong, silent and not there. */
+/** `standin verify`, run as users run it, against targets that are right, wrong, silent and unreachable. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -14,7 +14,7 @@ import { flagOneOf, flagWhole, mustBe, takesNoMore } from '../sentences.js'
 
 const hasFifos = spawnSync('mkfifo', ['--version']).status === 0
 
-/** The address of a stand-in with this change, and the flags that open it. */
+/** The address of a stand-in with this change, and the flags to verify it. */
 async function targetWith(change: Change = () => undefined) {
   const base = await platformWith()
   const url = await addressOf(breaking(base, change))
@@ -24,7 +24,7 @@ async function targetWith(change: Change = () => undefined) {
 
 const changeOf = (id: string) => broken[id]?.[0] as Change
 
-test('without a target a fresh stand-in is judged, and nothing is left behind', async () => {
+test('without a target a fresh stand-in is verified, and nothing is left behind', async () => {
   const command = runIn(['verify'])
   const { code, stdout } = await command.ended
   expect(stdout).toMatch(
@@ -36,7 +36,7 @@ test('without a target a fresh stand-in is judged, and nothing is left behind', 
   expect(readdirSync(command.dir)).toEqual([])
 })
 
-test('the MCP server of a configuration is judged, or another one that is named', async () => {
+test('the first MCP server of the configuration is verified, or the one that --mcp names', async () => {
   const files = { 'c.yaml': 'index: { list: documented }\nmcp: { /tools: {}, /more: { access: [anon] } }\n' }
   const verify = (...more: readonly string[]) =>
     runIn(['verify', '--config', 'c.yaml', '--only', 'MCP-1', ...more], { files }).ended
@@ -46,7 +46,7 @@ test('the MCP server of a configuration is judged, or another one that is named'
   expect(code).toBe(1)
 })
 
-test('a stand-in is judged as it is configured, but on a port and with a state of its own', async () => {
+test('a stand-in is verified as configured, but with a port and a state of its own', async () => {
   const config = 'port: 1\nstate: file:kept.db\naccess: { health: [apiKey] }\n'
   const command = runIn(['verify', '--config', 'c.yaml', '--only', 'HEALTH-*'], { files: { 'c.yaml': config } })
   const { code, stdout } = await command.ended
@@ -57,7 +57,7 @@ test('a stand-in is judged as it is configured, but on a port and with a state o
 })
 
 describe('a documented clause that is broken', () => {
-  test('ends it with exit code 1, and is told with what was asked, what came, and what the document says', async () => {
+  test('ends the command with exit code 1, and is reported with the request, the answer and the document', async () => {
     const { flags } = await targetWith(changeOf('HEALTH-2'))
     const { code, stdout } = await run(['verify', ...flags, '--quiet'])
     expect(stdout.split('\n')).toEqual([
@@ -74,7 +74,7 @@ describe('a documented clause that is broken', () => {
     expect(code).toBe(1)
   })
 
-  test('is a failure in JUnit XML, and in the file that was asked for', async () => {
+  test('is a failure in JUnit XML, in the file that --output names', async () => {
     const { flags } = await targetWith(changeOf('ERR-4'))
     const command = runIn(['verify', ...flags, '--reporter', 'junit', '--output', 'reports/verify.xml'])
     const { code, stdout, stderr } = await command.ended
@@ -87,7 +87,7 @@ describe('a documented clause that is broken', () => {
     expect(stderr).toMatch(/\d+ clauses: \d+ hold, 1 is broken, \d+ skipped/)
   })
 
-  test('is told to programs as JSON', async () => {
+  test('is reported as JSON', async () => {
     const { flags } = await targetWith(changeOf('AUTH-6.3'))
     const { code, stdout } = await run(['verify', ...flags, '--json', '--only', 'AUTH-6.*'])
     const report = JSON.parse(stdout)
@@ -105,7 +105,7 @@ describe('a documented clause that is broken', () => {
     expect(code).toBe(1)
   })
 
-  test('is told as Markdown, in the words of the document', async () => {
+  test('is reported as Markdown, in the words of the document', async () => {
     const { flags } = await targetWith(changeOf('ERR-3'))
     const { code, stdout } = await run(['verify', ...flags, '--reporter', 'markdown', '--only', 'Errors'])
     expect(stdout).toContain('## ERR-3: broken\n\nThe body of each 404 has the path that was requested.\n')
@@ -116,7 +116,7 @@ describe('a documented clause that is broken', () => {
   })
 })
 
-test('a decision that a target does not share is told, and is a failure only where that is asked for', async () => {
+test('a decision that a target does not share is reported, and is a failure only with --strict', async () => {
   const { flags } = await targetWith(changeOf('CORS-D1'))
   const lenient = await run(['verify', ...flags, '--only', 'CORS-D1,EP-1'])
   expect(lenient.stdout).toContain(
@@ -128,7 +128,7 @@ test('a decision that a target does not share is told, and is a failure only whe
   expect(strict.code).toBe(1)
 })
 
-test('what needs a credential that is not given is skipped, and says so', async () => {
+test('clauses that need a missing credential are skipped with the reason', async () => {
   const { url } = await targetWith()
   const { code, stdout } = await run(['verify', '--target', url])
   expect(stdout).toMatch(/- EP-3 .* skipped: no API key is given/)
@@ -136,14 +136,14 @@ test('what needs a credential that is not given is skipped, and says so', async 
   expect(code).toBe(0)
 })
 
-test('where nothing could be checked, that is no success', async () => {
+test('a run that could check nothing fails', async () => {
   const { url } = await targetWith()
   const { code, stderr } = await run(['verify', '--target', url, '--only', 'EP-3,EP-4'])
   expect(stderr).toBe('Nothing could be checked.\n')
   expect(code).toBe(1)
 })
 
-test('it stops when the budget is used up', async () => {
+test('a run stops when its budget of calls is used up', async () => {
   const live = await liveWith((_, response) => void response.end('{}'))
   const { stdout } = await run(['verify', '--target', live.url, '--max-calls', '4'])
   expect(live.seen).toHaveLength(4)
@@ -151,7 +151,7 @@ test('it stops when the budget is used up', async () => {
   expect(stdout).toContain('4 calls of at most 4')
 })
 
-test('a target that is not there is told apart from one that is broken', async () => {
+test('an unreachable target ends the command with another exit code than a broken one', async () => {
   const { url, close } = await liveWith(() => {})
   await close()
   const { code, stdout, stderr } = await run(['verify', '--target', url])
@@ -162,7 +162,7 @@ test('a target that is not there is told apart from one that is broken', async (
   })
 })
 
-test('Ctrl-C ends it with what was found so far', async () => {
+test('Ctrl-C ends the command with what was found so far', async () => {
   const live = await liveWith((request, response) => {
     if (request.url === '/health')
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"ok"}')
@@ -178,7 +178,7 @@ test('Ctrl-C ends it with what was found so far', async () => {
 })
 
 describe('the environment', () => {
-  test('names a target and opens it', async () => {
+  test('names a target and its credentials', async () => {
     const { url, apiKey, anonKey } = await targetWith()
     const env = {
       VERIFY_TARGET: url,
@@ -194,7 +194,7 @@ describe('the environment', () => {
     expect(code).toBe(0)
   })
 
-  test('keeps its credentials from a target that it does not name', async () => {
+  test('does not give its credentials to a target that it does not name', async () => {
     const other = await liveWith((_, response) => void response.end('{}'))
     const env = { VERIFY_TARGET: 'https://live.example', VERIFY_API_KEY: 'live-key', VERIFY_ANON_KEY: jwtLike('anon') }
     await run(['verify', '--target', other.url], { env })
@@ -203,7 +203,7 @@ describe('the environment', () => {
     expect(shown.join('\n')).not.toMatch(new RegExp(`live-key|${jwtLike('anon').split('.')[1]}`))
   })
 
-  test('and the configuration know the live platform, too', async () => {
+  test('completes the configuration of the live platform', async () => {
     const { url, apiKey, anonKey } = await targetWith()
     const files = { 'platform.config.yaml': `upstream: { baseUrl: '${url}', apiKey: '${apiKey}' }` }
     const env = { STANDIN_UPSTREAM_ANON_KEY: anonKey }
@@ -213,7 +213,7 @@ describe('the environment', () => {
   })
 })
 
-test('no secret is in any report', async () => {
+test('no report contains a secret', async () => {
   const secrets = { apiKey: 'live-key-of-no-known-form', anonKey: jwtLike('anon'), password: 'correct horse' }
   const live = await liveWith(({ headers }, response) => {
     response.writeHead(500).end(`${headers.authorization} ${secrets.password} \u001b[2J`)
@@ -259,7 +259,7 @@ test.each([
   expect(code).toBe(2)
 })
 
-test('--output - is standard output', async () => {
+test('--output - writes to standard output', async () => {
   const { code, stdout } = await run(['verify', '--only', 'HEALTH-1', '--reporter', 'markdown', '--output', '-'])
   expect(code).toBe(0)
   expect(stdout).toContain('| HEALTH-1')
@@ -269,7 +269,7 @@ test.each([
   [['--output='], 2, '--output must name a file. See standin verify --help.\n'],
   [['--output', '.'], 2, '--output must name a file, and . is a folder. See standin verify --help.\n'],
   [['--output', 'taken/report.xml'], 1, /^taken\/report\.xml cannot be written \(E\w+\)\.\n$/],
-])('when the report cannot be written (%j), the platform is not asked anything', async (flags, code, sentence) => {
+])('when the report cannot be written (%j), no request is sent', async (flags, code, sentence) => {
   const target = await targetWith()
   const end = await run(['verify', ...target.flags, ...flags], { files: { taken: '' } })
   expect(end).toMatchObject({ code, stdout: '' })
@@ -278,7 +278,7 @@ test.each([
 })
 
 test.runIf(existsSync('/proc/self'))(
-  'a folder that no system makes ends a start and a report with a sentence',
+  'a folder that cannot be created ends a start and a report with a sentence',
   async () => {
     const [report, platform] = await Promise.all([
       run(['verify', '--output', '/proc/nowhere/report.xml']),
@@ -290,18 +290,15 @@ test.runIf(existsSync('/proc/self'))(
   },
 )
 
-test.runIf(hasFifos)(
-  'a second Ctrl-C ends a run that waits for something which does not listen to the first',
-  async () => {
-    const dir = folderWith()
-    const fifo = path.join(dir, 'report')
-    spawnSync('mkfifo', [fifo])
-    // The pipe is never read, so that writing to it never ends.
-    const command = start(['verify', '--only', 'HEALTH-1', '--output', fifo])
-    await command.stderr.next('1 clause: 1 holds')
-    command.send('SIGINT')
-    const again = setInterval(() => command.send('SIGINT'), 100)
-    onTestFinished(() => clearInterval(again))
-    expect(await command.ended).toMatchObject({ signal: 'SIGINT' })
-  },
-)
+test.runIf(hasFifos)('a second Ctrl-C ends a run that still waits after the first', async () => {
+  const dir = folderWith()
+  const fifo = path.join(dir, 'report')
+  spawnSync('mkfifo', [fifo])
+  // The pipe is never read, so that writing to it never ends.
+  const command = start(['verify', '--only', 'HEALTH-1', '--output', fifo])
+  await command.stderr.next('1 clause: 1 holds')
+  command.send('SIGINT')
+  const again = setInterval(() => command.send('SIGINT'), 100)
+  onTestFinished(() => clearInterval(again))
+  expect(await command.ended).toMatchObject({ signal: 'SIGINT' })
+})

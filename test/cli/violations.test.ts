@@ -12,7 +12,7 @@ const live = (body: object) =>
 const ask = ['--', 'sh', '-c', 'curl -s "$PLATFORM_BASE_URL/health"']
 const askSilently = ['--', 'sh', '-c', 'curl -so /dev/null "$PLATFORM_BASE_URL/health"']
 
-test('exec fails where an answer broke what the platform documents, and says what', async () => {
+test('exec fails if an answer violates the documented contract, and shows the violation', async () => {
   const { url } = await live(wrong)
   const proxied = ['--mode', 'proxy', '--upstream', url]
   const end = await run(['exec', ...proxied, '--fail-on-violation', ...ask])
@@ -25,13 +25,13 @@ test('exec fails where an answer broke what the platform documents, and says wha
   expect((await runInProcess(['exec', ...proxied, ...askSilently])).code).toBe(0)
 })
 
-test('exec does not fail where nothing is wrong', async () => {
+test('exec does not fail without a violation', async () => {
   const { url } = await live({ status: 'ok', version: '1.2.3' })
   const end = await runInProcess(['exec', '--mode', 'proxy', '--upstream', url, '--fail-on-violation', ...askSilently])
   expect(end).toMatchObject({ code: 0, stderr: expect.not.stringContaining('contract') })
 })
 
-test('a platform that is stopped says what was found, and fails where that was asked for', async () => {
+test('a stopped platform reports its violations, and fails with --fail-on-violation', async () => {
   const { url } = await live(wrong)
   const flags = ['--mode', 'proxy', '--upstream', url, '--fail-on-violation']
   const { ready, event, send, ended } = await startReady({ flags })
@@ -47,7 +47,7 @@ test('a platform that is stopped says what was found, and fails where that was a
   expect(code).toBe(1)
 })
 
-test('where nothing can be found, asking for it is a mistake', async () => {
+test('--fail-on-violation is refused if nothing is checked', async () => {
   expect(await runInProcess(['exec', '--fail-on-violation', '--', 'true'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('the mode is emulate'),

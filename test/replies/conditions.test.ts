@@ -21,10 +21,10 @@ const called = {
 }
 const result = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content })
 
-const asking = (more: object, ...messages: object[]) =>
+const requestWith = (more: object, ...messages: object[]) =>
   ({ model: 'gpt-4o-mini', messages: messages.length > 0 ? messages : [user('hello')], ...more }) as ChatRequest
 
-/** What keeps the rule from answering; nothing when it answers. */
+/** Why the rule does not answer; empty if it does. */
 async function objectionTo(when: When, request: ChatRequest, who: { caller?: Caller; headers?: object } = {}) {
   const replies = await repliesOf([{ name: 'it', when, reply: { text: 'yes' } }])
   const { rule, nearest } = replies.explain(request, who as never)
@@ -32,116 +32,126 @@ async function objectionTo(when: When, request: ChatRequest, who: { caller?: Cal
 }
 
 test.each<[When, ChatRequest]>([
-  [{ user: /^HELLO$/i }, asking({})],
-  [{ user: { exact: 'hello' } }, asking({})],
-  [{ user: ['bye', 'hell'] }, asking({})],
-  [{ user: ['bye', /l{2}/] }, asking({})],
-  [{ user: { contains: '/tmp/' } }, asking({}, user('cd /tmp/ && ls'))],
-  [{ system: 'pirate' }, asking({}, system, user('hi'))],
-  [{ system: '/polite[\\s\\S]*pirate/' }, asking({}, { role: 'developer', content: 'Be polite.' }, system, user('hi'))],
-  [{ assistant: 'second' }, asking({}, user('a'), assistant('first'), user('b'), assistant('second'), user('c'))],
-  [{ any: 'first' }, asking({}, user('a'), assistant('first'), user('b'))],
-  [{ any: 'pirate' }, asking({}, system, user('b'))],
-  [{ model: ['llama', 'gpt-*'] }, asking({})],
-  [{ model: '/^gpt/' }, asking({})],
-  [{ turn: 1 }, asking({})],
-  [{ turn: { min: 2 } }, asking({}, user('a'), assistant('b'), user('c'))],
-  [{ turn: { min: 1, max: 1 } }, asking({}, system, user('a'))],
-  [{ stream: true }, asking({ stream: true })],
-  [{ stream: false }, asking({})],
-  [{ stream: false }, asking({ stream: null })],
-  [{ temperature: 0 }, asking({ temperature: 0 })],
-  [{ temperature: { min: 0.5, max: 1 } }, asking({ temperature: 0.7 })],
-  [{ tools: true }, asking({ tools: [tool('a')] })],
-  [{ tools: false }, asking({})],
-  [{ tools: false }, asking({ tools: [] })],
-  [{ tools: 'b' }, asking({ tools: [tool('a'), tool('b')] })],
-  [{ tools: ['b', 'a'] }, asking({ tools: [tool('a'), tool('b'), tool('c')] })],
-  [{ tools: ['sql'] }, asking({ tools: [{ type: 'custom', custom: { name: 'sql' } }] })],
-  [{ tools: ['b*', '/^A$/i'] }, asking({ tools: [tool('a'), tool('bc')] })],
-  [{ tools: ['old'] }, asking({ functions: [{ name: 'old' }] })],
-  [{ toolResult: false }, asking({})],
-  [{ toolResult: true }, asking({}, user('a'), called, result('c1', 'rain'))],
-  [{ toolResult: { tool: 'get_weather' } }, asking({}, user('a'), called, result('c1', 'rain'), result('c2', 'noon'))],
+  [{ user: /^HELLO$/i }, requestWith({})],
+  [{ user: { exact: 'hello' } }, requestWith({})],
+  [{ user: ['bye', 'hell'] }, requestWith({})],
+  [{ user: ['bye', /l{2}/] }, requestWith({})],
+  [{ user: { contains: '/tmp/' } }, requestWith({}, user('cd /tmp/ && ls'))],
+  [{ system: 'pirate' }, requestWith({}, system, user('hi'))],
+  [
+    { system: '/polite[\\s\\S]*pirate/' },
+    requestWith({}, { role: 'developer', content: 'Be polite.' }, system, user('hi')),
+  ],
+  [{ assistant: 'second' }, requestWith({}, user('a'), assistant('first'), user('b'), assistant('second'), user('c'))],
+  [{ any: 'first' }, requestWith({}, user('a'), assistant('first'), user('b'))],
+  [{ any: 'pirate' }, requestWith({}, system, user('b'))],
+  [{ model: ['llama', 'gpt-*'] }, requestWith({})],
+  [{ model: '/^gpt/' }, requestWith({})],
+  [{ turn: 1 }, requestWith({})],
+  [{ turn: { min: 2 } }, requestWith({}, user('a'), assistant('b'), user('c'))],
+  [{ turn: { min: 1, max: 1 } }, requestWith({}, system, user('a'))],
+  [{ stream: true }, requestWith({ stream: true })],
+  [{ stream: false }, requestWith({})],
+  [{ stream: false }, requestWith({ stream: null })],
+  [{ temperature: 0 }, requestWith({ temperature: 0 })],
+  [{ temperature: { min: 0.5, max: 1 } }, requestWith({ temperature: 0.7 })],
+  [{ tools: true }, requestWith({ tools: [tool('a')] })],
+  [{ tools: false }, requestWith({})],
+  [{ tools: false }, requestWith({ tools: [] })],
+  [{ tools: 'b' }, requestWith({ tools: [tool('a'), tool('b')] })],
+  [{ tools: ['b', 'a'] }, requestWith({ tools: [tool('a'), tool('b'), tool('c')] })],
+  [{ tools: ['sql'] }, requestWith({ tools: [{ type: 'custom', custom: { name: 'sql' } }] })],
+  [{ tools: ['b*', '/^A$/i'] }, requestWith({ tools: [tool('a'), tool('bc')] })],
+  [{ tools: ['old'] }, requestWith({ functions: [{ name: 'old' }] })],
+  [{ toolResult: false }, requestWith({})],
+  [{ toolResult: true }, requestWith({}, user('a'), called, result('c1', 'rain'))],
+  [
+    { toolResult: { tool: 'get_weather' } },
+    requestWith({}, user('a'), called, result('c1', 'rain'), result('c2', 'noon')),
+  ],
   [
     { toolResult: { tool: 'get_time', contains: 'noon' } },
-    asking({}, called, result('c1', 'rain'), result('c2', 'noon')),
+    requestWith({}, called, result('c1', 'rain'), result('c2', 'noon')),
   ],
-  [{ toolResult: { tool: 'get_*' } }, asking({}, user('a'), called, result('c1', 'rain'))],
-  [{ toolResult: { contains: /ra.n/ } }, asking({}, user('a'), called, result('c1', '{"sky":"rain"}'))],
-  [{ toolResult: { tool: 'f' } }, asking({}, user('a'), { role: 'function', name: 'f', content: '1' })],
-  [{ toolResult: false }, asking({}, user('a'), called, result('c1', 'rain'), user('and now?'))],
-  [{ responseFormat: 'text' }, asking({})],
-  [{ responseFormat: 'json_object' }, asking({ response_format: { type: 'json_object' } })],
+  [{ toolResult: { tool: 'get_*' } }, requestWith({}, user('a'), called, result('c1', 'rain'))],
+  [{ toolResult: { contains: /ra.n/ } }, requestWith({}, user('a'), called, result('c1', '{"sky":"rain"}'))],
+  [{ toolResult: { tool: 'f' } }, requestWith({}, user('a'), { role: 'function', name: 'f', content: '1' })],
+  [{ toolResult: false }, requestWith({}, user('a'), called, result('c1', 'rain'), user('and now?'))],
+  [{ responseFormat: 'text' }, requestWith({})],
+  [{ responseFormat: 'json_object' }, requestWith({ response_format: { type: 'json_object' } })],
   [
     { responseFormat: { type: 'json_schema', name: 'city*' } },
-    asking({ response_format: { type: 'json_schema', json_schema: { name: 'city_report', schema: {} } } }),
+    requestWith({ response_format: { type: 'json_schema', json_schema: { name: 'city_report', schema: {} } } }),
   ],
-  [{ request: { 'metadata.unit': 'celsius' } }, asking({ metadata: { unit: 'celsius' } })],
-  [{ request: { 'metadata.unit': 'cel*' } }, asking({ metadata: { unit: 'celsius' } })],
-  [{ request: { 'metadata.unit': /^c/ } }, asking({ metadata: { unit: 'celsius' } })],
-  [{ request: { 'metadata.unit': { contains: 'els' } } }, asking({ metadata: { unit: 'celsius' } })],
-  [{ request: { 'metadata.unit': ['kelvin', 'celsius'] } }, asking({ metadata: { unit: 'celsius' } })],
-  [{ request: { 'messages[0].name': 'bob' } }, asking({}, { ...user('hi'), name: 'bob' })],
-  [{ request: { 'messages[-1].content': 'hi' } }, asking({}, system, user('hi'))],
-  [{ request: { 'tools[0].function.name': 'a' } }, asking({ tools: [tool('a')] })],
-  [{ request: { top_p: { max: 0.5 }, n: 2, store: true } }, asking({ top_p: 0.1, n: 2, store: true })],
-  [{ request: { user: { present: true }, seed: { present: false } } }, asking({ user: 'u', seed: null })],
-  [{ request: { 'messages.length': 1 } }, asking({})],
-  [{ request: { vendor_extension: 7 } }, asking({ vendor_extension: 7 })],
-  [{ not: { user: 'bye' } }, asking({})],
-  [{ not: { user: 'hello', stream: true } }, asking({})],
-  [{ allOf: [{ user: 'he' }, { user: 'lo' }] }, asking({})],
-  [{ anyOf: [{ user: 'bye' }, { turn: 1, stream: false }] }, asking({})],
-  [{ anyOf: [{ not: { anyOf: [{ user: 'x' }] } }] }, asking({})],
+  [{ request: { 'metadata.unit': 'celsius' } }, requestWith({ metadata: { unit: 'celsius' } })],
+  [{ request: { 'metadata.unit': 'cel*' } }, requestWith({ metadata: { unit: 'celsius' } })],
+  [{ request: { 'metadata.unit': /^c/ } }, requestWith({ metadata: { unit: 'celsius' } })],
+  [{ request: { 'metadata.unit': { contains: 'els' } } }, requestWith({ metadata: { unit: 'celsius' } })],
+  [{ request: { 'metadata.unit': ['kelvin', 'celsius'] } }, requestWith({ metadata: { unit: 'celsius' } })],
+  [{ request: { 'messages[0].name': 'bob' } }, requestWith({}, { ...user('hi'), name: 'bob' })],
+  [{ request: { 'messages[-1].content': 'hi' } }, requestWith({}, system, user('hi'))],
+  [{ request: { 'tools[0].function.name': 'a' } }, requestWith({ tools: [tool('a')] })],
+  [{ request: { top_p: { max: 0.5 }, n: 2, store: true } }, requestWith({ top_p: 0.1, n: 2, store: true })],
+  [{ request: { user: { present: true }, seed: { present: false } } }, requestWith({ user: 'u', seed: null })],
+  [{ request: { 'messages.length': 1 } }, requestWith({})],
+  [{ request: { vendor_extension: 7 } }, requestWith({ vendor_extension: 7 })],
+  [{ not: { user: 'bye' } }, requestWith({})],
+  [{ not: { user: 'hello', stream: true } }, requestWith({})],
+  [{ allOf: [{ user: 'he' }, { user: 'lo' }] }, requestWith({})],
+  [{ anyOf: [{ user: 'bye' }, { turn: 1, stream: false }] }, requestWith({})],
+  [{ anyOf: [{ not: { anyOf: [{ user: 'x' }] } }] }, requestWith({})],
 ])('%j holds for %j', async (when, request) => {
   expect(await objectionTo(when, request)).toBe('')
 })
 
 test.each<[When, ChatRequest, string]>([
-  [{ user: /^bye/ }, asking({}), 'user does not match /^bye/.'],
-  [{ user: { exact: 'hell' } }, asking({}), 'user is not "hell".'],
-  [{ user: ['bye', 'ciao'] }, asking({}), 'user does not contain "bye" and does not contain "ciao".'],
-  [{ system: 'pirate' }, asking({}, user('pirate')), 'system does not contain "pirate".'],
+  [{ user: /^bye/ }, requestWith({}), 'user does not match /^bye/.'],
+  [{ user: { exact: 'hell' } }, requestWith({}), 'user is not "hell".'],
+  [{ user: ['bye', 'ciao'] }, requestWith({}), 'user does not contain "bye" and does not contain "ciao".'],
+  [{ system: 'pirate' }, requestWith({}, user('pirate')), 'system does not contain "pirate".'],
   [
     { assistant: 'first' },
-    asking({}, assistant('first'), user('b'), assistant('second')),
+    requestWith({}, assistant('first'), user('b'), assistant('second')),
     'assistant does not contain "first".',
   ],
-  [{ any: 'x' }, asking({}), 'no message fits: it does not contain "x".'],
-  [{ model: ['llama', 'nova-*'] }, asking({}), 'model is not "llama" and is not "nova-*".'],
-  [{ turn: { min: 2, max: 3 } }, asking({}), 'turn is not at least 2 and at most 3.'],
-  [{ stream: true }, asking({}), 'stream is not true.'],
-  [{ temperature: 1 }, asking({}), 'temperature is not 1.'],
-  [{ tools: true }, asking({}), 'no tools are offered.'],
-  [{ tools: false }, asking({ tools: [tool('a')] }), 'tools are offered.'],
-  [{ tools: ['a', 'b', 'c'] }, asking({ tools: [tool('b')] }), 'tools does not offer a, c.'],
-  [{ tools: ['a*'] }, asking({ tools: [tool('b')] }), 'tools does not offer a*.'],
-  [{ toolResult: true }, asking({}), 'the request does not end with a tool result.'],
-  [{ toolResult: false }, asking({}, called, result('c1', 'x')), 'the request ends with a tool result.'],
-  [{ toolResult: { tool: 'get_time' } }, asking({}, called, result('c1', 'x')), 'toolResult is not of get_time.'],
-  [{ toolResult: { contains: 'sun' } }, asking({}, called, result('c1', 'x')), 'toolResult does not contain "sun".'],
-  [{ toolResult: { tool: 'a' } }, asking({}, user('x'), result('lost', 'x')), 'toolResult is not of a.'],
-  [{ responseFormat: 'json_schema' }, asking({}), 'responseFormat is not json_schema.'],
+  [{ any: 'x' }, requestWith({}), 'no message fits: it does not contain "x".'],
+  [{ model: ['llama', 'nova-*'] }, requestWith({}), 'model is not "llama" and is not "nova-*".'],
+  [{ turn: { min: 2, max: 3 } }, requestWith({}), 'turn is not at least 2 and at most 3.'],
+  [{ stream: true }, requestWith({}), 'stream is not true.'],
+  [{ temperature: 1 }, requestWith({}), 'temperature is not 1.'],
+  [{ tools: true }, requestWith({}), 'no tools are offered.'],
+  [{ tools: false }, requestWith({ tools: [tool('a')] }), 'tools are offered.'],
+  [{ tools: ['a', 'b', 'c'] }, requestWith({ tools: [tool('b')] }), 'tools does not offer a, c.'],
+  [{ tools: ['a*'] }, requestWith({ tools: [tool('b')] }), 'tools does not offer a*.'],
+  [{ toolResult: true }, requestWith({}), 'the request does not end with a tool result.'],
+  [{ toolResult: false }, requestWith({}, called, result('c1', 'x')), 'the request ends with a tool result.'],
+  [{ toolResult: { tool: 'get_time' } }, requestWith({}, called, result('c1', 'x')), 'toolResult is not of get_time.'],
+  [
+    { toolResult: { contains: 'sun' } },
+    requestWith({}, called, result('c1', 'x')),
+    'toolResult does not contain "sun".',
+  ],
+  [{ toolResult: { tool: 'a' } }, requestWith({}, user('x'), result('lost', 'x')), 'toolResult is not of a.'],
+  [{ responseFormat: 'json_schema' }, requestWith({}), 'responseFormat is not json_schema.'],
   [
     { responseFormat: { name: 'a' } },
-    asking({ response_format: { type: 'json_schema', json_schema: { name: 'b', schema: {} } } }),
+    requestWith({ response_format: { type: 'json_schema', json_schema: { name: 'b', schema: {} } } }),
     'the name of responseFormat is not "a".',
   ],
   [
     { request: { 'metadata.unit': 'c' } },
-    asking({ metadata: { unit: 'celsius' } }),
+    requestWith({ metadata: { unit: 'celsius' } }),
     'request.metadata.unit is not "c".',
   ],
-  [{ request: { 'a.b[3].c': { present: true } } }, asking({ a: { b: [] } }), 'request.a.b[3].c is not there.'],
-  // Only what is the request's own.
-  [{ request: { 'constructor.name': 'Object' } }, asking({}), 'request.constructor.name is not "Object".'],
-  [{ request: { n: { min: 1 } } }, asking({ n: null }), 'request.n is not at least 1.'],
-  [{ not: { user: 'hello' } }, asking({}), 'all of not holds (user).'],
-  [{ allOf: [{ user: 'he' }, { user: 'lx' }] }, asking({}), 'user does not contain "lx".'],
+  [{ request: { 'a.b[3].c': { present: true } } }, requestWith({ a: { b: [] } }), 'request.a.b[3].c is not there.'],
+  // Own properties only.
+  [{ request: { 'constructor.name': 'Object' } }, requestWith({}), 'request.constructor.name is not "Object".'],
+  [{ request: { n: { min: 1 } } }, requestWith({ n: null }), 'request.n is not at least 1.'],
+  [{ not: { user: 'hello' } }, requestWith({}), 'all of not holds (user).'],
+  [{ allOf: [{ user: 'he' }, { user: 'lx' }] }, requestWith({}), 'user does not contain "lx".'],
   [
     { anyOf: [{ user: 'bye' }, { stream: true }] },
-    asking({}),
+    requestWith({}),
     'none of anyOf holds: user does not contain "bye"; stream is not true.',
   ],
 ])('%j does not hold for %j, and says why', async (when, request, why) => {
@@ -155,14 +165,14 @@ test.each<[When, boolean]>([
   [{ header: { 'x-other': { present: false } } }, true],
   [{ header: { 'x-tenant': 'acme', 'x-other': 'y' } }, false],
 ])('%j is a condition on headers: %s', async (when, holds) => {
-  expect(await objectionTo(when, asking({}), { headers: { 'x-tenant': 'acme' } })).toBe(
+  expect(await objectionTo(when, requestWith({}), { headers: { 'x-tenant': 'acme' } })).toBe(
     holds ? '' : 'header x-other is not "y".',
   )
 })
 
-test('a condition on a header never repeats what was sent, and on a credential not even what the rule wants', async () => {
+test('a mismatch on a header never shows the sent value, and for a credential not even the expected one', async () => {
   const sent = { headers: { authorization: 'Bearer secret', 'x-tenant': 'secret' } }
-  const about = (header: Record<string, string>) => objectionTo({ header }, asking({}), sent)
+  const about = (header: Record<string, string>) => objectionTo({ header }, requestWith({}), sent)
   expect(await about({ 'x-tenant': 'acme' })).toBe('header x-tenant is not "acme".')
   expect(await about({ Authorization: 'Bearer own' })).toBe('header Authorization is not as the rule has it.')
 })
@@ -181,7 +191,7 @@ test.each<[When, Caller, string]>([
   [{ caller: { email: 'ada@example.com', kind: 'apiKey' } }, owned, ''],
   [{ caller: { key: 'other' } }, key, 'caller.key is not "other".'],
 ])('%j for the caller %j: %j', async (when, caller, why) => {
-  expect(await objectionTo(when, asking({}), { caller })).toBe(why)
+  expect(await objectionTo(when, requestWith({}), { caller })).toBe(why)
 })
 
 test.each([
@@ -205,14 +215,14 @@ test.each([
   [{ responseFormat: 'json' }, expect.stringMatching(/^\[0\]\.when\.responseFormat .*json_schema.*, not "json"\.$/)],
   [{ request: { 'a..b': 1 } }, expect.stringContaining('a path such as metadata.unit or messages[0].name')],
   [{ header: 'x' }, expect.stringContaining(mustBeSuch('[0].when.header', 'a map of names and values'))],
-])('conditions that are wrong are told: %j', async (when, sentence) => {
+])('an invalid condition is an error: %j', async (when, sentence) => {
   const rules = [{ when, reply: { text: 'x' } }] as unknown as readonly RuleInput[]
   const error = await repliesOf(rules).catch(error => error)
   expect(error.problems.map((problem: { sentence: string }) => problem.sentence)).toEqual([sentence])
 })
 
-test('of several tool results, templates see the one that the rule is about, and the last where it is about none', async () => {
-  const request = asking({}, called, result('c1', 'rain'), result('c2', '12:30'))
+test('of several tool results, templates see the one that the condition selects, or else the last', async () => {
+  const request = requestWith({}, called, result('c1', 'rain'), result('c2', '12:30'))
   const said = async (toolResult: boolean | object) => {
     const replies = await repliesOf([
       { when: { toolResult }, reply: { text: '{{tool.name}}: {{tool.text}} {{match[1]}}' } },

@@ -46,8 +46,8 @@ async function callOf(more: object, message?: string, seed?: number) {
   return { ...toolCalls?.[0], finishReason }
 }
 
-describe('words', () => {
-  test('without a wish the model says what it has always said', async () => {
+describe('text', () => {
+  test('a plain request is answered with the canned text', async () => {
     const request = requestOf({})
     expect(await defaultReply(request, 7)).toEqual({
       choices: [{ text: (await fakeReplies(request, 7, 1))[0] ?? '' }],
@@ -55,7 +55,7 @@ describe('words', () => {
     })
   })
 
-  test('what tools have answered is repeated, with the names of the tools, and a long answer in part', async () => {
+  test('tool results are repeated with the names of their tools, and long ones are cut', async () => {
     const call = (id: string, name: string) => ({ id, type: 'function', function: { name, arguments: '{}' } })
     const result = (tool_call_id: string, content: string) => ({ role: 'tool', tool_call_id, content })
     const calls = { role: 'assistant', content: null, tool_calls: [call('a', 'get_weather'), call('b', 'get_time')] }
@@ -68,7 +68,7 @@ describe('words', () => {
     expect(later.choices[0]?.text).not.toContain('says:')
   })
 
-  test('n choices are n different texts, and the first is the one of n = 1', async () => {
+  test('n choices are n different texts, and the first is the same as for n = 1', async () => {
     const { choices } = await said({ n: 5 })
     const texts = choices.map(({ text }) => text)
     expect(new Set(texts).size).toBe(5)
@@ -85,7 +85,7 @@ describe('words', () => {
     { functions: [{ name: 'now' }], function_call: 'auto' },
     { response_format: { type: 'text' } },
     { tools: null, tool_choice: null, response_format: null, functions: null, function_call: null, n: null },
-  ])('who need not call a tool speaks: %j', async more => {
+  ])('a request that requires no tool call is answered with text: %j', async more => {
     expect(await said(more)).toMatchObject({
       answeredBy: { kind: 'canned', form: 'reply' },
       choices: [{ text: expect.stringMatching(/\w/) }],
@@ -94,7 +94,7 @@ describe('words', () => {
 })
 
 describe('tools', () => {
-  test('a named function is called with arguments of its schema', async () => {
+  test('a named function is called with arguments that fit its schema', async () => {
     const call = await callOf({ tools, tool_choice: { type: 'function', function: { name: 'sendEmail' } } })
     expect(call).toMatchObject({ kind: 'function', name: 'sendEmail', finishReason: undefined })
     expect(JSON.parse(call.arguments ?? '')).toEqual({ to: expect.stringMatching(/^\S+@\S+$/) })
@@ -105,14 +105,14 @@ describe('tools', () => {
     expect(call.arguments).toBe('{}')
   })
 
-  test('parameters that forget to say so are an object all the same', async () => {
+  test('parameters without a type count as an object', async () => {
     const parameters = { properties: { city: { type: 'string' } }, required: ['city'] }
     const tool = { type: 'function', function: { name: 'f', parameters } }
     const call = await callOf({ tools: [tool], tool_choice: 'required' })
     expect(JSON.parse(call.arguments ?? '')).toEqual({ city: expect.any(String) })
   })
 
-  test('a named custom tool is given text', async () => {
+  test('a named custom tool is called with text', async () => {
     const call = await callOf({ tools, tool_choice: { type: 'custom', custom: { name: 'run_code' } } })
     expect(call).toMatchObject({ kind: 'custom', name: 'run_code', arguments: expect.stringMatching(/\w/) })
   })
@@ -123,25 +123,25 @@ describe('tools', () => {
     ['Run this Python code for me', 'run_code'],
     ['', 'get_weather'],
     ['Nothing of the kind', 'get_weather'],
-  ])('when some tool is required, %j calls %s', async (message, name) => {
+  ])('when any tool is required, %j calls %s', async (message, name) => {
     expect(await callOf({ tools, tool_choice: 'required' }, message)).toMatchObject({ name })
   })
 
-  test('only tools that are allowed are called', async () => {
+  test('only allowed tools are called', async () => {
     const allowed_tools = { mode: 'required', tools: [mail, { type: 'function', function: { name: 'now' } }] }
     expect(await callOf({ tools, tool_choice: { type: 'allowed_tools', allowed_tools } })).toMatchObject({
       name: 'sendEmail',
     })
   })
 
-  test('a function of the old form is called in the old form', async () => {
+  test('the deprecated function_call calls the function that it names', async () => {
     const functions = [{ name: 'a' }, { name: 'b', parameters: location }]
     const call = await callOf({ functions, function_call: { name: 'b' } })
     expect(call).toMatchObject({ kind: 'function', name: 'b' })
     expect(JSON.parse(call.arguments ?? '')).toEqual({ location: expect.any(String) })
   })
 
-  test('a tool goes before JSON', async () => {
+  test('a required tool call takes precedence over JSON', async () => {
     const response_format = { type: 'json_object' }
     expect(await callOf({ tools, tool_choice: 'required', response_format })).toMatchObject({ name: 'get_weather' })
   })
@@ -153,7 +153,7 @@ describe('tools', () => {
     expect(new Set(given).size).toBeGreaterThan(1)
   })
 
-  test('the arguments depend on the request and the seed, and not on whether they are streamed', async () => {
+  test('the arguments depend on the request and the seed, but not on streaming', async () => {
     const ask = async (more: object, seed: number) =>
       (await callOf({ tools, tool_choice: 'required', ...more }, undefined, seed)).arguments
     expect(await ask({ stream: true }, 1)).toBe(await ask({}, 1))
@@ -161,7 +161,7 @@ describe('tools', () => {
     expect(new Set(answers).size).toBeGreaterThan(1)
   })
 
-  test('parameters that nothing fits are told with their place', async () => {
+  test('parameters that no value fits are an error with their place', async () => {
     const tool = {
       type: 'function',
       function: { name: 'f', parameters: { type: 'object', required: ['a'], properties: { a: false } } },
@@ -185,7 +185,7 @@ const person = {
 }
 const personFormat = { type: 'json_schema', json_schema: { name: 'person', strict: true, schema: person } }
 
-/** What the platform answers over HTTP, read as JSON. */
+/** The answer of the platform over HTTP, parsed as JSON. */
 async function jsonOver(body: object) {
   const { chat } = await platformWith()
   const response = await chat({ ...hello, ...body })
@@ -195,14 +195,14 @@ async function jsonOver(body: object) {
 }
 
 describe('JSON', () => {
-  test('a schema is answered with a value of it', async () => {
+  test('a schema is answered with a value that fits it', async () => {
     expect(await jsonOver({ response_format: personFormat })).toEqual({
       name: expect.stringMatching(/^\S+ \S+/),
       age: expect.any(Number),
     })
   })
 
-  test("OpenAI's client parses what it asked for with zod", async () => {
+  test("OpenAI's client parses the answer to a zod schema", async () => {
     const { url, apiKey } = await platformWith()
     const client = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 })
     const Event = z.object({ name: z.string(), date: z.iso.date(), participants: z.array(z.string()).min(1) })
@@ -214,7 +214,7 @@ describe('JSON', () => {
     expect(choices[0]?.message.parsed).toMatchObject({ date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) })
   })
 
-  test('another name of the schema is another question', async () => {
+  test('another name of the schema leads to another value', async () => {
     const ask = async (name: string) =>
       (await said({ response_format: { ...personFormat, json_schema: { name, schema: person } } })).choices[0]?.text
     expect(await ask('person')).toBe(await ask('person'))
@@ -248,7 +248,7 @@ describe('JSON', () => {
     expect(await jsonOver({ messages, response_format: { type: 'json_object' } })).toEqual(expected)
   })
 
-  test('whatever the prompt is, an object is answered with', async () => {
+  test('any prompt is answered with an object', async () => {
     const bits = fc.constantFrom(
       '{',
       '}',
@@ -280,7 +280,7 @@ describe('JSON', () => {
     )
   })
 
-  test('a schema that nothing fits is a 400 that names the field', async () => {
+  test('a schema that cannot be answered is a 400 that names the field', async () => {
     const { chat } = await platformWith()
     const schema = { type: 'object', properties: { a: { $ref: '#/$defs/gone' } } }
     const response = await chat({
@@ -295,7 +295,7 @@ describe('JSON', () => {
   })
 })
 
-describe('what is asked for wrongly is told', () => {
+describe('an invalid request is a 400 that names the field', () => {
   const functionNamed = (name: unknown) => ({ type: 'function', function: { name } })
   test.each<readonly [object, string]>([
     [{ tools: [{ type: 'function' }] }, isMissing('tools[0].function', AN_OBJECT)],

@@ -14,11 +14,11 @@ async function documented() {
   return ready
 }
 
-/** What is said, in the form in which the page says it. */
+/** A reply in the notation of the page. */
 const shown = ({ choices: [choice] }: Generation) =>
   choice?.toolCalls?.map(call => `${call.name}(${call.arguments})`).join(' ') ?? choice?.text
 
-test('the rules of the pages on rules are good', async () => {
+test('the rules in the documentation are valid and have no findings', async () => {
   expect(lint(await documented(), ['gpt-4o-mini'])).toEqual([])
 })
 
@@ -39,7 +39,7 @@ test.each([
       /^\{"id":"\w{8}","quantity":[1-5],"city":"(Oslo|Bergen)","due":"2030-01-\d\d","email":"[^"]+@example\.com"\}$/,
     ),
   ],
-])('%s with %j is answered as the page says', async (content, metadata, answer) => {
+])('%s with %j is answered as documented', async (content, metadata, answer) => {
   const replies = createReplies({ rules: await documented(), seed: 0, strict: true, magic: false })
   const messages = [{ role: 'user' as const, content }]
   expect(shown(await replies.answer({ model: 'gpt-4o-mini', messages, metadata }))).toEqual(answer)

@@ -37,7 +37,7 @@ const itemsOf = (text: string) => listItems(text) as readonly ListItem[]
 const textsOf = (text: string) => itemsOf(text).map(item => itemText(text, item))
 const at = (i: number) => itemsOf(file)[i] as ListItem
 
-test('a rule is its lines with the comments above it; a heading inside a text is no comment', () => {
+test('a rule includes the comments above it, and a line with # inside a text is not a comment', () => {
   expect(textsOf(file)).toEqual([
     file.slice(file.indexOf('# Greets.'), file.indexOf('# Refuses.')),
     `# Refuses.\n- { name: 'refusal', reply: { text: "No." } } # flow\n`,
@@ -45,25 +45,25 @@ test('a rule is its lines with the comments above it; a heading inside a text is
   ])
 })
 
-test('replacing one leaves every other byte as it was', () => {
+test('replacing a rule leaves every other byte as it was', () => {
   const changed = withItem(file, at(1), '- reply: { text: Never. }\n')
   expect(changed).toBe(file.replace(/# Refuses\.\n.* # flow\n/, '- reply: { text: Never. }\n'))
 })
 
-test('removing one takes its comments along, and the blank lines that set it apart', () => {
+test('removing a rule also removes its comments and the blank lines that separate it', () => {
   expect(withoutItem(file, at(1))).toBe(file.replace(/# Refuses\.\n.* # flow\n/, ''))
   expect(withoutItem(file, at(0))).toBe(`# The rules of the shop.\n\n${file.slice(file.indexOf('# Refuses.'))}`)
   expect(withoutItem('- a: 1\n\n- b: 2\n', itemsOf('- a: 1\n\n- b: 2\n')[1] as ListItem)).toBe('- a: 1\n')
 })
 
-test('two change places with their comments, and what stands between them stays', () => {
+test('two rules swap places with their comments, and what is between them stays', () => {
   const swapped = withItemsSwapped(file, at(1), at(2))
   expect(textsOf(swapped)).toEqual([textsOf(file)[0], textsOf(file)[2], textsOf(file)[1]])
   expect(swapped.endsWith('# flow\n# To be written: returns.\n')).toBe(true)
   expect(withItemsSwapped(swapped, itemsOf(swapped)[1] as ListItem, itemsOf(swapped)[2] as ListItem)).toBe(file)
 })
 
-test('one more stands in front of another, set apart as the others are', () => {
+test('an inserted rule is separated as the others are', () => {
   expect(withItemBefore('- a: 1\n- b: 2\n', itemsOf('- a: 1\n- b: 2\n'), 1, '- x: 1')).toBe('- a: 1\n- x: 1\n- b: 2\n')
   const airy = '- a: 1\n\n- b: 2'
   expect(withItemBefore(airy, itemsOf(airy), 1, '- x: 1')).toBe('- a: 1\n\n- x: 1\n\n- b: 2')
@@ -88,7 +88,7 @@ const commented = `- name: one
   reply: { text: 4 }
 `
 
-test('the comment above a rule is its own, also where the rule before ends with a comment', () => {
+test('the comment above a rule belongs to it, even if the previous rule ends with a comment', () => {
   const items = itemsOf(commented)
   expect(textsOf(commented)[2]).toBe(commented.slice(commented.indexOf('# three'), commented.indexOf('\n# four')))
   expect(textsOf(commented)[3]).toBe('# four\n- name: four\n  reply: { text: 4 }\n')
@@ -112,14 +112,14 @@ test.each([
   expect(withItem(text, itemsOf(text)[0] as ListItem, item)).toBe(text)
 })
 
-test('indentation and line ends of Windows are kept', () => {
+test('indentation and Windows line endings are kept', () => {
   const text = '  - name: a\r\n    x: 1\r\n  - name: b\r\n'
   const [first] = itemsOf(text)
   expect(itemText(text, first as ListItem)).toBe('- name: a\n  x: 1\n')
   expect(withItem(text, first as ListItem, '- name: c\n  x: 2\n')).toBe('  - name: c\r\n    x: 2\r\n  - name: b\r\n')
 })
 
-test('a list in brackets has no lines of its own', () => expect(listItems('[{ a: 1 }]')).toBeUndefined())
+test('a list in brackets has no lines to edit', () => expect(listItems('[{ a: 1 }]')).toBeUndefined())
 
 test.each([
   ['- name: a # one\n  reply: x\n', '- enabled: false\n  name: a # one\n  reply: x\n'],
@@ -129,12 +129,12 @@ test.each([
   expect(withFlag(off, 'enabled', { value: true, usual: true })).toBe(on)
 })
 
-test('a comment beside the switch is not lost', () => {
+test('a comment next to the flag is kept', () => {
   const commented = '- enabled: false # until Monday\n  name: a\n'
   expect(withFlag(commented, 'enabled', { value: true, usual: true })).toBe(commented.replace('false', 'true'))
 })
 
-test('whatever is edited in a list, the values of the other items are as before', () => {
+test('no edit of a list changes the values of other items', () => {
   const comment = fc.constantFrom('', '# note\n', '\n# note\n\n', '\n')
   const value = fc.oneof(fc.string({ maxLength: 12 }), fc.integer(), fc.boolean()).map(v => JSON.stringify(v))
   const item = fc

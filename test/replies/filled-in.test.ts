@@ -1,4 +1,4 @@
-/** What rules fill in from a request, as clients get it. */
+/** What rules fill in from a request, as clients see it. */
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import type { RuleInput } from '../../src/index.js'
@@ -24,7 +24,7 @@ async function answerTo({ chat }: Scene, body: object | string): Promise<Answer>
   return (await (await chat(typeof body === 'string' ? {} : { ...hello, ...body }, request)).json()) as Answer
 }
 
-/** The calls that a rule makes, each as its name and arguments. */
+/** The tool calls of a rule, each as its name and arguments. */
 async function callsOf(rule: RuleInput['reply'], body: object | string = {}) {
   const scene = await platformWith({ rules: [{ reply: rule }] })
   const { choices, error } = await answerTo(scene, body)
@@ -36,7 +36,7 @@ const weather = (given: Record<string, unknown> | string) => ({
   toolCalls: [{ name: 'get_weather', arguments: given }],
 })
 
-test('an optional argument that the request does not say is left out', async () => {
+test('an argument that the request has no value for is left out', async () => {
   const reply = weather({ city: 'Oslo', unit: '{{request.metadata.unit}}' })
   expect(await callsOf(reply)).toEqual(['get_weather {"city":"Oslo"}'])
   expect(await callsOf(reply, { metadata: { unit: 'celsius' } })).toEqual([
@@ -50,11 +50,11 @@ test.each([
   ['{{request.metadata}}', {}, '{}'],
   ['{{user}}', {}, 'hello'],
   ['{"broken', {}, '{"broken'],
-] as const)('arguments: %j with %j are %s', async (given, body, sent) => {
+] as const)('the arguments %j with %j become %s', async (given, body, sent) => {
   expect(await callsOf(weather(given), body)).toEqual([`get_weather ${sent}`])
 })
 
-test('a whole JSON value that is nothing is null, and a text that is nothing is empty', async () => {
+test('a JSON reply without a value is null, and a text without a value is empty', async () => {
   const said = async (reply: RuleInput['reply']) => {
     const { choices } = await answerTo(await platformWith({ rules: [{ reply }] }), {})
     return choices[0].message.content
@@ -64,7 +64,7 @@ test('a whole JSON value that is nothing is null, and a text that is nothing is 
   expect(await said({ text: '{{request.metadata.x}}' })).toBe('')
 })
 
-test('one call of a tool for each item of a list, with its name and id from it', async () => {
+test('forEach makes one tool call for each item of a list, with name and id from the item', async () => {
   const forEach = '{{request.metadata.cities}}'
   const reply = {
     toolCalls: [
@@ -84,7 +84,7 @@ test('one call of a tool for each item of a list, with its name and id from it',
   expect(two.choices[0].message.tool_calls?.map(({ id }) => id)).toEqual(['call_1', 'call_2'])
 })
 
-test('what cannot be filled in is told with the rule and the reason', async () => {
+test('a template that cannot be filled in is an error with the rule and the reason', async () => {
   const reply = { toolCalls: [{ forEach: '{{user}}', name: 'x' }] }
   expect(await callsOf(reply)).toMatch(/rule "rules\[0\]".*forEach needs a list, and \{\{user\}\} is none\./)
   expect(await callsOf({ toolCalls: [{ name: '{{request.metadata.tool}}' }] })).toMatch(
@@ -92,7 +92,7 @@ test('what cannot be filled in is told with the rule and the reason', async () =
   )
 })
 
-test('a mistake in a call that is made for each item is placed where its author wrote it', async () => {
+test('a mistake in a call with forEach is reported where its author wrote it', async () => {
   const rules = [{ reply: { toolCalls: [{ forEach: '{{user}}', name: 'x', arguments: { city: '{{cty}}' } }] } }]
   await expect(platformWith({ rules }).then(scene => answerTo(scene, {}))).rejects.toThrow(
     `rules: [0].reply.toolCalls[0].arguments.city: ${notInTemplates('cty')}`,
@@ -102,7 +102,7 @@ test('a mistake in a call that is made for each item is placed where its author 
 const ID = '12345678901234567890'
 const withId = JSON.stringify({ ...hello, metadata: { id: 0 } }).replace('"id":0', `"id":${ID},"small":7`)
 
-test('numbers of 64 bits keep their digits from the request to the reply', async () => {
+test('64-bit numbers keep their digits from the request to the reply', async () => {
   const all = '{{request.metadata}}'
   expect(await callsOf(weather({ id: '{{request.metadata.id}}', all }), withId)).toEqual([
     `get_weather {"id":${ID},"all":{"id":${ID},"small":7}}`,
@@ -110,7 +110,7 @@ test('numbers of 64 bits keep their digits from the request to the reply', async
   expect(await callsOf(weather(all), withId)).toEqual([`get_weather {"id":${ID},"small":7}`])
 })
 
-test('they keep them in a file of rules', async () => {
+test('64-bit numbers keep their digits in a rule file', async () => {
   const dir = folderWith({
     'platform.config.yaml': 'state: memory\nreplies: rules.yaml\n',
     'rules.yaml': `- reply: { toolCalls: [{ name: find, arguments: { id: ${ID}, small: 7, user: '{{user}}' } }] }\n`,
@@ -120,7 +120,7 @@ test('they keep them in a file of rules', async () => {
   expect(choices[0].message.tool_calls?.[0]?.function.arguments).toBe(`{"id":${ID},"small":7,"user":"hello"}`)
 })
 
-test('they keep them in rules as well, in code and over the control API', async () => {
+test('64-bit numbers keep their digits in rules from code and over the control API', async () => {
   const scene = await platformWith({ rules: [{ when: { user: 'x' }, reply: { json: { id: BigInt(ID) } } }] })
   const said = async (content: string) =>
     (await answerTo(scene, { messages: [{ role: 'user', content }] })).choices[0].message.content
@@ -140,7 +140,7 @@ test('a condition tells long numbers apart by their last digit', async () => {
   expect((await answerTo(scene, withId)).choices[0].message.content).toBe(ID)
 })
 
-test('a key that belongs to a user has the email address of its owner', async () => {
+test('a key that belongs to a user has the email address of that user', async () => {
   const ada = { email: 'ada@example.com', password: 'correct horse' }
   const rules = [{ when: { caller: { email: 'ada@*' } }, reply: { text: '{{caller.kind}} of {{caller.email}}' } }]
   const apiKeys = [{ name: 'laptop', key: 'sk-ada', user: ada.email }]
@@ -149,7 +149,7 @@ test('a key that belongs to a user has the email address of its owner', async ()
   expect(answer.choices[0].message.content).toBe('apiKey of ada@example.com')
 })
 
-test('a text file is a template where its name ends in .liquid', async () => {
+test('a text file is a template if its name ends in .liquid', async () => {
   const text = '{% if turn == 1 %}Hi {{user}}!{% endif %}\n'
   const scene = async (file: string, words = text) => {
     const dir = folderWith({
@@ -168,7 +168,7 @@ test('a text file is a template where its name ends in .liquid', async () => {
   )
 })
 
-test('the schema that stands beside json_object is honoured, and one that nothing fits is refused', async () => {
+test('a schema next to json_object is honoured, and refused if no value fits it', async () => {
   const scene = await platformWith()
   const schema = {
     type: 'object',
@@ -198,7 +198,7 @@ test.each<[string, RuleInput['reply'], object, string | null]>([
     mustBe('The text does not fit response_format: age', 'a whole number', 'ten'),
   ],
   [
-    'a text that is no JSON',
+    'a text that is not JSON',
     { text: 'Ten.' },
     { response_format: { type: 'json_object' } },
     'The text is not JSON, which the request asks for.',
@@ -215,17 +215,20 @@ test.each<[string, RuleInput['reply'], object, string | null]>([
     { tools: offered },
     'The arguments of get_age do not fit its parameters: age is missing.',
   ],
-  ['what fits', { json: { age: 10 } }, { response_format: asSchema }, null],
+  ['a text that fits', { json: { age: 10 } }, { response_format: asSchema }, null],
   ['a call that fits', { toolCalls: [{ name: 'get_age', arguments: { age: 10 } }] }, { tools: offered }, null],
   ['a refusal', { refusal: 'No.' }, { response_format: asSchema }, null],
   ['a plain text', { text: 'Hi.' }, {}, null],
-])('the journal has a hint about %s, and the reply goes out as it is', async (_what, reply, body, hint) => {
-  const scene = await platformWith({ rules: [{ reply }] })
-  expect((await answerTo(scene, body)).error).toBeUndefined()
-  expect(scene.journal.last()?.remark).toBe(hint)
-})
+])(
+  'every reply is sent as it is, and the journal has a hint if it does not fit the request: %s',
+  async (_what, reply, body, hint) => {
+    const scene = await platformWith({ rules: [{ reply }] })
+    expect((await answerTo(scene, body)).error).toBeUndefined()
+    expect(scene.journal.last()?.remark).toBe(hint)
+  },
+)
 
-test('a pattern of a client that would take for ever delays no hint', async () => {
+test('a client pattern that would take forever causes no delay and no hint', async () => {
   const scene = await platformWith({ rules: [{ reply: { json: `${'a'.repeat(60)}!` } }] })
   const schema = { type: 'string', pattern: '^(a+)+$' }
   await answerTo(scene, { response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } })

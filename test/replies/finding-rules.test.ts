@@ -7,7 +7,7 @@ import { createRuleIndex } from '../../src/replies/rule-index.js'
 import { runs } from '../runs.js'
 import { repliesOf, textOf } from './replies.js'
 
-// As a text, since what compiles this does not know the flag v.
+// As text, since the compiler does not know the flag v.
 const nested = '[[a-z]--[b]]x'
 
 test.each([
@@ -57,7 +57,7 @@ const expressions = fc
   .tuple(fc.array(alternative, { minLength: 1, maxLength: 3 }), fc.constantFrom('', 'i', 's', 'm', 'is'))
   .map(([alternatives, flags]) => new RegExp(alternatives.join('|'), flags))
 
-test('whatever an expression matches has one of the texts that it requires in it', () => {
+test('any text that an expression matches contains one of its required literals', () => {
   const texts = fc.array(
     fc.constantFrom('abc', 'hello', 'Hello', ' of ', 'x', '.', '7', 'ab', 'c', 'de', 'f', 'é', '\n'),
     { maxLength: 12 },
@@ -97,7 +97,7 @@ test('an index never leaves out a rule that matches', () => {
   )
 })
 
-test('ten thousand rules leave a handful to be tried', () => {
+test('of ten thousand rules the index leaves a handful to try', () => {
   const rules = Array.from({ length: 10_000 }, (_, i) => `question ${i} about topic-${(i * 7919) % 10_000}`)
   const { candidates } = createRuleIndex(rules, rule => [rule])
   expect(candidates(`Here is ${rules[9000]}, please.`)).toContain(rules[9000])
@@ -105,7 +105,7 @@ test('ten thousand rules leave a handful to be tried', () => {
   expect(candidates('none of them')).toEqual([])
 })
 
-test('among many rules the first one that matches answers, as among few', async () => {
+test('with many rules the first match answers, as with few', async () => {
   const many = Array.from({ length: 500 }, (_, i) => ({
     when: { user: `/number ${i}\\b/i` },
     reply: { text: String(i) },

@@ -5,7 +5,7 @@ import { anyCharacter } from '../characters.js'
 import { runs } from '../runs.js'
 import { eventsOf, platformWith, type Scene } from '../scene.js'
 
-/** A rule that says the prompt in every place that takes a template. */
+/** A rule that repeats the prompt in every field that takes a template. */
 const echo: RuleInput = {
   when: { user: '/^(?<all>[^]*)$/' },
   reply: {
@@ -44,7 +44,7 @@ async function messageOf({ chat }: Scene, user: string, system = ''): Promise<Me
   return body.choices[0].message
 }
 
-/** Each place gives back what was said, and nothing else. */
+/** Each field repeats the prompt and nothing else. */
 async function expectEchoed(scene: Scene, said: string): Promise<void> {
   const { content, reasoning_content, tool_calls } = await messageOf(scene, said)
   expect(content).toBe(`<${said}|${said}|${said}>`)
@@ -82,15 +82,15 @@ test.each([
   '1e400',
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what the prompt says
   '${HOME}',
-])('%j is said back as it is, wherever a template stands', async said => {
+])('%j comes back unchanged from every template', async said => {
   await expectEchoed(await platform(), said)
 })
 
-test('a prompt of a million characters is said back whole', async () => {
+test('a prompt of a million characters comes back whole', async () => {
   await expectEchoed(await platform(), '{{user}} " \\ 😀 '.repeat(65_000))
 })
 
-test('whatever a prompt says comes back as it was, wherever a template stands', async () => {
+test('any prompt comes back unchanged from every template', async () => {
   const scene = await platform()
   const syntax = fc.constantFrom('{{', '}}', '{%', '%}', 'user', 'raw', '|', '"', "'", '\\', '$&', '\n', '\u0000')
   const surrogates = fc.integer({ min: 0xd800, max: 0xdfff }).map(unit => String.fromCharCode(unit))
@@ -102,7 +102,7 @@ test('whatever a prompt says comes back as it was, wherever a template stands', 
   )
 })
 
-test('a stream says it back as well', async () => {
+test('a prompt also comes back unchanged in a stream', async () => {
   const { chat } = await platform()
   const said = '{{user}} 👩‍👩‍👧 \ud800 "x" \\ {% raw %}'
   const messages = [{ role: 'user', content: said }]
@@ -114,7 +114,7 @@ test('a stream says it back as well', async () => {
   expect(deltas.map(({ reasoning_content }) => reasoning_content ?? '').join('')).toBe(said)
 })
 
-test('the headers that a template names hold no credential', async () => {
+test('headers in a template contain no credential', async () => {
   const { chat, apiKey } = await platformWith({ rules: [{ reply: { text: '{{headers}} {{headers.authorization}}' } }] })
   const names = ['apikey', 'api-key', 'x-api-key', 'x-goog-api-key', 'cookie', 'proxy-authorization']
   const secrets = Object.fromEntries(names.map(name => [name, 'secret-of-somebody']))

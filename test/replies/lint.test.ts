@@ -4,8 +4,8 @@ import { lint, type RuleInput, rulesFromCode } from '../../src/replies/index.js'
 import { slowExpression } from '../../src/replies/lint.js'
 import { didYouMean } from '../sentences.js'
 
-/** What is odd about rules, a line each. */
-async function oddities(...rules: RuleInput[]) {
+/** The findings about rules, one line each. */
+async function findingsIn(...rules: RuleInput[]) {
   const { rules: ready } = await rulesFromCode(rules, '.', 0)
   return lint(ready, ['gpt-4o', 'gpt-4o-mini']).map(({ place, sentence }) => `${place}: ${sentence}`)
 }
@@ -13,7 +13,7 @@ async function oddities(...rules: RuleInput[]) {
 const say = { text: 'x' }
 const call = { toolCalls: [{ name: 'now' }] }
 
-test('rules that each have their say are not odd', async () => {
+test('rules that can all answer have no findings', async () => {
   const rules: RuleInput[] = [
     { when: { user: 'a', model: 'gpt-*' }, reply: say },
     { when: { user: 'b' }, times: 2, reply: say },
@@ -24,7 +24,7 @@ test('rules that each have their say are not odd', async () => {
     { when: { user: 'weather' }, reply: say },
     { reply: say },
   ]
-  expect(await oddities(...rules)).toEqual([])
+  expect(await findingsIn(...rules)).toEqual([])
 })
 
 test.each<[RuleInput['when'], RuleInput['when'], boolean]>([
@@ -43,38 +43,40 @@ test.each<[RuleInput['when'], RuleInput['when'], boolean]>([
   [{ model: 'gpt-4o' }, { model: 'gpt-*' }, false],
   [{ turn: 1 }, { turn: 2 }, false],
 ])('a rule with %j in front hides one with %j: %s', async (first, second, hides) => {
-  const found = await oddities({ when: first, reply: say }, { name: 'late', when: second, reply: say })
+  const found = await findingsIn({ when: first, reply: say }, { name: 'late', when: second, reply: say })
   expect(found).toEqual(hides ? [expect.stringContaining('rules[1]: rule "late" never answers: rule "rules[0]"')] : [])
 })
 
 test('a catch-all in front is named with its place', async () => {
-  expect(await oddities({ name: 'all', reply: say }, { name: 'late', when: { user: 'a' }, reply: say })).toEqual([
+  expect(await findingsIn({ name: 'all', reply: say }, { name: 'late', when: { user: 'a' }, reply: say })).toEqual([
     'rules[1]: rule "late" never answers: rule "all" (rules[0]) stands in front of it and matches everything.',
   ])
 })
 
-test('it is the order in which rules are tried that counts, not the one in which they stand', async () => {
-  expect(await oddities({ reply: say }, { when: { user: 'a' }, priority: 1, reply: say })).toEqual([])
+test('the order in which rules are tried counts, not the order in which they are written', async () => {
+  expect(await findingsIn({ reply: say }, { when: { user: 'a' }, priority: 1, reply: say })).toEqual([])
 })
 
-test('a state that no rule leads to is told, with the one that was meant', async () => {
+test('a state that no rule leads to is reported, with a suggestion', async () => {
   const rules: RuleInput[] = [
     { when: { user: 'a' }, scenario: { name: 'order', next: 'paid' }, reply: say },
     { when: { user: 'b' }, scenario: { name: 'order', state: 'payed' }, reply: say },
   ]
-  expect(await oddities(...rules)).toEqual([
+  expect(await findingsIn(...rules)).toEqual([
     `rules[1]: rule "rules[1]" never answers: no rule brings scenario "order" into the state "payed".${didYouMean('paid')}`,
   ])
 })
 
-test('a model that is not listed is told, wherever in the conditions it stands', async () => {
-  expect(await oddities({ when: { anyOf: [{ model: 'gpt-4o' }, { not: { model: 'gtp-4o' } }] }, reply: say })).toEqual([
+test('an unlisted model is reported, wherever it is in the conditions', async () => {
+  expect(
+    await findingsIn({ when: { anyOf: [{ model: 'gpt-4o' }, { not: { model: 'gtp-4o' } }] }, reply: say }),
+  ).toEqual([
     `rules[0]: rule "rules[0]" asks for a model that the platform does not list: "gtp-4o".${didYouMean('gpt-4o')}`,
   ])
 })
 
-test('an expression that can hold everything up is told', async () => {
-  expect(await oddities({ when: { any: ['fine', '/^(a+)+$/'] }, reply: say })).toEqual([
+test('an expression that can block the process is reported', async () => {
+  expect(await findingsIn({ when: { any: ['fine', '/^(a+)+$/'] }, reply: say })).toEqual([
     expect.stringContaining('can take exponential time and hold everything up: /^(a+)+$/.'),
   ])
 })
@@ -102,14 +104,14 @@ test.each<[RuleInput['when']]>([
   [{ header: { 'x-trace': ['b', '/^(a+)+$/'] } }],
   [{ request: { 'metadata.unit': '/^(a+)+$/' } }],
   [{ caller: { key: '/^(a+)+$/' } }],
-])('an expression that can take exponential time is found wherever it stands: %j', async when => {
-  expect(await oddities({ when, reply: say })).toContainEqual(expect.stringContaining('exponential time'))
+])('an expression that can take exponential time is found in every condition: %j', async when => {
+  expect(await findingsIn({ when, reply: say })).toContainEqual(expect.stringContaining('exponential time'))
 })
 
-test('two patterns of paths are reported where neither is the more specific one', async () => {
+test('two path patterns are reported if neither is more specific', async () => {
   const reply = { text: 'x' }
   expect(
-    await oddities(
+    await findingsIn(
       { on: 'GET /a/:x/c', reply },
       { on: 'GET /a/b/:y', reply },
       { on: 'GET /a/b/c', reply },
@@ -120,7 +122,7 @@ test('two patterns of paths are reported where neither is the more specific one'
   ])
 })
 
-test('of two rules on one path the second one never answers if the first always does', async () => {
-  const [oddity] = await oddities({ on: 'GET /a', reply: { text: 'x' } }, { on: 'GET /a', reply: { text: 'y' } })
-  expect(oddity).toContain('never answers: rule "rules[0]" (rules[0]) stands in front of it')
+test('the second rule on a path never answers if the first always does', async () => {
+  const [finding] = await findingsIn({ on: 'GET /a', reply: { text: 'x' } }, { on: 'GET /a', reply: { text: 'y' } })
+  expect(finding).toContain('never answers: rule "rules[0]" (rules[0]) stands in front of it')
 })

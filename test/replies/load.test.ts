@@ -24,12 +24,12 @@ const load = (files: Files, patterns: readonly string[] = ['replies/*.yaml']) =>
 const textsOf = async (files: Files, patterns?: readonly string[]) =>
   (await saidBy(await load(files, patterns))).map(textOf)
 
-/** What the rules say, one by one. */
+/** The replies of the rules, one by one. */
 const saidBy = ({ rules }: LoadedRules) =>
   Promise.all(rules.map(rule => rule.replyAt(1).generate(new ChatInput(hello), 1) as Promise<Generation>))
 const hello: ChatRequest = { model: 'm', messages: [{ role: 'user', content: 'hello' }] }
 
-/** What is wrong, as it would be printed. */
+/** The mistakes, as they would be printed. */
 const complaintsAbout = (files: Files, patterns?: readonly string[]) =>
   load(files, patterns).then(
     () => [],
@@ -41,14 +41,14 @@ const complaintsAbout = (files: Files, patterns?: readonly string[]) =>
 
 const saying = (...texts: string[]) => texts.map(text => `- reply: { text: ${text} }\n`).join('')
 
-test('a rule takes over keys of another with a merge key', async () => {
+test('a rule takes over the keys of another with a YAML merge key', async () => {
   const files = {
     'replies/a.yaml': '- &one { name: one, when: { user: hello }, reply: { text: said } }\n- { <<: *one, name: two }\n',
   }
   expect(await textsOf(files)).toEqual(['said', 'said'])
 })
 
-test('rules stand in the order of the patterns, then of the file names, then of the file', async () => {
+test('rules are ordered by pattern, then by file name, then by position in the file', async () => {
   const files = {
     'replies/b.yaml': saying('b1', 'b2'),
     'replies/a.yaml': saying('a1', 'a2'),
@@ -61,12 +61,12 @@ test('rules stand in the order of the patterns, then of the file names, then of 
   expect(await textsOf(files, ['**/*.yaml'])).toEqual(['c1', 'a1', 'a2', 'b1', 'b2'])
 })
 
-test('a name without a wildcard is that file, whatever else is in the name', async () => {
+test('a pattern without a wildcard is a file name, whatever other characters it has', async () => {
   const name = 'my replies (old) #1 & more.yaml'
   expect(await textsOf({ [name]: saying('x') }, [name])).toEqual(['x'])
 })
 
-test('a rule without a name is called by its file and line', async () => {
+test('a rule without a name is named after its file and line', async () => {
   const files = { 'replies/a.yaml': `# a comment\n\n${saying('x')}- name: last\n  reply: { text: y }\n` }
   const sources = (await saidBy(await load(files))).map(({ answeredBy }) => inWords(answeredBy))
   expect(sources).toEqual(['rule "replies/a.yaml:3"', 'rule "last"'])
@@ -76,7 +76,7 @@ test.each(['', '\n\n', '# - reply: { text: x }\n', '[]', 'null'])('a file withou
   expect(await textsOf({ 'replies/a.yaml': text, 'replies/b.yaml': saying('b') })).toEqual(['b'])
 })
 
-test('prompts full of the syntax of others are just text', async () => {
+test('prompts full of foreign syntax are plain text', async () => {
   const said = 'a: { b } ${HOME} $${HOME} <%= x %> [^/]+ \\d #not a comment & *star !bang "q" \'q\' | > @ `'
   const text = `- when:\n    user: ${JSON.stringify(said)}\n  reply:\n    text: |-\n      ${said}\n`
   const replies = createReplies({ ...(await load({ 'replies/a.yaml': text })), seed: 0, strict: false, magic: false })
@@ -85,7 +85,7 @@ test('prompts full of the syntax of others are just text', async () => {
   expect(inWords((await ask('a: { c }')).answeredBy)).toBe('canned reply')
 })
 
-test('rules of a file can share what they say', async () => {
+test('rules of a file can share a reply with a YAML anchor', async () => {
   const text = '- when: { user: a }\n  reply: &r { text: same }\n- when: { user: b }\n  reply: *r\n'
   expect(await textsOf({ 'replies/a.yaml': text })).toEqual(['same', 'same'])
 })
@@ -138,12 +138,12 @@ test.each([
     '- reply: { text: x }\n  reply: { text: y }',
     [`2:3: ${notValid('YAML')}: The key "reply" appears twice, first on line 1. Remove one of them.`],
   ],
-])('%j is told with its place', async (text, expected) => {
+])('%j is an error with its place', async (text, expected) => {
   const complaints = await complaintsAbout({ 'replies/a.yaml': text })
   expect(complaints).toEqual(expected.map(complaint => `replies/a.yaml:${complaint}`))
 })
 
-test('several files that are wrong are all told at once', async () => {
+test('mistakes in several files are all reported at once', async () => {
   const files = {
     'replies/a.yaml': '- rply: { text: x }\n- 3',
     'replies/b.yaml': saying('fine'),
@@ -158,13 +158,13 @@ test('several files that are wrong are all told at once', async () => {
   ])
 })
 
-test('a folder is no reply file', async () => {
+test('a folder is not a reply file', async () => {
   expect(await complaintsAbout({ 'replies/a.yaml': saying('x') }, ['replies'])).toEqual([
     'replies: cannot be read (EISDIR).',
   ])
 })
 
-test('a pattern that matches nothing is told, unless it is only the default', async () => {
+test('a pattern that matches nothing is an error, unless it is only the default', async () => {
   const dir = folderWith()
   const patterns = ['none/*.yaml']
   await expect(loadRules({ patterns, dir, required: true }, 0)).rejects.toThrow(
@@ -190,7 +190,7 @@ test.each([
   expect(textOf(reply)).toMatch(text)
 })
 
-test('the story of the examples is told in its own time', async () => {
+test('the story in the examples has its own pace', async () => {
   const patterns = ['fixtures/replies/examples.yaml']
   const said = await saidBy(await loadRules({ patterns, dir: root.pathname, required: true }, 0))
   expect(said.map(({ pace }) => pace)).toContainEqual({ firstTokenMs: 300, tokensPerSecond: 25 })
@@ -199,7 +199,7 @@ test('the story of the examples is told in its own time', async () => {
 // Compiled once: that takes half a second.
 let validate: ValidateFunction | undefined
 
-/** The rules of a YAML file as an editor with our JSON Schema sees them: its complaints. */
+/** What an editor with our JSON Schema complains about in a YAML file of rules. */
 function complaintsOfEditor(yaml: string): readonly unknown[] {
   validate ??= new Ajv2020({ strict: false, allErrors: true }).compile(
     JSON.parse(readFileSync(new URL('src/replies/replies.schema.json', root), 'utf8')),
@@ -221,6 +221,6 @@ test.each([
   '- reply: { fault: { statis: 500 } }',
 ])('an editor marks %j as wrong', yaml => expect(complaintsOfEditor(yaml)).not.toEqual([]))
 
-test('the JSON Schema in the repository is the one of the rules', async () => {
+test('the JSON Schema in the repository is up to date', async () => {
   expect(readFileSync(new URL('src/replies/replies.schema.json', root), 'utf8')).toBe(await repliesJsonSchema())
 })

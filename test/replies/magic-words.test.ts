@@ -3,7 +3,11 @@ import { expect, test } from 'vitest'
 import { eventsOf, hello, platformWith, type Scene } from '../scene.js'
 import { didYouMean } from '../sentences.js'
 
-const asking = (content: string, more: object = {}) => ({ ...hello, messages: [{ role: 'user', content }], ...more })
+const requestFor = (content: string, more: object = {}) => ({
+  ...hello,
+  messages: [{ role: 'user', content }],
+  ...more,
+})
 
 const messageOf = async (response: Response) =>
   ((await response.json()) as { choices: [{ message: OpenAI.ChatCompletionMessage; finish_reason: string }] })
@@ -14,32 +18,32 @@ const errorOf = async (chat: Scene['chat'], request: object) => {
   return { status: response.status, ...((await response.json()) as { error: string }) }
 }
 
-test('a magic word in a prompt does what it says, whatever the rules say', async () => {
+test('a magic word in a prompt works whatever the rules say', async () => {
   const { chat } = await platformWith({ strict: true, rules: [{ reply: { text: 'a rule' } }] })
-  expect((await chat(asking('standin:error-503'))).headers.get('retry-after')).toBe('1')
-  expect(await errorOf(chat, asking('Please fail: standin:error-418'))).toEqual({
+  expect((await chat(requestFor('standin:error-503'))).headers.get('retry-after')).toBe('1')
+  expect(await errorOf(chat, requestFor('Please fail: standin:error-418'))).toEqual({
     status: 418,
     error: 'Status 418, since the prompt says standin:error-418.',
   })
-  expect((await messageOf(await chat(asking('standin:refusal')))).message.refusal).toMatch(/\w/)
-  expect((await messageOf(await chat(asking('standin:length')))).finish_reason).toBe('length')
-  expect((await messageOf(await chat(asking('no magic here')))).message.content).toBe('a rule')
+  expect((await messageOf(await chat(requestFor('standin:refusal')))).message.refusal).toMatch(/\w/)
+  expect((await messageOf(await chat(requestFor('standin:length')))).finish_reason).toBe('length')
+  expect((await messageOf(await chat(requestFor('no magic here')))).message.content).toBe('a rule')
 })
 
 test('a magic word may end a sentence', async () => {
   const { chat } = await platformWith()
-  expect((await messageOf(await chat(asking('Say nothing (standin:empty).')))).message.content).toBe('')
-  expect((await errorOf(chat, asking('Fail with standin:error-500!'))).status).toBe(500)
+  expect((await messageOf(await chat(requestFor('Say nothing (standin:empty).')))).message.content).toBe('')
+  expect((await errorOf(chat, requestFor('Fail with standin:error-500!'))).status).toBe(500)
 })
 
-test('a status that is asked for comes even where nothing could be said', async () => {
+test('a requested status is returned even if the schema cannot be answered', async () => {
   const { chat } = await platformWith()
   const response_format = { type: 'json_schema', json_schema: { name: 'x', schema: { not: {} } } }
-  expect((await errorOf(chat, asking('hello', { response_format }))).status).toBe(400)
-  expect((await errorOf(chat, asking('standin:error-500', { response_format }))).status).toBe(500)
+  expect((await errorOf(chat, requestFor('hello', { response_format }))).status).toBe(400)
+  expect((await errorOf(chat, requestFor('standin:error-500', { response_format }))).status).toBe(500)
 })
 
-test('standin:tool calls the offered tool with arguments that fit, and ends when it has its result', async () => {
+test('standin:tool calls the offered tool with arguments that fit, and answers with text once it has the result', async () => {
   const { url, apiKey } = await platformWith()
   const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey })
   const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
@@ -67,17 +71,17 @@ test('standin:tool calls the offered tool with arguments that fit, and ends when
   expect(cities).toEqual([expect.stringMatching(/\w/)])
 })
 
-test('words and faults of magic go together', async () => {
+test('magic words for texts and for faults can be combined', async () => {
   const { chat } = await platformWith()
-  const response = await chat(asking('standin:markdown standin:no-done', { stream: true }))
+  const response = await chat(requestFor('standin:markdown standin:no-done', { stream: true }))
   const { chunks, done } = eventsOf(await response.text())
   expect(done).toBe(false)
   expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toMatch(/^# /)
 })
 
-test('a word that is not known is refused with those that are', async () => {
+test('an unknown magic word is refused with a list of the known ones', async () => {
   const { chat } = await platformWith()
-  const { status, error } = await errorOf(chat, asking('standin:slwo'))
+  const { status, error } = await errorOf(chat, requestFor('standin:slwo'))
   expect(status).toBe(400)
   expect(error).toContain(didYouMean('standin:slow'))
   expect(error).toContain('error-NNN')
@@ -85,5 +89,7 @@ test('a word that is not known is refused with those that are', async () => {
 
 test('magic can be switched off', async () => {
   const { chat } = await platformWith({ magic: false, rules: [{ reply: { text: 'You said {{user}}' } }] })
-  expect((await messageOf(await chat(asking('standin:error-500')))).message.content).toBe('You said standin:error-500')
+  expect((await messageOf(await chat(requestFor('standin:error-500')))).message.content).toBe(
+    'You said standin:error-500',
+  )
 })

@@ -13,14 +13,14 @@ const weather = { type: 'function', function: { name: 'get_weather', parameters:
 const clock = { type: 'function', function: { name: 'get_time' } }
 const grep = { type: 'custom', custom: { name: 'grep' } }
 
-const asking = (text: string, more: Partial<ChatRequest> = {}): ChatRequest => ({
+const requestFor = (text: string, more: Partial<ChatRequest> = {}): ChatRequest => ({
   model: 'gpt-4o-mini',
   messages: [{ role: 'user', content: text }],
   ...more,
 })
 
-/** What a prompt brings about. */
-const magic = (text: string, more?: Partial<ChatRequest>) => magicOf(asking(text, more), text)
+/** The magic that a prompt asks for. */
+const magic = (text: string, more?: Partial<ChatRequest>) => magicOf(requestFor(text, more), text)
 
 function refusalOf(text: string, more?: Partial<ChatRequest>) {
   try {
@@ -34,7 +34,7 @@ function refusalOf(text: string, more?: Partial<ChatRequest>) {
 
 const nothing: Omit<Magic, 'words'> = { choice: {}, fault: {}, pace: {} }
 
-/** A way to write each of the words. */
+/** Each magic word in a valid spelling. */
 const written = magicWords.map(({ word, example = word }) => `standin:${example}`)
 
 test.each([
@@ -58,7 +58,7 @@ test.each([
   expect(magic(`please ${word} now`)).toEqual({ ...nothing, ...expected, words: [word.slice(8)] })
 })
 
-test('the texts are what they are called', () => {
+test('each text is what its word says', () => {
   const textOf = (word: string) => magic(word)?.choice.text ?? ''
   expect(JSON.parse(textOf('standin:json'))).toMatchObject({ ok: true })
   const words = textOf('standin:long').split(/\s+/)
@@ -73,7 +73,7 @@ test('the texts are what they are called', () => {
   expect(unicode).not.toBe(unicode.normalize('NFC'))
 })
 
-test('every word that is listed works, and its fault is one that a rule could have', () => {
+test('every listed word works, and its fault is valid in a rule', () => {
   for (const word of written) {
     const { fault = {} } = magic(word, { tools: [weather] }) ?? {}
     const isFault = Object.keys(fault).length > 0
@@ -81,7 +81,7 @@ test('every word that is listed works, and its fault is one that a rule could ha
   }
 })
 
-test('help lists every word with its meaning, a line each', () => {
+test('help lists every word with its meaning, one per line', () => {
   const lines = String(magic('standin:help')?.choice.text).split('\n')
   expect(lines).toEqual(magicWords.map(({ word, meaning }) => `standin:${word} ${meaning}`))
   expect(new Set(magicWords.map(({ word }) => word)).size).toBe(magicWords.length)
@@ -95,7 +95,7 @@ test.each([
   'a\nstandin:empty\r\nb',
   'a\tstandin:empty\tb',
   'see http://a.test/standin:cut and standin:empty',
-])('%j is heard', text => {
+])('%j contains a magic word', text => {
   expect(magic(text)).toMatchObject({ choice: { text: '' }, fault: {} })
 })
 
@@ -108,11 +108,11 @@ test.each([
   'notstandin:slow',
   '"standin:slow"',
   'Standin:slow',
-])('%j is not', text => {
+])('%j contains no magic word', text => {
   expect(magic(text)).toBeUndefined()
 })
 
-test('whatever else a prompt says, it is left alone', () => {
+test('any prompt without a magic word is left alone', () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter }), text => {
       expect(magic(text)).toBeUndefined()
@@ -120,7 +120,7 @@ test('whatever else a prompt says, it is left alone', () => {
   )
 })
 
-test('several words combine: fault and pace from one, words from another', () => {
+test('several words combine: fault and pace from one, text from another', () => {
   expect(magic('standin:slow standin:json standin:cut standin:no-done standin:filter standin:reasoning')).toEqual({
     choice: { text: expect.stringMatching(/^{/), finishReason: 'content_filter', reasoning: expect.any(String) },
     fault: { cutAfterChunks: 3, done: 'missing' },
@@ -129,7 +129,7 @@ test('several words combine: fault and pace from one, words from another', () =>
   })
 })
 
-test('of two that say the same thing the first counts', () => {
+test('of two words for the same thing the first counts', () => {
   expect(magic('standin:error-404 standin:error-500 standin:json standin:markdown')).toMatchObject({
     fault: { status: 404 },
     choice: { text: expect.stringMatching(/^{/) },
@@ -137,7 +137,7 @@ test('of two that say the same thing the first counts', () => {
   expect(magic('standin:error-404 standin:error-429')?.fault.message).toContain('404')
 })
 
-test('length cuts the text of another word in its middle, and no character in halves', () => {
+test('length cuts the text of another word in the middle, but never splits a character', () => {
   const whole = String(magic('standin:unicode')?.choice.text)
   const cut = String(magic('standin:length standin:unicode')?.choice.text)
   expect(whole.startsWith(cut)).toBe(true)
@@ -146,9 +146,9 @@ test('length cuts the text of another word in its middle, and no character in ha
   expect(magic('standin:empty standin:length')?.choice).toEqual({ text: '', finishReason: 'length' })
 })
 
-test('tool calls the first tool that is offered, or the one that is named, with arguments from its schema', async () => {
+test('tool calls the first offered tool, or the named one, with arguments from its schema', async () => {
   const tools = [{ type: 'web_search' }, weather, clock, grep]
-  /** The samples of a schema are the schema itself. */
+  /** The sample of a schema is the schema itself. */
   async function callIn(text: string) {
     const { calls } = magic(text, { tools }) ?? {}
     return calls && callOf(calls, async schema => ({ sampleOf: schema }))
@@ -184,7 +184,7 @@ test('the result of the tool is answered with text, so that tool calls end', () 
   expect(magic('standin:tool', { messages, tools: [weather] })?.choice).toEqual({ text: 'The tool says: 21 °C' })
 })
 
-test('a tool that is not offered is a 400 that names those that are', () => {
+test('a tool that is not offered is a 400 that names the offered ones', () => {
   expect(refusalOf('standin:tool')).toEqual({
     status: 400,
     code: 'no_tool_offered',
@@ -205,14 +205,14 @@ test.each([
   ['standin:error-5000', 'standin:error-500'],
   ['standin:nodone', 'standin:no-done'],
   ['standin:Slow', 'standin:slow'],
-])('%s is a 400 that proposes %s and lists all', (word, proposal) => {
+])('%s is a 400 that suggests %s and lists all words', (word, proposal) => {
   const { message = '', ...rest } = refusalOf(`standin:json ${word} please`) ?? {}
   expect(rest).toEqual({ status: 400, code: 'unknown_magic' })
   expect(message).toContain(`The prompt says "${word}", which is not a magic word.${didYouMean(proposal)}`)
   for (const known of magicWords) expect(message).toContain(known.word)
 })
 
-test('whatever stands behind the colon, it works or it is a 400 of bounded length', () => {
+test('any text after the colon either works or is a 400 of bounded length', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: anyCharacter, minLength: 1 }),
@@ -226,7 +226,7 @@ test('whatever stands behind the colon, it works or it is a 400 of bounded lengt
   )
 })
 
-test('magic is done to what would be said: its own words replace it, anything else is laid over it', () => {
+test('magic changes the usual reply: a text of its own replaces it, anything else is added to it', () => {
   const usual: Generation = {
     choices: [{ text: 'one', reasoning: 'hm' }, { text: 'two' }],
     usage: { completionTokens: 7 },

@@ -17,7 +17,7 @@ interface Question {
   readonly messages: Message[]
 }
 
-/** What a model with these rules says. */
+/** The answer of a model with these rules. */
 const answerTo = async ({ rules, model = 'gpt-4o-mini', messages }: Question) =>
   (await repliesOf(rules)).answer({ model, messages })
 
@@ -43,12 +43,12 @@ test.each([
   ['//', 'http://a.test', true],
   ['${NAME} {{ name }} $1 [a-z]+ %s', 'say ${NAME} {{ name }} $1 [a-z]+ %s!', true],
   ['*', 'anything', false],
-])('the condition %s on what the user says: %j matches: %s', async (written, said, expected) => {
+])('the user condition %s and the prompt %j: %s', async (written, said, expected) => {
   expect(await isMatched({ user: written }, { messages: [user(said)] })).toBe(expected)
 })
 
 test.each(['/hello/g', '/hello/y', '/hello/gy', '/HELLO/gi'])(
-  '%s matches every time, not every other',
+  '%s matches every time, not every other time',
   async written => {
     const replies = await repliesOf([{ when: { user: written }, reply: { text: 'yes' } }])
     const ask = () => replies.answer({ model: 'm', messages: [user('hello hello')] })
@@ -99,7 +99,7 @@ test('the first rule that matches answers', async () => {
   expect(textOf(await answerTo({ rules, messages: [user('bye')] }))).toBe('last')
 })
 
-test('only the last thing that the user said counts', async () => {
+test('only the last user message counts', async () => {
   const assistant: Message = { role: 'assistant', content: 'refund' }
   const when = { user: 'refund' }
   expect(await isMatched(when, { messages: [user('refund'), assistant, user('thanks')] })).toBe(false)
@@ -107,23 +107,23 @@ test('only the last thing that the user said counts', async () => {
   expect(await isMatched(when, { messages: [{ role: 'system', content: 'refund' }, user('hello')] })).toBe(false)
 })
 
-test('a message in parts is the text of its parts, line by line', async () => {
+test('the text of a message in parts is that of its parts, line by line', async () => {
   const image = { type: 'image_url', image_url: { url: 'https://a.test/refund.png' } }
   const messages = [user([{ type: 'text', text: 'one' }, image, { type: 'text', text: 'two' }])]
   expect(await isMatched({ user: '/^one$\\n^two$/m' }, { messages })).toBe(true)
   expect(await isMatched({ user: 'refund' }, { messages })).toBe(false)
 })
 
-test('without a user message a condition on it does not hold', async () => {
+test('a user condition does not hold without a user message', async () => {
   expect(await isMatched({ user: '/.*./s' }, { messages: [{ role: 'system', content: 'hello' }] })).toBe(false)
 })
 
-test('what the rule says is said to the letter', async () => {
+test('the text of a rule is returned to the letter', async () => {
   const text = '${HOME} { user } <%= 1 %> $& \\n \u0000 "quoted"\n\ttabbed \u{1F600}\n'
   expect(textOf(await answerTo({ rules: [{ reply: { text } }], messages: [user('hello')] }))).toBe(text)
 })
 
-test('where no rule matches the reply is made up, the same for the same question', async () => {
+test('if no rule matches the reply is canned, and the same for the same prompt', async () => {
   const rules = [{ when: { user: 'hello' }, reply: { text: 'Hi!' } }]
   const [first, again, other] = await Promise.all(
     ['why?', 'why?', 'why not?'].map(text => answerTo({ rules, messages: [user(text)] })),
@@ -136,7 +136,7 @@ test('where no rule matches the reply is made up, the same for the same question
   expect(other?.choices).not.toEqual(first?.choices)
 })
 
-test('made-up replies change with the seed', async () => {
+test('canned replies change with the seed', async () => {
   const say = async (seed: number) =>
     textOf(await (await repliesOf([], { seed })).answer({ model: 'm', messages: [user('why?')] }))
   expect(await say(1)).not.toBe(await say(2))
@@ -149,7 +149,7 @@ test('a rule has a pace of its own', async () => {
   expect((await answerTo({ rules, messages: [user('quick')] })).pace).toBeUndefined()
 })
 
-test('a rule is called by its name, and by its place when it has none', async () => {
+test('a rule is identified by its name, or by its place if it has none', async () => {
   const rules = [{ name: 'greeting', when: { user: 'hello' }, reply: { text: 'Hi!' } }, { reply: { text: 'Well.' } }]
   expect(inWords((await answerTo({ rules, messages: [user('hello')] })).answeredBy)).toBe('rule "greeting"')
   expect(inWords((await answerTo({ rules, messages: [user('bye')] })).answeredBy)).toBe('rule "rules[1]"')
@@ -163,7 +163,7 @@ test.each([
     mustBe('[0].when.user', validPattern('unterminated group'), '/(/'),
   ],
   ['no list', mustBe('rules', 'a list of rules', 'no list')],
-])('rules in code that are wrong are told: %o', async (rules, sentence) => {
+])('an invalid rule in code is an error: %o', async (rules, sentence) => {
   await expect(repliesOf(rules as readonly RuleInput[])).rejects.toThrow(
     new ProblemsError([{ origin: 'rules', sentence }]),
   )

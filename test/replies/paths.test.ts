@@ -20,7 +20,7 @@ const json = (body: unknown) => ({
   headers: { 'content-type': 'application/json' },
 })
 
-test('an app deploys a project: the rule answers with what the request said', async () => {
+test('a rule on a path answers with values from the request', async () => {
   const platform = await withRules({
     on: 'POST /builder/projects/:id/deploy',
     when: { body: { target: 'staging' }, query: { dry: '1' }, header: { 'x-tenant': 'acme' } },
@@ -40,7 +40,7 @@ test('an app deploys a project: the rule answers with what the request said', as
   expect(await answer.json()).toEqual({ id: 'p 1', parts: 3, by: 'apiKey' })
 })
 
-test('a path of a rule asks for a credential, and a path that is not there says so first', async () => {
+test('a path of a rule requires a credential, and an unknown path is a 404 even without one', async () => {
   const platform = await withRules(
     { on: 'GET /builder/projects', reply: { json: [] } },
     { on: 'GET /api/v1/plans', reply: { json: [] } },
@@ -56,7 +56,7 @@ test('a path of a rule asks for a credential, and a path that is not there says 
   expect([missing.status, await missing.json()]).toEqual([404, { error: 'Not found.', path: '/builder/nowhere' }])
 })
 
-test('another method is a 405 that names those that are there', async () => {
+test('a method without a rule is a 405 that lists the allowed ones', async () => {
   const platform = await withRules(
     { on: 'GET /builder/projects', reply: { json: [] } },
     { on: 'POST /builder/projects', reply: { status: 201 } },
@@ -67,7 +67,7 @@ test('another method is a 405 that names those that are there', async () => {
   expect((await platform.ask('/builder/projects', { method: 'HEAD' })).status).toBe(200)
 })
 
-test('where no condition holds, the client gets the 404 and the log the nearest rule', async () => {
+test('if no condition holds, the client gets a 404 and the journal names the nearest rule', async () => {
   const platform = await withRules({
     name: 'deploy',
     on: 'POST /builder/deploy',
@@ -80,7 +80,7 @@ test('where no condition holds, the client gets the 404 and the log the nearest 
   expect(exchange?.hint).toBe(`${NEAREST} rule "deploy" (rules[0]): body.target is not "staging".`)
 })
 
-test('a step that is written out comes before a parameter, and that before the rest', async () => {
+test('a literal segment takes precedence over a parameter, and a parameter over a wildcard', async () => {
   const platform = await withRules(
     { on: 'GET /files/*path', reply: { text: 'all of {{ params.path }}' } },
     { on: 'GET /files/:id', reply: { text: 'the one called {{ params.id }}' } },
@@ -94,7 +94,7 @@ test('a step that is written out comes before a parameter, and that before the r
   expect(await said('/files/first')).toBe('the one called first')
 })
 
-test('forms and their files are conditions and facts like JSON', async () => {
+test('conditions and templates see forms and their files like JSON', async () => {
   const platform = await withRules(
     {
       on: 'POST /upload',
@@ -121,7 +121,7 @@ test('forms and their files are conditions and facts like JSON', async () => {
   expect([xml.headers.get('content-type'), await xml.text()]).toEqual(['application/xml', '<ok/>'])
 })
 
-test('a body that is not what it says it is gets a 400', async () => {
+test('a body that does not match its Content-Type gets a 400', async () => {
   const platform = await withRules({ on: 'POST /upload', reply: { status: 204 } })
   const send = async (type: string, body: string) =>
     refusalOf(await platform.ask('/upload', { method: 'POST', body, headers: { 'content-type': type } }))
@@ -141,7 +141,7 @@ test('a form has at most a thousand fields', async () => {
   expect([await send(1000), await send(1001)]).toEqual([204, 400])
 })
 
-test('events stream at their pace, and come to pieces by a fault like any stream', async () => {
+test('events are streamed at their pace, and a fault cuts them like any stream', async () => {
   const events = [
     { event: 'line', data: { text: 'building' } },
     { event: 'line', data: 'done\n{{ params.id }}' },
@@ -156,7 +156,7 @@ test('events stream at their pace, and come to pieces by a fault like any stream
   await expect(platform.ask('/cut/7').then(cut => cut.text())).rejects.toThrow()
 })
 
-test('replies take turns, and end as the rule says', async () => {
+test('replies follow one another, and end as the rule says', async () => {
   const platform = await withRules({
     on: 'GET /job',
     replies: [{ status: 202 }, { json: { done: true } }],
@@ -182,13 +182,13 @@ test('a documented endpoint keeps its answer, and a rule can only make it fail',
   )
 })
 
-test.each(['/health', '/api/v1', '/v1/models'])('a fault on %s is for every caller that may ask there', async path => {
+test.each(['/health', '/api/v1', '/v1/models'])('a fault on %s applies to every caller with access', async path => {
   const platform = await withRules({ on: `GET ${path}`, reply: { fault: { status: 502 } } })
   const bearer = path === '/health' ? null : path === '/api/v1' ? platform.anonKey : platform.apiKey
   expect((await platform.ask(path, { bearer })).status).toBe(502)
 })
 
-test('a fault on a documented endpoint leaves its place in the index and the document as it is', async () => {
+test('a fault on a documented endpoint changes neither the index nor the document', async () => {
   const [plain, faulty] = await Promise.all([
     withRules(),
     withRules({ on: 'GET /health', reply: { fault: { status: 502 } } }),
@@ -208,18 +208,18 @@ test.each([
   ['GET /x?y=1', 'is no method and path'],
   ['GET /:a/:a', 'has two parameters of one name'],
   ['GET /*/x', 'has something behind *'],
-])('%s is no route: it %s', async (on, why) => {
+])('%s is not a route: it %s', async (on, why) => {
   await expect(withRules({ on, reply: { text: 'x' } })).rejects.toThrow(`which ${why}`)
 })
 
-test('a key that is misspelt names the nearest one of its own kind of rule', async () => {
+test('the error about a misspelt key suggests one of the same kind of rule', async () => {
   const rules = [{ on: 'GET /x', when: { qery: { a: 1 } }, reply: { jsn: 1 } }] as unknown as RuleInput[]
   const mistakes = await platformWith({ rules }).catch((error: Error) => error.message)
   expect(mistakes).toContain(`when.qery ${isUnknown('query')}`)
   expect(mistakes).toContain(`reply.jsn ${isUnknown('json')}`)
 })
 
-test('a rule on a path comes and goes while it runs', async () => {
+test('a rule on a path can be added and removed at run time', async () => {
   const platform = await platformWith()
   const path = '/builder/ping'
   expect((await platform.ask(path)).status).toBe(404)
@@ -230,7 +230,7 @@ test('a rule on a path comes and goes while it runs', async () => {
   expect((await platform.ask(path)).status).toBe(404)
 })
 
-test('a file is the body, with its type and every byte', async () => {
+test('a file is sent as the body, with its content type and every byte', async () => {
   const dir = folderWith({
     'standin.yaml': 'replies: rules.yaml\n',
     'rules.yaml': '- on: GET /logo\n  reply: { file: logo.png }\n- on: GET /doc\n  reply: { file: a.json.liquid }\n',
@@ -245,13 +245,13 @@ test('a file is the body, with its type and every byte', async () => {
   expect(await (await platform.ask('/doc')).json()).toEqual({ at: '/doc' })
 })
 
-test('of ten thousand paths one is found by its steps', async () => {
+test('one of ten thousand paths is found by its segments', async () => {
   const rules = Array.from({ length: 10_000 }, (_, i) => ({ on: `GET /many/${i}/:id`, reply: { text: `${i}` } }))
   const platform = await withRules(...rules)
   expect(await (await platform.ask('/many/9999/x')).text()).toBe('9999')
 })
 
-test('the paths of rules are listed by the index and described by the document', async () => {
+test('the paths of rules are listed in the index and described in the OpenAPI document', async () => {
   const rule: RuleInput = { on: 'GET /builder/projects/:id', access: ['user'], reply: { json: {} } }
   const listed = async (options: Parameters<typeof platformWith>[0]) => {
     const platform = await platformWith({ rules: [rule], ...options })
@@ -269,7 +269,7 @@ test('the paths of rules are listed by the index and described by the document',
   expect((await listed({ index: { list: 'documented' } })).index).toMatchObject({ endpoints: [{}, {}, {}, {}] })
 })
 
-test('requests for the paths of rules count against the limits', async () => {
+test('requests to the paths of rules count towards the limits', async () => {
   const platform = await platformWith({
     rules: [{ on: 'GET /builder/projects', reply: { json: [] } }],
     limits: { requestsPerMinute: 1 },
@@ -278,7 +278,7 @@ test('requests for the paths of rules count against the limits', async () => {
   expect((await platform.ask('/builder/projects')).status).toBe(429)
 })
 
-test('what the live platform says on such a path is recorded and replayed, and needs a credential here', async () => {
+test('a live answer on the path of a rule is recorded and replayed, and requires a credential here', async () => {
   const live = await liveWith((_request, response) =>
     response.setHeader('content-type', 'application/json').end('{"from":"live"}'),
   )
@@ -294,7 +294,7 @@ test('what the live platform says on such a path is recorded and replayed, and n
   expect(await (await deploy(replaying)).json()).toEqual({ from: 'live' })
 })
 
-test('a test adds a path, and asks what the app sent there', async () => {
+test('a test can add a path and assert on what the app sent there', async () => {
   const platform = await platformWith()
   const busy = await platform.reply({
     on: 'POST /builder/deploy',
@@ -306,7 +306,7 @@ test('a test adds a path, and asks what the app sent there', async () => {
   expect(platform).toHaveReceived({ path: '/builder/deploy', body: { target: 'staging' } })
 })
 
-test('a rule that is for one scope alone is not there for another', async () => {
+test('a rule of one scope does not exist in another', async () => {
   const platform = await platformWith()
   const scope = await platform.scope('mine')
   await scope.reply({ on: 'GET /builder/mine', reply: { text: 'mine' } })
@@ -318,23 +318,23 @@ test('a rule that is for one scope alone is not there for another', async () => 
 const page = readFileSync(new URL('../../docs/own-endpoints.md', import.meta.url), 'utf8')
 const [, written = ''] = /^```yaml\n(.*?)^```/ms.exec(page) ?? []
 
-test('the rules of the page on own endpoints answer as it says', async () => {
+test('the rules of the page on own endpoints answer as documented', async () => {
   const dir = folderWith({ 'rules.yaml': written })
   writeFileSync(path.join(dir, 'standin.yaml'), 'replies: rules.yaml\n')
   const platform = await platformWith({ config: path.join(dir, 'standin.yaml'), state: 'memory' })
   const session = await platform.signIn()
-  const asking = { bearer: session.accessToken }
-  expect(await (await platform.ask('/builder/projects', asking)).json()).toEqual([
+  const signedIn = { bearer: session.accessToken }
+  expect(await (await platform.ask('/builder/projects', signedIn)).json()).toEqual([
     { id: 'p1', name: 'Blog', owner: session.user.email },
   ])
-  const deployed = await platform.ask('/builder/projects/p1/deploy', { ...json({ target: 'staging' }), ...asking })
+  const deployed = await platform.ask('/builder/projects/p1/deploy', { ...json({ target: 'staging' }), ...signedIn })
   expect(deployed.headers.get('location')).toBe('/builder/deployments/p1-1')
   expect(await deployed.json()).toEqual({ project: 'p1', by: session.user.email })
-  expect(await (await platform.ask('/builder/deployments/p1-1/log', asking)).text()).toContain('deployed p1-1')
+  expect(await (await platform.ask('/builder/deployments/p1-1/log', signedIn)).text()).toContain('deployed p1-1')
   expect((await platform.ask('/builder/logo.svg', { bearer: null })).headers.get('content-type')).toBe('image/svg+xml')
 })
 
-test('trying a request says which rule answers, and why another one does not', async () => {
+test('replies try shows which rule answers a request, and why another one does not', async () => {
   const files = { 'rules.yaml': written, 'platform.config.yaml': 'replies: rules.yaml\n' }
   const request = 'POST /builder/projects/p1/deploy?dry=1'
   const good = await run(['replies', 'try', request, '--body', '{"target":"staging"}'], { files })
@@ -344,7 +344,7 @@ test('trying a request says which rule answers, and why another one does not', a
   expect(bad.stdout).toContain(`${NEAREST} rule "deploy to staging" (rules.yaml:6): body.target is not "staging".`)
 })
 
-test('what a builder service has answered becomes a rule that answers the same', async () => {
+test('a live answer can be drafted as a rule that answers the same', async () => {
   const live = await liveWith((_request, response) => {
     response.writeHead(201, { 'content-type': 'application/json' }).end('{"id":"p1","target":"staging"}')
   })
@@ -362,7 +362,7 @@ test('what a builder service has answered becomes a rule that answers the same',
   expect([answer.status, await answer.json()]).toEqual([201, { id: 'p1', target: 'staging' }])
 })
 
-test('the tree of paths finds what trying every pattern finds', () => {
+test('the path tree finds what trying every pattern finds', () => {
   const step = fc.constantFrom('a', 'b', ':x', ':y')
   const pattern = fc.tuple(fc.array(step, { minLength: 1, maxLength: 4 }), fc.boolean())
   const asked = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 5 })

@@ -1,4 +1,4 @@
-/** Rules that remember for each caller, or for each conversation, by itself. */
+/** Rules with a memory of their own for each caller or each conversation. */
 import { expect, test } from 'vitest'
 import type { Caller } from '../../src/core/exchange.js'
 import { createMemory, createReplies, lint, type RuleInput, rulesFromCode } from '../../src/replies/index.js'
@@ -31,7 +31,7 @@ async function scene(rules: readonly RuleInput[], holders?: number) {
   })
   return {
     ...{ memory, replies, rules: loaded.rules, requestOf },
-    /** What is said at the end of these messages of a user; the canned reply stands as a dash. */
+    /** The reply to these user messages; a dash stands for the canned reply. */
     async says(said: readonly string[], { system, ...turn }: Turn = {}) {
       const answer = await replies.answer(requestOf(said, system), turn)
       return answer.answeredBy.kind === 'canned' ? '-' : textOf(answer)
@@ -41,7 +41,7 @@ async function scene(rules: readonly RuleInput[], holders?: number) {
 
 const counting = [{ text: 'one' }, { text: 'two' }]
 
-test('per: caller counts for each caller', async () => {
+test('per: caller counts separately for each caller', async () => {
   const { says, replies } = await scene([{ per: 'caller', replies: counting }])
   const heard = [
     await says(['a'], { caller: ada }),
@@ -53,7 +53,7 @@ test('per: caller counts for each caller', async () => {
   expect(replies.list()[0]?.answered).toBe(4)
 })
 
-test('per: conversation counts from its first messages on, however it continues', async () => {
+test('per: conversation recognises a conversation by its first messages, however it continues', async () => {
   const { says } = await scene([{ per: 'conversation', reply: { text: '{{count}}' } }])
   expect(await says(['hi'])).toBe('1')
   expect(await says(['hi', 'and?'])).toBe('2')
@@ -63,7 +63,7 @@ test('per: conversation counts from its first messages on, however it continues'
   expect(await says(['hi', 'and?', 'so?'])).toBe('3')
 })
 
-test('a header says which conversation it is, whatever its messages are', async () => {
+test('a header identifies the conversation, whatever its messages are', async () => {
   const { says } = await scene([{ per: 'conversation', reply: { text: '{{count}}' } }])
   const headers = { 'x-conversation-id': 'c1' }
   expect([await says(['a'], { headers }), await says(['b'], { headers })]).toEqual(['1', '2'])
@@ -85,7 +85,7 @@ const order: readonly RuleInput[] = [
   },
 ]
 
-test('a scenario has a state in each conversation', async () => {
+test('a scenario has a state of its own in each conversation', async () => {
   const { says, memory } = await scene(order)
   expect([await says(['add']), await says(['add', 'pay'])]).toEqual(['Added.', 'Paid.'])
   expect(await says(['hello', 'pay'])).toBe('-')
@@ -93,7 +93,7 @@ test('a scenario has a state in each conversation', async () => {
   expect(await says(['add', 'pay'])).toBe('-')
 })
 
-test('near misses name whose state it is', async () => {
+test('near misses say whose state it is', async () => {
   const { replies, requestOf, says } = await scene([...order, { per: 'caller', times: 1, reply: { text: 'x' } }])
   await says(['hi'])
   const { nearest, passed } = replies.explain(requestOf(['pay']))
@@ -101,7 +101,7 @@ test('near misses name whose state it is', async () => {
   expect(passed().at(-1)?.reasons).toEqual(['it has answered once already for this caller'])
 })
 
-test('a scope has its own, and forgets them; of many, those that were not used for longest are forgotten', async () => {
+test('each scope has its own counts and can forget them, and the least recently used ones are dropped', async () => {
   const { says, memory } = await scene([{ per: 'caller', reply: { text: '{{count}}' } }], 2)
   const inA = { scope: 'a', caller: ada }
   expect([await says(['x'], inA), await says(['x'], { caller: ada }), await says(['x'], inA)]).toEqual(['1', '1', '2'])
@@ -113,7 +113,7 @@ test('a scope has its own, and forgets them; of many, those that were not used f
   expect(await says(['x'], { caller: bob })).toBe('1')
 })
 
-test('a scenario that is kept in two ways is a finding', async () => {
+test('a scenario that is kept in two different ways is a finding', async () => {
   const { rules } = await scene([...order, { scenario: { name: 'order', next: 'filled' }, reply: { text: 'x' } }])
   expect(lint(rules, ['m']).map(({ sentence }) => sentence)).toEqual([
     'rule "rules[2]" keeps scenario "order" for all together, and rule "rules[0]" (rules[0]) per conversation: neither sees the state of the other.',

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod/v4'
 import { hello, platformWith } from '../scene.js'
 
-/** The JSON that a platform without rules answers a prompt with. */
+/** The JSON with which a platform without rules answers a prompt. */
 async function jsonFor(prompt: string, response_format: object = { type: 'json_object' }) {
   const { chat } = await platformWith()
   const response = await chat({ ...hello, messages: [{ role: 'user', content: prompt }], response_format })
@@ -13,7 +13,7 @@ async function jsonFor(prompt: string, response_format: object = { type: 'json_o
   return JSON.parse(choices[0]?.message.content ?? '')
 }
 
-test('the JSON is like the last example in the prompt', async () => {
+test('the JSON has the shape of the last example in the prompt', async () => {
   const json = await jsonFor(
     'Not {"a": 1} but {"mood": "good|bad", "marks": [{"of": "Bo", "mark": 2}], "sure": true, "why": "…"}, please.',
   )
@@ -25,11 +25,11 @@ test('the JSON is like the last example in the prompt', async () => {
   })
 })
 
-test('the JSON has the names that stand in quotes', async () => {
+test('the JSON has the keys that are quoted in the prompt', async () => {
   expect(Object.keys(await jsonFor('Answer as JSON with "name" and `age`.'))).toEqual(['name', 'age'])
 })
 
-test('a schema in the prompt is taken for one, though an example of one stands before it', async () => {
+test('a schema in the prompt is recognised even after an example of a schema', async () => {
   const schema = z.object({
     kind: z.enum(['cat', 'dog']),
     legs: z.number().int().min(3).max(4),
@@ -40,25 +40,25 @@ test('a schema in the prompt is taken for one, though an example of one stands b
   expect(schema.parse(json)).toEqual(json)
 })
 
-test('a schema in the prompt may leave its type out, as that of a Python library does', async () => {
+test('a schema in the prompt may leave out its type, as that of a Python library does', async () => {
   const schema = { properties: { mark: { type: 'integer', minimum: 1, maximum: 6 } }, required: ['mark'] }
   const { mark } = await jsonFor(`Here is the output schema:\n\`\`\`\n${JSON.stringify(schema)}\n\`\`\``)
   expect([1, 2, 3, 4, 5, 6]).toContain(mark)
 })
 
-test('a schema in the prompt is seen as a whole, however many objects are in it', async () => {
+test('a schema in the prompt is read as a whole, however many objects it contains', async () => {
   const names = Array.from({ length: 60 }, (_, i) => `field_${i}`)
   const properties = Object.fromEntries(names.map(name => [name, { type: 'boolean' }]))
   const schema = { type: 'object', properties, required: names, additionalProperties: false }
   expect(Object.keys(await jsonFor(JSON.stringify(schema)))).toEqual(names)
 })
 
-test('what looks like objects and is none does not keep the last from being seen', async () => {
+test('text that only looks like objects does not hide the last object', async () => {
   const json = await jsonFor(`${'if (x) { "use strict" '.repeat(20)} {"mark": 1}`)
   expect(json).toEqual({ mark: expect.any(Number) })
 })
 
-test('a schema in the prompt that nothing fits is answered with JSON all the same', async () => {
+test('a schema in the prompt that no value fits is still answered with JSON', async () => {
   const schema = {
     type: 'object',
     properties: { mark: { type: 'integer', minimum: 2, maximum: 1 } },
@@ -67,7 +67,7 @@ test('a schema in the prompt that nothing fits is answered with JSON all the sam
   expect(await jsonFor(JSON.stringify(schema))).toEqual({ answer: expect.any(String) })
 })
 
-test('a format that has a name and no schema is answered with JSON', async () => {
+test('a response format with a name and no schema is answered with JSON', async () => {
   const json = await jsonFor('hello', { type: 'json_schema', json_schema: { name: 'anything' } })
   expect(json).toEqual({ answer: expect.any(String) })
 })

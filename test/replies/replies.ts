@@ -1,4 +1,4 @@
-/** What rules that are written in a test say. */
+/** Replies of rules that are written in a test. */
 import { createReplies, type Generation, joined, type RuleInput, rulesFromCode } from '../../src/replies/index.js'
 
 /** Replies with these rules. */
@@ -7,5 +7,5 @@ export async function repliesOf(rules: readonly RuleInput[], { seed = 0, strict 
   return createReplies({ rules: joined([loaded]).rules, seed, strict, magic: false })
 }
 
-/** What the first choice says. */
+/** The text of the first choice. */
 export const textOf = ({ choices }: Generation) => choices[0]?.text

@@ -1,4 +1,4 @@
-/** Rules that change while they are asked. */
+/** Rules that change at run time. */
 import type { ChatRequest } from '../../src/completions/request.js'
 import {
   createMemory,
@@ -9,24 +9,24 @@ import {
 } from '../../src/replies/index.js'
 import { textOf } from './replies.js'
 
-export const asking = (content: string, more: object = {}): ChatRequest => ({
+export const requestFor = (content: string, more: object = {}): ChatRequest => ({
   model: 'm',
   messages: [{ role: 'user', content }],
   ...more,
 })
 
-/** Rules that stand in files, and the door for those that come and go. */
+/** Rules from files, with methods to add others at run time. */
 export async function running(written: readonly RuleInput[] = [], { strict = false, scopes = 1000 } = {}) {
   const memory = createMemory(scopes)
   const atRunTime = createRulesAtRunTime(memory)
   const { rules } = await rulesFromCode(written, process.cwd(), 0)
   const replies = createReplies({ rules, seed: 0, strict, magic: false, memory, atRunTime })
-  const answer = async (prompt: string, scope = '') => replies.answer(asking(prompt), { scope })
+  const answer = async (prompt: string, scope = '') => replies.answer(requestFor(prompt), { scope })
   return {
     ...{ memory, atRunTime, replies, answer },
     add: (rule: RuleInput | readonly RuleInput[], scope?: string) =>
       atRunTime.add(rule, { scope, dir: process.cwd(), seed: 0 }),
-    /** What is said; the canned reply stands as a dash. */
+    /** The reply to a prompt; a dash stands for the canned reply. */
     async says(prompt: string, scope?: string) {
       const said = await answer(prompt, scope)
       return said.answeredBy.kind === 'canned' ? '-' : textOf(said)

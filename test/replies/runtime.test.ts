@@ -3,7 +3,7 @@ import { inWords } from '../../src/core/exchange.js'
 import { type ChatRuleInput, createMemory, createRulesAtRunTime, type RuleInput } from '../../src/replies/index.js'
 import { exchangeWith } from '../exchanges.js'
 import { cannotBeRead, eitherReply, isUnknown, lacks, mustBe, NEAREST, NO_RULES } from '../sentences.js'
-import { asking, running } from './running.js'
+import { requestFor, running } from './running.js'
 
 const hi = (text: string, more: Partial<ChatRuleInput> = {}): RuleInput => ({
   when: { user: 'hi' },
@@ -11,41 +11,41 @@ const hi = (text: string, more: Partial<ChatRuleInput> = {}): RuleInput => ({
   ...more,
 })
 
-test('a rule that is added stands before those that are there, the newest first', async () => {
+test('an added rule is tried before the existing ones, the newest first', async () => {
   const { add, says } = await running([hi('from a file', { priority: 10 })])
   await add(hi('older'))
   await add(hi('newer', { times: 1 }))
   expect([await says('hi'), await says('hi')]).toEqual(['newer', 'older'])
 })
 
-test('several that are added together stand in their order, before those that came before', async () => {
+test('rules that are added together keep their order, and are tried before earlier ones', async () => {
   const { add, says } = await running()
   await add(hi('before'))
   await add([hi('one', { times: 1 }), hi('two', { times: 1 })])
   expect([await says('hi'), await says('hi'), await says('hi')]).toEqual(['one', 'two', 'before'])
 })
 
-test('however long each takes to be made ready, the order is that of the calls', async () => {
+test('added rules are in the order of the calls, however long each takes to prepare', async () => {
   const { add, says } = await running()
   await Promise.all([add(hi('slow {{faker.person.firstName}}')), add(hi('quick'))])
   expect(await says('hi')).toBe('quick')
 })
 
-test('a rule of a scope holds for that scope alone, and before those for everybody', async () => {
+test('a rule of a scope applies to that scope alone, and before the rules for all scopes', async () => {
   const { add, says } = await running([hi('file')])
   await add(hi('mine'), 'a')
   await add(hi('ours'))
   expect([await says('hi', 'a'), await says('hi', 'b'), await says('hi')]).toEqual(['mine', 'ours', 'ours'])
 })
 
-test('among those that were added a higher priority is tried first', async () => {
+test('among added rules a higher priority is tried first', async () => {
   const { add, says } = await running()
   await add(hi('high', { priority: 5, times: 1 }))
   await add(hi('usual'))
   expect([await says('hi'), await says('hi')]).toEqual(['high', 'usual'])
 })
 
-test('what is in them works as in files: templates, sequences, scenarios, expressions', async () => {
+test('templates, sequences, scenarios and expressions work in added rules as in files', async () => {
   const { add, says } = await running([
     { when: { user: 'pay' }, scenario: { name: 'order', state: 'filled' }, reply: { text: 'Paid.' } },
   ])
@@ -57,7 +57,7 @@ test('what is in them works as in files: templates, sequences, scenarios, expres
   expect(heard).toEqual(['-', 'Added.', 'Paid.', 'one', 'two', 'Hi Ada, number 1', 'Hi Bob, number 2'])
 })
 
-test('among a thousand that were added the one that matches is found, and all of one scope at once', async () => {
+test('the matching one of a thousand added rules is found, and all rules of a scope are removed at once', async () => {
   const { add, says, atRunTime } = await running()
   await add(
     Array.from({ length: 1000 }, (_, i) => ({ when: { user: `topic-${i}.` }, reply: { text: String(i) } })),
@@ -72,7 +72,7 @@ test('among a thousand that were added the one that matches is found, and all of
   expect(await says('topic-7.', 'a')).toBe('-')
 })
 
-test('one is removed by its id, and what stood behind it answers again', async () => {
+test('a rule is removed by its id, and the one behind it answers again', async () => {
   const { add, says, atRunTime } = await running([hi('file')])
   const [added] = await add(hi('new'), 'a')
   expect(await says('hi', 'a')).toBe('new')
@@ -82,7 +82,7 @@ test('one is removed by its id, and what stood behind it answers again', async (
   expect(await says('hi', 'a')).toBe('file')
 })
 
-test('the log calls them by their name, or by the number in which they came', async () => {
+test('the log identifies added rules by their name or their number', async () => {
   const { add, answer } = await running()
   await add(hi('x', { name: 'greeting', times: 1 }))
   await add({ when: { user: 'hi' }, replies: [{ text: 'a' }, { text: 'b' }], times: 1 })
@@ -90,7 +90,7 @@ test('the log calls them by their name, or by the number in which they came', as
   expect(inWords((await answer('hi')).answeredBy)).toBe('rule "greeting"')
 })
 
-test('the nearest rule may be one that was added, and of another scope it never is', async () => {
+test('the nearest rule may be an added one, but never one of another scope', async () => {
   const { add, answer, says } = await running([
     { name: 'far', when: { user: 'x', stream: true }, reply: { text: 'y' } },
   ])
@@ -103,7 +103,7 @@ test('the nearest rule may be one that was added, and of another scope it never 
   expect(await remarkOf('ho')).toMatch(/nearest .*rule "far"/)
 })
 
-test('strict counts what was added, and says so when nothing is there', async () => {
+test('strict takes added rules into account, and says so if there are none', async () => {
   const { add, answer } = await running([], { strict: true })
   await expect(answer('hi')).rejects.toThrow(NO_RULES)
   await add(hi('hello'), 'a')
@@ -111,7 +111,7 @@ test('strict counts what was added, and says so when nothing is there', async ()
   await expect(answer('ho')).rejects.toThrow(NO_RULES)
 })
 
-test('two that say something made up say the same whatever other tests have added', async () => {
+test('generated values are the same whatever other tests have added', async () => {
   const name = { when: { user: 'who' }, reply: { text: '{{faker.person.fullName}}' } }
   const [alone, crowded] = [await running(), await running()]
   await alone.add(name, 'a')
@@ -120,17 +120,17 @@ test('two that say something made up say the same whatever other tests have adde
   expect(await crowded.says('who', 'a')).toBe(await alone.says('who', 'a'))
 })
 
-test('an answer of the live platform suffers the fault of a rule that was added, in its scope', async () => {
+test('the fault of an added rule applies to answers of the live platform in its scope', async () => {
   const { add, replies } = await running([hi('never fails')])
   await add({ when: { user: 'hi' }, reply: { fault: { status: 503 } }, times: 1 }, 'a')
   const faultOf = (scope: string, path = '/v1/chat/completions') =>
-    replies.faultFor(exchangeWith({ path, scope, body: Buffer.from(JSON.stringify(asking('hi'))) }))
+    replies.faultFor(exchangeWith({ path, scope, body: Buffer.from(JSON.stringify(requestFor('hi'))) }))
   expect(await faultOf('b')).toBeUndefined()
   expect(await faultOf('a')).toEqual({ status: 503 })
   expect(await faultOf('a')).toBeUndefined()
 })
 
-test('the list says where each rule is from and how often it has answered, in a scope or in all', async () => {
+test('the list shows where each rule is from and how often it has answered, in a scope or in total', async () => {
   const { add, says, replies } = await running([
     { name: 'plain', when: { user: 'yo' }, reply: { text: 'yo' } },
     { name: 'second', when: { user: 'ho' }, reply: { text: 'ho' }, times: 9, priority: 1 },
@@ -139,15 +139,15 @@ test('the list says where each rule is from and how often it has answered, in a 
   await add(hi('ours'))
   for (const scope of ['a', 'a', 'b', '']) await says('hi', scope)
   for (const scope of ['a', 'b']) await says('ho', scope)
-  const told = (scope?: string) => replies.list(scope).map(({ rule, ...about }) => about)
+  const listed = (scope?: string) => replies.list(scope).map(({ rule, ...about }) => about)
   const still = { enabled: true, moves: [], file: null }
   const mine = { id: 'rule-1', title: 'rule "mine"', place: 'at run time #1', scope: 'a', ...still }
   const ours = { id: 'rule-2', title: 'rule at run time #2', place: 'at run time #2', scope: null, ...still }
   const second = { id: null, title: 'rule "second"', place: 'rules[1]', scope: null, ...still }
   const plain = { id: null, title: 'rule "plain"', place: 'rules[0]', scope: null, ...still, answered: 0 }
-  expect(told()).toEqual([{ ...mine, answered: 2 }, { ...ours, answered: 2 }, { ...second, answered: 2 }, plain])
-  expect(told('a')).toEqual([{ ...mine, answered: 2 }, { ...ours, answered: 0 }, { ...second, answered: 1 }, plain])
-  expect(told('b')).toEqual([{ ...ours, answered: 1 }, { ...second, answered: 1 }, plain])
+  expect(listed()).toEqual([{ ...mine, answered: 2 }, { ...ours, answered: 2 }, { ...second, answered: 2 }, plain])
+  expect(listed('a')).toEqual([{ ...mine, answered: 2 }, { ...ours, answered: 0 }, { ...second, answered: 1 }, plain])
+  expect(listed('b')).toEqual([{ ...ours, answered: 1 }, { ...second, answered: 1 }, plain])
   expect(replies.list('a')[0]?.rule).toMatchObject({ when: { user: 'hi' }, reply: { text: 'mine' } })
 })
 
@@ -159,14 +159,14 @@ test.each<[unknown, string]>([
   [{ reply: { file: 'nowhere.md' } }, `reply.file: nowhere.md ${cannotBeRead()}`],
   [[hi('good'), { reply: {} }], expect.stringMatching(/^\[1\]\.reply says nothing\./) as never],
   [[hi('good'), { reply: { text: '{{ user' } }], expect.stringMatching(/^\[1\]\.reply\.text: /) as never],
-])('what is wrong with a rule is told by its field, and nothing is added: %j', async (rule, sentence) => {
+])('a mistake in a rule is reported with its field, and nothing is added: %j', async (rule, sentence) => {
   const { add, atRunTime } = await running()
   const error = await add(rule as RuleInput).catch(error => error)
   expect(error.problems?.map((problem: { sentence: string }) => problem.sentence)).toEqual([sentence])
   expect(atRunTime.all()).toEqual([])
 })
 
-test('no more are kept than may be, in all scopes together, and there is room again for those that are removed', async () => {
+test('the limit on added rules covers all scopes together, and removed rules make room again', async () => {
   const atRunTime = createRulesAtRunTime(createMemory(), { most: 3 })
   const add = (count: number, scope?: string) =>
     atRunTime.add(Array(count).fill(hi('x')), { scope, dir: undefined, seed: 0 })

@@ -1,9 +1,9 @@
-/** Schemas by chance, for property tests: some that surely have values, and some that may have none. */
+/** Random schemas for property tests: some that certainly have values, and some that may have none. */
 import fc from 'fast-check'
 
 export type AnySchema = boolean | { readonly [keyword: string]: unknown }
 
-/** Which words a draft has for the same. */
+/** The keywords of a draft. */
 interface Dialect {
   readonly defs: '$defs' | 'definitions'
   readonly tuple: (prefix: readonly AnySchema[], rest: AnySchema | undefined) => object
@@ -218,7 +218,7 @@ const someOf = (values: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arb
   return fc.uniqueArray(fc.oneof(...entries), { maxLength: 6, selector: ([key]) => key }).map(Object.fromEntries)
 }
 
-/** Keywords of the right form in any company; many such schemas contradict themselves. */
+/** Valid keywords in any combination; many such schemas contradict themselves. */
 export function wild(): fc.Arbitrary<AnySchema> {
   const count = fc.nat(4)
   const { schema } = fc.letrec<{ schema: AnySchema }>(tie => {
@@ -259,7 +259,7 @@ export function wild(): fc.Arbitrary<AnySchema> {
           minLength: count,
           maxLength: count,
           pattern: fc.constantFrom(...patterns),
-          // Of constants that were drawn by chance only these formats say the same to everybody.
+          // For random constants, only these formats mean the same to all validators.
           format: fc.constantFrom('date-time', 'date', 'email', 'ipv4', 'uuid', 'json-pointer'),
           minimum: fc.integer({ min: -10, max: 10 }),
           maximum: fc.integer({ min: -10, max: 10 }),

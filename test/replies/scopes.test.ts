@@ -9,14 +9,14 @@ import { running } from './running.js'
 
 const one = { when: { user: 'count' }, replies: [{ text: 'one' }, { text: 'two' }, { text: 'three' }] }
 
-test('each scope hears a sequence from its beginning, the empty one as well', async () => {
+test('each scope, including the empty one, gets a sequence from its beginning', async () => {
   const { says } = await running([one])
   const heard = []
   for (const scope of ['a', 'b', '', 'a', 'a', 'b', '']) heard.push(await says('count', scope))
   expect(heard.join(' ')).toBe('one one one two three two two')
 })
 
-test('each scope has its times, its count and its own scenarios', async () => {
+test('each scope has its own times, count and scenarios', async () => {
   const { says } = await running([
     { when: { user: 'once' }, times: 1, reply: { text: 'now' } },
     { when: { user: 'nth' }, reply: { text: '{{count}}' } },
@@ -30,7 +30,7 @@ test('each scope has its times, its count and its own scenarios', async () => {
   }
 })
 
-test('what is forgotten of one scope is remembered of the others', async () => {
+test('forgetting one scope does not affect the others', async () => {
   const { says, memory } = await running([one])
   for (const scope of ['a', 'b', '']) await says('count', scope)
   memory.forget('a')
@@ -41,14 +41,14 @@ test('what is forgotten of one scope is remembered of the others', async () => {
   expect([await says('count', 'a'), await says('count', 'b'), await says('count', '')]).toEqual(['one', 'one', 'one'])
 })
 
-test('of more scopes than are remembered, the least recently used one is forgotten', async () => {
+test('beyond the limit, the least recently used scope is forgotten', async () => {
   const { says } = await running([one], { scopes: 2 })
   const heard = []
   for (const scope of ['a', 'b', 'a', 'c', 'a', 'b']) heard.push(await says('count', scope))
   expect(heard.join(' ')).toBe('one one two one three one')
 })
 
-test('however many scopes come, no more are kept than may be, and those are the last that were used', () => {
+test('no more scopes are kept than the limit allows, and those are the most recently used ones', () => {
   const commands = fc.array(fc.tuple(fc.constantFrom('get', 'find', 'forget'), fc.constantFrom(...'abcdef')))
   fc.assert(
     fc.property(commands, fc.integer({ min: 1, max: 4 }), (commands, most) => {
@@ -95,7 +95,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('remove' as const, 'forget' as const) }) },
 )
 
-/** What each step of some scopes brings, as their users see it. */
+/** What each scope sees of these steps. */
 async function played(steps: readonly { readonly scope: string; readonly step: Step }[]) {
   const { answer, add, memory, atRunTime } = await running(written)
   const seen: { readonly scope: string; readonly what: unknown }[] = []

@@ -21,18 +21,18 @@ import {
 } from '../sentences.js'
 import { repliesOf, textOf } from './replies.js'
 
-const asking = (content: string, more: object = {}): ChatRequest => ({
+const requestFor = (content: string, more: object = {}): ChatRequest => ({
   model: 'm',
   messages: [{ role: 'user', content }],
   ...more,
 })
 
-/** What rules say to one prompt after the other; the canned reply stands as a dash. */
+/** The replies to one prompt after the other; a dash stands for the canned reply. */
 async function dialogue(rules: readonly RuleInput[], prompts: readonly string[]) {
   const replies = await repliesOf(rules)
   const said: (string | null | undefined)[] = []
   for (const prompt of prompts) {
-    const answer = await replies.answer(asking(prompt))
+    const answer = await replies.answer(requestFor(prompt))
     said.push(answer.answeredBy.kind === 'canned' ? '-' : textOf(answer))
   }
   return said.join(' ')
@@ -46,15 +46,15 @@ test.each([
   ['repeat-last', 'one two three three three'],
   ['cycle', 'one two three one two'],
   ['miss', 'one two three - -'],
-] as const)('a sequence of replies goes on with then: %s', async (then, expected) => {
+] as const)('a sequence of replies continues as then says: %s', async (then, expected) => {
   expect(await dialogue([{ when: { user: 'count' }, replies: counting, ...(then && { then }) }], count)).toBe(expected)
 })
 
-test('a sequence that ends with a fault says so in what it gives', async () => {
+test('a reply of a sequence can be a fault', async () => {
   const replies = await repliesOf([
     { replies: [{ text: 'one' }, { fault: { status: 429, message: 'slow down', retryAfter: 3 } }], then: 'cycle' },
   ])
-  const faults = [1, 2, 3].map(async () => (await replies.answer(asking('x'))).fault)
+  const faults = [1, 2, 3].map(async () => (await replies.answer(requestFor('x'))).fault)
   expect(await Promise.all(faults)).toEqual([
     undefined,
     { status: 429, message: 'slow down', retryAfter: 3 },
@@ -62,7 +62,7 @@ test('a sequence that ends with a fault says so in what it gives', async () => {
   ])
 })
 
-test('each rule counts for itself, and only its own answers', async () => {
+test('each rule counts only its own answers', async () => {
   const rules = [
     { when: { user: 'a' }, replies: counting },
     { when: { user: 'b' }, replies: counting },
@@ -70,20 +70,20 @@ test('each rule counts for itself, and only its own answers', async () => {
   expect(await dialogue(rules, ['a', 'x', 'b', 'a', 'b', 'a'])).toBe('one - one two two three')
 })
 
-test('the log says which of the replies it was', async () => {
+test('the log says which reply of the sequence it was', async () => {
   const replies = await repliesOf([{ name: 'flaky', replies: counting }])
-  expect(inWords((await replies.answer(asking('x'))).answeredBy)).toBe('rule "flaky" (1 of 3)')
-  expect(inWords((await replies.answer(asking('x'))).answeredBy)).toBe('rule "flaky" (2 of 3)')
+  expect(inWords((await replies.answer(requestFor('x'))).answeredBy)).toBe('rule "flaky" (1 of 3)')
+  expect(inWords((await replies.answer(requestFor('x'))).answeredBy)).toBe('rule "flaky" (2 of 3)')
 })
 
-test('many at once get each reply of a sequence once', async () => {
+test('concurrent requests get each reply of a sequence once', async () => {
   const texts = Array.from({ length: 50 }, (_, i) => String(i))
   const replies = await repliesOf([{ replies: texts.map(text => ({ text })), then: 'miss' }])
-  const said = await Promise.all(texts.map(async () => textOf(await replies.answer(asking('x')))))
+  const said = await Promise.all(texts.map(async () => textOf(await replies.answer(requestFor('x')))))
   expect(said.toSorted()).toEqual(texts.toSorted())
 })
 
-test('a rule with times answers so often, then the next one does', async () => {
+test('a rule with times answers that often, then the next one does', async () => {
   const rules = [
     { when: { user: 'hi' }, reply: { text: 'welcome' }, times: 2 },
     { when: { user: 'hi' }, reply: { text: 'again?' } },
@@ -101,7 +101,7 @@ test('rules of a higher priority are tried first, equal ones in their order', as
   expect(await dialogue(rules, Array(6).fill('x'))).toBe('a b c d e -')
 })
 
-test('a scenario moves from state to state, and rules answer only in theirs', async () => {
+test('a scenario moves from state to state, and rules answer only in their own state', async () => {
   const rules = [
     { when: { user: 'pay' }, scenario: { name: 'order', state: 'filled', next: 'paid' }, reply: { text: 'Paid.' } },
     { when: { user: 'add' }, scenario: { name: 'order', state: 'start', next: 'filled' }, reply: { text: 'Added.' } },
@@ -126,33 +126,33 @@ test.each([
   ['required', 'call'],
   [named('get_weather'), 'call'],
   ['none', 'words'],
-])('tool_choice %j is respected: the rule of the %s answers', async (tool_choice, expected) => {
+])('tool_choice %j is respected: the rule "%s" answers', async (tool_choice, expected) => {
   const replies = await repliesOf([
     { name: 'call', when: { user: 'weather' }, reply: { toolCalls: [{ name: 'get_weather' }] } },
     { name: 'words', when: { user: 'weather' }, reply: { text: 'It rains.' } },
   ])
-  const answer = await replies.answer(asking('weather', { tools, tool_choice }))
+  const answer = await replies.answer(requestFor('weather', { tools, tool_choice }))
   expect(inWords(answer.answeredBy)).toBe(`rule "${expected}"`)
 })
 
 test.each([
   ['required', 'tool_choice is required, and it calls no tool'],
   [named('get_time'), 'tool_choice asks for get_time, which it does not call'],
-])('a rule that only speaks is passed over with tool_choice %j, and the log can say so', async (tool_choice, why) => {
+])('a rule without a tool call is passed over with tool_choice %j, with the reason', async (tool_choice, why) => {
   const replies = await repliesOf([{ name: 'words', reply: { text: 'It rains.' } }])
-  expect(replies.explain(asking('x', { tools, tool_choice })).passed()).toEqual([
+  expect(replies.explain(requestFor('x', { tools, tool_choice })).passed()).toEqual([
     { rule: expect.objectContaining({ title: 'rule "words"' }), reasons: [why] },
   ])
 })
 
-test('a rule that is passed over for its tool choice has not answered', async () => {
+test('a rule that is passed over because of tool_choice does not count as having answered', async () => {
   const replies = await repliesOf([{ replies: counting }])
-  await replies.answer(asking('x', { tools, tool_choice: 'required' }))
-  expect(textOf(await replies.answer(asking('x')))).toBe('one')
+  await replies.answer(requestFor('x', { tools, tool_choice: 'required' }))
+  expect(textOf(await replies.answer(requestFor('x')))).toBe('one')
 })
 
-test('a model may always refuse or fail, whatever tool_choice says', async () => {
-  const request = asking('x', { tools, tool_choice: 'required' })
+test('a rule may always refuse or fail, whatever tool_choice says', async () => {
+  const request = requestFor('x', { tools, tool_choice: 'required' })
   expect(inWords((await (await repliesOf([{ reply: { refusal: 'No.' } }])).answer(request)).answeredBy)).toBe(
     'rule "rules[0]"',
   )
@@ -161,7 +161,7 @@ test('a model may always refuse or fail, whatever tool_choice says', async () =>
   )
 })
 
-test('strict refuses what no rule answers, and names the nearest rule and what differs', async () => {
+test('strict refuses a request that no rule answers, and names the nearest rule and what differs', async () => {
   const replies = await repliesOf(
     [
       { name: 'greet', when: { user: 'hello' }, reply: { text: 'Hi.' } },
@@ -169,7 +169,7 @@ test('strict refuses what no rule answers, and names the nearest rule and what d
     ],
     { strict: true },
   )
-  expect(() => replies.answer(asking('the weather?'))).toThrow(
+  expect(() => replies.answer(requestFor('the weather?'))).toThrow(
     expect.objectContaining({
       status: 424,
       message: `${NO_RULE} ${NEAREST} rule "weather" (rules[1]): stream is not true.`,
@@ -184,20 +184,20 @@ test.each([
     { scenario: { name: 's', state: 'start', next: 'over' }, reply: { text: 'x' } },
     'scenario "s" is in state "over", not "start"',
   ],
-])('strict says why a rule that would fit does not answer: %j', async (rule, why) => {
+])('strict says why a matching rule does not answer: %j', async (rule, why) => {
   const replies = await repliesOf([rule], { strict: true })
-  await replies.answer(asking('x'))
-  expect(() => replies.answer(asking('x'))).toThrow(`${NEAREST} rule "rules[0]": ${why}.`)
+  await replies.answer(requestFor('x'))
+  expect(() => replies.answer(requestFor('x'))).toThrow(`${NEAREST} rule "rules[0]": ${why}.`)
 })
 
 test('strict without any rules says that there are none', async () => {
   const replies = await repliesOf([], { strict: true })
-  expect(() => replies.answer(asking('x'))).toThrow(NO_RULES)
+  expect(() => replies.answer(requestFor('x'))).toThrow(NO_RULES)
 })
 
-test('a canned reply says which rule came nearest', async () => {
+test('the remark on a canned reply names the nearest rule', async () => {
   const replies = await repliesOf([{ name: 'greet', when: { user: 'hello' }, reply: { text: 'Hi.' } }])
-  const { remark } = await replies.answer(asking('help'))
+  const { remark } = await replies.answer(requestFor('help'))
   expect(remark?.()).toBe(`${NEAREST} rule "greet" (rules[0]): ${lacks('user', 'hello')}.`)
 })
 
@@ -222,7 +222,7 @@ test.each<[object, string]>([
   [{ reply: { text: 'a' }, times: 0 }, mustBe('[0].times', wholeNumber(1, 1000000), 0)],
   [{ reply: { text: 'a' }, scenario: { state: 'x' } }, isMissing('[0].scenario.name', 'text')],
   [{ reply: { file: 'nowhere.md' } }, `[0].reply.file: nowhere.md ${cannotBeRead()}`],
-])('rules that are wrong are told: %j', async (rule, sentence) => {
+])('an invalid rule is an error: %j', async (rule, sentence) => {
   const error = await repliesOf([rule as RuleInput]).catch(error => error)
   expect(error.problems?.map((problem: { sentence: string }) => problem.sentence)).toEqual([sentence])
 })

@@ -9,29 +9,29 @@ import { loadSamples, UnfitSchema } from '../../src/replies/structured/index.js'
 import { runs } from '../runs.js'
 import { type AnySchema, answerable, draft07, draft2020, wild } from './schema-grammar.js'
 
-// Its types describe a module of another kind than the one that there is.
+// Its types describe a different kind of module.
 const addFormats = ajvFormats as unknown as typeof ajvFormats.default
 
-/** What the judge has to say against a value; nothing where it validates. */
-function complaints(Judge: typeof Ajv | typeof Ajv2020, schema: AnySchema, value: unknown): readonly ErrorObject[] {
-  // What is listed twice in an enum is no matter.
-  const judge = new Judge({ strict: false, logger: false, ownProperties: true, validateSchema: false })
-  addFormats(judge)
-  const validate = judge.compile(schema)
-  return judged(() => validate(value)) ? [] : (validate.errors ?? [])
+/** The errors of a validator about a value; none if it is valid. */
+function complaints(Validator: typeof Ajv | typeof Ajv2020, schema: AnySchema, value: unknown): readonly ErrorObject[] {
+  // Duplicates in an enum do not matter.
+  const validator = new Validator({ strict: false, logger: false, ownProperties: true, validateSchema: false })
+  addFormats(validator)
+  const validate = validator.compile(schema)
+  return unlessItCrashes(() => validate(value)) ? [] : (validate.errors ?? [])
 }
 
-/** The judge trips over some schemas with unevaluatedProperties (a TypeError in its own code); of those nothing can be said. */
-function judged(judge: () => boolean): boolean {
+/** Ajv crashes on some schemas with unevaluatedProperties (a TypeError in its own code); those are skipped. */
+function unlessItCrashes(validate: () => boolean): boolean {
   try {
-    return judge()
+    return validate()
   } catch (error) {
     fc.pre(!(error instanceof TypeError))
     throw error
   }
 }
 
-/** A machine that is busy may run out of the time that a value may take; that says nothing of the schema. */
+/** A busy machine may exceed the time limit for a value, which says nothing about the schema. */
 function unlessLate<T>(make: () => T): T {
   try {
     return make()
@@ -44,7 +44,7 @@ function unlessLate<T>(make: () => T): T {
 const samples = await loadSamples()
 const sample = (schema: unknown, seed: number) => samples({ schema, seeds: [seed] }, 15_000)[0]
 
-/** "I hold where I do not hold": with a reference inside a negation judges may differ, and both be right. */
+/** "I am valid where I am not": with a reference inside a negation, validators may differ and both be right. */
 const isParadox = (schema: AnySchema) => /"(not|if|oneOf)":.*"\$ref"/.test(JSON.stringify(schema))
 
 const seeds = fc.integer({ min: 0, max: 2 ** 32 - 1 })
@@ -53,14 +53,14 @@ test.each([
   ['2020-12', Ajv2020, draft2020],
   ['draft-07', Ajv, draft07],
 ] as const)(
-  'whatever schema of %s has a value, one is made that ajv takes',
+  'for any %s schema that has a value, one is made that ajv accepts',
   { timeout: 60_000 },
-  async (_, Judge, dialect) => {
+  async (_, Validator, dialect) => {
     fc.assert(
       fc.property(answerable(dialect), seeds, (schema, seed) => {
         expect(
           complaints(
-            Judge,
+            Validator,
             schema,
             unlessLate(() => sample(schema, seed)),
           ),
@@ -83,13 +83,13 @@ const partOf = fc
     ].flatMap(schema => (schema ? [z.toJSONSchema(schema)] : [])),
   )
 
-test('a text has every beginning, middle, end and length that zod can ask for', () => {
+test('a text has any beginning, middle, end and length that zod can ask for', () => {
   fc.assert(
     fc.property(partOf, fc.nat(60), fc.option(fc.nat(9)), seeds, (parts, least, more, seed) => {
       const most = more === null ? {} : { maxLength: Math.max(least, 12) + more }
       const schema = { type: 'string', minLength: least, ...most, allOf: parts }
       const value = sample(schema, seed)
-      // Ajv does not take the patterns: hyphens are escaped as the flag u forbids.
+      // Ajv does not accept the patterns: they escape hyphens, which the flag u forbids.
       const lengths = { type: 'string', minLength: least, ...most }
       expect(complaints(Ajv2020, lengths, value)).toEqual([])
       for (const { pattern = '' } of parts) expect(value).toMatch(new RegExp(pattern))
@@ -104,7 +104,7 @@ const simpleValues: readonly unknown[] = [
   ...[{ c: 'a' }, { a: {} }, { a: null, b: null }, { a: 1, b: 1, c: 1 }, { a: null, b: null, c: null, d: null }],
 ]
 
-test('whatever keywords come together, a value is right and so is a refusal', { timeout: 60_000 }, async () => {
+test('for any combination of keywords, values are valid and refusals are justified', { timeout: 60_000 }, async () => {
   let made = 0
   const refusalOf = (schema: AnySchema, seed: number): string | undefined => {
     try {
@@ -121,7 +121,7 @@ test('whatever keywords come together, a value is right and so is a refusal', { 
   fc.assert(
     fc.property(wild(), seeds, (schema, seed) => {
       const refusal = refusalOf(schema, seed)
-      // By what they exclude, schemas can ask for the oddest things; and some refer to themselves without an end.
+      // By exclusion, schemas can ask for very odd values, and some refer to themselves without end.
       const isOdd = /"(\$ref|not|oneOf|if|unevaluatedProperties)":/.test(JSON.stringify(schema))
       if (refusal === undefined || /would need|within reach/.test(refusal) || isOdd) return
       expect(simpleValues.filter(value => complaints(Ajv2020, schema, value).length === 0)).toEqual([])
@@ -131,7 +131,7 @@ test('whatever keywords come together, a value is right and so is a refusal', { 
   expect(made).toBeGreaterThan(0)
 })
 
-test('the same schema and seed give the same value, in whatever order they are asked for', async () => {
+test('the same schema and seed give the same value, in any order of calls', async () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(answerable(draft2020), seeds), { minLength: 2, maxLength: 4 }), asked => {
       const ask = ([schema, seed]: readonly [AnySchema, number]) => JSON.stringify(sample(schema, seed))
@@ -142,7 +142,7 @@ test('the same schema and seed give the same value, in whatever order they are a
   )
 })
 
-test('making a value leaves the schema as it was sent', async () => {
+test('making a value does not change the schema', async () => {
   fc.assert(
     fc.property(answerable(draft2020), seeds, (schema, seed) => {
       const before = structuredClone(schema)

@@ -5,27 +5,27 @@ import { z } from 'zod/v4'
 import { loadSamples, sampleJob, UnfitSchema } from '../../src/replies/structured/index.js'
 import { NO_VALUE_FOUND } from '../sentences.js'
 
-// Its types describe a module of another kind than the one that there is.
+// Its types describe a different kind of module.
 const addFormats = ajvFormats as unknown as typeof ajvFormats.default
 const samples = await loadSamples()
 const sample = (schema: unknown, seed: number, name?: string) =>
   samples({ schema, seeds: [seed], ...(name !== undefined && { name }) }, 15_000)[0]
 
-const judge = new Ajv2020({ strict: false, logger: false, ownProperties: true })
-addFormats(judge)
+const validator = new Ajv2020({ strict: false, logger: false, ownProperties: true })
+addFormats(validator)
 
-/** Values of twenty seeds; all of them validate. */
+/** Values of twenty seeds, all of them valid. */
 function samplesOf(schema: object | boolean, name?: string): readonly unknown[] {
-  // Those of other tests, which may have the same ids.
-  judge.removeSchema()
-  const validate = judge.compile(structuredClone(schema))
+  // Schemas of other tests may have the same ids.
+  validator.removeSchema()
+  const validate = validator.compile(structuredClone(schema))
   const values = Array.from({ length: 20 }, (_, seed) => sample(schema, seed, name))
   for (const value of values) expect(validate(value), JSON.stringify([value, validate.errors])).toBe(true)
   return values
 }
 
-/** The keys of a value that no judge could be asked about. */
-const samplesOfEither = (schema: unknown) => Object.keys(sample(schema, 1) as object).toSorted()
+/** The keys of a value for a schema that no value fits. */
+const keysOfSample = (schema: unknown) => Object.keys(sample(schema, 1) as object).toSorted()
 
 const refusal = (schema: unknown): string => {
   try {
@@ -54,7 +54,7 @@ describe("the examples of OpenAI's guide to structured outputs", () => {
     expect(first.steps[0]?.explanation).toMatch(/^[A-Z].+\w.+/)
   })
 
-  test('a paper has its authors by name', () => {
+  test('a paper has authors with names', () => {
     const list = { type: 'array', items: text }
     const [paper] = samplesOf(closed({ title: text, authors: list, abstract: text, keywords: list }), 'paper') as [
       { authors: string[] },
@@ -62,7 +62,7 @@ describe("the examples of OpenAI's guide to structured outputs", () => {
     expect(paper.authors[0]).toMatch(/^\S+ \S+/)
   })
 
-  test('a user interface is a tree that ends', () => {
+  test('a user interface is a finite tree', () => {
     const attribute = closed({ name: text, value: text })
     const ui = closed({
       type: { type: 'string', enum: ['div', 'button', 'header', 'section', 'field', 'form'] },
@@ -100,18 +100,18 @@ describe("the examples of OpenAI's guide to structured outputs", () => {
 })
 
 describe('schemas as libraries write them', () => {
-  test('the intersection of two closed objects, which nothing fits, is both', () => {
+  test('the intersection of two closed objects, which no value fits, has the keys of both', () => {
     const both = z.intersection(z.strictObject({ name: z.string() }), z.strictObject({ city: z.string() }))
     const schema = z.toJSONSchema(both)
-    expect(samplesOfEither(schema)).toEqual(['city', 'name'])
+    expect(keysOfSample(schema)).toEqual(['city', 'name'])
   })
 
-  test('text that says that it is base64 is', () => {
+  test('text with the contentEncoding base64 is base64', () => {
     const [value] = samplesOf({ type: 'string', contentEncoding: 'base64' }) as [string]
     expect(Buffer.from(value, 'base64').toString('base64')).toBe(value)
   })
 
-  test('zod reads what is made for its schemas', () => {
+  test('zod parses the values for its schemas', () => {
     const Category = z.object({
       name: z.string(),
       get children() {
@@ -165,30 +165,30 @@ describe('schemas as libraries write them', () => {
     ['a short one', z.string().startsWith('sk-').min(20).max(22)],
     ['a beginning and an end', z.string().startsWith('ab').endsWith('yz')],
     ['both, and something between them', z.string().startsWith('ab').includes('foo').endsWith('yz').min(40)],
-    ['an address of one host', acme],
-    ['a page of one site', z.url().startsWith('https://acme.com/').min(60)],
+    ['an email address at one host', acme],
+    ['a URL of one site', z.url().startsWith('https://acme.com/').min(60)],
     ['a day of one year', z.iso.date().startsWith('2024-')],
     ['the first of a month', z.iso.date().endsWith('-01')],
     ['an id in upper case', z.uuid().regex(/^[0-9A-F-]+$/)],
-    ['an address of one net', z.ipv4().startsWith('10.')],
+    ['an IP address of one network', z.ipv4().startsWith('10.')],
     ['letters of any language', z.string().regex(/^\p{L}+\d{3}$/u)],
     ['upper case', z.string().regex(/^\p{Lu}{3}$/u)],
     ['letters of one language', z.string().regex(/^[\p{Script=Greek}]{4}$/u)],
     ['no letters', z.string().regex(/^\P{L}{4}$/u)],
     ['an emoji', z.string().regex(/^\u{1F600}$/u)],
-    ['a group that comes again', z.string().regex(/^(?<a>\w)(?<b>\d)\k<a>$/)],
-    ['a text that does not end so', z.string().regex(/^[a-z]{9}(?<!ing)$/)],
-  ])('zod reads %s', (_what, schema) => {
+    ['a backreference', z.string().regex(/^(?<a>\w)(?<b>\d)\k<a>$/)],
+    ['a negative lookbehind', z.string().regex(/^[a-z]{9}(?<!ing)$/)],
+  ])('zod parses %s', (_what, schema) => {
     const written = z.toJSONSchema(schema)
     for (let seed = 0; seed < 20; seed++) expect(schema.parse(sample(written, seed))).toBeTruthy()
   })
 
-  test("zod's times have no offset, although the format that it names has", () => {
+  test('a time of zod has no offset, although its format allows one', () => {
     const schema = z.iso.time()
     expect(schema.parse(sample(z.toJSONSchema(schema), 1))).toMatch(/^\d\d:\d\d:\d\d$/)
   })
 
-  test('pydantic writes titles, references and null as a default', () => {
+  test('a schema of pydantic with titles, references and null as a default is answered', () => {
     const values = samplesOf({
       $defs: {
         Color: { enum: ['red', 'green'], title: 'Color', type: 'string' },
@@ -220,7 +220,7 @@ describe('schemas as libraries write them', () => {
     expect(values.some(({ items }) => typeof items[0]?.weight === 'number')).toBe(true)
   })
 
-  test('OpenAPI 3.0 and draft 4 say it in another way', () => {
+  test('the keywords of OpenAPI 3.0 and draft 4 are understood', () => {
     const values = ['a', 'b'].flatMap(() =>
       Array.from({ length: 20 }, (_, seed) =>
         sample(
@@ -238,7 +238,7 @@ describe('schemas as libraries write them', () => {
     )
   })
 
-  test('what is written wrongly by hand is passed over', () => {
+  test('invalid keywords in handwritten schemas are ignored', () => {
     const value = sample(
       {
         type: 'object',
@@ -253,8 +253,8 @@ describe('schemas as libraries write them', () => {
   })
 })
 
-describe('what one would expect', () => {
-  test('fields are filled as their names say', () => {
+describe('plausible values', () => {
+  test('values match the names of their fields', () => {
     const fields =
       'firstName last_name email phoneNumber city country zip_code currency date created_at url description ' +
       'userId status title latitude age price count isActive confidence'
@@ -308,7 +308,7 @@ describe('what one would expect', () => {
     }
   })
 
-  test('a text has its format and what its pattern adds', () => {
+  test('a text satisfies both its format and its pattern', () => {
     const pictures = samplesOf({ type: 'string', format: 'uri', pattern: '\\.(png|jpg)$' })
     for (const picture of pictures) expect(picture).toMatch(/^https:.*example.com.*\.(png|jpg)$/)
     const addresses = samplesOf(closed({ email: { type: 'string', format: 'email', pattern: '@acme\\.com$' } }))
@@ -318,25 +318,25 @@ describe('what one would expect', () => {
     samplesOf({ type: 'string', format: 'hostname', pattern: '\\.acme\\.com$' })
   })
 
-  test("the example in a tool's description is taken", () => {
+  test('the example in a description is used', () => {
     const schema = closed({ location: { type: 'string', description: 'The city and state, e.g. San Francisco, CA' } })
     expect(samplesOf(schema)).toContainEqual({ location: 'San Francisco, CA' })
   })
 
-  test('examples and defaults are taken where they are valid', () => {
+  test('examples and defaults are used if they are valid', () => {
     expect(sample(closed({ size: { type: 'string', examples: ['XXL'] } }), 1)).toEqual({ size: 'XXL' })
     expect(sample(closed({ limit: { type: 'integer', default: 25 } }), 1)).toEqual({ limit: 25 })
     expect(sample(closed({ limit: { type: 'integer', default: 25, maximum: 9 } }), 1)).not.toEqual({ limit: 25 })
   })
 
-  test('what is optional is there as a rule, and sometimes not', () => {
+  test('optional properties are usually present and sometimes not', () => {
     const values = samplesOf({ type: 'object', properties: { note: text } }) as { note?: string }[]
     const present = values.filter(({ note }) => note !== undefined).length
     expect(present).toBeGreaterThan(10)
     expect(present).toBeLessThan(20)
   })
 
-  test('properties stand in the order in which they are declared', () => {
+  test('properties are in the order in which they are declared', () => {
     const schema = { ...closed({ z: text, a: text, m: text }), required: ['m', 'a', 'z'] }
     expect(Object.keys(sample(schema, 1) as object)).toEqual(['z', 'a', 'm'])
   })
@@ -365,14 +365,14 @@ describe('schemas that cannot be answered', () => {
       'no value that fits #/properties/a/properties/b was found',
     ],
     [
-      'more unlike items than there are',
+      'more unique items than exist',
       { type: 'array', uniqueItems: true, minItems: 3, items: { type: 'boolean' } },
       NO_VALUE_FOUND,
     ],
     ['a schema that only refers to itself', { $ref: '#' }, 'no value fits the schema'],
     ['an object that needs itself', closed({ self: { $ref: '#' } }), 'no value fits the schema'],
     [
-      'two that need each other',
+      'two objects that need each other',
       {
         $defs: { a: closed({ b: { $ref: '#/$defs/b' } }), b: closed({ a: { $ref: '#/$defs/a' } }) },
         $ref: '#/$defs/a',
@@ -406,11 +406,11 @@ describe('schemas that cannot be answered', () => {
       'no value fits the schema: an object would need 1000000000 properties',
     ],
     [
-      'addresses that are none',
+      'invalid addresses',
       { $id: 'http://', type: 'string' },
       'its $id and $ref cannot be read as addresses of one schema each',
     ],
-  ])('%s is told in a sentence', (_what, schema, sentence) => {
+  ])('%s is refused in a sentence', (_what, schema, sentence) => {
     expect(refusal(schema)).toBe(sentence)
   })
 })
@@ -422,7 +422,7 @@ describe('hostile schemas end quickly', () => {
     return schema
   }
 
-  /** Each schema has the next one twice: 2^40 ways down. */
+  /** Each schema refers to the next one twice: 2^40 paths. */
   const doubling = (keyword: string) => {
     const entries = Array.from({ length: 40 }, (_, i) => {
       const next = { $ref: `#/$defs/s${i + 1}` }
@@ -431,7 +431,7 @@ describe('hostile schemas end quickly', () => {
     return { $defs: { ...Object.fromEntries(entries), s40: text }, $ref: '#/$defs/s0' }
   }
 
-  // As in a worker thread. That long work gets there is tested in test/core/worker-threads.test.ts.
+  // As in a worker thread. test/core/worker-threads.test.ts tests that long work is done there.
   async function outcomeOf(schema: unknown, mostMs?: number): Promise<string> {
     const made = await sampleJob({ schema, seeds: [1] }, mostMs)
     return 'unfit' in made ? made.unfit : `no refusal but ${JSON.stringify(made.values).slice(0, 200)}`
@@ -440,15 +440,15 @@ describe('hostile schemas end quickly', () => {
   const array300 = (items: object) => ({ type: 'array', minItems: 300, items })
 
   test.each<readonly [string, unknown, string | RegExp]>([
-    ['alternatives that double', doubling('anyOf'), 'no value that fits the schema was found in time'],
-    ['all of it twice, again and again', doubling('allOf'), 'no value that fits the schema was found in time'],
+    ['anyOf that doubles', doubling('anyOf'), 'no value that fits the schema was found in time'],
+    ['allOf that doubles', doubling('allOf'), 'no value that fits the schema was found in time'],
     [
       'a pattern of a million million characters',
       { type: 'string', pattern: '^((x{10000}){10000}){10000}$' },
       /no value/,
     ],
     ['arrays of arrays of arrays', array300(array300({ type: 'array', minItems: 300 })), /within reach|in time/],
-  ])('%s: no longer than they may take', async (_what, schema, outcome) => {
+  ])('%s: ended within the time limit', async (_what, schema, outcome) => {
     expect(await outcomeOf(schema, 200)).toMatch(outcome)
   })
 
@@ -470,7 +470,7 @@ describe('hostile schemas end quickly', () => {
       { ...closed({}), properties: Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`p${i}`, { $ref: '#' }])) },
       /no refusal/,
     ],
-    ['two thousand unlike texts', { type: 'array', minItems: 2000, uniqueItems: true, items: text }, /no refusal/],
+    ['two thousand unique texts', { type: 'array', minItems: 2000, uniqueItems: true, items: text }, /no refusal/],
   ])('%s', async (_what, schema, outcome) => {
     expect(await outcomeOf(schema)).toMatch(outcome)
   })

@@ -39,16 +39,16 @@ beforeAll(async () => {
   }
 })
 
-/** What is rendered: of a text a text, of anything else a value. */
+/** Renders a text to a text, and anything else to a value. */
 function render(template: unknown, facts: Partial<Facts> = {}): unknown {
   const { renderText, renderValue } = templates.compile(template)
   return (typeof template === 'string' ? renderText : renderValue)({ ...plainFacts, ...facts })
 }
 
-/** What a regular expression finds, as a fact. */
+/** The matches of a regular expression, as a fact. */
 const matchOf = (expression: RegExp, text: string) => expression.exec(text) ?? []
 
-/** Faker with a seed; nothing else uses it meanwhile. */
+/** Faker with a seed, while nothing else uses it. */
 const seededFaker = (seed: number) => withFaker(seed, faker => faker)
 
 /** What is wrong with a template, and where. */
@@ -63,7 +63,7 @@ function mistakeIn(template: unknown, facts?: Partial<Facts>) {
   }
 }
 
-/** Anything that anybody may write, lone surrogates included, and what a template engine could take for its own. */
+/** Any text that a user may write, including lone surrogates and template syntax. */
 const anyText = fc.oneof(
   { arbitrary: fc.string({ unit: anyCharacter }), weight: 2 },
   {
@@ -107,8 +107,8 @@ const anyText = fc.oneof(
   },
 )
 
-describe('what is in a prompt is data', () => {
-  test('whatever a user writes comes out as it is', () => {
+describe('prompts are data', () => {
+  test('any text of a user is rendered unchanged', () => {
     fc.assert(
       fc.property(anyText, said => {
         const match = matchOf(/^(?<all>.*)$/s, said)
@@ -123,7 +123,7 @@ describe('what is in a prompt is data', () => {
     )
   })
 
-  test('inside of JSON it stays one text, under whatever key', () => {
+  test('a prompt inside JSON stays one string, under any key', () => {
     fc.assert(
       fc.property(anyText, fc.string({ unit: anyCharacter }), (said, key) => {
         const template = Object.fromEntries([[key, { said: 'You: {{ user }}', whole: '{{user}}', list: ['{{user}}'] }]])
@@ -136,7 +136,7 @@ describe('what is in a prompt is data', () => {
     )
   })
 
-  test('written through the filter json it makes valid JSON of a text', () => {
+  test('a prompt that passes the filter json makes valid JSON', () => {
     fc.assert(
       fc.property(anyText, said => {
         const rendered = render('{"said": {{ user | json }}, "missing": {{ match[3] | json }}}', { user: said })
@@ -145,7 +145,7 @@ describe('what is in a prompt is data', () => {
     )
   })
 
-  test('what was rendered is not rendered again, whether as a value or as an argument of a filter', () => {
+  test('rendered text is not rendered again, neither as a value nor as an argument of a filter', () => {
     const user = '{{ model }}{% assign model = "x" %}{{ 1 | plus: 1 }}'
     expect(render('{{ user }}', { user })).toBe(user)
     expect(render('{{ "a" | append: user }}', { user })).toBe(`a${user}`)
@@ -153,7 +153,7 @@ describe('what is in a prompt is data', () => {
     expect(render('{{ match[9] | default: user }}', { user })).toBe(user)
   })
 
-  test('any JSON value that comes in a request comes out the same, with its type', () => {
+  test('any JSON value of a request is rendered unchanged, with its type', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), sent => {
         const value = JSON.parse(JSON.stringify(sent)) as unknown
@@ -177,11 +177,11 @@ describe('what is in a prompt is data', () => {
     'headers.hasOwnProperty',
     'count.toFixed',
     'request[user]',
-  ])('%s reaches nothing: own properties only', path => {
+  ])('%s is empty, since templates see own properties only', path => {
     expect(render(`[{{ ${path} }}]`, { user: 'constructor', match: matchOf(/l+/, 'hello') })).toBe('[]')
   })
 
-  test('a key that is called __proto__ is a key', () => {
+  test('a key named __proto__ is a key like any other', () => {
     const request = JSON.parse('{"__proto__": {"polluted": "yes"}}') as object
     expect(render('{{ request.__proto__.polluted }}', { request })).toBe('yes')
     const rendered = render(JSON.parse('{"__proto__": "{{ user }}"}'))
@@ -189,7 +189,7 @@ describe('what is in a prompt is data', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   })
 
-  test('a prompt is no path for a filter that takes one', () => {
+  test('a filter takes a prompt as the name of a property, but not as a path', () => {
     const where = '{{ request.messages | where: user }}'
     expect(mistakeIn(where, { user: 'a[(100000000000000000..100000000000000001)]' })).toMatchObject({
       message: 'The template cannot be rendered: a property is a name, such as "role".',
@@ -198,7 +198,7 @@ describe('what is in a prompt is data', () => {
   })
 })
 
-test('the examples of the documentation', () => {
+test('the examples of the documentation are rendered as documented', () => {
   const match = matchOf(/my name is (?<name>\w+)/, 'my name is Ada')
   expect(render('Hi {{match[1]}}, you said "{{user}}"', { match })).toBe('Hi Ada, you said "hello"')
   expect(render('{{ match.name | upcase }}', { match })).toBe('ADA')
@@ -216,7 +216,7 @@ test('the examples of the documentation', () => {
   expect(render('{{ "a,b" | split: "," | join: " and " }}{% comment %} {{ nothing }} {% endcomment %}')).toBe('a and b')
 })
 
-test('a text is rendered as text, a lone expression inside of a value keeps its type', () => {
+test('a text is rendered as text, and a lone expression inside a value keeps its type', () => {
   const tool = toolFact('weather', '{"degrees": 21.5}')
   const turn = templates.compile('{{ turn }}')
   expect([turn.renderText(plainFacts), turn.renderValue(plainFacts)]).toEqual(['1', 1])
@@ -252,7 +252,7 @@ test('a text is rendered as text, a lone expression inside of a value keeps its 
   })
 })
 
-test('what is missing leaves nothing in a text, and its key or its place out of a value', () => {
+test('a missing value is empty in a text, and drops its key or item from a value', () => {
   expect(render('[{{ tool.name }}{{ match[1] }}{{ request.a.b.c }}{{ caller.name }}]')).toBe('[]')
   expect(render({ a: '{{ tool.content.x }}', b: ['{{ match[1] }}'], c: '-{{ match[1] }}-' })).toEqual({
     b: [],
@@ -262,14 +262,14 @@ test('what is missing leaves nothing in a text, and its key or its place out of 
   expect(render({ a: '{{ match[1] | downcase }}', b: '{{ match[1] | default: "x" | upcase }}' })).toEqual({ b: 'X' })
 })
 
-test('null stays null: it was sent, or asked for', () => {
+test('null stays null, whether it was sent or is a default', () => {
   const request = { metadata: { unit: null } }
   const template = { unit: '{{ request.metadata.unit }}', other: '{{ match[1] | default: nil }}' }
   expect(render(template, { request })).toEqual({ unit: null, other: null })
   expect(render('[{{ request.metadata.unit }}]', { request })).toBe('[]')
 })
 
-test('keys are templates; two that become the same are a mistake', () => {
+test('keys are templates, and two that render the same are a mistake', () => {
   const template = { '{{ user }}': 1, 'for {{ model }}': { '{{ turn }}': '{{ turn }}' } }
   expect(render(template, { user: 'Oslo' })).toEqual({ Oslo: 1, 'for gpt-4o-mini': { 1: 1 } })
   expect(mistakeIn({ a: { '{{ user }}': 1, hello: 2 } }, {})).toMatchObject({
@@ -283,7 +283,7 @@ describe('forEach', () => {
   const request = { metadata: { cities: ['Oslo', 'Bergen'], days: [1, 2], empty: [] } }
   const forEach = '{{request.metadata.cities}}'
 
-  test('makes one item of each', () => {
+  test('makes one item for each item of a list', () => {
     const list = [0, { forEach, as: 'city', item: { name: '{{city}}', nr: '{{forloop.index}}' } }, 9]
     expect(render({ list }, { request })).toEqual({
       list: [0, { name: 'Oslo', nr: 1 }, { name: 'Bergen', nr: 2 }, 9],
@@ -292,7 +292,7 @@ describe('forEach', () => {
     expect(render([{ forEach, item: 1 }], { request })).toEqual([1, 1])
   })
 
-  test('stands in another, and sees its item', () => {
+  test('can be nested, and sees the outer item', () => {
     const item = {
       city: '{{city}}',
       days: [{ forEach: '{{request.metadata.days}}', as: 'day', item: '{{city}} {{day}}' }],
@@ -303,7 +303,7 @@ describe('forEach', () => {
     ])
   })
 
-  test.each(['{{request.metadata.empty}}', '{{request.metadata.nowhere}}'])('makes nothing of %s', list => {
+  test.each(['{{request.metadata.empty}}', '{{request.metadata.nowhere}}'])('makes no items from %s', list => {
     expect(render([{ forEach: list, item: 'x' }], { request })).toEqual([])
   })
 
@@ -318,7 +318,7 @@ describe('forEach', () => {
     expect(mistakeIn({ a: [1, item] })).toMatchObject({ message, path: expect.arrayContaining(['a', 1]) })
   })
 
-  test('what is no list, or too long a one, is told when it is rendered', () => {
+  test('a value that is not a list, or a list that is too long, is a mistake when rendered', () => {
     const mapped = (list: string) => [{ forEach: list, item: { a: [{ forEach: list, item: 1 }] } }]
     expect(mistakeIn(mapped('{{user}}'), {})).toMatchObject({ message: 'forEach needs a list, and {{user}} is none.' })
     const long = { request: { list: Array(40).fill(1) } }
@@ -327,13 +327,13 @@ describe('forEach', () => {
     })
   })
 
-  test('a map outside of a list, and one with a plain text, are data', () => {
+  test('forEach outside a list, or with a plain text, is data', () => {
     const data = { forEach: 'x', list: [{ forEach: 'cities', item: '{{user}}' }] }
     expect(render(data)).toEqual({ forEach: 'x', list: [{ forEach: 'cities', item: 'hello' }] })
   })
 })
 
-test('long whole numbers keep their digits, in values, texts and JSON', () => {
+test('large integers keep their digits in values, texts and JSON', () => {
   const id = 12345678901234567890n
   const request = { metadata: { id, list: [id] } }
   const tool = toolFact(
@@ -349,7 +349,7 @@ test('long whole numbers keep their digits, in values, texts and JSON', () => {
   )
 })
 
-test('what a tool says is JSON where it is JSON', () => {
+test('a tool result is parsed if it is JSON', () => {
   const say = (text: string) =>
     render('{{ tool.name }} {{ tool.content.a }} {{ tool.text }}', { tool: toolFact('t', text) })
   expect(say('{"a": [1]}')).toBe('t [1] {"a": [1]}')
@@ -357,7 +357,7 @@ test('what a tool says is JSON where it is JSON', () => {
   expect(render({ content: '{{ tool.content }}' }, { tool: toolFact('t', 'sunny') })).toEqual({ content: 'sunny' })
 })
 
-test('objects and arrays stand in a text as JSON, through filters and captures too', () => {
+test('objects and arrays become JSON in a text, even through filters and captures', () => {
   const request = { metadata: { unit: 'celsius' }, list: [{ a: 1 }, [2]] }
   expect(render('{{ request.metadata }}', { request })).toBe('{"unit":"celsius"}')
   expect(render('{{ request.metadata | upcase }}', { request })).toBe('{"UNIT":"CELSIUS"}')
@@ -366,7 +366,7 @@ test('objects and arrays stand in a text as JSON, through filters and captures t
   expect(render('{% capture x %}{{ request.metadata }}{% endcapture %}{{ x }}', { request })).toBe('{"unit":"celsius"}')
 })
 
-test('groups may have any name, those that arrays know included', () => {
+test('groups may have any name, even that of a member of arrays', () => {
   const match = matchOf(/(?<first>\w+) (?<last>\w+)(?<size>!)?(?<length>\?)?(?<__proto__>\.)/, 'Ada Lovelace.')
   expect(render('{{ match.last }}, {{ match.first }}{{ match.size }}{{ match[0] }}', { match })).toBe(
     'Lovelace, AdaAda Lovelace.',
@@ -374,7 +374,7 @@ test('groups may have any name, those that arrays know included', () => {
   expect(render('{{ match[1] }}{{ match.name }}', { match: matchOf(/x/, 'hello') })).toBe('')
 })
 
-test('a fact is asked for only when a template names it', () => {
+test('a fact is read only if a template names it', () => {
   const asked: string[] = []
   const facts = new Proxy(plainFacts, {
     get(target, name, receiver) {
@@ -388,7 +388,7 @@ test('a fact is asked for only when a template names it', () => {
   expect(asked.sort()).toEqual(['count', 'turn', 'user'])
 })
 
-test('a value without templates is given back as it is', () => {
+test('a value without templates is returned unchanged', () => {
   const value = { a: ['x', 1, null, true, { b: '}} %} {' }] }
   expect(hasTemplate(value)).toBe(false)
   expect(render(value)).toEqual(value)
@@ -398,7 +398,7 @@ test('a value without templates is given back as it is', () => {
   expect(hasTemplate('Hi {{ user }}')).toBe(true)
 })
 
-describe('a mistake is told with its place when the template is compiled', () => {
+describe('a mistake is reported with its place when the template is compiled', () => {
   test.each([
     ['Hi {{ usr }}', 1, 7, `usr is not known in templates.${didYouMean('user')}`],
     ['one\ntwo {{ moddel }}', 2, 8, `moddel is not known in templates.${didYouMean('model')}`],
@@ -437,7 +437,7 @@ describe('a mistake is told with its place when the template is compiled', () =>
     expect(mistakeIn(template)).toEqual({ message, line, column, path: [] })
   })
 
-  test('with the way to the text inside of a value', () => {
+  test('with the path of the text inside a value', () => {
     expect(mistakeIn({ city: '{{ user }}', days: [1, { unit: '{{ usr }}' }] })).toMatchObject({
       path: ['days', 1, 'unit'],
       line: 1,
@@ -464,7 +464,7 @@ describe('a mistake is told with its place when the template is compiled', () =>
     },
   )
 
-  test('whatever is written, it is compiled or it is told; what is compiled is rendered or that is told', () => {
+  test('any input either compiles and renders, or fails with a readable mistake', () => {
     const words = ['{{', '}}', '{%', '%}', 'if', 'for', 'in', 'user', 'request', 'faker', '.', '|', ':', 'upcase', ' ']
     const more = ['"', "'", '[', ']', '(', ')', '1', '..', 'endif', 'endfor', 'assign', '=', 'x', 'raw', 'match', 'and']
     const braces = fc.constantFrom('{{ ', ' }}', '{% if user %}', '{% endif %}', '{{ user }}', '{% raw %}')
@@ -479,8 +479,8 @@ describe('a mistake is told with its place when the template is compiled', () =>
   })
 })
 
-// Without limits none of these would end while anyone waits.
-describe('nothing holds the process', () => {
+// Without limits none of these would end in reasonable time.
+describe('no template blocks the process', () => {
   test.each([
     ['{% for i in (1..1000000000) %}x{% endfor %}', 'characters or elements'],
     ['{{ (1..1000000000) | join: "" }}', 'characters or elements'],
@@ -499,7 +499,7 @@ describe('nothing holds the process', () => {
     expect(mistakeIn({ a: template }, {}).message).toContain(reason)
   })
 
-  test('on a busy machine, where time passes between two parts, a template is rendered all the same', () => {
+  test('a template is rendered even on a busy machine, where time passes between two parts', () => {
     let nowMs = 0
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
       nowMs += 60
@@ -519,13 +519,13 @@ describe('nothing holds the process', () => {
     },
   )
 
-  test('a long prompt is no reason to stop', () => {
+  test('a long prompt does not exceed the limits', () => {
     const user = 'word '.repeat(800_000)
     expect(render('{{ user }}{{ user }}{{ user | upcase | strip }}', { user })).toHaveLength(12_000_000 - 1)
   })
 })
 
-test('filters that calculate round long numbers', () => {
+test('filters that calculate round large numbers', () => {
   const request = { id: 12_345_678_901_234_567_890n }
   for (const filter of ['plus: 0', 'minus: 0', 'times: 1', 'divided_by: 1', 'round', 'abs', 'ceil', 'floor']) {
     expect(render([`{{ request.id | ${filter} }}`], { request }), filter).toEqual([12_345_678_901_234_567_000])
@@ -537,7 +537,7 @@ test('filters that calculate round long numbers', () => {
   expect(render(['{{ request.id | default: 1 }}'], { request })).toEqual([request.id])
 })
 
-test('a filter that cannot do its work says why and where', () => {
+test('a filter that fails says why and where', () => {
   expect(mistakeIn('a\n{{ user | url_decode }}', { user: '%' })).toEqual({
     message: 'The template cannot be rendered: URI malformed.',
     line: 2,
@@ -548,20 +548,20 @@ test('a filter that cannot do its work says why and where', () => {
 })
 
 describe('faker', () => {
-  test('whether it is needed is known beforehand', () => {
+  test('a compiled template says whether it needs faker', () => {
     expect(templates.compile('{{ user }} faker').needsFaker).toBe(false)
     expect(templates.compile('{{ faker.person.fullName }}').needsFaker).toBe(true)
     expect(templates.compile({ a: [{ b: '{% if faker.datatype.boolean %}{% endif %}' }] }).needsFaker).toBe(true)
   })
 
-  test('it is not loaded for replies that do not speak of it', async () => {
+  test('faker is not loaded for replies that do not use it', async () => {
     const without = await loadTemplates({ text: 'Hi {{ user }}' })
     expect(without.compile('Hi {{ user }}').renderText({ ...plainFacts, faker: undefined })).toBe('Hi hello')
     const within = await loadTemplates([{ text: '{{ faker.person.firstName }}' }])
     expect(within.compile('{{ faker.person.firstName }}').renderText(plainFacts)).toMatch(/^\p{Lu}/u)
   })
 
-  test('the same seed says the same, another one something else', async () => {
+  test('the same seed gives the same values, and another seed gives others', async () => {
     const template = {
       name: '{{ faker.person.fullName }} {{ faker.person.fullName }}',
       when: '{{ faker.date.past }} {{ faker.string.ulid }}',
@@ -575,7 +575,7 @@ describe('faker', () => {
     expect(given).not.toBe(again)
   })
 
-  test('every function that can be called without arguments is there, and says something that JSON can hold', async () => {
+  test('every function without required arguments is available and returns something that JSON can hold', async () => {
     const faker = await seededFaker(3)
     const needing = ['date.between', 'date.betweens', 'string.fromCharacters']
     const functions = Object.entries(faker as unknown as Record<string, object>)
@@ -594,14 +594,14 @@ describe('faker', () => {
     }
   })
 
-  test('numbers stay numbers, dates can be formatted, parts of objects be named', () => {
+  test('numbers stay numbers, dates can be formatted, and parts of objects can be named', () => {
     expect(render({ n: '{{ faker.number.int }}' })).toEqual({ n: expect.any(Number) })
     expect(render('{{ faker.date.past | date: "%Y" }}')).toMatch(/^202[56]$/)
     expect(render('{{ faker.airline.airport.iataCode }}')).toMatch(/^[A-Z]{3}$/)
     expect(render('{{ faker.person.firstName | upcase }}')).toMatch(/^[^a-z]+$/)
   })
 
-  test('functions take arguments, from the request as well', () => {
+  test('functions take arguments, including values of the request', () => {
     const request = { metadata: { most: 3, cities: ['Oslo', 'Bergen'] } }
     const template = {
       within: '{{ faker.number.int | with: min: 2, max: request.metadata.most }}',
@@ -635,7 +635,7 @@ describe('faker', () => {
     })
   })
 
-  test('no address that is made up belongs to anyone', async () => {
+  test('generated addresses are in reserved domains', async () => {
     // One of the calls warns that it is deprecated, each time.
     const warned = vi.spyOn(console, 'warn').mockImplementation(() => {})
     onTestFinished(() => warned.mockRestore())
@@ -678,7 +678,7 @@ describe('faker', () => {
   })
 })
 
-test('no header with a credential is shown', () => {
+test('headers with credentials are not shown', () => {
   const secret = { authorization: 'Bearer x', 'proxy-authorization': 'x', apikey: 'x', 'x-api-key': 'x', cookie: 'x' }
   expect(shownHeaders({ ...secret, 'x-tenant': 'acme', 'x-many': ['a', 'b'], host: 'h', via: undefined })).toEqual({
     'x-tenant': 'acme',
