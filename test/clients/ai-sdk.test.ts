@@ -56,12 +56,9 @@ test('streamText can be aborted before the first word arrives', async () => {
 test.each([
   ['a wrong key', { apiKey: 'sk-local-nobody-made-this' }, 401, KEY_UNKNOWN],
   ['an unknown model', { model: 'gpt-4o-mimi' }, 400, '\\"gpt-4o-mini\\"?'],
-])(
-  'the AI SDK gets the reason for %s, in an error that is not retryable',
-  async (_what, wrong, status, sentence) => {
-    const error = await generateText(await scene(wrong)).catch(error => error)
-    expect(APICallError.isInstance(error)).toBe(true)
-    expect(error).toMatchObject({ statusCode: status, isRetryable: false })
-    expect(error.responseBody).toContain(sentence)
-  },
-)
+])('the AI SDK gets the reason for %s, in an error that is not retryable', async (_what, wrong, status, sentence) => {
+  const error = await generateText(await scene(wrong)).catch(error => error)
+  expect(APICallError.isInstance(error)).toBe(true)
+  expect(error).toMatchObject({ statusCode: status, isRetryable: false })
+  expect(error.responseBody).toContain(sentence)
+})

@@ -96,13 +96,16 @@ test.each(majors)('%s throws its AuthenticationError for a wrong key with a stre
   expect(error).toBeInstanceOf(Client.AuthenticationError)
 })
 
-test.each(majors)('%s throws its NotFoundError for an endpoint that the platform does not have', async (_major, Client) => {
-  const { client } = await scene(Client)
-  const error = await failureOf(client.embeddings.create({ model: 'gpt-4o-mini', input: 'hello' }))
-  expect(error).toBeInstanceOf(Client.NotFoundError)
-  expect(error?.status).toBe(404)
-  expect(error?.message).toContain('Not found.')
-})
+test.each(majors)(
+  '%s throws its NotFoundError for an endpoint that the platform does not have',
+  async (_major, Client) => {
+    const { client } = await scene(Client)
+    const error = await failureOf(client.embeddings.create({ model: 'gpt-4o-mini', input: 'hello' }))
+    expect(error).toBeInstanceOf(Client.NotFoundError)
+    expect(error?.status).toBe(404)
+    expect(error?.message).toContain('Not found.')
+  },
+)
 
 test.each(majors)('%s throws its BadRequestError for an unknown model', async (_major, Client) => {
   const { client } = await scene(Client)

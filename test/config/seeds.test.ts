@@ -112,20 +112,17 @@ test('a user can have a configured id, also in upper case', async () => {
   expect((await signIn(platform, ada)).id).toBe(adasId)
 })
 
-test.each(ways)(
-  'a password changed in the configuration works after a %s, and the old one does not',
-  async way => {
-    const scene = await platformOf({ ...inFile, users: [ada, bob] })
-    const [before, bystander] = [await signIn(scene.platform, ada), await signIn(scene.platform, bob)]
-    const changed = { ...ada, password: 'staple-battery' }
-    await scene[way]({ ...inFile, users: [changed, bob] })
-    expect(await entry(scene.platform, ada)).toBe('invalid_credentials')
-    expect(await answerOf(scene.platform, before.token)).toBe(sentences.ended)
-    expect(await refreshed(scene.platform, before)).toBe('refresh_token_not_found')
-    expect((await signIn(scene.platform, changed)).id).toBe(before.id)
-    expect(await answerOf(scene.platform, bystander.token)).toBe('open')
-  },
-)
+test.each(ways)('a password changed in the configuration works after a %s, and the old one does not', async way => {
+  const scene = await platformOf({ ...inFile, users: [ada, bob] })
+  const [before, bystander] = [await signIn(scene.platform, ada), await signIn(scene.platform, bob)]
+  const changed = { ...ada, password: 'staple-battery' }
+  await scene[way]({ ...inFile, users: [changed, bob] })
+  expect(await entry(scene.platform, ada)).toBe('invalid_credentials')
+  expect(await answerOf(scene.platform, before.token)).toBe(sentences.ended)
+  expect(await refreshed(scene.platform, before)).toBe('refresh_token_not_found')
+  expect((await signIn(scene.platform, changed)).id).toBe(before.id)
+  expect(await answerOf(scene.platform, bystander.token)).toBe('open')
+})
 
 test.each(ways)('a password changed in the app survives a %s, and so does the session', async way => {
   const options = { ...inFile, users: [ada], apiKeys: [hers] }
@@ -139,18 +136,15 @@ test.each(ways)('a password changed in the app survives a %s, and so does the se
   expect((await userNamed(scene.platform, ada.email))?.user_metadata).toMatchObject({ theme: 'dark' })
 })
 
-test.each(ways)(
-  "a user's changes from the app survive a %s until the user's own seed changes",
-  async way => {
-    const scene = await platformOf({ ...inFile, users: [ada, bob] })
-    const { client } = await signIn(scene.platform, ada)
-    await client.auth.updateUser({ password: 'of-her-own' })
-    await scene[way]({ ...inFile, users: [{ ...bob, user_metadata: { name: 'Bob' } }, ada] })
-    expect(await entry(scene.platform, { ...ada, password: 'of-her-own' })).toBe('in')
-    await scene[way]({ ...inFile, users: [bob, { ...ada, user_metadata: { name: 'Ada' } }] })
-    expect(await entry(scene.platform, ada)).toBe('in')
-  },
-)
+test.each(ways)("a user's changes from the app survive a %s until the user's own seed changes", async way => {
+  const scene = await platformOf({ ...inFile, users: [ada, bob] })
+  const { client } = await signIn(scene.platform, ada)
+  await client.auth.updateUser({ password: 'of-her-own' })
+  await scene[way]({ ...inFile, users: [{ ...bob, user_metadata: { name: 'Bob' } }, ada] })
+  expect(await entry(scene.platform, { ...ada, password: 'of-her-own' })).toBe('in')
+  await scene[way]({ ...inFile, users: [bob, { ...ada, user_metadata: { name: 'Ada' } }] })
+  expect(await entry(scene.platform, ada)).toBe('in')
+})
 
 test("an unconfirmed user is refused with Supabase's error code until the configuration confirms them", async () => {
   const { platform, reload } = await platformOf({ users: [{ ...ada, confirmed: false }] })
@@ -300,17 +294,20 @@ test.each(ways)('a user who signed up becomes the configured user with the same 
   expect((await dashboardOf(scene.platform, now).keys()).map(({ name }) => name)).toEqual(['hers'])
 })
 
-test.each(ways)("a user who signed up and was then configured keeps later changes from the app after a %s", async way => {
-  const scene = await platformOf({ ...inFile, users: [bob] })
-  await signUp(scene.platform, ada.email, 'an-early-password')
-  const options = { ...inFile, users: [bob, ada] }
-  await scene.restart(options)
-  const { client, token } = await signIn(scene.platform, ada)
-  await client.auth.updateUser({ password: 'of-her-own' })
-  await scene[way](options)
-  expect(await answerOf(scene.platform, token)).toBe('open')
-  expect(await entry(scene.platform, { ...ada, password: 'of-her-own' })).toBe('in')
-})
+test.each(ways)(
+  'a user who signed up and was then configured keeps later changes from the app after a %s',
+  async way => {
+    const scene = await platformOf({ ...inFile, users: [bob] })
+    await signUp(scene.platform, ada.email, 'an-early-password')
+    const options = { ...inFile, users: [bob, ada] }
+    await scene.restart(options)
+    const { client, token } = await signIn(scene.platform, ada)
+    await client.auth.updateUser({ password: 'of-her-own' })
+    await scene[way](options)
+    expect(await answerOf(scene.platform, token)).toBe('open')
+    expect(await entry(scene.platform, { ...ada, password: 'of-her-own' })).toBe('in')
+  },
+)
 
 /** A configured user moves to an email address that another user has signed up with. */
 const moves = {
@@ -408,30 +405,24 @@ test('an empty list of users means no users', async () => {
   expect((await adminOf(platform).listUsers()).data.users).toEqual([])
 })
 
-test.each(ways)(
-  "a configured user with the development user's email and another id exists after a %s",
-  async way => {
-    const scene = await platformOf(inFile)
-    const own = { ...developmentUser, id: adasId, password: 'one-of-our-own' }
-    await scene[way]({ ...inFile, users: [own] })
-    expect(await entry(scene.platform, own)).toBe('in')
-  },
-)
+test.each(ways)("a configured user with the development user's email and another id exists after a %s", async way => {
+  const scene = await platformOf(inFile)
+  const own = { ...developmentUser, id: adasId, password: 'one-of-our-own' }
+  await scene[way]({ ...inFile, users: [own] })
+  expect(await entry(scene.platform, own)).toBe('in')
+})
 
-test.each(ways)(
-  'a configured user who was hard-deleted exists again after a %s, with the same id',
-  async way => {
-    const options = { ...inFile, users: [ada], apiKeys: [hers] }
-    const scene = await platformOf(options)
-    const { id, token } = await signIn(scene.platform, ada)
-    await adminOf(scene.platform).deleteUser(id)
-    expect(await entry(scene.platform, ada)).toBe('invalid_credentials')
-    await scene[way](options)
-    expect((await signIn(scene.platform, ada)).id).toBe(id)
-    expect(await answerOf(scene.platform, token)).toBe(sentences.ended)
-    expect(await answerOf(scene.platform, hers.key)).toBe('open')
-  },
-)
+test.each(ways)('a configured user who was hard-deleted exists again after a %s, with the same id', async way => {
+  const options = { ...inFile, users: [ada], apiKeys: [hers] }
+  const scene = await platformOf(options)
+  const { id, token } = await signIn(scene.platform, ada)
+  await adminOf(scene.platform).deleteUser(id)
+  expect(await entry(scene.platform, ada)).toBe('invalid_credentials')
+  await scene[way](options)
+  expect((await signIn(scene.platform, ada)).id).toBe(id)
+  expect(await answerOf(scene.platform, token)).toBe(sentences.ended)
+  expect(await answerOf(scene.platform, hers.key)).toBe('open')
+})
 
 test.each(ways)('a configured user who was soft-deleted stays deleted after a %s', async way => {
   const options = { ...inFile, users: [ada], apiKeys: [hers] }
@@ -459,35 +450,29 @@ test.each(ways)('a user who is no longer configured still exists after a %s', as
   expect(await entry(scene.platform, ada)).toBe('in')
 })
 
-test.each(ways)(
-  'after a %s a key is listed only for its owner, with its expiry',
-  async way => {
-    const options = { ...inFile, users: [ada], apiKeys: [{ ...hers, expiresAt: '2100-01-01' }, nobodys] }
-    const scene = await platformOf(options)
-    const dashboard = dashboardOf(scene.platform, await signIn(scene.platform, ada))
-    const listed = await dashboard.keys()
-    expect(listed).toMatchObject([{ name: 'hers', state: 'active', expires_at: '2100-01-01T00:00:00.000Z' }])
-    await scene[way](options)
-    const after = dashboardOf(scene.platform, await signIn(scene.platform, ada))
-    expect((await after.keys()).map(({ id }) => id)).toEqual(listed.map(({ id }) => id))
-    for (const { key } of [hers, nobodys]) expect(await answerOf(scene.platform, key)).toBe('open')
-  },
-)
+test.each(ways)('after a %s a key is listed only for its owner, with its expiry', async way => {
+  const options = { ...inFile, users: [ada], apiKeys: [{ ...hers, expiresAt: '2100-01-01' }, nobodys] }
+  const scene = await platformOf(options)
+  const dashboard = dashboardOf(scene.platform, await signIn(scene.platform, ada))
+  const listed = await dashboard.keys()
+  expect(listed).toMatchObject([{ name: 'hers', state: 'active', expires_at: '2100-01-01T00:00:00.000Z' }])
+  await scene[way](options)
+  const after = dashboardOf(scene.platform, await signIn(scene.platform, ada))
+  expect((await after.keys()).map(({ id }) => id)).toEqual(listed.map(({ id }) => id))
+  for (const { key } of [hers, nobodys]) expect(await answerOf(scene.platform, key)).toBe('open')
+})
 
-test.each(ways)(
-  'a key moved to another user by a %s is in their list, and depends only on them',
-  async way => {
-    const scene = await platformOf({ ...inFile, users: [ada, bob], apiKeys: [hers] })
-    await scene[way]({ ...inFile, users: [ada, bob], apiKeys: [{ ...hers, user: bob.email }] })
-    const [adas, bobs] = [await signIn(scene.platform, ada), await signIn(scene.platform, bob)]
-    expect(await dashboardOf(scene.platform, adas).keys()).toEqual([])
-    expect(await dashboardOf(scene.platform, bobs).keys()).toMatchObject([{ name: 'hers' }])
-    await adminOf(scene.platform).deleteUser(adas.id)
-    expect(await answerOf(scene.platform, hers.key)).toBe('open')
-    await adminOf(scene.platform).updateUserById(bobs.id, { ban_duration: '1h' })
-    expect(await answerOf(scene.platform, hers.key)).toBe(sentences.ownerless)
-  },
-)
+test.each(ways)('a key moved to another user by a %s is in their list, and depends only on them', async way => {
+  const scene = await platformOf({ ...inFile, users: [ada, bob], apiKeys: [hers] })
+  await scene[way]({ ...inFile, users: [ada, bob], apiKeys: [{ ...hers, user: bob.email }] })
+  const [adas, bobs] = [await signIn(scene.platform, ada), await signIn(scene.platform, bob)]
+  expect(await dashboardOf(scene.platform, adas).keys()).toEqual([])
+  expect(await dashboardOf(scene.platform, bobs).keys()).toMatchObject([{ name: 'hers' }])
+  await adminOf(scene.platform).deleteUser(adas.id)
+  expect(await answerOf(scene.platform, hers.key)).toBe('open')
+  await adminOf(scene.platform).updateUserById(bobs.id, { ban_duration: '1h' })
+  expect(await answerOf(scene.platform, hers.key)).toBe(sentences.ownerless)
+})
 
 test.each(ways)(
   'a key revoked in the configuration is refused after a %s, and works again once that is undone',
@@ -517,30 +502,26 @@ test.each(ways)(
   },
 )
 
-test.each(ways)(
-  'a key rolled with an overlap keeps its expiry after a %s, and so does its successor',
-  async way => {
-    vi.useFakeTimers({ toFake: ['Date'] })
-    onTestFinished(() => void vi.useRealTimers())
-    const options = { ...inFile, users: [ada], apiKeys: [hers] }
-    const scene = await platformOf(options)
-    const person = await signIn(scene.platform, ada)
-    const { key } = await dashboardOf(scene.platform, person).roll('hers', 600)
-    const ends = async () =>
-      (await dashboardOf(scene.platform, person).keys()).map(({ expires_at }) => expires_at).sort()
-    const before = await ends()
-    expect(before).toEqual([expect.stringMatching(/^\d{4}-/), null])
-    for (const more of [{}, { name: 'renamed' }, { expiresAt: '2100-01-01' }]) {
-      await scene[way]({ ...options, apiKeys: [{ ...hers, ...more }] })
-      expect(await ends()).toEqual(before)
-    }
-    expect(await answerOf(scene.platform, key)).toBe('open')
-    expect(await answerOf(scene.platform, hers.key)).toBe('open')
-    vi.setSystemTime(Date.now() + 601_000)
-    expect(await answerOf(scene.platform, hers.key)).toBe(sentences.expiredKey)
-    expect(await answerOf(scene.platform, key)).toBe('open')
-  },
-)
+test.each(ways)('a key rolled with an overlap keeps its expiry after a %s, and so does its successor', async way => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const options = { ...inFile, users: [ada], apiKeys: [hers] }
+  const scene = await platformOf(options)
+  const person = await signIn(scene.platform, ada)
+  const { key } = await dashboardOf(scene.platform, person).roll('hers', 600)
+  const ends = async () => (await dashboardOf(scene.platform, person).keys()).map(({ expires_at }) => expires_at).sort()
+  const before = await ends()
+  expect(before).toEqual([expect.stringMatching(/^\d{4}-/), null])
+  for (const more of [{}, { name: 'renamed' }, { expiresAt: '2100-01-01' }]) {
+    await scene[way]({ ...options, apiKeys: [{ ...hers, ...more }] })
+    expect(await ends()).toEqual(before)
+  }
+  expect(await answerOf(scene.platform, key)).toBe('open')
+  expect(await answerOf(scene.platform, hers.key)).toBe('open')
+  vi.setSystemTime(Date.now() + 601_000)
+  expect(await answerOf(scene.platform, hers.key)).toBe(sentences.expiredKey)
+  expect(await answerOf(scene.platform, key)).toBe('open')
+})
 
 test.each(ways)('a key rolled without an overlap stays revoked after a %s', async way => {
   const options = { ...inFile, users: [ada], apiKeys: [hers] }
@@ -551,13 +532,16 @@ test.each(ways)('a key rolled without an overlap stays revoked after a %s', asyn
   expect(await answerOf(scene.platform, key)).toBe('open')
 })
 
-test.each(ways)('a key that is no longer configured is refused after a %s; keys from the dashboard still work', async way => {
-  const scene = await platformOf({ ...inFile, users: [ada], apiKeys: [hers, nobodys] })
-  const { key } = await dashboardOf(scene.platform, await signIn(scene.platform, ada)).roll('hers', 600)
-  await scene[way]({ ...inFile, users: [ada], apiKeys: [] })
-  expect(await answerOf(scene.platform, nobodys.key)).toBe(sentences.unknownKey)
-  expect(await answerOf(scene.platform, key)).toBe('open')
-})
+test.each(ways)(
+  'a key that is no longer configured is refused after a %s; keys from the dashboard still work',
+  async way => {
+    const scene = await platformOf({ ...inFile, users: [ada], apiKeys: [hers, nobodys] })
+    const { key } = await dashboardOf(scene.platform, await signIn(scene.platform, ada)).roll('hers', 600)
+    await scene[way]({ ...inFile, users: [ada], apiKeys: [] })
+    expect(await answerOf(scene.platform, nobodys.key)).toBe(sentences.unknownKey)
+    expect(await answerOf(scene.platform, key)).toBe('open')
+  },
+)
 
 test('a key can take over the id of one that is no longer configured', async () => {
   const scene = await platformOf({ ...inFile, users: [ada], apiKeys: [{ ...hers, id: adasId }] })

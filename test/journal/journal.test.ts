@@ -210,7 +210,7 @@ test('entries beyond maxBytes are removed, the oldest first', async () => {
   expect(journal.entries().map(({ id }) => id)).toEqual(['5'])
 })
 
-test('in a flood of requests entries are skipped and counted', async () => {
+test('in a flood the first entries are kept, and the skipped ones are counted', async () => {
   const journal = await journalOf({ maxEntries: 5 })
   const followed: number[] = []
   journal.follow((_exchange, id) => void followed.push(id))

@@ -65,14 +65,18 @@ test('the conformance suite passes with both revisions, from one YAML file, and 
 })
 
 // All scenarios can be recorded, the subscriptions of 2026-07-28 too: their streams are replayed as far as they were recorded.
-test('the conformance suite passes with both revisions while it is recorded, and from the recording', patient, async () => {
-  const live = await platformWith({ config, port: 0, state: 'memory' })
-  await withEach(async (revision, scenarios) => {
-    const between = { ...inFrontOf(live), recordings: { dir: folderWith(), speed: 0 } }
-    const recorder = await platformWith({ mode: 'record', ...between })
-    expect(await requirements(revision, recorder.url)).toEqual(passed(scenarios))
-    await recorder.stop()
-    const { url } = await platformWith({ mode: 'replay', ...between })
-    expect(await requirements(revision, url)).toEqual(passed(scenarios))
-  })
-})
+test(
+  'the conformance suite passes with both revisions while it is recorded, and from the recording',
+  patient,
+  async () => {
+    const live = await platformWith({ config, port: 0, state: 'memory' })
+    await withEach(async (revision, scenarios) => {
+      const between = { ...inFrontOf(live), recordings: { dir: folderWith(), speed: 0 } }
+      const recorder = await platformWith({ mode: 'record', ...between })
+      expect(await requirements(revision, recorder.url)).toEqual(passed(scenarios))
+      await recorder.stop()
+      const { url } = await platformWith({ mode: 'replay', ...between })
+      expect(await requirements(revision, url)).toEqual(passed(scenarios))
+    })
+  },
+)

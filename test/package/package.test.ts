@@ -56,7 +56,7 @@ test('an app whose tests use the package and the files of the documentation type
   expect(output).not.toMatch(/^error /m)
 })
 
-test('the types only import packages that Standin depends on', { timeout: 120_000 }, async () => {
+test('the types only import dependencies and peer dependencies of the package', { timeout: 120_000 }, async () => {
   const app = await typedApp()
   const installed = JSON.parse(readFileSync(path.join(app.dir, 'node_modules/standin/package.json'), 'utf8'))
   const types = path.join(app.dir, 'node_modules/standin/dist/types')
@@ -176,7 +176,9 @@ test('failures show the expected request and the nearest one', { timeout: 120_00
   expect(model.match(/^[-+] {2,}/gm)).toHaveLength(2)
   expect(model).toContain(`What came:\n  ${came}`)
   expect(told('failing.spec.ts > expects no request')).toContain("One exchange fits { path: '/v1/*' }.")
-  expect(told('failing.spec.ts > expects more requests')).toContain("One exchange fits { model: 'gpt-4o-mini' }, and 2 should.")
+  expect(told('failing.spec.ts > expects more requests')).toContain(
+    "One exchange fits { model: 'gpt-4o-mini' }, and 2 should.",
+  )
   expect(told('failing.spec.ts > expects on something that is not a platform')).toContain(
     'This matcher needs a platform or one of its scopes',
   )

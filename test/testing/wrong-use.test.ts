@@ -18,13 +18,21 @@ test.each<[name: string, use: Use, sentence: string]>([
   ['a list as a query', p => p.journal.find(['/v1/models'] as never), `the query: 0 ${isUnknown()}`],
   ['an invalid status', p => p.journal.find({ status: '4XX' as never }), mustBeSuch('status', 'a status such as 429')],
   ['a list of statuses', p => p.journal.find({ status: [200] as never }), mustBeSuch('status', 'a status such as 429')],
-  ['an unknown caller', p => p.journal.find({ caller: 'bob' as never }), mustBe('caller', oneOf(...callerKinds), 'bob')],
+  [
+    'an unknown caller',
+    p => p.journal.find({ caller: 'bob' as never }),
+    mustBe('caller', oneOf(...callerKinds), 'bob'),
+  ],
   ['an unknown field of a query', p => p.journal.find({ modle: 'x' } as never), `modle ${isUnknown('model')}`],
   ['an async query', p => p.journal.find((async () => false) as never), 'must not be async'],
   ['an unknown option of waitFor', p => p.journal.waitFor('/', { timeout: 5 } as never), didYouMean('timeoutMs')],
   ['an infinite timeout', p => p.journal.waitFor('/', { timeoutMs: Number.POSITIVE_INFINITY }), 'not Infinity'],
   ['an unknown field of a message', p => p.outbox.waitFor({ mail: 'x' } as never), `outbox: mail ${isUnknown()}`],
-  ['text as an outbox query', p => p.outbox.messages('ada@example.com' as never), mustBeSuch('outbox: what it is given', AN_OBJECT)],
+  [
+    'text as an outbox query',
+    p => p.outbox.messages('ada@example.com' as never),
+    mustBeSuch('outbox: what it is given', AN_OBJECT),
+  ],
   [
     'text as a user',
     p => p.signIn('ada@example.com' as never),
