@@ -37,7 +37,7 @@ export default defineConfig({
     // Most of the time is spent waiting for browsers, databases and processes that the tests start.
     maxWorkers: Math.max(3, availableParallelism()),
     sequence: { shuffle: true, sequencer: LongestFirst },
-    // With more room for young objects, those of a test are freed before they are copied: 5 % less time.
+    // With more room for young objects, those of a test are freed before they are copied: 5% less time.
     execArgv: ['--min-semi-space-size=32', '--max-semi-space-size=64'],
     // Code that runs only in child processes (most of cli/) is not counted, so the thresholds are no higher.
     coverage: {

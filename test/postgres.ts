@@ -86,7 +86,7 @@ async function createCluster({ version, bin }: Installation): Promise<Postgres> 
       max_connections: 200,
     }
     const settings = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    // The server ends with the worker, even when that is killed.
+    // The server ends with the worker, even if the worker is killed.
     const child = spawn('setpriv', ['--pdeathsig', 'INT', path.join(bin, 'postgres'), '-D', data, ...settings], {
       ...identity,
       cwd: home,

@@ -32,6 +32,6 @@ test.each(['18.20.8', '20.18.3', '16.0.0'])(
 )
 
 test.each(['20.19.0', '22.0.0'])('on Node %s the command goes on', node => {
-  // To the imports, which are missing beside this copy.
+  // It fails on its imports, which are missing beside this copy.
   expect(entryOn(node).stderr).toContain('ERR_MODULE_NOT_FOUND')
 })

@@ -27,11 +27,11 @@ export async function wireTo(url: string): Promise<Wire> {
   onTestFinished(() => void socket.destroy())
   await once(socket, 'connect')
   const incoming: AsyncIterator<string> = socket[Symbol.asyncIterator]()
-  let heard = ''
+  let received = ''
 
   async function more(): Promise<boolean> {
     const { done, value } = await incoming.next()
-    if (!done) heard += value
+    if (!done) received += value
     return !done
   }
 
@@ -39,17 +39,17 @@ export async function wireTo(url: string): Promise<Wire> {
     say: text => new Promise((sent, failed) => socket.write(text, 'latin1', error => (error ? failed(error) : sent()))),
     async answer() {
       for (;;) {
-        const first = firstAnswerIn(heard)
+        const first = firstAnswerIn(received)
         if (first) {
-          heard = heard.slice(first.length)
+          received = received.slice(first.length)
           return first.answer
         }
-        if (!(await more())) throw new Error(`The connection was closed after ${JSON.stringify(heard)}`)
+        if (!(await more())) throw new Error(`The connection was closed after ${JSON.stringify(received)}`)
       }
     },
     async rest() {
       while (await more());
-      return heard
+      return received
     },
     leave: () => void socket.destroy(),
   }

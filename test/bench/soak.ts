@@ -47,7 +47,7 @@ async function serve(liveUrl: string, dir: string): Promise<void> {
   const platforms = running.map(({ url, apiKey, anonKey }, i) => ({ mode: modes[i], url, apiKey, anonKey }))
   process.send?.({ platforms })
   process.on('message', (snapshot: string) => {
-    // Twice, because the first run can create more garbage.
+    // Twice, because the first run only detects some of the garbage.
     global.gc?.()
     global.gc?.()
     const { rss, heapUsed, external } = process.memoryUsage()
@@ -136,8 +136,9 @@ async function soak(minutes: number, perSecond: number): Promise<void> {
   const child = fork(import.meta.filename, ['serve', await live(), dir], {
     execArgv: ['--expose-gc', ...process.execArgv],
   })
-  const told = <T>() => new Promise<T>(resolve => void child.once('message', resolve as (message: unknown) => void))
-  const next = requests(await told<Running>())
+  const nextMessage = <T>() =>
+    new Promise<T>(resolve => void child.once('message', resolve as (message: unknown) => void))
+  const next = requests(await nextMessage<Running>())
   const { SNAPSHOT: folder } = process.env
   const statuses = new Map<number, number>()
   const startedMs = performance.now()
@@ -157,7 +158,7 @@ async function soak(minutes: number, perSecond: number): Promise<void> {
         if (batch.length < 4) await pause(20)
       }
     }
-    const answer = told<Measured>()
+    const answer = nextMessage<Measured>()
     const isShown = folder && (minute === 1 || minute === minutes)
     child.send(isShown ? path.join(folder, `minute-${minute}.heapsnapshot`) : '')
     const { rssMb, heapMb, externalMb } = await answer

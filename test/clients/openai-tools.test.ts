@@ -24,7 +24,7 @@ const weatherRules: RuleInput[] = [
     reply: { toolCalls: [{ name: 'get_weather', arguments: { city: 'Oslo' } }] },
   },
   {
-    name: 'weather told',
+    name: 'weather result',
     when: { toolResult: { tool: 'get_weather', contains: 'rain' } },
     reply: { text: 'Take an umbrella: it is {{tool.content.celsius}} degrees.' },
   },

@@ -202,9 +202,9 @@ test('errors of the live platform are the same on replay', async () => {
     return [busy, shown(await failureOf(completions.create(unknown)))]
   }
   live.failNext({ status: 429, retryAfter: 7 })
-  const told = await failures(platform)
-  expect(told).toMatchObject([{ status: 429, retryAfter: '7' }, { status: 400 }])
-  expect(await failures(await over())).toEqual(told)
+  const recorded = await failures(platform)
+  expect(recorded).toMatchObject([{ status: 429, retryAfter: '7' }, { status: 400 }])
+  expect(await failures(await over())).toEqual(recorded)
 })
 
 test('a request that was recorded twice gets both answers on replay, in order', async () => {

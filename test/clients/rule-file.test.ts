@@ -14,7 +14,7 @@ const rules = `
 - name: weather
   when: { user: weather, tools: [get_weather], toolResult: false }
   reply: { toolCalls: [{ name: get_weather, arguments: { city: Oslo, unit: '{{request.metadata.unit}}' } }] }
-- name: weather told
+- name: weather result
   when: { toolResult: { tool: get_weather, contains: rain } }
   reply: { text: Take an umbrella. }
 - name: flaky

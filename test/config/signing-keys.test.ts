@@ -154,12 +154,12 @@ test('invalid JSON is reported at its position, even if it is valid YAML', () =>
 
 test('a file that is missing, a folder or unreadable is reported', () => {
   const dir = folderWith({ 'folder/inside': '', 'locked.json': asText(signing) })
-  const told = (file: string) => () => readSigningKeys(file, dir)
-  expect(told('nowhere.json')).toThrow(`nowhere.json: ${cannotBeRead()}`)
-  expect(told('folder')).toThrow(`folder: ${cannotBeRead('EISDIR')}`)
+  const reading = (file: string) => () => readSigningKeys(file, dir)
+  expect(reading('nowhere.json')).toThrow(`nowhere.json: ${cannotBeRead()}`)
+  expect(reading('folder')).toThrow(`folder: ${cannotBeRead('EISDIR')}`)
   chmodSync(path.join(dir, 'locked.json'), 0)
   if (process.getuid?.() === 0) return
-  expect(told('locked.json')).toThrow(`locked.json: ${cannotBeRead('EACCES')}`)
+  expect(reading('locked.json')).toThrow(`locked.json: ${cannotBeRead('EACCES')}`)
 })
 
 /** What a start with these keys prints. */
@@ -219,9 +219,9 @@ test('no error repeats parts of a key, wherever the file is damaged', () => {
   ]
   const leaks = damages.flatMap((damage, kind) => {
     const places = Array.from({ length: Math.ceil(text.length / 37) }, (_, i) => i * 37)
-    const told = places.map(at => complaintsIn(dir, damage(at)).join('\n'))
+    const complaints = places.map(at => complaintsIn(dir, damage(at)).join('\n'))
     return places
-      .filter((_at, i) => secrets.some(secret => told[i]?.includes(secret)))
+      .filter((_at, i) => secrets.some(secret => complaints[i]?.includes(secret)))
       .map(at => `damage ${kind} at ${at}`)
   })
   expect(leaks).toEqual([])
@@ -230,9 +230,9 @@ test('no error repeats parts of a key, wherever the file is damaged', () => {
 test('a PEM in place of JWKs is reported without its content', () => {
   const body = Array.from({ length: 3 }, (_, i) => `MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC${i}`)
   const pem = ['-----BEGIN PRIVATE KEY-----', ...body, '-----END PRIVATE KEY-----', ''].join('\n')
-  const told = complaintsAbout(pem).join('\n')
-  expect(told).toMatch(/^keys\.json:1:1: /)
-  expect(told).not.toContain('MIIE')
+  const complaint = complaintsAbout(pem).join('\n')
+  expect(complaint).toMatch(/^keys\.json:1:1: /)
+  expect(complaint).not.toContain('MIIE')
 })
 
 test('on the command line the problem is one sentence, and the exit code is 2', async () => {

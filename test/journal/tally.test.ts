@@ -8,7 +8,7 @@ import { exchangeWith } from '../exchanges.js'
 const ended = (status: number, complete = true) =>
   exchangeWith({ outcome: { status, complete, answeredBy: undefined, error: undefined } satisfies Outcome })
 
-test('p50 and p95 are accurate within 10 % for any durations', () => {
+test('p50 and p95 are accurate within a tenth for any durations', () => {
   const times = fc.array(fc.double({ min: 0.05, max: 3_600_000, noNaN: true }), { minLength: 1, maxLength: 300 })
   fc.assert(
     fc.property(times, durationsMs => {

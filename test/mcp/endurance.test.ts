@@ -79,7 +79,7 @@ test('a reload keeps sessions and notifies them of new tools', async () => {
   const platform = await openPlatform({ cwd: dir })
   onTestFinished(() => platform.stop())
   const { client, transport } = await connected({ url: platform.url, apiKey: platform.apiKey ?? '' })
-  const told = new Promise<void>(resolve =>
+  const notified = new Promise<void>(resolve =>
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve()),
   )
   const before = transport.sessionId
@@ -87,7 +87,7 @@ test('a reload keeps sessions and notifies them of new tools', async () => {
   await expect.poll(() => platform.forTests.traffic.underWay()).toBeGreaterThan(0)
   writeFileSync(`${dir}/platform.config.yaml`, `port: 0\nstate: memory\n${tools('look', 'listen')}`)
   await platform.reload()
-  await told
+  await notified
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['look', 'listen'])
   expect(transport.sessionId).toBe(before)
 })
@@ -121,9 +121,9 @@ test('a client that lost its stream gets the missed notifications with Last-Even
 
   const lost = await stream()
   await change()
-  const heard = eventsIn(lost)
-  const [, last = ''] = /^id: (.*)$/m.exec((await heard.next()).value ?? '') ?? []
-  await heard.return()
+  const events = eventsIn(lost)
+  const [, last = ''] = /^id: (.*)$/m.exec((await events.next()).value ?? '') ?? []
+  await events.return()
   await change()
   const missed = (await eventsIn(await stream({ 'last-event-id': last })).next()).value
   expect(missed).toContain('notifications/prompts/list_changed')

@@ -11,9 +11,9 @@ async function taped<T>(converse: (platform: Scene) => Promise<T>) {
   const live = await everythingServer()
   const scene = tape(live.url)
   const recording = await scene.recording()
-  const heard = await converse(recording)
+  const original = await converse(recording)
   await recording.stop()
-  return { ...scene, heard, live }
+  return { ...scene, original, live }
 }
 
 const sum = (a: number, b: number) => ({ name: 'get-sum', arguments: { a, b } })
@@ -40,11 +40,11 @@ test('a recorded conversation is replayed offline, to another client in its own 
     await transport.terminateSession()
     return { said, session }
   }
-  const { heard, files, text, live, replaying } = await taped(converse)
+  const { original, files, text, live, replaying } = await taped(converse)
   const offline = await converse(await replaying())
-  expect(offline.said).toEqual(heard.said)
-  expect(heard.said.progress).toHaveLength(2)
-  expect(offline.session).not.toBe(heard.session)
+  expect(offline.said).toEqual(original.said)
+  expect(original.said.progress).toHaveLength(2)
+  expect(offline.session).not.toBe(original.session)
   expect(live.sessions.size).toBe(0)
   expect(files().map(file => file.replace(/-[0-9a-f]{12}/, ''))).toEqual([
     'mcp/initialize.yaml',
@@ -54,7 +54,7 @@ test('a recorded conversation is replayed offline, to another client in its own 
     'mcp/tools-call-trigger-long-running-operation.yaml',
     'mcp/tools-list.yaml',
   ])
-  for (const file of files()) expect(text(file)).not.toContain(heard.session)
+  for (const file of files()) expect(text(file)).not.toContain(original.session)
 })
 
 test('a client that does not ask for progress gets none of the recorded notifications', async () => {
@@ -86,9 +86,9 @@ test('a recorded elicitation during a call is sent again on replay', async () =>
     const result = await client.callTool({ name: 'trigger-elicitation-request', arguments: {} })
     return { asked, result }
   }
-  const { heard, replaying } = await taped(converse)
-  expect(heard.asked).toHaveLength(1)
-  expect(await converse(await replaying())).toEqual(heard)
+  const { original, replaying } = await taped(converse)
+  expect(original.asked).toHaveLength(1)
+  expect(await converse(await replaying())).toEqual(original)
 })
 
 test('an unrecorded call is an error that names the nearest call and the difference', async () => {
@@ -136,10 +136,10 @@ test('the newest version, without sessions, is recorded and replayed as well', a
   }
   const scene = tape(live.url)
   const recording = await scene.recording(between)
-  const heard = await converse(recording)
+  const original = await converse(recording)
   await Promise.all([recording.stop(), live.stop()])
-  expect(await converse(await scene.replaying(between))).toEqual(heard)
-  expect(JSON.stringify(heard)).toContain('Oslo')
+  expect(await converse(await scene.replaying(between))).toEqual(original)
+  expect(JSON.stringify(original)).toContain('Oslo')
 })
 
 test('recorded notifications on the stream of a server are replayed, and the stream stays open', async () => {
@@ -156,14 +156,14 @@ test('recorded notifications on the stream of a server are replayed, and the str
   await silent.stream.body?.cancel()
   const { headers, events } = await listening(recording)
   await post(recording, { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'grow' } }, headers)
-  const heard = await events?.next()
+  const original = await events?.next()
   await events?.return()
   await Promise.all([recording.stop(), live.stop()])
-  expect(heard?.value).toContain('notifications/tools/list_changed')
+  expect(original?.value).toContain('notifications/tools/list_changed')
 
   const replaying = await scene.replaying(between)
   const offline = await listening(replaying)
-  expect(await offline.events?.next()).toEqual(heard)
+  expect(await offline.events?.next()).toEqual(original)
   const ended = offline.events?.next().catch(() => 'stopped')
   await replaying.stop()
   expect(await ended).toBe('stopped')

@@ -152,7 +152,7 @@ test('a test sets the replies of a tool and sees its calls, and the journal name
   expect(platform.journal.find().at(-1)?.source).toBe('MCP server /mcp')
 })
 
-test('toHaveCalledTool checks the calls of a tool, and each scope has its own', async () => {
+test('toHaveCalledTool checks the calls of a tool, separately for each scope', async () => {
   const platform = await withRules(saying('Sunny.'))
   const scope = platform.scope('a')
   await scope.mcp.tool('get_weather').reply('Rain.')

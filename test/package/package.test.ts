@@ -160,29 +160,31 @@ test('failures show the expected request and the nearest one', { timeout: 120_00
   const { code, output, countsIn } = await ranApp()
   expect(code).toBe(1)
   expect(countsIn('failing/failing.spec.ts')).toEqual({ files: 1, passed: 1, others: 5 })
-  const told = (of: string) => {
+  const failureOf = (of: string) => {
     const from = output.indexOf(` FAIL  failing/${of}`)
     return output.slice(from, output.indexOf('⎯⎯⎯', from))
   }
-  expect(told('failing.spec.ts > sends a request that no rule answers')).toContain(
+  expect(failureOf('failing.spec.ts > sends a request that no rule answers')).toContain(
     'Error: A request had no prepared answer.\n\n' +
       'POST /v1/chat/completions, "When do you open?": No rule matches this request, and strict is on. ' +
       'The nearest is rule "hours" (rules[0]): user does not contain "opening hours".',
   )
   const came = 'POST /v1/chat/completions 200 · gpt-4o-mini · "Tell me your opening hours" · rule "hours"'
-  const model = told('failing.spec.ts > expects another model')
+  const model = failureOf('failing.spec.ts > expects another model')
   expect(model).toContain('The nearest is POST /v1/chat/completions, 200:')
   expect(model).toMatch(/^- +"model": "gpt-5",\n\+ +"model": "gpt-4o-mini",$/m)
   expect(model.match(/^[-+] {2,}/gm)).toHaveLength(2)
   expect(model).toContain(`What came:\n  ${came}`)
-  expect(told('failing.spec.ts > expects no request')).toContain("One exchange fits { path: '/v1/*' }.")
-  expect(told('failing.spec.ts > expects more requests')).toContain(
+  expect(failureOf('failing.spec.ts > expects no request')).toContain("One exchange fits { path: '/v1/*' }.")
+  expect(failureOf('failing.spec.ts > expects more requests')).toContain(
     "One exchange fits { model: 'gpt-4o-mini' }, and 2 should.",
   )
-  expect(told('failing.spec.ts > expects on something that is not a platform')).toContain(
+  expect(failureOf('failing.spec.ts > expects on something that is not a platform')).toContain(
     'This matcher needs a platform or one of its scopes',
   )
-  expect(told('early.spec.ts')).toContain('The platform starts before the tests. Use its url in a test or in a hook')
+  expect(failureOf('early.spec.ts')).toContain(
+    'The platform starts before the tests. Use its url in a test or in a hook',
+  )
 })
 
 test('failures show the same with node:test', { timeout: 60_000 }, async () => {

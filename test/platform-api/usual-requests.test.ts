@@ -30,7 +30,7 @@ const request = fc
   )
   .map(([model, messages, fields]) => JSON.parse(JSON.stringify({ model, messages, ...Object.fromEntries(fields) })))
 
-test('both the schema and OpenAI accept every usual request unchanged', () => {
+test('every usual request passes the schema unchanged and is accepted by OpenAI', () => {
   fc.assert(
     fc.property(request, value => {
       if (!isUsual(value)) return

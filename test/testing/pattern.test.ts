@@ -35,7 +35,7 @@ test('the likeness is between 0 and 1, and 1 exactly for a match', () => {
   )
 })
 
-test('a value is shown as the pattern expects it exactly if it matches', () => {
+test('the shown value matches the pattern exactly if the real value does', () => {
   fc.assert(
     fc.property(value, value, (pattern, other) => {
       const same = fits(pattern, shownBeside(pattern, other))

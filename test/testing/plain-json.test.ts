@@ -29,7 +29,7 @@ test.each(notJson)(
   },
 )
 
-test('a reply is written as JSON.stringify writes it, in this process and over HTTP', async () => {
+test('values that JSON can represent are written as JSON, in this process and over HTTP', async () => {
   const platform = await platformWith()
   const json = { at: new Date(0), long: 12345678901234567890n, none: undefined, null: null, items: [/x/] }
   for (const either of [platform, await connect(platform.url)]) {

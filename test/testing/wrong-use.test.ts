@@ -105,10 +105,10 @@ test('a failure shows where long texts differ', async () => {
   const long = 'a'.repeat(200_000)
   await said(platform, `${long}b${long}`)
   const query = { body: { messages: [{ content: `${long}c${long}` }] } }
-  const told = (await matchers.toHaveReceived.call(context, platform, query)).message()
-  expect(told.length).toBeLessThan(3000)
-  expect(told).toContain('(199940 characters) …')
-  expect(told).toMatch(/aac[\s\S]*aab/)
+  const failure = (await matchers.toHaveReceived.call(context, platform, query)).message()
+  expect(failure.length).toBeLessThan(3000)
+  expect(failure).toContain('(199940 characters) …')
+  expect(failure).toMatch(/aac[\s\S]*aab/)
 })
 
 test('a failure says that a request is still under way', async () => {

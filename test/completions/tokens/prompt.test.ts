@@ -45,7 +45,7 @@ test('malformed tool calls cost nothing and cause no error', () => {
   }
 })
 
-test('an image costs by its detail, not by its size', () => {
+test('the cost of an image depends on its detail, not on its size', () => {
   const image = (detail?: string) => ({ type: 'image_url', image_url: { url: `data:,${'A'.repeat(9000)}`, detail } })
   const text = { type: 'text', text: 'hello' }
   expect(count(user([text, image()]))).toBe(hello + 85)
@@ -53,7 +53,7 @@ test('an image costs by its detail, not by its size', () => {
   expect(count(user([text, image('high'), image('auto')]))).toBe(hello + 765 + 85)
 })
 
-test('audio costs by its length in time', () => {
+test('the cost of audio depends on its duration', () => {
   // Three seconds: base64 is a third longer than the bytes.
   const data = 'A'.repeat(3 * 48_000 * (4 / 3))
   const audio = (format: string) => ({ type: 'input_audio', input_audio: { data, format } })

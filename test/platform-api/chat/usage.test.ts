@@ -130,7 +130,7 @@ test('a pace with jitter gets the same seed for the same conversation', () => {
   expect(seedOf({ messages: [{ role: 'user', content: 'bye' }] })).not.toBe(seedOf({}))
 })
 
-test('a pace without either gets neither a token count nor a seed', () => {
+test('a pace without prompt speed and jitter gets neither a token count nor a seed', () => {
   const pace = { ...unpaced, tokensPerSecond: 100 }
   const body = modelReplying({ pace }).replyTo({ stream: true }).body
   expect(body).not.toHaveProperty('promptTokens')

@@ -4,7 +4,7 @@ import { anyCharacter } from '../../characters.js'
 import { runs } from '../../runs.js'
 import { platformWith, type Scene } from '../../scene.js'
 import { checking, type Document, documentOf, judging, operationsOf, type Placed } from './document.js'
-import { fitting, spoilt } from './made-by-schema.js'
+import { fitting, mutated } from './made-by-schema.js'
 
 interface Sent {
   readonly placed: Placed
@@ -27,7 +27,7 @@ function requests(document: Document, placed: Placed): fc.Arbitrary<Sent> {
   const schema = requestBody?.content?.['application/json']?.schema
   const valid = schema && checking(document)(schema)
   const fit = schema ? make(schema) : fc.constant(undefined)
-  const bodies = schema ? fc.oneof(fit, fit, spoilt(fit), fc.jsonValue()) : fc.constant(undefined)
+  const bodies = schema ? fc.oneof(fit, fit, mutated(fit), fc.jsonValue()) : fc.constant(undefined)
   return fc.record({ id, query: queries, body: bodies }).map(({ id, query, body }) => {
     const asked = new URLSearchParams(
       Object.entries(query).map(([name, value]) => [name, String(value)] as [string, string]),

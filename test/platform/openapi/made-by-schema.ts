@@ -84,7 +84,7 @@ export function fitting(document: Document) {
 }
 
 /** `value` with one part replaced by something else. */
-export const spoilt = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+export const mutated = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.tuple(value, fc.array(fc.nat(), { maxLength: 5 }), fc.jsonValue({ maxDepth: 2 })).map(([whole, way, other]) => {
     const replaced = (part: unknown, [step, ...more]: readonly number[]): unknown => {
       if (step === undefined || typeof part !== 'object' || part === null) return other
