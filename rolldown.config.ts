@@ -1,6 +1,6 @@
 /**
- * Builds dist/, as `npm run build` does by running this file: few files, with what every start needs inside them, since
- * finding and reading many small ones takes most of a start.
+ * Builds dist/, as `npm run build` does by running this file, as few files that hold what every start needs: finding and
+ * reading many small ones takes most of a start.
  */
 import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ const loadedLater =
 
 const chunksOf = (bundle: OutputBundle) => Object.values(bundle).filter(part => part.type === 'chunk')
 
-/** What is bundled keeps its licence: the texts are put together in a licenses.txt beside the code. */
+/** Collects the licences of bundled packages in a licenses.txt beside the code. */
 const licenses: Plugin = {
   name: 'licenses',
   generateBundle(_options, bundle) {
@@ -32,13 +32,13 @@ const licenses: Plugin = {
 }
 
 /**
- * Node's own modules are fetched, not imported. To import one, Node reads everything that it exports, and with some of that it loads more:
- * with `node:http` all of undici, which took a quarter of a start on Node 24.
+ * Fetches Node's own modules instead of importing them. An import reads every export, and reading some of them loads more: for
+ * `node:http` all of undici, which took a quarter of a start on Node 24.
  */
 const builtins: Plugin = {
   name: 'builtins',
   renderChunk(code, { isEntry }) {
-    // An entry may be run by a Node that is too old to have the function.
+    // An entry point may run on a Node that is too old to have the function.
     if (isEntry) return
     return code.replace(/^import (\w+)?(?:, )?(\{.+?\})? from ("node:.+");$/gm, (_line, whole, named, name) => {
       const fetched = `process.getBuiltinModule(${name})`
@@ -51,7 +51,7 @@ const builtins: Plugin = {
   },
 }
 
-/** Code in which every character is a single byte is read and kept as it is; other code takes twice the memory, and longer to compile. */
+/** Escapes non-ASCII characters: code of single-byte characters is kept as it is; other code takes twice the memory, and longer to compile. */
 const ascii: Plugin = {
   name: 'ascii',
   generateBundle(_options, bundle) {
@@ -60,7 +60,7 @@ const ascii: Plugin = {
   },
 }
 
-/** Leaves out files that only pass on what another one exports: finding and opening them takes longer than running what is in them. */
+/** Drops files that only re-export another: finding and opening them takes longer than running them. */
 const direct: Plugin = {
   name: 'direct',
   generateBundle(_options, bundle) {
@@ -78,8 +78,8 @@ const direct: Plugin = {
 const kept = ['start', 'yaml', 'running']
 
 /**
- * Puts the code of these files into a function, in a script of its own: V8 hands out the compiled code of scripts, not of modules. What is
- * left of the module calls the function with what it imports, and exports what the function returns.
+ * Moves the code of these files into a function in a separate script: V8 gives access to the compiled code of scripts, not of modules. The
+ * remaining module calls the function with its imports, and exports what the function returns.
  */
 const compiled: Plugin = {
   name: 'compiled',
@@ -102,7 +102,7 @@ export { ${exports.map(({ name }, i) => `$${i} as ${name}`)} };
   },
 }
 
-/** A module taken apart: its import statements and the names in them, its exports, and the rest as the body of a function. */
+/** Splits a module into its import statements and their names, its exports, and the rest as the body of a function. */
 function asFunction(code: string) {
   const { program } = parseSync('module.js', code)
   const imports = program.body.filter(node => node.type === 'ImportDeclaration')
@@ -134,9 +134,9 @@ function asFunction(code: string) {
 const nameOf = (name: ESTree.ModuleExportName) => (name.type === 'Literal' ? name.value : name.name)
 
 /**
- * Modules that are in one file with everything that they import statically. Finding and opening many files takes longer than compiling
- * one. With twenty files, V8 also optimizes what Node takes paths apart with, and the optimizing compiler alone takes 4 MB of memory. A
- * module that two of these need is in the first.
+ * Modules that share one file with everything that they import statically. Finding and opening many files takes longer than compiling
+ * one. With twenty files, V8 also optimizes Node's path functions, and the optimizing compiler alone takes 4 MB of memory. A module that
+ * two of these need is in the first.
  */
 const together = {
   compiled: ['src/compiled.ts'],
@@ -145,7 +145,7 @@ const together = {
   yaml: ['src/check/yaml.ts'],
   /** What most commands print with. */
   output: ['src/cli/output.ts', 'src/cli/format.ts'],
-  /** What every platform loads when its port is open. */
+  /** What every platform loads once its port is open. */
   running: [
     'src/replies/index.ts',
     'src/redact/index.ts',
@@ -171,17 +171,17 @@ type Modules = Parameters<CodeSplittingNameFunction>[1]
 /** Modules, and everything that they import statically. */
 function closureOf(entries: readonly string[], modules: Modules): ReadonlySet<string> {
   const found = new Set(entries.map(file => path.resolve(file)))
-  // A set that grows is walked to its end.
+  // The loop also visits what is added on the way.
   for (const id of found) for (const next of modules.getModuleInfo(id)?.importedIds ?? []) found.add(next)
   return found
 }
 
 const pageFolder = 'src/page'
 
-/** The chunk that has Supabase's client. */
+/** The chunk with Supabase's client. */
 const SIGNING_IN = 'supabase'
 
-/** The page's style sheet, and its HTML with the names that script and style sheet have come by. */
+/** The page's style sheet, and its HTML with the final names of the script and the style sheet. */
 const html: Plugin = {
   name: 'html',
   generateBundle(_options, bundle) {
@@ -194,7 +194,7 @@ const html: Plugin = {
     const sheet = this.getFileName(this.emitFile({ type: 'asset', name: 'page.css', source }))
     const chunks = chunksOf(bundle)
     const main = chunks.find(({ isEntry }) => isEntry)
-    // Who is signed in is shown on every view. Views themselves load when they are opened.
+    // Every view shows the signed-in user. Views themselves load when they are opened.
     const soon = chunks.filter(({ name, fileName }) => name === SIGNING_IN || main?.imports.includes(fileName))
     const preloads = soon.map(({ fileName }) => `<link rel="modulepreload" href="/dashboard/${fileName}" />`)
     const text = readFileSync(path.join(pageFolder, 'index.html'), 'utf8')
@@ -205,7 +205,7 @@ const html: Plugin = {
   },
 }
 
-/** The dashboard's page is for browsers, so it is a build of its own; what comes of it is put into dist/dashboard. */
+/** The dashboard's page is for browsers, so it is a separate build, whose output goes into dist/dashboard. */
 const page: Plugin = {
   name: 'page',
   async generateBundle() {
@@ -214,7 +214,7 @@ const page: Plugin = {
       platform: 'browser',
       tsconfig: `${pageFolder}/tsconfig.json`,
       plugins: [html, licenses],
-      // A browser has no modules of node's: the page would not load.
+      // Browsers do not have Node's modules: the page would not load.
       onLog(level, log, report) {
         if (log.code === 'UNRESOLVED_IMPORT') throw new Error(log.message)
         report(level, log)
@@ -228,7 +228,7 @@ const page: Plugin = {
         codeSplitting: {
           groups: [
             { name: SIGNING_IN, test: /node_modules[\\/]@supabase/ },
-            // What more than one view uses is there with the page.
+            // What several views use loads with the page.
             { name: 'shared', test: /[\\/]page[\\/](widgets|session)[\\/]|node_modules[\\/]preact/ },
           ],
         },
@@ -239,7 +239,7 @@ const page: Plugin = {
       const source = file.type === 'chunk' ? file.code : file.source
       const fileName = `dashboard/${file.fileName}`
       this.emitFile({ type: 'asset', fileName, source })
-      // What the server sends to browsers, so that it compresses nothing itself.
+      // Sent as it is, so that the server compresses nothing itself.
       if (/\.(?:js|css|html)$/.test(fileName))
         this.emitFile({ type: 'asset', fileName: `${fileName}.gz`, source: gzipSync(source, { level: 9 }) })
     }
@@ -258,25 +258,25 @@ const config: BuildOptions = {
   },
   platform: 'node',
   external: loadedLater,
-  // The same code as ES modules, which can be put together without a wrapper around each; it starts sooner.
+  // The ES module builds, which are bundled without a wrapper around each module and start sooner.
   resolve: {
     alias: {
       yaml: path.resolve('node_modules/yaml/browser/index.js'),
       'jsonc-parser': path.resolve('node_modules/jsonc-parser/lib/esm/main.js'),
-      // So that the rest of Supabase's client stays out.
+      // Keeps out the rest of Supabase's client.
       '@supabase/auth-js': path.resolve('node_modules/@supabase/auth-js/dist/module/index.js'),
-      // This one reads no files, either: replies have no business with them.
+      // Also, this build cannot read files, which replies must not do.
       liquidjs: path.resolve('node_modules/liquidjs/dist/liquid.browser.mjs'),
     },
   },
   plugins: [builtins, ascii, direct, compiled, licenses, page],
-  // What is loaded later from one place may be there from the start for another.
+  // One place may load a module later that another imports at the start.
   checks: { ineffectiveDynamicImport: false },
   output: {
     dir: 'dist',
     format: 'esm',
     cleanDir: true,
-    // Comments are read at every start; lines and names stay as they are, for stack traces.
+    // Comments would be read at every start; lines and names stay as they are, for stack traces.
     comments: false,
     minifyInternalExports: false,
     chunkFileNames: 'chunks/[name].js',

@@ -17,21 +17,21 @@ function realTree(): readonly Source[] {
 
 const { dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { dependencies: object }
 
-/** What the rules say of planted files; each gets the comment that it has to open with. */
+/** Violations in planted files; each file gets the opening comment that the rules require. */
 const planted = (files: Record<string, string>, installed: readonly string[] = []) =>
   violations(
     Object.entries(files).map(([file, text]) => ({ file, text: `/** Planted. */\n${text}` })),
     installed,
   )
 
-test('the house stands as it is drawn', () => {
+test('the source follows the rules', () => {
   const tree = realTree()
   expect(tree.map(({ file }) => file)).toContain('platform.ts')
   expect(violations(tree, Object.keys(dependencies))).toEqual([])
   expect(weightOf(tree)).toEqual([])
 })
 
-test('lower floors, the own folder and packages at their door may be imported', () => {
+test('a file may import lower floors, its own folder and the packages allowed there', () => {
   const files = {
     'core/words.ts': "import { readFile } from 'node:fs/promises'",
     'supabase/tokens.ts': "import { jwtVerify } from 'jose'\nimport { words } from '../core/words.js'",
@@ -55,7 +55,7 @@ test('an upward import is reported', () => {
   ])
 })
 
-test('a command that imports the beginning of the command line is reported', () => {
+test('a command that imports an entry point is reported', () => {
   expect(planted({ 'cli/dev.ts': "import '../cli.js'\nimport '../index.js'" })).toEqual([
     'cli/dev.ts imports ../cli.js: sideways, from cli to cli.ts.',
     'cli/dev.ts imports ../index.js: sideways, from cli to index.ts.',
@@ -71,20 +71,20 @@ test.each([
   ['dynamic', "export const load = async () => (await import('../config/schema.js')).configSchema"],
   ['in-type', "export type Config = import('../config/schema.js').Config"],
   ['required', "import schema = require('../config/schema.js')"],
-])('an import is seen when it is %s', (_kind, text) => {
+])('an import is found when it is %s', (_kind, text) => {
   expect(planted({ 'keys/keys.ts': text })).toEqual([
     'keys/keys.ts imports ../config/schema.js: sideways, from keys to config.',
   ])
 })
 
-test('an import in a comment or a text is none', () => {
+test('imports in comments and strings are ignored', () => {
   const text = "// import '../config/load.js'\nexport const help = `import { load } from '../config/load.js'`"
   expect(planted({ 'keys/keys.ts': text })).toEqual([])
 })
 
-test('an import whose name is computed is reported', () => {
+test('a dynamic import with a computed name is reported', () => {
   expect(planted({ 'keys/keys.ts': 'export const load = (name: string) => import(name)' })).toEqual([
-    'keys/keys.ts imports (computed), for which there is no door.',
+    'keys/keys.ts imports (computed), which no file may import.',
   ])
 })
 
@@ -97,19 +97,19 @@ test('an import cycle is reported with every file on it', () => {
   expect(planted(files)).toEqual(['keys/a.ts imports keys/b.ts imports keys/c.ts imports keys/a.ts: a cycle.'])
 })
 
-test('a second door of a package is reported', () => {
+test('a package import outside the allowed files is reported', () => {
   expect(planted({ 'keys/keys.ts': "import { importJWK } from 'jose'" })).toEqual([
-    'keys/keys.ts imports jose: a second door. It comes in through supabase/tokens.ts.',
+    'keys/keys.ts imports jose, which only supabase/tokens.ts may import.',
   ])
   expect(planted({ 'replies/rules.ts': "import en from '@faker-js/faker/locale/en'" })).toEqual([
-    'replies/rules.ts imports @faker-js/faker/locale/en: a second door. It comes in through replies/fake.ts.',
+    'replies/rules.ts imports @faker-js/faker/locale/en, which only replies/fake.ts may import.',
   ])
 })
 
-test('a package that has no door is reported', () => {
+test('an import of an unlisted package is reported', () => {
   expect(planted({ 'core/words.ts': "import { merge } from 'lodash/fp'\nimport fs from 'fs'" })).toEqual([
-    'core/words.ts imports lodash/fp, for which there is no door.',
-    'core/words.ts imports fs, for which there is no door.',
+    'core/words.ts imports lodash/fp, which no file may import.',
+    'core/words.ts imports fs, which no file may import.',
   ])
 })
 
@@ -119,14 +119,14 @@ test('a dependency that nothing uses is reported', () => {
   ])
 })
 
-test('a way around the front door of the replies is reported', () => {
+test('an import that bypasses the index of the replies is reported', () => {
   const text = "import { rulesSchema } from '../replies/rules.js'\nimport { createReplies } from '../replies/index.js'"
   expect(planted({ 'platform-api/chat.ts': text })).toEqual([
-    'platform-api/chat.ts imports ../replies/rules.js: replies is entered through replies/index.ts or replies/operations.ts only.',
+    'platform-api/chat.ts imports ../replies/rules.js: only replies/index.ts and replies/operations.ts may be imported from outside.',
   ])
 })
 
-test('a file or folder that is on no floor is reported, and so is an import out of src', () => {
+test('a file that is on no floor is reported, and so is an import from outside src', () => {
   const text = "import '../attic/old.js'\nimport '../../test/scene.js'"
   expect(planted({ 'core/words.ts': text, 'attic/old.ts': '' })).toEqual([
     'attic/old.ts is on no floor.',
@@ -134,7 +134,7 @@ test('a file or folder that is on no floor is reported, and so is an import out 
   ])
 })
 
-test('names that say nothing are reported for files and for folders', () => {
+test('meaningless file and folder names are reported', () => {
   expect(planted({ 'core/utils.ts': '', 'http/helpers/body.ts': '', 'core/database.ts': '' })).toEqual([
     'core/utils.ts: the name utils.ts says nothing.',
     'http/helpers/body.ts: the name helpers says nothing.',
@@ -146,22 +146,22 @@ test.each([
   ['a comment further down', 'export const a = 1\n/** Counts. */'],
   ['a comment of another kind', '// Counts.\nexport const a = 1'],
   ['an empty comment', '/** */\nexport const a = 1'],
-  ['a comment that is no sentence', '/** counting */\nexport const a = 1'],
+  ['a comment that is not a sentence', '/** counting */\nexport const a = 1'],
 ])('a file that opens with %s is reported', (_kind, text) => {
   expect(violations([{ file: 'core/count.ts', text }], [])).toEqual([
     'core/count.ts does not open with a comment of one sentence.',
   ])
 })
 
-test('a file that is run as a command opens with its sentence behind the first line', () => {
+test('the opening comment of an executable file follows the shebang', () => {
   expect(violations([{ file: 'cli.ts', text: '#!/usr/bin/env node\n/** Begins. */\n' }], [])).toEqual([])
 })
 
-/** What is heavier than it has to be in planted files; each gets the comment that it has to open with. */
+/** Needless weight in planted files; each file opens with this comment. */
 const weighed = (files: Record<string, string>, comment = 'Planted.') =>
   weightOf(Object.entries(files).map(([file, text]) => ({ file, text: `/** ${comment} */\n${text}` })))
 
-test('two exported types of one name are reported, whatever kind of type they are', () => {
+test('two exported types with the same name are reported, whatever their kind', () => {
   const files = { 'auth/a.ts': 'export interface Reply {}', 'replies/b.ts': 'export type Reply = string' }
   expect(weighed(files)).toEqual(['The type Reply is declared in auth/a.ts and replies/b.ts.'])
   expect(
@@ -186,7 +186,7 @@ test('a sixteenth file in core is reported', () => {
   expect(weighed(using(names.slice(1)))).toEqual([])
 })
 
-test('a short file that only its neighbour imports is reported, unless it says why it is one', () => {
+test('a short file that only its neighbour imports is reported, unless its comment says why it is separate', () => {
   const files = { 'http/body.ts': '', 'http/send.ts': "import './body.js'" }
   const [report] = weighed(files)
   expect(report).toContain('http/body.ts is short, and only http/send.ts imports it.')

@@ -1,20 +1,20 @@
-/** The floors of the house and the doors of its packages, as rules over source files. */
+/** The floors of the source and the importers of each package, as rules over source files. */
 import { isBuiltin } from 'node:module'
 import path from 'node:path/posix'
 import { parseSync } from 'rolldown/utils'
 
-/** A source file: its path inside src/, and what is in it. */
+/** A source file: its path inside src/, and its text. */
 export interface Source {
   readonly file: string
   readonly text: string
 }
 
-/** From the ground up. Folders and files of one floor are strangers to one another. */
+/** From the ground up. Folders and files of one floor do not import each other. */
 const floors: readonly (readonly string[])[] = [
   ['check'],
   ['core'],
   ['redact', 'completions', 'rpc'],
-  // What operations are, for the parts that declare theirs.
+  // Defines operations, for the parts that declare their own.
   ['api'],
   ['config', 'keys', 'replies', 'journal', 'state', 'limits', 'faults', 'recordings', 'metrics', 'contract'],
   ['platform-api', 'supabase', 'mcp', 'resources', 'openapi'],
@@ -25,11 +25,11 @@ const floors: readonly (readonly string[])[] = [
   ['index.ts', 'vitest.ts', 'jest.ts', 'test-runner.ts', 'worker.ts', 'cli.ts', 'cli'],
 ]
 
-/** What is one thing in two parts: where it begins, and the folder of the rest. */
+/** Files that may import from a folder of their own floor: the folder holds the rest of them. */
 const sameFloor: Readonly<Record<string, string>> = { 'cli.ts': 'cli', 'platform.ts': 'platform' }
 
-/** Where each package comes in: files, or folders with a slash at their end. */
-const doors: Readonly<Record<string, readonly string[]>> = {
+/** The files that may import each package, or folders with a trailing slash. */
+const importersOf: Readonly<Record<string, readonly string[]>> = {
   express: ['http/', 'dashboard/'],
   'http-proxy-middleware': ['http/proxy/engine.ts'],
   jose: ['supabase/tokens.ts'],
@@ -40,7 +40,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   '@cfworker/json-schema': ['check/json-schema.ts'],
   randexp: ['replies/structured/'],
   'fastest-levenshtein': ['check/suggest.ts'],
-  // The dashboard's page, which is a bundle of its own.
+  // The dashboard's page, which is a separate bundle.
   preact: ['page/'],
   '@codemirror/autocomplete': ['page/editor/'],
   '@codemirror/commands': ['page/editor/'],
@@ -53,7 +53,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'eventsource-parser': ['page/'],
   'jsonc-parser': ['page/playground/settings.ts', 'check/json-places.ts'],
   '@supabase/auth-js': ['page/session/auth-client.ts', 'cli/login.ts'],
-  // The three of the state: what both databases are asked with, and the two databases.
+  // The state: one query builder, and the two databases.
   'lru-cache': ['recordings/', 'completions/tokens/', 'supabase/', 'keys/', 'faults/'],
   kysely: ['state/'],
   libsql: ['state/sqlite.ts'],
@@ -67,12 +67,12 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   'fast-wrap-ansi': ['cli/format.ts'],
   'pretty-bytes': ['cli/format.ts'],
   'pretty-ms': ['cli/format.ts'],
-  // The user's own, needed only by those who import this entry point.
+  // Installed by the user, and only needed with this entry point.
   vitest: ['vitest.ts'],
-  // Its types alone.
+  // Types only.
   expect: ['jest.ts'],
   '@valibot/to-json-schema': ['config/json-schema.ts'],
-  // The language in which requests, options and rules say what they are.
+  // Describes requests, options and rules.
   valibot: [
     'api/',
     'check/',
@@ -93,11 +93,11 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Parts that are entered through their index.ts only. */
-const withFrontDoor: readonly string[] = ['replies', 'state', 'limits', 'faults', 'recordings', 'journal', 'metrics']
+/** Parts that others import only through index.ts or operations.ts. */
+const partsWithIndex: readonly string[] = ['replies', 'state', 'limits', 'faults', 'recordings', 'journal', 'metrics']
 
-/** Entries beside index.ts, for what is wanted without the rest of a part. */
-const sideDoors: readonly string[] = ['journal/curl.ts', 'journal/filter.ts']
+/** Further entry points, for what is useful without the rest of a part. */
+const otherEntries: readonly string[] = ['journal/curl.ts', 'journal/filter.ts']
 
 const namesThatSayNothing = new Set(['utils', 'helpers', 'common', 'lib', 'manager', 'data', 'misc', 'types'])
 
@@ -107,16 +107,16 @@ interface Import {
   readonly name: string
 }
 
-/** Everything that is wrong with the house, a sentence each; `dependencies` are those of package.json. */
+/** Every broken rule, as one sentence each; `dependencies` are those of package.json. */
 export function violations(sources: readonly Source[], dependencies: readonly string[]): readonly string[] {
   const imports = sources.flatMap(importsOf)
   return [
     ...sources.flatMap(opening),
     ...sources.flatMap(({ file }) => naming(file)),
     ...sources.flatMap(({ file }) => (floorOf(file) < 0 ? [`${file} is on no floor.`] : [])),
-    ...imports.flatMap(staircase),
-    ...imports.flatMap(frontDoor),
-    ...imports.flatMap(packageDoor),
+    ...imports.flatMap(floorRule),
+    ...imports.flatMap(indexRule),
+    ...imports.flatMap(packageRule),
     ...cycles(sources, imports),
     ...unused(dependencies, imports),
   ]
@@ -128,10 +128,10 @@ interface Node {
   readonly expression?: unknown
 }
 
-/** What each file imports: both the rules and the weight ask for it. */
+/** What each file imports, which both the rules and the weight need. */
 const importsBySource = new WeakMap<Source, readonly Import[]>()
 
-/** Static, type-only and dynamic imports, re-exports, and types that import in their midst. */
+/** Static, type-only and dynamic imports, re-exports, and imports inside types. */
 function importsOf(source: Source): readonly Import[] {
   const found = importsBySource.get(source) ?? importsIn(source)
   importsBySource.set(source, found)
@@ -147,7 +147,7 @@ function importsIn(source: Source): readonly Import[] {
     const { type, source, expression } = node as Node
     const from = type === 'TSExternalModuleReference' ? expression : source
     if (typeof from === 'object' && from !== null && 'value' in from) found.push({ file, name: String(from.value) })
-    // Where a computed import leads cannot be checked, so none is allowed.
+    // The target of a computed import cannot be checked, so none is allowed.
     else if (type === 'ImportExpression') found.push({ file, name: '(computed)' })
     Object.values(node).forEach(visit)
   }
@@ -168,7 +168,7 @@ function parsed(source: Source) {
 
 const isOurs = (name: string) => name.startsWith('.')
 
-/** The file inside src/ that a relative import means. */
+/** The file inside src/ that a relative import refers to. */
 const target = ({ file, name }: Import) => path.join(path.dirname(file), name).replace(/\.js(x?)$/, '.ts$1')
 
 /** The folder or file of src/ itself that a file belongs to. */
@@ -176,7 +176,7 @@ const part = (file: string) => file.split('/', 1)[0] ?? file
 
 const floorOf = (file: string) => floors.findIndex(floor => floor.includes(part(file)))
 
-function staircase(imported: Import): readonly string[] {
+function floorRule(imported: Import): readonly string[] {
   const { file, name } = imported
   if (!isOurs(name)) return []
   const to = target(imported)
@@ -188,16 +188,16 @@ function staircase(imported: Import): readonly string[] {
   return [`${file} imports ${name}: sideways, from ${part(file)} to ${part(to)}.`]
 }
 
-function frontDoor(imported: Import): readonly string[] {
+function indexRule(imported: Import): readonly string[] {
   const { file, name } = imported
   if (!isOurs(name)) return []
   const to = target(imported)
   const inside = part(to)
   // Operations are loaded with the control API, which is later than the rest of a part.
-  const entries = [`${inside}/index.ts`, `${inside}/operations.ts`, ...sideDoors]
-  if (part(file) === inside || !withFrontDoor.includes(inside) || entries.includes(to) || to.endsWith('.json'))
+  const entries = [`${inside}/index.ts`, `${inside}/operations.ts`, ...otherEntries]
+  if (part(file) === inside || !partsWithIndex.includes(inside) || entries.includes(to) || to.endsWith('.json'))
     return []
-  return [`${file} imports ${name}: ${inside} is entered through ${inside}/index.ts or ${inside}/operations.ts only.`]
+  return [`${file} imports ${name}: only ${inside}/index.ts and ${inside}/operations.ts may be imported from outside.`]
 }
 
 /** `@faker-js/faker` of `@faker-js/faker/locale/en`. */
@@ -207,15 +207,15 @@ const packageOf = (name: string) =>
     .slice(0, name.startsWith('@') ? 2 : 1)
     .join('/')
 
-function packageDoor({ file, name }: Import): readonly string[] {
+function packageRule({ file, name }: Import): readonly string[] {
   if (isOurs(name) || (name.startsWith('node:') && isBuiltin(name))) return []
-  const allowed = doors[packageOf(name)]
-  if (!allowed) return [`${file} imports ${name}, for which there is no door.`]
-  if (allowed.some(door => (door.endsWith('/') ? file.startsWith(door) : file === door))) return []
-  return [`${file} imports ${name}: a second door. It comes in through ${allowed.join(', ')}.`]
+  const allowed = importersOf[packageOf(name)]
+  if (!allowed) return [`${file} imports ${name}, which no file may import.`]
+  if (allowed.some(place => (place.endsWith('/') ? file.startsWith(place) : file === place))) return []
+  return [`${file} imports ${name}, which only ${allowed.join(', ')} may import.`]
 }
 
-/** Imports of types count: a reader goes round in circles all the same. */
+/** Type imports count too: a reader goes round in circles all the same. */
 function cycles(sources: readonly Source[], imports: readonly Import[]): readonly string[] {
   const found: string[] = []
   const done = new Set<string>()
@@ -251,13 +251,13 @@ function unused(dependencies: readonly string[], imports: readonly Import[]): re
   return dependencies.filter(name => !used.has(name)).map(name => `package.json depends on ${name}, which is not used.`)
 }
 
-/** A file of fewer lines that only its neighbour imports is a part of that neighbour. */
+/** A file with fewer lines that only its neighbour imports belongs in that neighbour. */
 const CRUMB = 40
 
-/** How a small file says that it is one on purpose, in its opening comment. */
+/** What a small file says in its opening comment when it is separate on purpose. */
 const ownFile = /\ba[\s*]+separate file/i
 
-/** What makes the source heavier than it has to be, a sentence each. */
+/** Needless weight in the source, as one sentence each. */
 export function weightOf(sources: readonly Source[]): readonly string[] {
   const importers = new Map<string, Set<string>>()
   for (const imported of sources.flatMap(importsOf).filter(({ name }) => isOurs(name))) {
@@ -273,7 +273,7 @@ export function weightOf(sources: readonly Source[]): readonly string[] {
   ]
 }
 
-/** A reader who meets a type has to know which one it is. */
+/** A type name must be unambiguous to the reader. */
 function typesOfOneName(sources: readonly Source[]): readonly string[] {
   const files = new Map<string, string[]>()
   for (const source of sources)
@@ -290,7 +290,7 @@ const exportedTypes = (source: Source): readonly string[] =>
     return isType && declared && 'id' in declared && declared.id && 'name' in declared.id ? [declared.id.name] : []
   })
 
-/** More than a reader can learn on the first day. */
+/** As many as a reader can learn on the first day. */
 const MOST_IN_CORE = 15
 
 function crowdedCore(sources: readonly Source[]): readonly string[] {
@@ -298,7 +298,7 @@ function crowdedCore(sources: readonly Source[]): readonly string[] {
   return count > MOST_IN_CORE ? [`core/ has ${count} files; at most ${MOST_IN_CORE}.`] : []
 }
 
-/** What core/ has is spoken of in several folders. */
+/** A file in core/ is for several folders. */
 function ofOneFolder(file: string, importers: readonly string[]): readonly string[] {
   const folders = new Set(importers.map(part).filter(folder => folder !== 'core'))
   if (part(file) !== 'core' || folders.size !== 1) return []

@@ -1,4 +1,4 @@
-/** Makes a certificate that no authority vouches for: a self-signed one, written in DER (X.690) by hand. */
+/** Creates a self-signed certificate, encoded in DER (X.690) by hand. */
 import { generateKeyPairSync, sign } from 'node:crypto'
 
 function der(tag: number, ...parts: readonly Buffer[]): Buffer {
@@ -15,7 +15,7 @@ const time = (digits: string) => der(0x18, Buffer.from(`${digits}Z`))
 const ecdsaWithSha256 = sequence(objectId('2a8648ce3d040302'))
 const commonName = objectId('550403')
 
-/** A key and its certificate as PEM, good for anything from 2020 on. */
+/** A private key and its certificate as PEM, valid from 2020 to 2120. */
 export function selfSigned(name = 'localhost') {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const subject = sequence(der(0x31, sequence(commonName, der(0x0c, Buffer.from(name)))))

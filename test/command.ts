@@ -1,4 +1,4 @@
-/** Starts the real command in a folder of its own, and listens to what it says. */
+/** Starts the real command in a temporary folder and reads its output. */
 
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,13 +12,13 @@ import { runHere } from './run-here.js'
 
 const cli = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
 
-/** Texts of files by their names. */
+/** File contents by name. */
 export type Files = Readonly<Record<string, string>>
 
-/** Called with what ends something, it has that done later. */
+/** Registers a function that ends something later. */
 export type Until = (end: () => void | Promise<void>) => void
 
-/** One for all tests of a file or a `describe`: started by the first that asks for it, ended after the last. */
+/** Shares one thing among the tests of a file or a `describe`: the first test that needs it starts it, and it ends after the last. */
 export function forAll<T>(start: (until: Until) => Promise<T>): () => Promise<T> {
   const ends: Parameters<Until>[0][] = []
   let started: Promise<T> | undefined
@@ -31,7 +31,7 @@ export function forAll<T>(start: (until: Until) => Promise<T>): () => Promise<T>
   }
 }
 
-/** Makes a folder with these files; it is gone when the test is over. */
+/** Creates a folder with these files; it is removed after the test. */
 export function folderWith(files: Files = {}, until: Until = onTestFinished): string {
   const dir = realpathSync(mkdtempSync(path.join(tmpdir(), 'standin-')))
   until(() => rmSync(dir, { recursive: true, force: true }))
@@ -39,7 +39,7 @@ export function folderWith(files: Files = {}, until: Until = onTestFinished): st
   return dir
 }
 
-/** Writes files, and the folders that they need. */
+/** Writes files, and creates the folders that they need. */
 export function writeInto(dir: string, files: Files): void {
   for (const [name, text] of Object.entries(files)) {
     const file = path.join(dir, name)
@@ -50,11 +50,11 @@ export function writeInto(dir: string, files: Files): void {
 
 interface Scene {
   readonly files?: Files
-  /** Nothing else of the environment of the tests is passed on. */
+  /** Besides PATH, nothing of the tests' own environment is passed on. */
   readonly env?: Readonly<Record<string, string>>
-  /** What comes on its standard input. */
+  /** Its standard input. */
   readonly input?: string
-  /** When it is ended; with the test unless something else is said. */
+  /** When to end it: after the test by default. */
   readonly until?: Until
 }
 
@@ -66,21 +66,21 @@ export interface End {
   readonly stderr: string
 }
 
-/** A command on its way. */
+/** A running command. */
 export interface Command {
   readonly dir: string
-  /** Standard output, by events. */
+  /** Standard output, line by line. */
   readonly stdout: Lines
-  /** Standard error, by events. */
+  /** Standard error, line by line. */
   readonly stderr: Lines
-  /** Resolves when it is over and all of its output is there. */
+  /** Resolves when it has ended and all of its output has arrived. */
   readonly ended: Promise<End>
   send(signal: NodeJS.Signals): void
   /** Stops reading its standard output, as `| head -1` does. */
   closeOutput(): void
 }
 
-/** Starts `standin` with these arguments in a folder with these files; it is ended with the test at the latest. */
+/** Starts `standin` with these arguments in a folder with these files; it is killed at the latest when the test ends. */
 export function start(args: readonly string[], scene: Scene = {}): Command {
   return startIn(folderWith(scene.files, scene.until), args, scene)
 }
@@ -92,7 +92,7 @@ function startIn(dir: string, args: readonly string[], scene: Scene): Command {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  // It may end without having read it.
+  // The command may end without reading its input.
   child.stdin.on('error', () => {}).end(input)
   const stdout = createLines(child.stdout)
   const stderr = createLines(child.stderr)
@@ -114,17 +114,17 @@ function startIn(dir: string, args: readonly string[], scene: Scene): Command {
   }
 }
 
-/** Those that start a platform or a child go on in the background, listen to signals or change their environment. */
+/** Commands that start a platform or a child process: they keep running, listen to signals or change their environment. */
 const withProcess = new Set(['dev', 'record', 'replay', 'exec'])
 
-/** Whether it needs a process of its own. Help, and a command line that is refused, are there before anything starts. */
+/** Whether a command needs its own process. Help, or the refusal of a command line, is printed before anything starts. */
 async function needsProcess(args: readonly string[]): Promise<boolean> {
   const { readCommandLine } = await import('../src/cli/arguments.js')
   const wish = await readCommandLine(args).catch(() => undefined)
   return wish?.kind === 'run' && withProcess.has(wish.line.name)
 }
 
-/** Runs a command to its end in a folder with these files, and in a process of its own only where it needs one. */
+/** Runs a command to its end in a folder with these files, in a separate process only if it needs one. */
 export function runIn(args: readonly string[], scene: Scene = {}): Pick<Command, 'dir' | 'ended'> {
   const { files, env = {}, input } = scene
   const dir = folderWith(files)
@@ -133,24 +133,24 @@ export function runIn(args: readonly string[], scene: Scene = {}): Pick<Command,
   return { dir, ended }
 }
 
-/** Runs a command to its end in this process, also one that `run` would start another for: it is refused, or leaves nothing behind. */
+/** Runs a command to its end in this process, even if `run` would start another one: for commands that are refused or leave nothing behind. */
 export const runInProcess = (args: readonly string[], { files, env = {}, input }: Scene = {}): Promise<End> =>
   runHere(args, { dir: folderWith(files), env: { PATH: process.env.PATH, ...env }, input })
 
 /** Runs a command to its end. */
 export const run = (args: readonly string[], scene?: Scene): Promise<End> => runIn(args, scene).ended
 
-/** What the first line of `--json` says. */
+/** The first line of `--json`. */
 export interface Ready extends Omit<Platform, 'stop'> {
   readonly pid: number
 }
 
-/** A platform in a process of its own. */
+/** A platform in its own process. */
 export interface RunningPlatform extends Command {
   readonly ready: Ready
   /** The next event of this name. */
   event(name: string): Promise<Record<string, unknown>>
-  /** Asks for a chat completion with the API key. */
+  /** Requests a chat completion with the API key. */
   chat(body: object): Promise<Response>
 }
 
@@ -163,7 +163,7 @@ export async function startReady({ flags = [], ...scene }: Scene & { readonly fl
   return platform
 }
 
-/** Asks a platform for a chat completion. */
+/** Requests a chat completion from a platform. */
 export const askChat = ({ url, apiKey }: Pick<Ready, 'url' | 'apiKey'>, body: object): Promise<Response> =>
   fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
@@ -171,15 +171,15 @@ export const askChat = ({ url, apiKey }: Pick<Ready, 'url' | 'apiKey'>, body: ob
     body: JSON.stringify(body),
   })
 
-/** What a process says, line by line. */
+/** The output of a process, line by line. */
 export interface Lines {
   /** Everything so far. */
   readonly text: string
-  /** The next line that has `part` in it; lines before it are passed by. Rejects when none comes. One call at a time. */
+  /** Resolves with the next line that contains `part`, skipping others; rejects if none comes. One call at a time. */
   next(part: string): Promise<string>
 }
 
-/** A line that takes longer does not come; far more than any of them takes. */
+/** How long to wait for a line; far longer than any of them takes. */
 const PATIENCE_MS = 60_000
 
 function createLines(stream: Readable): Lines {
@@ -204,7 +204,7 @@ function createLines(stream: Readable): Lines {
       new Promise((resolve, reject) => {
         const giveUp = () => {
           look = () => {}
-          reject(new Error(`No line with ${JSON.stringify(part)} came. All that was said:\n${text}`))
+          reject(new Error(`No line with ${JSON.stringify(part)} came. The whole output:\n${text}`))
         }
         const patience = setTimeout(giveUp, PATIENCE_MS)
         look = () => {

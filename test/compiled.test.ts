@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { compiledCode } from '../src/compiled.js'
 import { folderWith, startReady } from './command.js'
 
-/** A built file whose code has been run: what it returned, and the files that are beside it once compiled code is kept. */
+/** Runs the code of a built file; returns its result, and the files beside it once compiled code is kept. */
 function ran(dir: string, digest = 'abc') {
   const run = compiledCode.run(pathToFileURL(path.join(dir, 'code.js')), digest) as (text: string) => string
   const said = run('ready')
@@ -15,7 +15,7 @@ function ran(dir: string, digest = 'abc') {
 
 const files = { 'code.js': '(function (text) { return "It is " + text + "." })' }
 
-test('what was kept is not compiled again', () => {
+test('kept code is not compiled again', () => {
   const dir = folderWith(files)
   const { said, kept } = ran(dir)
   expect({ said, kept }).toEqual({ said: 'It is ready.', kept: [expect.stringContaining('code.js.abc.')] })
@@ -24,7 +24,7 @@ test('what was kept is not compiled again', () => {
   expect(statSync(path.join(dir, kept[0] ?? '')).ino).toBe(before)
 })
 
-test('code of another build of the same length is not mistaken for it', () => {
+test('code of another build is compiled anew, even if it has the same length', () => {
   const dir = folderWith(files)
   ran(dir)
   writeFileSync(path.join(dir, 'code.js'), files['code.js'].replace('It is', 'I was'))
@@ -33,14 +33,14 @@ test('code of another build of the same length is not mistaken for it', () => {
   expect(kept).toHaveLength(2)
 })
 
-/** A file that was never run, and a name that its compiled code would be kept under. */
+/** A file that has never run, and the name under which its compiled code would be kept. */
 function neverRun(word: string) {
   const dir = folderWith({ 'code.js': files['code.js'].replace('It', word) })
   const [name = ''] = ran(folderWith(files)).kept
   return { dir, name }
 }
 
-test('what is kept and was damaged is replaced', () => {
+test('damaged compiled code is replaced', () => {
   const { dir, name } = neverRun('She')
   const { kept } = ran(dir)
   expect(kept).toEqual([name])
@@ -55,13 +55,13 @@ test('what is kept and was damaged is replaced', () => {
   }
 })
 
-test('where nothing can be kept, code runs all the same', () => {
+test('code runs even if its compiled code cannot be kept', () => {
   const { dir, name } = neverRun('He')
   mkdirSync(path.join(dir, name, 'a folder'), { recursive: true })
   expect(ran(dir)).toEqual({ said: 'He is ready.', kept: [name] })
 })
 
-test('an app that was bundled with the package is told to leave it out', () => {
+test('the error in an app that bundles the package says to leave it out', () => {
   const away = pathToFileURL(path.join(folderWith(), 'code.js'))
   expect(() => compiledCode.run(away, 'abc')).toThrow(
     /cannot read its file .*code\.js\. If this code is bundled, leave Standin out/,

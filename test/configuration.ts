@@ -1,4 +1,4 @@
-/** The configuration as it is read, at once. */
+/** Loads the configuration synchronously. */
 import { readYaml } from '../src/check/yaml.js'
 import { type ConfigSources, configIn } from '../src/config/load.js'
 

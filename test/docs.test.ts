@@ -19,7 +19,7 @@ const root = path.resolve(import.meta.dirname, '..')
 const page = (name: string) => readFileSync(path.join(root, name), 'utf8')
 const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync(path.join(root, 'docs')).map(name => `docs/${name}`)]
 
-/** The code blocks of a page in one language, each under the heading that it stands under. */
+/** The code blocks of a page in one language, each with its heading. */
 const blocksOf = (name: string, language: string) =>
   page(name)
     .split(/\n#{2,3} /)
@@ -29,11 +29,11 @@ const blocksOf = (name: string, language: string) =>
       return [...blocks].map(([, code = '']) => ({ heading, code }))
     })
 
-/** All that stand by themselves. */
+/** All recipes that run by themselves. */
 const recipesIn = (language: string) =>
   ['README.md', 'docs/getting-started.md', 'docs/ci-and-containers.md'].flatMap(name => blocksOf(name, language))
 
-/** A folder inside the repository, so that the packages which a recipe imports are found as they are in an app. */
+/** A folder inside the repository, so that a recipe finds its packages as an app does. */
 function folder(): string {
   const dir = path.join(root, '.standin', `recipe-${process.pid}-${Math.random().toString(36).slice(2)}`)
   mkdirSync(dir, { recursive: true })
@@ -106,7 +106,7 @@ test.each([...recipesIn('js'), ...alone])('the recipe "$heading" works as it sta
 
 test.each(recipesIn('bash'))('the recipe "$heading" works as it stands', async ({ heading, code }) => {
   const dir = folder()
-  // What npm puts into node_modules/.bin once it is installed.
+  // What npm puts into node_modules/.bin on installation.
   writeFileSync(
     path.join(dir, 'standin'),
     `#!/bin/sh
@@ -119,7 +119,7 @@ exec "${process.execPath}" "${root}/dist/cli.js" "$@"
   expect(printed).toMatch(expected[heading] as RegExp)
 })
 
-/** The rules of a block, and what they answer to "Hello Ada". */
+/** The number of rules in a block, and their reply to "Hello Ada". */
 async function greetingOf(yaml: string) {
   const dir = folder()
   writeFileSync(path.join(dir, 'rules.yaml'), yaml)
@@ -131,17 +131,17 @@ async function greetingOf(yaml: string) {
   return { count: rules.length, said: choices[0]?.text }
 }
 
-test('the rules in the README are good, and answer what they seem to', async () => {
+test('the rules in the README are valid and reply as they should', async () => {
   const [rules] = blocksOf('README.md', 'yaml')
   expect(await greetingOf(rules?.code ?? '')).toEqual({ count: 3, said: 'Hi Ada!' })
 })
 
-test('the rules that the page about rules begins with are good, and answer what they seem to', async () => {
+test('the first rules on the page about rules are valid and reply as they should', async () => {
   const [rules] = blocksOf('docs/rules-and-replies.md', 'yaml')
   expect(await greetingOf(rules?.code ?? '')).toEqual({ count: 5, said: 'Hi Ada, you said "Hello Ada"' })
 })
 
-/** The names in the first columns of the tables, on all pages, whose first heading this is. */
+/** The names in the first column of each table, on any page, whose first heading this is. */
 const tablesBelow = (heading: string): readonly ReadonlySet<string>[] =>
   pages
     .flatMap(name => page(name).match(/^\|.*\n\| ---.*(?:\n\|.*)+/gm) ?? [])
@@ -157,17 +157,17 @@ test.each([
   ['`reply`', [ofPath.reply.properties, ofRule.reply.properties]],
   ['fault', [ofRule.reply.properties.fault.properties]],
   ['`pace`', [ofRule.pace.anyOf[0].properties]],
-])('the tables "%s" explain all that there is, each on one page', (heading, forms) => {
+])('the tables "%s" list every field, each on one page', (heading, forms) => {
   expect(tablesBelow(heading)).toEqual(forms.map(properties => new Set(Object.keys(properties))))
 })
 
-test('the magic words are listed as they are', () => {
+test('the documented magic words match the code', () => {
   const rows = page('docs/faults-and-pace.md').matchAll(/^\| `standin:(\S+)` \| (.*) \|$/gm)
   const listed = [...rows].map(([, word, meaning]) => ({ word, meaning }))
   expect(listed).toEqual(magicWords.map(({ word, meaning }) => ({ word, meaning })))
 })
 
-test('the recording on the page about recordings is one, under its own key', () => {
+test('the example on the page about recordings is valid and has the right key', () => {
   const [recording, options] = blocksOf('docs/recordings.md', 'yaml').map(({ code }) => code)
   const { request, response } = recordingIn(recording ?? '', 'recordings.md')
   expect(recording).toContain(`key: ${keyOf(request, ignoreFrom([]))}\n`)
@@ -177,7 +177,7 @@ test('the recording on the page about recordings is one, under its own key', () 
   expect(loadConfig({ cwd: dir }).config.recordings.ignore).toHaveLength(4)
 })
 
-test.each(pages)('the commands on %s exist, with their flags', async name => {
+test.each(pages)('the commands on %s and their flags exist', async name => {
   const lines = blocksOf(name, '(?:sh|bash)').flatMap(({ code }) => code.replaceAll('\\\n', ' ').split('\n'))
   for (const line of lines.filter(line => line.startsWith('standin '))) {
     const [own = ''] = line.split(/ -- | [#|<&]/)
@@ -193,7 +193,7 @@ test.each(pages)('the commands on %s exist, with their flags', async name => {
   }
 })
 
-test('every recipe that can be run here is run', () => {
+test('every recipe that can run here is tested', () => {
   const headings = [...recipesIn('js'), ...recipesIn('bash'), ...alone].map(({ heading }) => heading)
   expect(headings.toSorted()).toEqual(Object.keys(expected).toSorted())
 })
@@ -202,11 +202,11 @@ test('the README can be read in one sitting', () => {
   expect(page('README.md').split(/\s+/).length).toBeLessThanOrEqual(2500)
 })
 
-test('tables that follow from the code are as "npm run reference" writes them', async () => {
+test('generated files are as "npm run reference" writes them', async () => {
   for (const [file, text] of Object.entries(await referenceFiles())) expect(page(file), file).toBe(text)
 })
 
-test('each error is explained once, by its code', () => {
+test('the troubleshooting page explains each error code exactly once', () => {
   const table = page('src/core/errors.ts')
   const rows = table.matchAll(/(?:refusal|unauthorized)\(\s*(?:\d+,\s*)?'(\w+)'|PlatformError\(\s*\d+,\s*'(\w+)'/g)
   const codes = [...new Set([...rows].map(([, row, made]) => row ?? made))]
@@ -218,7 +218,7 @@ test('each error is explained once, by its code', () => {
   expect(gone).toEqual([])
 })
 
-test('errors are found by their text: each message is quoted as the code has it', () => {
+test('the troubleshooting page quotes error messages as they are in the code', () => {
   const written = sources()
     .replace(/\$\{[^}]*\}/g, '…')
     .toLowerCase()
@@ -248,14 +248,14 @@ test('every word of the glossary is a type', () => {
   )
 })
 
-/** The anchor that a heading gets where repositories are shown. */
+/** The anchor that code hosts generate for a heading. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N} _-]/gu, '')
     .replaceAll(' ', '-')
 
-test.each(pages)('the links of %s lead somewhere', name => {
+test.each(pages)('no link on %s is dead', name => {
   const dead = [...page(name).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].filter(([, file, anchor]) => {
     const target = path.join(path.dirname(name), file || path.basename(name))
     if (!existsSync(path.join(root, target))) return true
@@ -265,7 +265,7 @@ test.each(pages)('the links of %s lead somewhere', name => {
   expect(dead.map(([link]) => link)).toEqual([])
 })
 
-test('the test for node:test on the page about test runners passes', async () => {
+test('the node:test example on the page about test runners passes', async () => {
   const code =
     blocksOf('docs/test-runners.md', 'js').find(block => block.heading.startsWith('With node:test'))?.code ?? ''
   const dir = folder()

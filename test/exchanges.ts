@@ -1,7 +1,7 @@
-/** Exchanges for tests that look at one without a server. */
+/** Exchanges for tests without a server. */
 import { anonymous, type Exchange } from '../src/core/exchange.js'
 
-/** A chat completion request without a caller, but for what is said of it. */
+/** A chat completion request without a caller; `more` overrides its fields. */
 export const exchangeWith = (more: Partial<Exchange> = {}): Exchange => ({
   method: 'POST',
   path: '/v1/chat/completions',

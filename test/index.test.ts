@@ -12,14 +12,14 @@ import { folderWith } from './command.js'
 import { eventsOf, hello, platformWith, textOfChunks } from './scene.js'
 import { cannotBeRead, isMissing, isUnknown, mustBe, NEEDS_LIVE, range, wholeNumber } from './sentences.js'
 
-const saidIn = async (response: Response) =>
+const contentOf = async (response: Response) =>
   ((await response.json()) as { choices: [{ message: { content: string } }] }).choices[0].message.content
 
 const wordsAt = (wordsPerSecond: number): PlatformOptions => ({
   rules: [{ reply: { text: 'one two three four five six' }, pace: { tokensPerSecond: wordsPerSecond } }],
 })
 
-/** What a start that must not succeed rejects with. */
+/** The error of a start that must fail. */
 const refusalOf = (options: object) =>
   startPlatform(options).then(
     async platform => {
@@ -29,7 +29,7 @@ const refusalOf = (options: object) =>
     error => error,
   )
 
-test('a platform says where it is and which keys open it', async () => {
+test('startPlatform returns URLs, keys and the test API', async () => {
   const platform = await startPlatform()
   onTestFinished(() => platform.stop())
   expect(platform).toEqual({
@@ -64,7 +64,7 @@ test('a platform says where it is and which keys open it', async () => {
   expect((await fetch(`${platform.url}/health`)).status).toBe(200)
 })
 
-test('every option of the configuration can be given', async () => {
+test('startPlatform takes the options of the configuration', async () => {
   const { ask, chat, apiKey } = await platformWith({
     version: '2.3.4',
     models: [{ id: 'mine', owned_by: 'me' }],
@@ -84,11 +84,11 @@ test('every option of the configuration can be given', async () => {
   expect((await chat({ ...hello, model: 'mine', user: 'x'.repeat(200) })).status).toBe(413)
 })
 
-test('without an API key there is none to give', async () => {
+test('apiKey is empty if no API key is configured', async () => {
   expect((await platformWith({ apiKeys: [] })).apiKey).toBe('')
 })
 
-test('several at once share nothing', async () => {
+test('platforms that run at the same time share nothing', async () => {
   const say = (text: string, key: string): PlatformOptions => ({
     rules: [{ reply: { text } }],
     apiKeys: [{ name: 'its own', key }],
@@ -98,8 +98,8 @@ test('several at once share nothing', async () => {
   const [one, other] = await Promise.all([platformWith(say('I am one', 'a')), platformWith(say('I am other', 'b'))])
   expect(one.url).not.toBe(other.url)
   expect(one.anonKey).not.toBe(other.anonKey)
-  expect(await saidIn(await one.chat({ ...hello, model: 'model-of-a' }))).toBe('I am one')
-  expect(await saidIn(await other.chat({ ...hello, model: 'model-of-b' }))).toBe('I am other')
+  expect(await contentOf(await one.chat({ ...hello, model: 'model-of-a' }))).toBe('I am one')
+  expect(await contentOf(await other.chat({ ...hello, model: 'model-of-b' }))).toBe('I am other')
   expect((await one.ask('/v1/models', { bearer: other.apiKey })).status).toBe(401)
   expect((await one.ask('/api/v1', { bearer: other.anonKey })).status).toBe(401)
   expect((await one.chat({ ...hello, model: 'model-of-b' })).status).toBe(400)
@@ -107,12 +107,12 @@ test('several at once share nothing', async () => {
   expect((await other.ask('/v1/models')).status).toBe(200)
 })
 
-test('keys are the same wherever the options are the same', async () => {
+test('the same options give the same keys', async () => {
   const [one, other] = await Promise.all([platformWith(), platformWith()])
   expect([other.anonKey, other.serviceKey, other.apiKey]).toEqual([one.anonKey, one.serviceKey, one.apiKey])
 })
 
-test('nothing of the folder or the environment is looked at unless a file is named', async () => {
+test('the folder and the environment are ignored unless a file is named', async () => {
   const dir = folderWith({
     'platform.config.yaml': 'version: 2.2.2\n',
     'fixtures/replies/a.yaml': '- reply: { text: from a file }\n',
@@ -127,7 +127,7 @@ test('nothing of the folder or the environment is looked at unless a file is nam
   expect(runScript(script, dir, { STANDIN_VERSION: '3.3.3' })).toEqual({ status: 0, stdout: '1.0.0\n', stderr: '' })
 })
 
-test('a named file is read, with .env beside it; options beat it', async () => {
+test('a named file is read, with .env beside it; options override it', async () => {
   const dir = folderWith({
     'my.yaml': 'version: 2.2.2\nreplies: a.yaml\npace: { firstTokenMs: 1 }\napiKeys: [{ name: a, key: "${KEY}" }]\n',
     'a.yaml': '- { when: { user: hello }, reply: { text: from the file } }\n',
@@ -137,11 +137,11 @@ test('a named file is read, with .env beside it; options beat it', async () => {
   const { ask, chat, apiKey } = await platformWith({ config })
   expect(apiKey).toBe('sk-from-env')
   expect(await (await ask('/health')).json()).toMatchObject({ version: '2.2.2' })
-  expect(await saidIn(await chat(hello))).toBe('from the file')
+  expect(await contentOf(await chat(hello))).toBe('from the file')
 
   const changed = await platformWith({ config, version: '4.4.4', rules: [{ reply: { text: 'from code' } }] })
   expect(await (await changed.ask('/health')).json()).toMatchObject({ version: '4.4.4' })
-  expect(await saidIn(await changed.chat(hello))).toBe('from code')
+  expect(await contentOf(await changed.chat(hello))).toBe('from code')
 })
 
 const dist = new URL('../dist/index.js', import.meta.url).href
@@ -188,7 +188,7 @@ test('stop cuts an open stream', async () => {
   await text
 })
 
-test('stop with a grace time lets an open stream come to its end', async () => {
+test('stop with a grace period lets an open stream finish', async () => {
   const { chat, stop } = await platformWith(wordsAt(50))
   const response = await chat({ ...hello, stream: true })
   const [text] = await Promise.all([response.text(), stop({ graceMs: 5000 })])
@@ -196,7 +196,7 @@ test('stop with a grace time lets an open stream come to its end', async () => {
   expect(textOfChunks(eventsOf(text).chunks)).toBe('one two three four five six')
 })
 
-test('a port can be had again after stop', async () => {
+test('a port can be reused after stop', async () => {
   const first = await startPlatform()
   await first.stop()
   const { port } = new URL(first.url)
@@ -204,7 +204,7 @@ test('a port can be had again after stop', async () => {
   expect(url).toBe(first.url)
 })
 
-test('a port that is in use is a StartError that says the way out', async () => {
+test('a port in use causes a StartError that says what to do', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void other.close())
   await new Promise(resolve => other.once('listening', resolve))
@@ -225,19 +225,19 @@ test.each([
   [{ rules: [{ when: { usr: 'x' }, reply: { text: 'y' } }] }, `rules: [0].when.usr ${isUnknown('user')}`],
   [{ config: 'missing.yaml' }, `missing.yaml: ${cannotBeRead()}`],
   [{ replies: 'missing.yaml' }, `missing.yaml: ${cannotBeRead()}`],
-])('%j is a ProblemsError', async (options, message) => {
+])('%j causes a ProblemsError', async (options, message) => {
   const error = await refusalOf(options)
   expect(error).toBeInstanceOf(ProblemsError)
   expect(error.message).toBe(message)
 })
 
-test('a pattern of replies that matches nothing is a ProblemsError, too', async () => {
+test('a replies pattern that matches no file causes a ProblemsError', async () => {
   const error = await refusalOf({ replies: 'no-such-folder/*.yaml' })
   expect(error).toBeInstanceOf(ProblemsError)
   expect(error.message).toContain('No file matches "no-such-folder/*.yaml"')
 })
 
-test('a start that failed leaves its port free', async () => {
+test('a failed start leaves its port free', async () => {
   const free = await startPlatform()
   await free.stop()
   const port = Number(new URL(free.url).port)
@@ -245,7 +245,7 @@ test('a start that failed leaves its port free', async () => {
   expect((await platformWith({ port })).url).toBe(free.url)
 })
 
-test('what a test needs is exported by the name of the package', async () => {
+test('the package exports startPlatform and its errors', async () => {
   const root = fileURLToPath(new URL('..', import.meta.url))
   const script = `
     const { startPlatform, ProblemsError, StartError } = await import('standin')

@@ -31,7 +31,7 @@ test.each([
   ['rules that are sent: templates', MOST_TO_COMPILE],
   ['rules that are in force', MOST_ADDED],
   ['a body for `PUT /__standin/state`', STATE_LIMIT_BYTES],
-])('the page of the limits has the number of the code: %s', (what, most) => {
+])('the documented limit is the one in the code: %s', (what, most) => {
   const row = page.split('\n').find(line => line.startsWith(`| ${what}`))
   expect(row?.split('|')[2]?.trim().split(' ')[0]).toBe(most.toLocaleString('en-US'))
 })

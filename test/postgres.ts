@@ -1,4 +1,4 @@
-/** Starts a real PostgreSQL, that of Debian's package, for all tests of one worker. */
+/** Starts a real PostgreSQL from Debian's package, shared by all tests of a worker. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,13 +9,13 @@ import pg from 'pg'
 import { freePort } from './free-port.js'
 
 export interface Postgres {
-  /** Makes an empty database; gives back its URL. */
+  /** Creates an empty database and returns its URL. */
   freshDatabase(): Promise<string>
-  /** Runs statements in the database at this URL; starts the server again where a test has left it stopped. */
+  /** Runs statements in the database at this URL; restarts the server if a test has left it stopped. */
   run(url: string, statements: string): Promise<void>
-  /** Ends it as an administrator would; those who are connected are thrown out. */
+  /** Stops the server as an administrator would, disconnecting its clients. */
   stop(): Promise<void>
-  /** Starts it again where it was. */
+  /** Starts it again on the same port. */
   start(): Promise<void>
 }
 
@@ -58,7 +58,7 @@ function findInstallation(): Installation | undefined {
 const user = 'ada'
 const password = 'correct-horse'
 
-/** Puts words in an order of its own, which must not become ours. */
+/** A locale with its own sort order, which must not become ours. */
 const english = ['--locale-provider=icu', '--icu-locale=en-US']
 
 async function createCluster({ version, bin }: Installation): Promise<Postgres> {
@@ -86,7 +86,7 @@ async function createCluster({ version, bin }: Installation): Promise<Postgres> 
       max_connections: 200,
     }
     const settings = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    // The server ends with the worker, even when that is killed.
+    // The server ends with the worker, even if the worker is killed.
     const child = spawn('setpriv', ['--pdeathsig', 'INT', path.join(bin, 'postgres'), '-D', data, ...settings], {
       ...identity,
       cwd: home,
@@ -107,7 +107,7 @@ async function createCluster({ version, bin }: Installation): Promise<Postgres> 
   }
 
   async function run(url: string, statements: string) {
-    // A test that failed may have left it so.
+    // A failed test may have left it stopped.
     if (isStopped()) server = await startServer()
     const client = new pg.Client({ connectionString: url })
     await client.connect()
@@ -132,7 +132,7 @@ async function createCluster({ version, bin }: Installation): Promise<Postgres> 
 
 const clusters = path.join(import.meta.dirname, '../node_modules/.cache/standin')
 
-/** Makes the files of an empty server: a copy of those that an earlier run has kept, since `initdb` takes ten times as long. */
+/** Creates the files of an empty server, from the copy of an earlier run if there is one: `initdb` takes ten times as long. */
 function makeCluster(data: string, version: number, initdb: (options: readonly string[]) => void): void {
   const options = [
     ...['-U', user, '--auth=scram-sha-256', '--no-sync', '--encoding=UTF8'],
@@ -143,7 +143,7 @@ function makeCluster(data: string, version: number, initdb: (options: readonly s
     .digest('hex')
     .slice(0, 8)
   const kept = path.join(clusters, `postgres-${version}-${kind}`)
-  // With its owner and its permissions, or the server refuses them.
+  // With owner and permissions, or the server refuses the files.
   const copy = (from: string, to: string) => execFileSync('cp', ['-a', from, to])
   if (existsSync(kept)) return void copy(kept, data)
   initdb(options)
@@ -158,14 +158,14 @@ function makeCluster(data: string, version: number, initdb: (options: readonly s
   }
 }
 
-/** PostgreSQL refuses to be root. */
+/** PostgreSQL refuses to run as root. */
 function serverIdentity(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return
   const idOf = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
   return { uid: idOf('-u'), gid: idOf('-g') }
 }
 
-/** Resolves when the server takes connections; rejects with what it said when it ends instead. */
+/** Resolves when the server accepts connections; rejects with its output if it ends instead. */
 function ready(server: ChildProcess): Promise<ChildProcess> {
   return new Promise((resolve, reject) => {
     let said = ''

@@ -1,4 +1,4 @@
-/** `npm run reference`: writes what follows from the schemas, the configuration's reference file, JSON Schemas for editors and tables in docs/. */
+/** `npm run reference`: generates the reference configuration, the JSON Schemas for editors and the tables in docs/ from the code. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -80,7 +80,7 @@ const sharedMeanings: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(sharedFlags).map(([name, { meaning }]) => [name, meaning]),
 )
 
-/** A section for each topic, with the commands of it and their own flags. */
+/** A section for each topic, with its commands and their own flags. */
 async function commandSections(): Promise<string> {
   const sections = topics.map(async ({ topic, commands }) => {
     const texts = commands.map(async ({ usage, does, load }) => {
@@ -109,7 +109,7 @@ function withTable(page: string, name: string, table: string): string {
   return `${before}${start}\n\n${table}\n\n${end}${after}`
 }
 
-/** The files that follow from the code, by their paths. */
+/** The generated files by path. */
 export async function referenceFiles(): Promise<Readonly<Record<string, string>>> {
   const { config } = loadConfig({ cwd: root, file: false, env: {} })
   const document = (await openApiOf(config, { url: 'http://127.0.0.1:4100' })) as OpenApiDocument

@@ -1,4 +1,4 @@
-/** Runs a command in the process of the tests, with input, output, environment and folder of its own: a process takes longer than most commands. */
+/** Runs a command inside the test process, with its own input, output, environment and folder: starting a process takes longer than most commands. */
 import { Console } from 'node:console'
 import { Readable, Writable } from 'node:stream'
 import type { End } from './command.js'
@@ -13,7 +13,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 let last: Promise<unknown> = Promise.resolve()
 
-/** Folder and environment are those of the whole process, so commands wait for one another. */
+/** Folder and environment belong to the whole process, so commands run one at a time. */
 export function runHere(args: readonly string[], surroundings: Surroundings): Promise<End> {
   const end = last.then(() => runAlone(args, surroundings))
   last = end.catch(() => {})
@@ -21,7 +21,7 @@ export function runHere(args: readonly string[], surroundings: Surroundings): Pr
 }
 
 async function runAlone(args: readonly string[], surroundings: Surroundings): Promise<End> {
-  // Loaded by the tests that need it.
+  // Loaded only by the tests that need it.
   const { run } = await import('../src/cli/main.js')
   const outcome = { isOver: false, code: 0 }
   const [stdout, stderr] = [collector(outcome), collector(outcome)]
@@ -33,7 +33,7 @@ async function runAlone(args: readonly string[], surroundings: Surroundings): Pr
   const restore = enter(surroundings, { stdout: stdout.stream, stderr: stderr.stream, exit })
   try {
     await run(args)
-    // Output is flushed when the event loop has a moment.
+    // Output is flushed on the next turn of the event loop.
     await new Promise(setImmediate)
     if (!outcome.isOver) outcome.code = Number(process.exitCode ?? 0)
   } catch (error) {
@@ -51,7 +51,7 @@ interface Streams {
   exit(code?: number): never
 }
 
-/** Gives the process these surroundings, and back what takes them away again. */
+/** Puts the process into these surroundings; returns a function that restores the old ones. */
 function enter({ dir, env, input = '' }: Surroundings, { stdout, stderr, exit }: Streams): () => void {
   const cwd = process.cwd()
   const { exitCode } = process
@@ -74,7 +74,7 @@ function enter({ dir, env, input = '' }: Surroundings, { stdout, stderr, exit }:
   }
 }
 
-/** Replaces properties; gives back what puts the old ones in their places. */
+/** Replaces properties; returns a function that restores them. */
 function replaced(object: object, values: Readonly<Record<string, unknown>>): () => void {
   const before: Record<string, PropertyDescriptor> = Object.getOwnPropertyDescriptors(object)
   for (const [name, value] of Object.entries(values)) {
@@ -85,7 +85,7 @@ function replaced(object: object, values: Readonly<Record<string, unknown>>): ()
   }
 }
 
-/** Keeps what is written until the command has ended. */
+/** Collects output until the command has ended. */
 function collector(outcome: { readonly isOver: boolean }) {
   const pieces: Buffer[] = []
   const stream = new Writable({

@@ -1,4 +1,4 @@
-/** `npm test`: runs vitest, and with `--slow` prints after its report where the time has gone. */
+/** `npm test`: runs vitest; with `--slow`, also reports where the time went. */
 import { argv } from 'node:process'
 
 const at = argv.indexOf('--slow')

@@ -1,4 +1,4 @@
-/** What holds for all tests: how often properties are tried (a tenth of what they name, each time by another seed; all of it with FC_RUNS=all), and that answers are what they are declared to be. */
+/** Settings for all tests: how often property tests run (a tenth of the number they name, with a new seed each time; all of it with FC_RUNS=all), and that answers are checked against their schemas. */
 import fc from 'fast-check'
 import { answers } from '../src/api/operation.js'
 import { builtWorker } from '../src/core/work.js'
@@ -6,17 +6,17 @@ import { hashCost } from '../src/supabase/passwords.js'
 
 const FEWEST = 10
 
-/** What a property test gives as its `numRuns`; with another `fewest` where the property is one of very many. */
+/** The `numRuns` of a property test; with another `fewest` for one property of very many. */
 export const runs = (all: number, fewest = FEWEST): number =>
   process.env.FC_RUNS === 'all' ? all : Math.min(all, Math.max(fewest, Math.ceil(all / 10)))
 
-// Those that name no number.
+// For properties that name no number.
 fc.configureGlobal({ numRuns: runs(200) })
 
-// Every answer of an operation is held against the schema that it declares, in whatever test asks it.
+// Every answer of an operation is checked against its declared schema, in every test.
 answers.isChecked = true
 
-// Most tests make users, and hashing passwords would take longer than the rest of them. test/supabase/passwords.test.ts uses the real cost.
+// Most tests create users, and hashing passwords would take longer than the rest of the test. test/supabase/passwords.test.ts uses the real cost.
 hashCost.logN = 4
 
 // A worker thread that compiles the source takes a second to start.

@@ -1,13 +1,13 @@
-/** Sets the scene for a test: a platform of its own, gone when the test is over. */
+/** Sets the scene for a test: its own platform, stopped when the test ends. */
 
 import { onTestFinished } from 'vitest'
 import { type Platform, type PlatformOptions, startPlatform } from '../src/index.js'
 import type { Until } from './command.js'
 
 export interface Scene extends Platform {
-  /** Asks the platform, by default with its API key; `bearer: null` sends no credential. */
+  /** Sends a request, by default with the API key; `bearer: null` sends no credential. */
   ask(path: string, options?: Ask): Promise<Response>
-  /** Asks for a chat completion. */
+  /** Requests a chat completion. */
   chat(body: object, options?: Ask): Promise<Response>
 }
 
@@ -16,7 +16,7 @@ interface Ask extends Omit<RequestInit, 'headers'> {
   readonly headers?: Record<string, string>
 }
 
-/** Starts a platform with these options; it is stopped with the test unless something else is said. */
+/** Starts a platform with these options; by default it stops when the test ends. */
 export async function platformWith(options: PlatformOptions = {}, until: Until = onTestFinished): Promise<Scene> {
   const platform = await startPlatform(options)
   until(() => platform.stop())
@@ -38,7 +38,7 @@ export async function platformWith(options: PlatformOptions = {}, until: Until =
   }
 }
 
-/** The shortest request that is right. */
+/** The shortest valid request. */
 export const hello = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] }
 
 /** The objects of a stream's events, and whether `[DONE]` ended it. */
@@ -62,16 +62,16 @@ export interface Chunk {
   readonly usage?: { readonly total_tokens: number } | null
 }
 
-/** The words of a stream, put together. */
+/** The text of a stream's chunks, joined. */
 export const textOfChunks = (chunks: readonly Chunk[]) =>
   chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')
 
-/** All that is fixed about a refusal: its status, its challenge and its body. */
+/** The fixed parts of a refusal: its status, its challenge and its body. */
 export const refusalOf = async (response: Response) => ({
   status: response.status,
   challenge: response.headers.get('www-authenticate'),
   body: await response.json(),
 })
 
-/** The refusal of a credential, in these words. */
+/** The refusal of a credential with this error. */
 export const unauthorized = (error: string) => ({ status: 401, challenge: 'Bearer', body: { error } })

@@ -6,18 +6,18 @@ const root = path.resolve(import.meta.dirname, '..')
 const readme = ['README.md', 'docs/dashboard.md'].map(name => readFileSync(path.join(root, name), 'utf8')).join('\n')
 const views = ['requests', 'playground', 'controls', 'replies']
 
-/** Whether a file begins as a PNG does, and how wide it says it is. */
+/** The width in the header of a PNG file; undefined for any other file. */
 function pngWidth(file: string): number | undefined {
   const bytes = readFileSync(path.join(root, file))
   return bytes.toString('latin1', 1, 4) === 'PNG' ? bytes.readUInt32BE(16) : undefined
 }
 
-test('the pictures of the dashboard are there, light and dark', () => {
+test('the screenshots of the dashboard exist, light and dark', () => {
   for (const view of views)
     for (const look of ['light', 'dark']) expect(pngWidth(`fixtures/screenshots/${view}-${look}.png`)).toBe(1280)
 })
 
-test('every picture that the README and the page about the dashboard name is there', () => {
+test('every image in the README and on the page about the dashboard exists', () => {
   const named = [...readme.matchAll(/(?:src|srcset)="(?:\.\.\/)?([^"]+\.png)"/g)].map(([, file = '']) => file)
   expect(named.filter(file => !existsSync(path.join(root, file)))).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** `npm run screenshots`: takes the pictures of the dashboard that the README shows, light and dark, into fixtures/screenshots. It wants a build. */
+/** `npm run screenshots`: takes the screenshots of the dashboard for the README, light and dark, into fixtures/screenshots. Needs a build. */
 import { existsSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
@@ -8,17 +8,17 @@ import { askMuch, findOrder, startShowcase } from './dashboard/showcase.js'
 
 const folder = path.join(import.meta.dirname, '../fixtures/screenshots')
 const size = { width: 1280, height: 720 }
-/** As the README says it. */
+/** The port in the README. */
 const PORT = 4100
-/** The time on every clock when it begins, here and in the browser. */
+/** The time at the start, in this process and in the browser. */
 const BEGIN = Date.parse('2026-01-15T09:30:00Z')
 
-/** What is done before the picture of a view is taken. */
+/** Prepares each view for its screenshot. */
 const views: Readonly<Record<string, (page: Page, platform: Platform) => Promise<void>>> = {
   async requests(page, platform) {
     await page.goto(`${platform.dashboardUrl}/requests`)
     await page.getByRole('heading', { name: 'Requests', exact: true }).waitFor()
-    // The charts begin with the page.
+    // The charts start when the page opens.
     for (let round = 0; round < 4; round++) await askMuch(platform)
     const { length } = platform.journal.find()
     await page.locator('.list-state').getByText(`${length} requests`).waitFor()
@@ -27,7 +27,7 @@ const views: Readonly<Record<string, (page: Page, platform: Platform) => Promise
     await page.mouse.move(0, 0)
   },
   async playground(page, { dashboardUrl }) {
-    // As tall as what is said.
+    // Tall enough for the conversation.
     await page.setViewportSize({ ...size, height: 1060 })
     await page.goto(`${dashboardUrl}/playground`)
     await page.locator('summary', { hasText: 'Tools' }).click()
@@ -49,7 +49,7 @@ const views: Readonly<Record<string, (page: Page, platform: Platform) => Promise
   },
 }
 
-/** Has this process live at another time, from which it goes on. */
+/** Moves this process to another time, from which its clock runs on. */
 function moveTo(beginMs: number): void {
   const Real = Date
   const shiftMs = beginMs - Real.now()
@@ -83,7 +83,7 @@ async function take(browser: Browser, colorScheme: 'light' | 'dark'): Promise<vo
   await platform.stop()
 }
 
-// Without coloured edges, which take room in a picture.
+// Without coloured edges of letters, which make a picture larger.
 const args = ['--no-sandbox', '--disable-gpu', '--disable-lcd-text']
 mkdirSync(folder, { recursive: true })
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-headless-shell'].find(existsSync)

@@ -9,22 +9,22 @@ import { emailExists, invalidCredentials, userBanned } from '../src/supabase/err
 
 export { AN_OBJECT, range } from '../src/check/check.js'
 export { NEEDS_LIVE } from '../src/config/load.js'
-/** What follows a wrong name, with the space before it. */
+/** The suggestion after a wrong name, with its leading space. */
 export { didYouMean }
 
-// Values that are not as expected.
+// Invalid values.
 
 /** The sentence about a field with a wrong value, such as `mustBe('port', wholeNumber(0, 65535), 'x')`. */
 export const mustBe = (field: string, expectation: string, ...value: readonly [unknown?]) =>
   `${field} ${check.mustBe(expectation, ...value)}.`
 
-/** How such a sentence begins. */
+/** The beginning of such a sentence. */
 export const mustBeSuch = (field: string, beginning: string) => `${field} ${check.mustBe(beginning)}`
 
-/** The sentence about a field that is not there. */
+/** The sentence about a missing field. */
 export const isMissing = (field: string, expectation: string) => `${field} ${check.isMissing(expectation)}`
 
-/** What follows the name of a field that does not exist; `nearest` is the one that is suggested. */
+/** What follows the name of an unknown field; `nearest` is the suggestion. */
 export const isUnknown = (nearest?: string) => check.NOT_KNOWN + (nearest === undefined ? '' : didYouMean(nearest))
 
 export const wholeNumber = (least: number, most?: number) => check.range('a whole number', least, most)
@@ -33,7 +33,7 @@ export const NOT_EMPTY = 'text that is not empty'
 export const TRUE_OR_FALSE = 'true or false'
 export const validPattern = (why: string) => `a valid regular expression (${why})`
 
-// Requests that are refused.
+// Refused requests.
 
 export const KEY_UNKNOWN = errors.unknownApiKey().message
 export const NO_CREDENTIAL = errors.missingCredential().message
@@ -65,7 +65,7 @@ export const flagOneOf = (flag: string, words: readonly string[], written: strin
   `${flag} must be one of ${words.join(', ')}, not "${written}".`
 export const flagWhole = (flag: string, least: number, most: number, written: string) =>
   `${flag} must be a whole number from ${least} to ${most}, not "${written}".`
-/** The refusal of a word behind a command that takes none. */
+/** The error about a word after a command that takes none. */
 export const takesNoMore = (command: string, word: string) =>
   `standin ${command} takes no further words, such as ${word}.`
 export const notACommand = (words: string) => `${words} is not a command.`

@@ -1,4 +1,4 @@
-/** The order of the test files. For vitest's configuration, which says only that there is one. */
+/** The order of the test files, for vitest's configuration. */
 import { createHash } from 'node:crypto'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
@@ -6,7 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const long =
   /\/(dashboard\/(accessibility|controls|playground|playground-accessibility|request-history|requests)|state\/(replicas|revoked)|package\/package|mcp\/conformance|cli\/exec|docs)\.test\.ts$/
 
-/** Begins with those that take longest, so that none of them goes on alone at the end; otherwise by chance, from the seed of the run. */
+/** Runs the longest files first, so that none of them runs alone at the end; the others in random order, by the seed of the run. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { seed } = this.ctx.config.sequence

@@ -18,7 +18,7 @@ export const userToken = (claims: Claims = {}) =>
 export const secretToken = (claims: Claims = {}, secret: string | Uint8Array = developmentSecret) =>
   signed(claims, 'HS256', { kty: 'oct', k: Buffer.from(secret).toString('base64url') })
 
-/** A token that says it needs no signature, and has none. */
+/** An unsigned token, with the algorithm `none`. */
 export const unsignedToken = (claims: Claims = {}) =>
   `${encoded({ alg: 'none', typ: 'JWT' })}.${encoded({ exp: inSeconds(3600), ...claims })}.`
 

@@ -1,10 +1,10 @@
-/** A reporter that says where the time has gone: the slowest tests, and the seconds of each folder. */
+/** A reporter that shows where the time went: the slowest tests, and the seconds of each folder. */
 import path from 'node:path'
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
 const SHOWN = 20
 
-/** `npm test -- --slow` prints it after the other one. */
+/** `npm test -- --slow` prints it after the default report. */
 export default class implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const tests = modules.flatMap(module => [...module.children.allTests()].map(test => ({ test, ms: msOf(test) })))
@@ -17,7 +17,7 @@ export default class implements Reporter {
       const folder = path.dirname(test.module.relativeModuleId)
       msByFolder.set(folder, (msByFolder.get(folder) ?? 0) + ms)
     }
-    console.log('\nSeconds by folder, of all workers')
+    console.log('\nSeconds by folder, across all workers')
     for (const [folder, ms] of [...msByFolder].sort(([, a], [, b]) => b - a)) console.log(line(ms, folder))
     console.log(
       line(

@@ -1,4 +1,4 @@
-/** Starts the real command on a terminal, for a person who types. */
+/** Starts the real command on a terminal, to type into. */
 import { spawn, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
@@ -6,11 +6,11 @@ import { type Files, folderWith } from './command.js'
 
 const cli = fileURLToPath(new URL('../dist/cli.js', import.meta.url))
 
-/** Whether there is what makes terminals here: the `script` of util-linux. */
+/** Whether `script` of util-linux, which provides terminals, is installed. */
 export const hasTerminals = /util-linux/.test(String(spawnSync('script', ['--version']).stdout))
 
 export interface Terminal {
-  /** Everything on the screen so far, what was typed included where it is shown. */
+  /** Everything on the screen so far, echoed input included. */
   readonly screen: string
   /** Resolves when `text` is on the screen. */
   shows(text: string): Promise<void>
@@ -24,14 +24,14 @@ interface Scene {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** None of the arguments may need to be quoted in a shell. */
+/** The arguments must not need shell quoting. */
 export function startOnTerminal(args: readonly string[], { files = {}, env = {} }: Scene = {}): Terminal {
-  // In the place of the shell, which would answer Ctrl-C itself.
+  // `exec` replaces the shell, which would handle Ctrl-C itself.
   const command = ['exec', process.execPath, cli, ...args].join(' ')
   const child = spawn('script', ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
     cwd: folderWith(files),
     env: { PATH: process.env.PATH, SHELL: '/bin/sh', ...env },
-    // On its standard error, `script` only says that the test has ended it.
+    // On standard error, `script` only says that the test has ended it.
     stdio: ['pipe', 'pipe', 'ignore'],
   })
   const ended = new Promise<number | null>(resolve => child.once('close', resolve))

@@ -6,11 +6,11 @@ import manifest from '../package.json' with { type: 'json' }
 import { version } from '../src/version.js'
 import { folderWith } from './command.js'
 
-test('the version that the command tells is that of the package', () => {
+test('the version of the command is that of the package', () => {
   expect(version).toBe(manifest.version)
 })
 
-/** The built entry alone, with nothing beside it that it could import, on a Node that says it is of this version. */
+/** The built entry point alone, with nothing beside it to import, on a Node that claims to be this version. */
 function entryOn(node: string) {
   const dir = folderWith({ 'package.json': '{ "type": "module" }' })
   copyFileSync('dist/cli.js', path.join(dir, 'cli.js'))
@@ -31,7 +31,7 @@ test.each(['18.20.8', '20.18.3', '16.0.0'])(
   },
 )
 
-test.each(['20.19.0', '22.0.0'])('on Node %s it goes on', node => {
-  // To what is not there beside this copy of it.
+test.each(['20.19.0', '22.0.0'])('on Node %s the command goes on', node => {
+  // It fails on its imports, which are missing beside this copy.
   expect(entryOn(node).stderr).toContain('ERR_MODULE_NOT_FOUND')
 })

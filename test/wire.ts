@@ -1,10 +1,10 @@
-/** Talks to a platform in bytes, for what no HTTP client would send. */
+/** Sends raw bytes to a platform, for requests that no HTTP client would send. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { onTestFinished } from 'vitest'
 
 export interface Wire {
-  /** Sends text, one byte a character; resolves when it has left. */
+  /** Sends text, one byte per character; resolves once it is sent. */
   say(text: string): Promise<void>
   /** The next answer that has a Content-Length. */
   answer(): Promise<WireAnswer>
@@ -27,11 +27,11 @@ export async function wireTo(url: string): Promise<Wire> {
   onTestFinished(() => void socket.destroy())
   await once(socket, 'connect')
   const incoming: AsyncIterator<string> = socket[Symbol.asyncIterator]()
-  let heard = ''
+  let received = ''
 
   async function more(): Promise<boolean> {
     const { done, value } = await incoming.next()
-    if (!done) heard += value
+    if (!done) received += value
     return !done
   }
 
@@ -39,29 +39,29 @@ export async function wireTo(url: string): Promise<Wire> {
     say: text => new Promise((sent, failed) => socket.write(text, 'latin1', error => (error ? failed(error) : sent()))),
     async answer() {
       for (;;) {
-        const first = firstAnswerIn(heard)
+        const first = firstAnswerIn(received)
         if (first) {
-          heard = heard.slice(first.length)
+          received = received.slice(first.length)
           return first.answer
         }
-        if (!(await more())) throw new Error(`The connection was closed after ${JSON.stringify(heard)}`)
+        if (!(await more())) throw new Error(`The connection was closed after ${JSON.stringify(received)}`)
       }
     },
     async rest() {
       while (await more());
-      return heard
+      return received
     },
     leave: () => void socket.destroy(),
   }
 }
 
-/** A request as it stands on the wire; it asks for the connection to be kept unless a header says otherwise. */
+/** A raw HTTP/1.1 request, which keeps the connection open unless a header says otherwise. */
 export function onTheWire(request: string, headers: readonly string[] = [], body = ''): string {
   const length = body === '' ? [] : [`Content-Length: ${body.length}`]
   return [`${request} HTTP/1.1`, 'Host: localhost', ...length, ...headers, '', body].join('\r\n')
 }
 
-/** Sends one text and gives back the one answer to it. */
+/** Sends one text and returns the answer to it. */
 export async function answerTo(url: string, text: string): Promise<WireAnswer> {
   const wire = await wireTo(url)
   await wire.say(text)

@@ -1,4 +1,4 @@
-/** The servers that are compared, each in a process of its own. */
+/** The compared servers, each in its own process. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ const packages = path.join(here, '../../node_modules')
 const scratch = mkdtempSync(path.join(tmpdir(), 'standin-bench-'))
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
 
-/** The same reply that the others have in their code. */
+/** The reply that the other servers have in their code. */
 const text = 'You can return any unused item within thirty days of delivery for a full refund.'
 
 export type Command = (port: number) => readonly string[]
@@ -29,7 +29,7 @@ const script =
   (name: string, ...more: readonly (number | string)[]): Command =>
   port => [path.join(here, 'servers', name), String(port), ...more.map(String)]
 
-/** Standin with as many rules as are said, of which the last one answers. */
+/** Standin with this number of rules, of which the last one answers. */
 function standin({ rules = 1, pace = 0, flags = [] as readonly string[] } = {}): Command {
   const folder = path.join(scratch, `${rules}-${pace}`)
   mkdirSync(folder, { recursive: true })
@@ -50,7 +50,7 @@ function standin({ rules = 1, pace = 0, flags = [] as readonly string[] } = {}):
   return port => [path.join(here, '../../dist/cli.js'), 'dev', '--port', String(port), ...from]
 }
 
-/** In front of a live platform. Recordings go to a new folder each time. */
+/** Standin in front of a live platform. Recordings go to a new folder each time. */
 function inFront(upstream: Server, mode: 'proxy' | 'record'): Command {
   const recordings = mkdtempSync(path.join(scratch, 'recordings-'))
   const flags = ['--mode', mode, '--upstream', upstream.url, '--recordings', recordings]
@@ -75,7 +75,7 @@ export const servers = {
   inFront,
 }
 
-/** Whether a package is there; the bench needs none of them. */
+/** Whether an optional package is installed. */
 export const isInstalled = (name: string): boolean => existsSync(path.join(packages, name))
 
 async function freePort(): Promise<number> {
@@ -106,7 +106,7 @@ export async function withServer<T>(
   }
 }
 
-/** Asking without a pause would take time from the server that is starting. */
+/** Polling without a pause would take time from the starting server. */
 const POLL_MS = 2
 
 async function untilHealthy(url: string, child: ChildProcess): Promise<void> {
@@ -123,12 +123,12 @@ async function untilHealthy(url: string, child: ChildProcess): Promise<void> {
 
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK']).toString())
 
-/** Processor time that a server has used, in microseconds. */
+/** CPU time that a server has used, in microseconds. */
 export function cpuMicroseconds({ child: { pid } }: Server): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1e6
 }
 
-/** Memory of a server that is in RAM, in kB. */
+/** Resident memory of a server, in kB. */
 export const memoryKb = ({ child: { pid } }: Server): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])

@@ -1,6 +1,6 @@
 /**
- * `npx tsx test/bench/dashboard.ts [requests a second] [seconds]`: how smooth the live requests of the dashboard stay in a flood. Standin, the
- * load and the browser are processes of their own. It reads /proc, so this runs on Linux, and wants a build and a Chromium.
+ * `npx tsx test/bench/dashboard.ts [requests per second] [seconds]`: how smooth the dashboard's live requests stay in a flood. Standin, the
+ * load and the browser are separate processes. It reads /proc, so it needs Linux, a build and Chromium.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ if (!executablePath) throw new Error('There is no Chromium in /usr/bin.')
 
 const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`
 
-/** Memory of a process that is really there. */
+/** Resident memory of a process. */
 const residentBytes = (pid: number | undefined) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
 
@@ -34,7 +34,7 @@ async function startStandin() {
   return { child, ...(JSON.parse(line) as { url: string; dashboardUrl: string; apiKey: string }) }
 }
 
-/** How many were answered. */
+/** Sends the load; returns how many requests were answered. */
 async function flood(url: string, apiKey: string): Promise<number> {
   const body = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'What is your refund policy, please?' }] }
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
@@ -58,7 +58,7 @@ interface Watched {
   readonly longTasksMs: readonly number[]
 }
 
-/** Notes the time between frames, and what kept the page from drawing. */
+/** Records the time between frames, and the tasks that kept the page from drawing. */
 const watch = (page: Page) =>
   page.evaluate(`
     globalThis.watched = { gapsMs: [], longTasksMs: [] }

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:hostile [part of a name]`: requests that mean harm, one after another, and for each the answer's status, how long it took, and
- * the longest time that the event loop of the built command stood still. The limit is 100 ms a request; no test depends on it, because a busy
- * machine makes everything longer.
+ * `npm run bench:hostile [part of a name]`: sends hostile requests one after another and prints for each the status, the time it took, and how
+ * long the event loop of the built command was blocked at most. The limit is 100 ms per request; no test depends on it, because everything
+ * takes longer on a busy machine.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,8 +16,8 @@ const PATIENCE_MS = 20_000
 const LIMIT_MS = 100
 
 /**
- * Runs inside the command: says on demand how long the loop has stood still at most since the last time. A thread of its own ends the
- * command once the benchmark has gone, even when the loop stands still for good.
+ * Runs inside the command: reports on demand how long the loop was blocked at most since the last time. A separate thread ends the command
+ * once the benchmark has ended, even if the loop is blocked forever.
  */
 const monitor = `
   import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -34,7 +34,7 @@ interface Hostile {
   readonly path?: string
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** A text is sent as it is. */
+  /** Text is sent unchanged. */
   readonly body?: unknown
 }
 
@@ -79,20 +79,20 @@ const state = (count: number) => ({
   })),
 })
 
-/** A rule that is in force for the request behind it. */
+/** A rule that is active for the next request. */
 const ruled = (rule: object, body: unknown, more: Hostile = {}): readonly Hostile[] => [
   { path: '/__standin/replies', body: rule },
   { ...more, body },
   { path: '/__standin/replies', method: 'DELETE' },
 ]
 
-/** A body for a path of the user's own, with a rule that looks into it. */
+/** A body for a custom path, with a rule that reads it. */
 const echoed = (body: string, type = 'application/json') =>
   ruled({ on: 'POST /echo', when: { body: { n: 1 } }, reply: { text: '{{ body.n }}' } }, body, {
     ...{ path: '/echo', headers: { 'content-type': type } },
   })
 
-/** A request of MCP without a session. */
+/** An MCP request without a session. */
 function called(
   method: string,
   params: { readonly name?: string; readonly uri?: string; readonly arguments?: object },
@@ -108,7 +108,7 @@ function called(
 }
 
 const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
-  'nothing at all, for comparison': { body: hello },
+  'a harmless request, for comparison': { body: hello },
   'tools nested 6,000 levels deep, streamed': {
     body: withHole(
       saying('x', { stream: true, tools: [{ type: 'function', function: { name: 'f', parameters: 'HOLE' } }] }),
@@ -152,7 +152,7 @@ const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
   '29,000 stops': { body: saying('standin:long', { stop: times(29_000, i => `stop${i}`) }) },
   'a stop of 3 MB': { body: saying('standin:long', { stop: 'x'.repeat(3 * MEGABYTE) }) },
   'a prompt of 4 MB of random letters': { body: saying(letters(4 * MEGABYTE)) },
-  'the same, streamed': { body: saying(letters(4 * MEGABYTE), { stream: true }) },
+  'a prompt of 4 MB of random letters, streamed': { body: saying(letters(4 * MEGABYTE), { stream: true }) },
   'a prompt of 4 MB of one letter': { body: saying('a'.repeat(4 * MEGABYTE)) },
   'a prompt of 1,000,000 emoji': { body: saying('😀'.repeat(MEGABYTE)) },
   'a prompt of 4 MB of spaces': { body: saying(' '.repeat(4 * MEGABYTE)) },
@@ -166,15 +166,17 @@ const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
   'n: 4 with top_logprobs: 20 and a long text': {
     body: saying('standin:long', { n: 4, logprobs: true, top_logprobs: 20 }),
   },
-  'the same, streamed ': { body: saying('standin:long', { n: 4, logprobs: true, top_logprobs: 20, stream: true }) },
+  'n: 4 with top_logprobs: 20 and a long text, streamed': {
+    body: saying('standin:long', { n: 4, logprobs: true, top_logprobs: 20, stream: true }),
+  },
   'n: 128 of a prompt of 4 MB': { body: saying(`hello ${'word '.repeat(800_000)}`, { n: 128 }) },
   'a schema whose alternatives double': { body: schema(doubling('anyOf')) },
-  'the same, eight times': { body: { ...schema(doubling('anyOf')), n: 8 } },
-  'a schema that has it all twice': { body: schema(doubling('allOf')) },
+  'eight choices of a schema whose alternatives double': { body: { ...schema(doubling('anyOf')), n: 8 } },
+  'a schema whose allOf doubles': { body: schema(doubling('allOf')) },
   'a schema with an endless pattern': {
     body: schema({ type: 'string', pattern: '^(\\w+\\s?)*$', not: { pattern: '^(a|a?)+$' }, minLength: 40 }),
   },
-  'a schema with 5,000 unlike texts': {
+  'a schema with 5,000 unique texts': {
     body: schema({ type: 'array', minItems: 5000, uniqueItems: true, items: { type: 'string' } }),
   },
   'a schema with 9,000 properties': {
@@ -199,7 +201,7 @@ const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
   'a rule with 6,000 replies': ruled({ when: {}, replies: times(6000, i => ({ text: `reply ${i}` })) }, hello),
   'a rule with 60 KB of templates': ruled({ when: {}, reply: { text: '{{user}}'.repeat(8000) } }, hello),
   'a rule with 20 KB of templates': ruled({ when: {}, reply: { text: '{{user}}'.repeat(2500) } }, hello),
-  'a rule with 9,000 texts to look for': ruled(
+  'a rule with 9,000 texts to match': ruled(
     { when: { user: times(9000, i => `word ${i}`) }, reply: { text: 'x' } },
     hello,
   ),
@@ -236,7 +238,7 @@ const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
     { when: {}, reply: { text: '{{ user }}' } },
     saying('word '.repeat(80_000), { stream: true }),
   ),
-  'the same, streamed  ': ruled(
+  'a template that repeats a prompt of 4 MB, streamed': ruled(
     { when: {}, reply: { text: '{{ user }}' } },
     saying('word '.repeat(800_000), { stream: true }),
   ),
@@ -263,8 +265,8 @@ const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
   'a number of 4,000,000 digits': echoed(`{"n":${'9'.repeat(4 * MEGABYTE)}}`),
   '8,000 numbers of 500 digits': echoed(`{"n":[${times(8_000, () => '9'.repeat(500)).join()}]}`),
   'a form of 400,000 fields': echoed(times(400_000, i => `a${i}`).join('&'), 'application/x-www-form-urlencoded'),
-  'half of a surrogate pair in an id': { path: '/things', body: '{"id":"\\ud800"}' },
-  'half of a surrogate pair in the name of an argument': called('tools/call', {
+  'a lone surrogate in an id': { path: '/things', body: '{"id":"\\ud800"}' },
+  'a lone surrogate in the name of an argument': called('tools/call', {
     name: 'look',
     arguments: { '\ud800': 1 },
   }),
@@ -279,7 +281,7 @@ const hostile: Readonly<Record<string, Hostile | readonly Hostile[]>> = {
   'the journal of all that': { path: '/__standin/journal?limit=1000' },
   'the journal of all that, in short': { path: '/__standin/journal?limit=1000&brief' },
   'a token of 15 KB': { headers: { authorization: `Bearer ${'a.'.repeat(7500)}` }, body: hello },
-  // Last, because no key of before opens anything then.
+  // Last, because earlier keys stop working then.
   'a state of 4 MB': [
     { path: '/__standin/state', method: 'PUT', body: '{"version":1,"users":[{}]}' },
     { path: '/__standin/state', method: 'PUT', body: state(22_000) },
@@ -323,11 +325,11 @@ process.on('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(1))
 
-/** `undefined` where the loop stands still for longer than we wait. */
+/** `undefined` if the loop is blocked for longer than we wait. */
 async function worstMs({ child }: Command): Promise<number | undefined> {
   child.send('worst', () => {})
-  const heard = once(child, 'message', { signal: AbortSignal.timeout(PATIENCE_MS) })
-  return heard.then(
+  const report = once(child, 'message', { signal: AbortSignal.timeout(PATIENCE_MS) })
+  return report.then(
     ([{ worstMs }]) => worstMs as number,
     () => undefined,
   )
@@ -342,7 +344,7 @@ async function ask({ url }: Command, { path = CHAT, method, headers, body }: Hos
       signal: AbortSignal.timeout(PATIENCE_MS),
       ...(sent !== undefined && { body: sent }),
     })
-    // A stream goes on as long as its pace says; its beginning says enough.
+    // A paced stream may take long; its beginning is enough.
     if (!response.headers.get('content-type')?.startsWith('text/event-stream')) await response.text()
     else await response.body?.cancel()
     return String(response.status)
@@ -359,20 +361,20 @@ interface Run {
 
 async function run(command: Command, requests: readonly Hostile[]): Promise<Run> {
   await worstMs(command)
-  // The first tick behind a reset only starts the clock.
+  // The first tick after a reset only starts the clock.
   await sleep(20)
   const startMs = performance.now()
   const statuses: string[] = []
   for (const request of requests) statuses.push(await ask(command, request))
   const tookMs = performance.now() - startMs
-  // What is left to do when the answer has gone.
+  // For work that is left after the answer.
   await sleep(50)
   return { statuses: statuses.join(' '), tookMs, blockMs: (await worstMs(command)) ?? Number.POSITIVE_INFINITY }
 }
 
 let command = await start()
 
-/** The best of three, where the first is above the limit: other processes of the machine can only make it longer. */
+/** The best of three runs if the first exceeds the limit: other processes can only make it longer. */
 async function best(requests: readonly Hostile[]): Promise<Run> {
   const runs: Run[] = []
   for (let i = 0; i < 3; i++) {

@@ -1,4 +1,4 @@
-/** What the servers are asked, and what is measured of it. */
+/** The requests that servers get, and what is measured. */
 import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import autocannon from 'autocannon'
@@ -25,7 +25,7 @@ const post = (body: object): Load => ({ method: 'POST', path: '/v1/chat/completi
 export const get: Load = { method: 'GET', path: '/v1/models' }
 export const whole = post(chat)
 export const stream = post({ ...chat, stream: true })
-/** No two are the same. */
+/** Every request is different. */
 export const newEachTime: Load = { ...whole, vary: (body, nth) => body.replace('What', `Ticket ${nth}: what`) }
 
 export interface Throughput {
@@ -33,7 +33,7 @@ export interface Throughput {
   readonly cpuMicroseconds: number
 }
 
-/** Asks on 32 connections, first to warm up. Throws where something else than a 2xx is answered. */
+/** Sends requests on 32 connections, after a warm-up. Throws on any answer other than a 2xx. */
 export async function throughputOf(server: Server, load: Load): Promise<Throughput> {
   await ask(server, load, WARM_UP_SECONDS)
   const beforeMicroseconds = cpuMicroseconds(server)
@@ -43,7 +43,7 @@ export async function throughputOf(server: Server, load: Load): Promise<Throughp
 
 let asked = 0
 
-/** Asks for some seconds, as fast as it is answered. */
+/** Sends requests for some seconds, as fast as they are answered. */
 export async function ask({ url }: Server, { method, path, body = '', vary }: Load, seconds: number) {
   const renew = vary && { requests: [{ setupRequest: (one: object) => ({ ...one, body: vary(body, ++asked) }) }] }
   const load = { url: url + path, method, headers, connections: CONNECTIONS, duration: seconds, ...renew }
@@ -54,7 +54,7 @@ export async function ask({ url }: Server, { method, path, body = '', vary }: Lo
 
 const LATENCIES = 3000
 
-/** The median time of a request, one after the other on one connection, in microseconds. */
+/** The median time of sequential requests on one connection, in microseconds. */
 export async function latencyOf({ port }: Server, { method, path, body }: Load): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const times: number[] = []
@@ -83,8 +83,8 @@ const SPREAD_MS = 1000
 export const PIECES_PER_SECOND = 20
 
 /**
- * Opens a thousand paced streams within a second. Returns by how much the last pieces of 99 of 100 streams came late at most, in milliseconds,
- * and the memory of the server while all were open, in kB.
+ * Opens a thousand paced streams within a second. Returns the 99th percentile of the delay of last pieces, in milliseconds, and the memory of
+ * the server while all streams were open, in kB.
  */
 export async function pacedStreams(server: Server): Promise<{ readonly lateMs: number; readonly openKb: number }> {
   const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY })
@@ -98,7 +98,7 @@ export async function pacedStreams(server: Server): Promise<{ readonly lateMs: n
   return { lateMs: quantile(lateness, 0.99), openKb }
 }
 
-/** By how many milliseconds the last piece of a stream came late. */
+/** The delay of the last piece of a stream, in milliseconds. */
 function latenessOf({ port }: Server, agent: Agent): Promise<number> {
   return new Promise((resolve, reject) => {
     const { method, path, body } = stream

@@ -1,4 +1,4 @@
-/** The functions of Standin that take the most time of a row. */
+/** The functions of Standin that take the most time in a row. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -16,13 +16,13 @@ interface Profile {
   readonly timeDeltas: readonly number[]
 }
 
-/** What a row asks of which server, which may be in front of another. */
+/** The load of a row and its server, which may be in front of another. */
 export interface ProfiledRow {
   readonly load: Load
   readonly command: (upstream: Server) => Command
 }
 
-/** Profiles one row after another, each in a process of its own, and prints the ten heaviest functions. */
+/** Profiles one row after another, each in its own process, and prints the ten heaviest functions. */
 export const profile = (rows: Readonly<Record<string, ProfiledRow>>): Promise<void> =>
   withServer(servers.bare, async upstream => {
     for (const [row, { load, command }] of Object.entries(rows)) {
@@ -30,7 +30,7 @@ export const profile = (rows: Readonly<Record<string, ProfiledRow>>): Promise<vo
       const flags = ['--cpu-prof', `--cpu-prof-dir=${folder}`]
       await withServer(command(upstream), server => ask(server, load, SECONDS), flags)
       const file = readdirSync(folder)[0] ?? ''
-      console.log(`\n${row}: the functions that took the most time themselves, in % of the time in use`)
+      console.log(`\n${row}: the functions with the most self time, in % of busy time`)
       for (const line of heaviest(JSON.parse(readFileSync(path.join(folder, file), 'utf8')))) console.log(line)
       rmSync(folder, { recursive: true })
     }
@@ -41,7 +41,7 @@ function heaviest({ nodes, samples, timeDeltas }: Profile): readonly string[] {
   const times = new Map<string, number>()
   let total = 0
   for (const [i, id] of samples.entries()) {
-    // The first half is the start, and code that is not compiled yet.
+    // The first half contains the start and code that is not compiled yet.
     if (i < samples.length / 2) continue
     const { functionName = '', url = '', lineNumber = 0 } = frames.get(id) ?? {}
     if (functionName === '(idle)') continue

@@ -1,6 +1,6 @@
 /**
- * `npm run bench [row …] [--rounds 1] [--profile]`: Standin beside what it is compared with, interleaved in one run, as ratios of the medians.
- * Processor time a request is the steadiest figure, since a slow load generator does not blur it; it is read from /proc, so this runs on Linux.
+ * `npm run bench [row …] [--rounds 1] [--profile]`: compares Standin with other servers, interleaved in one run, as ratios of the medians.
+ * CPU time per request is the steadiest figure, because a slow load generator does not blur it; it is read from /proc, so this needs Linux.
  * With --profile it prints the ten functions of Standin that took the most time instead.
  */
 import { parseArgs } from 'node:util'
@@ -25,7 +25,7 @@ const { values: flags, positionals } = parseArgs({
 })
 const rounds = Number(flags.rounds)
 
-/** Figures by their row; each row compares its columns with `over`. */
+/** Figures by row; each row compares its columns with `over`. */
 const table = new Map<string, { readonly over: string; readonly samples: Map<string, number[]> }>()
 
 function note(row: string, over: string, column: string, value: number): void {
@@ -33,7 +33,7 @@ function note(row: string, over: string, column: string, value: number): void {
   table.set(row, { over, samples: samples.set(column, [...(samples.get(column) ?? []), value]) })
 }
 
-/** Whole answers and streams without a pace, over bare node. */
+/** Whole answers and unpaced streams, over bare Node. */
 async function answers(loads: Readonly<Record<string, typeof get>>): Promise<void> {
   const over = 'bare node:http'
   const contenders = {
@@ -71,7 +71,7 @@ async function paced(): Promise<void> {
   }
 }
 
-/** Mode proxy, over the shortest proxy that keeps its connections. */
+/** Mode proxy, over the shortest proxy with keep-alive. */
 const proxy = () =>
   withServer(servers.bare, async upstream => {
     const over = 'http.request and pipe'
@@ -87,7 +87,7 @@ const proxy = () =>
     }
   })
 
-/** Recording, over the mode proxy. */
+/** Mode record, over mode proxy. */
 const record = () =>
   withServer(servers.bare, async upstream => {
     const over = 'mode proxy'
@@ -109,7 +109,7 @@ async function rules(): Promise<void> {
     ['Standin', 10_000],
   ] as const) {
     await withServer(servers.standin({ rules: count }), async server => {
-      // Rules are loaded with the first answer.
+      // Rules are loaded on the first answer.
       await latencyOf(server, whole)
       noteThroughput('10,000 rules', over, name, await throughputOf(server, whole))
     })
@@ -130,7 +130,7 @@ const isWanted = ([row]: readonly [string, unknown]) => positionals.length === 0
 const wantedLoads = Object.fromEntries(Object.entries(loads).filter(isWanted))
 
 async function measure(): Promise<void> {
-  // Loads fetch, which would otherwise count as a part of the first start.
+  // Loads fetch, which would otherwise count towards the first start.
   await fetch('http://127.0.0.1:9').catch(() => {})
   for (let round = 1; round <= rounds; round++) {
     process.stderr.write(`round ${round} of ${rounds}\n`)
@@ -148,7 +148,7 @@ async function measure(): Promise<void> {
   }
 }
 
-/** The rows in which Standin is as busy as it can be. */
+/** The rows that keep Standin fully busy. */
 const busy: Readonly<Record<string, ProfiledRow>> = {
   ...Object.fromEntries(Object.entries(loads).map(([row, load]) => [row, { load, command: () => servers.standin() }])),
   proxy: { load: whole, command: upstream => servers.inFront(upstream, 'proxy') },

@@ -1,7 +1,7 @@
 /**
- * `node --expose-gc --import tsx test/bench/soak.ts [minutes] [requests a second]`: mixed load on three platforms of one process (emulate,
- * record with every request new, replay), and each minute what that process holds after a garbage collection. It is to level off; what grows with
- * the recordings is their index alone. `SNAPSHOT=folder` writes a heap snapshot after the first and the last minute.
+ * `node --expose-gc --import tsx test/bench/soak.ts [minutes] [requests per second]`: puts a mixed load on three platforms in one process
+ * (emulate, record with every request new, replay), and prints its memory every minute after a garbage collection. It should level off; only
+ * the index of recordings grows with them. `SNAPSHOT=folder` writes a heap snapshot after the first and the last minute.
  */
 import { fork } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -34,7 +34,7 @@ interface Measured {
 
 const megabytes = (bytes: number) => Math.round(bytes / 104_857.6) / 10
 
-/** The process that is looked at. */
+/** The measured process. */
 async function serve(liveUrl: string, dir: string): Promise<void> {
   const running = await Promise.all(
     modes.map(mode =>
@@ -47,7 +47,7 @@ async function serve(liveUrl: string, dir: string): Promise<void> {
   const platforms = running.map(({ url, apiKey, anonKey }, i) => ({ mode: modes[i], url, apiKey, anonKey }))
   process.send?.({ platforms })
   process.on('message', (snapshot: string) => {
-    // Twice, for what the first one has only made known as garbage.
+    // Twice, because the first run only detects some of the garbage.
     global.gc?.()
     global.gc?.()
     const { rss, heapUsed, external } = process.memoryUsage()
@@ -56,7 +56,7 @@ async function serve(liveUrl: string, dir: string): Promise<void> {
   })
 }
 
-/** The live platform: a whole answer or a stream, each time another one. */
+/** The live platform: a whole answer or a stream, different each time. */
 async function live(): Promise<string> {
   let count = 0
   const server = createServer(async (request, response) => {
@@ -86,7 +86,7 @@ async function live(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** One request after the other, of each kind in turn. */
+/** An endless sequence of requests of each kind in turn. */
 function* requests({ platforms }: Running): Generator<Request> {
   for (let count = 0; ; count++) {
     for (const { mode, url, apiKey, anonKey } of platforms) {
@@ -96,7 +96,7 @@ function* requests({ platforms }: Running): Generator<Request> {
           ...{ method: 'POST', headers: { ...json, authorization: `Bearer ${bearer}` } },
           body: JSON.stringify({ model: 'gpt-4o', stream, messages: [{ role: 'user', content }] }),
         })
-      // Half of what is recorded is asked again in mode replay, and half of that is a miss.
+      // Mode replay repeats half of the recorded requests, and half of those are misses.
       const text =
         mode === 'replay'
           ? `Question ${count % 400} of record? ${'word '.repeat(200)}`
@@ -136,8 +136,9 @@ async function soak(minutes: number, perSecond: number): Promise<void> {
   const child = fork(import.meta.filename, ['serve', await live(), dir], {
     execArgv: ['--expose-gc', ...process.execArgv],
   })
-  const told = <T>() => new Promise<T>(resolve => void child.once('message', resolve as (message: unknown) => void))
-  const next = requests(await told<Running>())
+  const nextMessage = <T>() =>
+    new Promise<T>(resolve => void child.once('message', resolve as (message: unknown) => void))
+  const next = requests(await nextMessage<Running>())
   const { SNAPSHOT: folder } = process.env
   const statuses = new Map<number, number>()
   const startedMs = performance.now()
@@ -157,7 +158,7 @@ async function soak(minutes: number, perSecond: number): Promise<void> {
         if (batch.length < 4) await pause(20)
       }
     }
-    const answer = told<Measured>()
+    const answer = nextMessage<Measured>()
     const isShown = folder && (minute === 1 || minute === minutes)
     child.send(isShown ? path.join(folder, `minute-${minute}.heapsnapshot`) : '')
     const { rssMb, heapMb, externalMb } = await answer

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { developmentApiKey } from '../../src/core/secrets.js'
 import { type Files, folderWith } from '../command.js'
 
-// What a request and a start may cost, in what does not depend on how busy the machine is. Where one of these is exceeded for a good reason,
+// What a request and a start may cost, in figures that do not depend on how busy the machine is. If one of them is exceeded for a good reason,
 // say so in the commit, and raise it.
 
 interface Started {
@@ -15,7 +15,7 @@ interface Started {
   readonly loaded: readonly { readonly url: string; readonly length: number }[]
 }
 
-/** The built command in a folder of its own, with room for everything that it allocates until the test is over. */
+/** The built command in a temporary folder, with enough room for everything that it allocates during the test. */
 async function started(files: Files = {}): Promise<Started & { readonly child: ChildProcess }> {
   const watch = path.join(import.meta.dirname, 'watch-start.mjs')
   const child = fork(
@@ -29,8 +29,8 @@ async function started(files: Files = {}): Promise<Started & { readonly child: C
     },
   )
   onTestFinished(() => void child.kill('SIGKILL'))
-  const [told] = (await once(child, 'message')) as [Started]
-  return { ...told, child }
+  const [report] = (await once(child, 'message')) as [Started]
+  return { ...report, child }
 }
 
 async function heapBytesOf(child: ChildProcess): Promise<number> {
@@ -53,7 +53,7 @@ async function ask(port: number, agent: Agent, times: number): Promise<void> {
   }
 }
 
-test('A start without a configuration loads five files of at most 408 kB together before its port is open', async () => {
+test('a start without a configuration loads five files of at most 408 kB together before its port is open', async () => {
   const { loaded } = await started()
   expect(loaded.map(({ url }) => path.basename(url)).sort()).toEqual([
     'cli.js',
@@ -62,13 +62,13 @@ test('A start without a configuration loads five files of at most 408 kB togethe
     'start.code.js',
     'start.js',
   ])
-  // Options are checked before the port is open, so each option adds its schema: those for paths of the user's own took 5 kB.
-  // The build keeps the names of locals, and plainer ones took 1 kB. Checking live answers a little later took the last one.
-  // The script whose compiled code is kept is called from a module, which has the names of all exports: 13 kB.
+  // Options are checked before the port is open, so each option adds its schema: those for custom paths added 5 kB.
+  // The build keeps the names of locals, and plainer ones added 1 kB. Checking live answers a little later added the last one.
+  // The script with the compiled code is called from a module that has the names of all exports: 13 kB.
   expect(loaded.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(408_000)
 })
 
-test('A chat request that a rule answers allocates less than 14 kB', async () => {
+test('a chat request that a rule answers allocates less than 14 kB', async () => {
   const { port, child } = await started({
     'fixtures/replies/new.yaml': '- when: { user: new }\n  reply: { text: Nothing much. }\n',
   })
@@ -83,7 +83,7 @@ test('A chat request that a rule answers allocates less than 14 kB', async () =>
   expect(bytes).toBeLessThan(14_000)
 })
 
-test('A chat request runs through at most 26 files and 92 functions', async () => {
+test('a chat request runs through at most 26 files and 92 functions', async () => {
   const root = path.join(import.meta.dirname, '../..')
   const child = spawn(process.execPath, ['--import', 'tsx', path.join(import.meta.dirname, 'one-chat.ts')], {
     cwd: root,

@@ -1,4 +1,4 @@
-/** Prints the files and the number of functions of ours that one warm chat request runs through. */
+/** Prints the source files and the number of functions that one warm chat request runs through. */
 import { Session } from 'node:inspector/promises'
 import { startPlatform } from '../../src/index.js'
 
@@ -29,7 +29,7 @@ async function ran(): Promise<ReadonlyMap<string, number>> {
   return new Map(counts.filter(([, count]) => count > 0))
 }
 
-// What is done once a second, such as writing down which keys were used, belongs to no request: the smallest of several counts.
+// Periodic work, such as saving when keys were used, does not belong to a request, so the smallest of several counts is taken.
 const all = [await ran(), await ran(), await ran(), await ran(), await ran()]
 const functionsOf = (files: ReadonlyMap<string, number>) => [...files.values()].reduce((sum, count) => sum + count, 0)
 const [files = new Map<string, number>()] = all.toSorted((a, b) => functionsOf(a) - functionsOf(b))

@@ -1,6 +1,6 @@
 /**
- * Loaded into the built command before anything else. Tells its parent what JavaScript was loaded by the time the port opens, and later, as
- * often as it is asked, how many bytes its heap has in use.
+ * Loaded into the built command before anything else. Reports to its parent which JavaScript was loaded when the port opens, and later, on
+ * request, how many bytes of its heap are in use.
  */
 import { Session } from 'node:inspector'
 import { Server } from 'node:net'

@@ -1,4 +1,4 @@
-/** What is said about values that do not fit a JSON Schema. */
+/** Errors about values that do not fit a JSON Schema. */
 
 import { expect, test } from 'vitest'
 import { validatorOf } from '../../src/check/json-schema.js'
@@ -45,7 +45,7 @@ test.each<[unknown, readonly string[]]>([
   [{ name: 'Atlas', tags: ['a', 'a'] }, ['tags must not have two equal items.']],
   [{ name: 'Atlas', home: 'x' }, [mustBe('home', 'a string of the format uri', 'x')]],
   [{ name: 'Atlas', 'a/b~c%': 2 }, [mustBe('["a/b~c%"]', '1')]],
-])('%j', (value, expected) => {
+])('%j gives the errors %j', (value, expected) => {
   expect(sentences(project, value)).toEqual(expected)
 })
 
@@ -63,7 +63,7 @@ test.each<[string, object, unknown, string]>([
     'size.w is missing.',
   ],
   [
-    'the form that the tag names, however it is fixed',
+    'the form with a matching tag',
     {
       oneOf: [
         { properties: { kind: { enum: ['a'] }, text: { type: 'string' } }, required: ['kind', 'text'] },
@@ -86,16 +86,16 @@ test.each<[string, object, unknown, string]>([
     'it fits more than one of the 3 forms that its schema allows.',
   ],
   [
-    'a circle',
+    'a recursive schema',
     { properties: { next: { $ref: '#' }, id: { type: 'integer' } } },
     { next: { next: { id: 'x' } } },
     mustBe('next.next.id', 'a whole number', 'x'),
   ],
-])('alternatives and references: %s', (_, schema, value, expected) => {
+])('the error about alternatives and references is specific: %s', (_, schema, value, expected) => {
   expect(sentences(schema, value)).toEqual([expected])
 })
 
-test('a whole number of any length is a number, and half of a surrogate pair in a name is no trouble', () => {
+test('integers may have any length, and names may have a lone surrogate', () => {
   const long = 1186398424392011776n
   const schema = {
     properties: { id: { type: 'integer', enum: [long, 5] } },
@@ -106,7 +106,7 @@ test('a whole number of any length is a number, and half of a surrogate pair in 
   expect(sentences(schema, { id: long * 2n })).toHaveLength(1)
 })
 
-test('the first mistake alone', () => {
+test('with firstOnly only the first error is returned', () => {
   const value = { stars: 'many', tags: 'none' }
   expect(validatorOf(project)(value, { firstOnly: true })).toHaveLength(1)
   expect(validatorOf(project)(value)).toHaveLength(4)
@@ -115,6 +115,6 @@ test('the first mistake alone', () => {
 test.each([
   [{ $ref: '#/$defs/nothing' }, /refers to "#\/\$defs\/nothing", which is not in the schema/],
   [{ properties: { a: { pattern: '(' } } }, /is not a regular expression/],
-])('a schema that cannot be used is refused: %j', (schema, expected) => {
+])('an unusable schema is refused: %j', (schema, expected) => {
   expect(() => validatorOf(schema)).toThrow(expected)
 })

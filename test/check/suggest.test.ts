@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { didYouMean } from '../../src/check/suggest.js'
 import { didYouMean as suggested } from '../sentences.js'
 
-test('a long text is no misspelt name', () => {
+test('names longer than 200 characters get no suggestion', () => {
   const name = (length: number) => 'm'.repeat(length)
   expect(didYouMean(name(200), [name(199)])).toBe(suggested(name(199)))
   expect(didYouMean(name(201), [name(200)])).toBe('')

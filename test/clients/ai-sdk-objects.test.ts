@@ -1,4 +1,4 @@
-/** The AI SDK's objects, and how its answers end. */
+/** Objects of the AI SDK, finish reasons and errors. */
 import {
   APICallError,
   generateObject,
@@ -29,13 +29,13 @@ const schema = z.object({
   }),
 })
 
-/** Without structured outputs the AI SDK leaves it to the prompt to tell the schema. */
-const told = `A recipe for soup. JSON schema: ${JSON.stringify(z.toJSONSchema(schema))}`
+/** Without structured outputs the AI SDK relies on a schema in the prompt. */
+const promptWithSchema = `A recipe for soup. JSON schema: ${JSON.stringify(z.toJSONSchema(schema))}`
 
 test.each([
   ['as structured outputs', { supportsStructuredOutputs: true }, 'A recipe for soup.'],
-  ['as JSON whose schema stands in the prompt', { supportsStructuredOutputs: false }, told],
-])('generateObject and streamObject read made-up objects %s', async (_what, settings, prompt) => {
+  ['as JSON with the schema in the prompt', { supportsStructuredOutputs: false }, promptWithSchema],
+])('generateObject and streamObject read generated objects %s', async (_what, settings, prompt) => {
   const request = { ...(await modelOf({}, settings)), schema, prompt }
   const whole = await generateObject(request)
   expect(schema.parse(whole.object)).toEqual(whole.object)
@@ -46,7 +46,7 @@ test.each([
   expect(await streamed.object).toEqual(whole.object)
 })
 
-test('lists and choices are made up too', async () => {
+test('lists and choices are generated too', async () => {
   const model = await modelOf({})
   const list = await generateObject({
     ...model,
@@ -68,8 +68,8 @@ test('generateObject without a schema reads JSON', async () => {
   expect(object).toEqual({ name: expect.anything() })
 })
 
-test('Output.object is read from the JSON of a rule, whole and streamed, behind a tool too', async () => {
-  // The types of the AI SDK do not stand exactOptionalPropertyTypes.
+test('Output.object reads the JSON of a rule, whole, streamed and after a tool call', async () => {
+  // The types of the AI SDK do not work with exactOptionalPropertyTypes.
   const weather = tool({ inputSchema: jsonSchema({ type: 'object' }), execute: async () => 'Rain' })
   const tools = { weather } as unknown as ToolSet
   const json = { recipe: { name: '{{user}}', minutes: 10, level: 'easy', steps: ['Cut', 'Cook'] } }
@@ -86,21 +86,21 @@ test('Output.object is read from the JSON of a rule, whole and streamed, behind 
   const cooked = { ...json.recipe, name: 'Soup' }
   expect((await generateText({ ...model, output, prompt: 'Soup' })).output).toEqual({ recipe: cooked })
   expect(await streamText({ ...model, output, prompt: 'Soup' }).output).toEqual({ recipe: cooked })
-  const behind = await generateText({
+  const afterTool = await generateText({
     ...model,
     output,
     tools,
     prompt: 'Soup for the weather',
     stopWhen: stepCountIs(3),
   })
-  expect(behind.output.recipe.name).toBe('Soup for the weather')
+  expect(afterTool.output.recipe.name).toBe('Soup for the weather')
 })
 
 test.each([
   ['length', { text: 'one two three four five' }, { maxOutputTokens: 2 }],
   ['content-filter', { text: 'one', finishReason: 'content_filter' as const }, {}],
   ['stop', { text: 'one' }, {}],
-])('the AI SDK ends with the reason %s, whole and streamed', async (finishReason, reply, more) => {
+])('the AI SDK reports the finish reason %s, whole and streamed', async (finishReason, reply, more) => {
   const request = { ...(await modelReplying(reply)), ...more, prompt: 'count' }
   expect((await generateText(request)).finishReason).toBe(finishReason)
   expect(await streamText(request).finishReason).toBe(finishReason)
@@ -108,7 +108,7 @@ test.each([
 
 const busy = { fault: { status: 503, message: 'busy', retryAfter: 0 } }
 
-test('the AI SDK tries again for as often as it was told, and then says why', async () => {
+test('the AI SDK retries up to maxRetries, then throws a RetryError', async () => {
   const patient = await modelOf({ rules: [{ replies: [busy, { text: 'At last.' }] }] })
   expect((await generateText({ ...patient, maxRetries: 1, prompt: 'hi' })).text).toBe('At last.')
   const never = await modelReplying(busy)
@@ -117,7 +117,7 @@ test('the AI SDK tries again for as often as it was told, and then says why', as
   expect(error.lastError).toMatchObject({ statusCode: 503, isRetryable: true })
 })
 
-test('an error in the midst of a stream arrives as one', async () => {
+test('an error in the middle of a stream reaches onError', async () => {
   const model = await modelReplying({
     text: 'one two three',
     fault: { errorAfterChunks: 3, message: 'The model is gone.' },
@@ -130,7 +130,7 @@ test('an error in the midst of a stream arrives as one', async () => {
   expect(errors).toEqual([expect.objectContaining({ message: 'The model is gone.' })])
 })
 
-test('a request that is refused is told with its status and its sentence', async () => {
+test('a refused request throws an APICallError with status and body', async () => {
   const model = await modelReplying({ fault: { status: 400, message: 'Too odd.' } })
   const error = await generateText({ ...model, prompt: 'hi' }).catch(error => error)
   expect(APICallError.isInstance(error)).toBe(true)

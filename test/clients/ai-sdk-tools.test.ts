@@ -1,4 +1,4 @@
-/** The AI SDK's loops of tools. */
+/** Tool loops of the AI SDK. */
 import { generateText, jsonSchema, stepCountIs, streamText, type ToolSet, tool } from 'ai'
 import { expect, test } from 'vitest'
 import type { RuleInput } from '../../src/index.js'
@@ -22,7 +22,7 @@ const rules: RuleInput[] = [
   { when: { toolResult: { tool: 'weather' } }, reply: { text: '{{tool.content.sky}} in {{tool.content.city}}.' } },
 ]
 
-/** Two tools, and what they were asked; the types of the AI SDK do not stand exactOptionalPropertyTypes. */
+/** Two tools, and the calls they got; the types of the AI SDK do not work with exactOptionalPropertyTypes. */
 function noting() {
   const asked: unknown[] = []
   const one = (name: string, of: string, result: (input: Record<string, string>) => unknown) =>
@@ -43,13 +43,13 @@ function noting() {
   return { asked, tools: { weather, time: one('time', 'zone', () => '12:00') } as unknown as ToolSet }
 }
 
-const wholeWay = [
+const allCalls = [
   ['weather', { city: 'Oslo' }],
   ['time', { zone: 'Europe/Oslo' }],
   ['weather', { city: 'Rome' }],
 ]
 
-test('generateText goes the whole way: two tools at once, one more, an answer', async () => {
+test('generateText runs a whole tool loop: two tools at once, one more, an answer', async () => {
   const { asked, tools } = noting()
   const model = await modelOf({ rules })
   const { text, steps, finishReason } = await generateText({
@@ -57,12 +57,12 @@ test('generateText goes the whole way: two tools at once, one more, an answer', 
     stopWhen: stepCountIs(5),
   })
   expect(text).toBe('Rain in Rome.')
-  expect(asked).toEqual(wholeWay)
+  expect(asked).toEqual(allCalls)
   expect(steps.map(({ finishReason }) => finishReason)).toEqual(['tool-calls', 'tool-calls', 'stop'])
   expect(finishReason).toBe('stop')
 })
 
-test('streamText goes the whole way, and its parts come in the order of a conversation', async () => {
+test('streamText runs a whole tool loop without errors', async () => {
   const { asked, tools } = noting()
   const model = await modelOf({ rules })
   const { fullStream, text, totalUsage } = streamText({
@@ -71,7 +71,7 @@ test('streamText goes the whole way, and its parts come in the order of a conver
   })
   const parts: string[] = []
   for await (const { type } of fullStream) if (parts.at(-1) !== type) parts.push(type)
-  expect(asked).toEqual(wholeWay)
+  expect(asked).toEqual(allCalls)
   expect(await text).toBe('Rain in Rome.')
   expect(parts.filter(type => type === 'finish-step')).toHaveLength(3)
   expect(parts).toContain('tool-input-delta')
@@ -79,7 +79,7 @@ test('streamText goes the whole way, and its parts come in the order of a conver
   expect((await totalUsage).inputTokens).toBeGreaterThan(0)
 })
 
-test('a loop ends where stopWhen says so', async () => {
+test('a tool loop ends when stopWhen says so', async () => {
   const { asked, tools } = noting()
   const model = await modelOf({ rules })
   const { steps, finishReason } = await generateText({
@@ -95,13 +95,13 @@ test.each([
   ['none', 'none' as const, []],
   ['required', 'required' as const, ['weather', 'time']],
   ['a named tool', { type: 'tool' as const, toolName: 'time' }, ['time']],
-])('toolChoice %s', async (_what, toolChoice, called) => {
+])('toolChoice %s decides which tools are called', async (_what, toolChoice, called) => {
   const { tools } = noting()
   const { toolCalls } = await generateText({ ...(await modelOf({ rules })), tools, toolChoice, prompt: 'weather' })
   expect(toolCalls.map(({ toolName }) => toolName)).toEqual(called)
 })
 
-test('a tool that has to be called is called without a rule, with arguments that fit', async () => {
+test('a required tool is called without a rule, with arguments that fit its schema', async () => {
   const { asked, tools } = noting()
   const { toolCalls } = await generateText({
     ...{ ...(await modelOf({})), tools, prompt: 'What is the time?' },

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { platformWith } from '../scene.js'
 import { KEY_UNKNOWN } from '../sentences.js'
 
-/** A platform that says "Hi there!", and a model of the AI SDK that asks it. */
+/** A request with a model of the AI SDK, on a platform that replies "Hi there!". */
 async function scene({ apiKey = '', model = 'gpt-4o-mini', pace = {} } = {}) {
   const platform = await platformWith({ rules: [{ when: { user: 'hello' }, reply: { text: 'Hi there!' }, pace }] })
   const provider = createOpenAICompatible({
@@ -38,7 +38,7 @@ test('streamText gets the reply in pieces', async () => {
   expect(await usage).toMatchObject({ inputTokens: 9, outputTokens: 3, totalTokens: 12 })
 })
 
-test('streamText can be stopped before the first word has come', async () => {
+test('streamText can be aborted before the first word arrives', async () => {
   const stop = new AbortController()
   const aborts: unknown[] = []
   const { fullStream } = streamText({
@@ -56,12 +56,9 @@ test('streamText can be stopped before the first word has come', async () => {
 test.each([
   ['a wrong key', { apiKey: 'sk-local-nobody-made-this' }, 401, KEY_UNKNOWN],
   ['an unknown model', { model: 'gpt-4o-mimi' }, 400, '\\"gpt-4o-mini\\"?'],
-])(
-  'the AI SDK is told what is wrong with %s, and that trying again is of no use',
-  async (_what, wrong, status, sentence) => {
-    const error = await generateText(await scene(wrong)).catch(error => error)
-    expect(APICallError.isInstance(error)).toBe(true)
-    expect(error).toMatchObject({ statusCode: status, isRetryable: false })
-    expect(error.responseBody).toContain(sentence)
-  },
-)
+])('the AI SDK gets the reason for %s, in an error that is not retryable', async (_what, wrong, status, sentence) => {
+  const error = await generateText(await scene(wrong)).catch(error => error)
+  expect(APICallError.isInstance(error)).toBe(true)
+  expect(error).toMatchObject({ statusCode: status, isRetryable: false })
+  expect(error.responseBody).toContain(sentence)
+})

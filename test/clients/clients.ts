@@ -1,16 +1,16 @@
-/** Platforms of their own for tests, each with a client that asks it. */
+/** Clients for tests, each with its own platform. */
 import { createOpenAICompatible, type OpenAICompatibleProviderSettings } from '@ai-sdk/openai-compatible'
 import OpenAI from 'openai'
 import type { Platform, PlatformOptions, RuleInput } from '../../src/index.js'
 import { platformWith } from '../scene.js'
 
-/** The chat of an OpenAI client. */
+/** The chat API of an OpenAI client. */
 export async function chatWith(options: PlatformOptions, { maxRetries = 0 } = {}) {
   const { url, apiKey } = await platformWith(options)
   return new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries }).chat.completions
 }
 
-/** That of a model that says this and nothing else. */
+/** The same for a model that always gives this reply. */
 export const chatSaying = (reply: RuleInput['reply']) => chatWith({ rules: [{ reply }] })
 
 /** A request with one message. */
@@ -26,16 +26,16 @@ export const failureOf = (promise: PromiseLike<unknown>) =>
     error => error,
   )
 
-// What a provider cannot do is told on the console otherwise.
+// Otherwise the SDK warns on the console about unsupported features.
 globalThis.AI_SDK_LOG_WARNINGS = false
 
-/** A model of the AI SDK, on a platform of its own. */
+/** A model of the AI SDK, on its own platform. */
 export const modelOf = async (options: PlatformOptions, settings?: ProviderSettings) =>
   modelAt(await platformWith(options), settings)
 
 type ProviderSettings = Partial<OpenAICompatibleProviderSettings>
 
-/** A model of the AI SDK that asks this platform. */
+/** A model of the AI SDK on this platform. */
 export function modelAt({ url, apiKey }: Platform, settings: ProviderSettings = {}) {
   const provider = createOpenAICompatible({
     name: 'standin',

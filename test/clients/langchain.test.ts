@@ -1,4 +1,4 @@
-/** LangChain's chat model and its agents against rules. */
+/** LangChain's chat model and agents with rules. */
 import { type AIMessageChunk, HumanMessage, SystemMessage, type ToolMessage } from '@langchain/core/messages'
 import { tool } from '@langchain/core/tools'
 import { createReactAgent } from '@langchain/langgraph/prebuilt'
@@ -8,7 +8,7 @@ import { z } from 'zod/v4'
 import type { PlatformOptions, RuleInput } from '../../src/index.js'
 import { platformWith } from '../scene.js'
 
-/** A platform, and LangChain's model that asks it. */
+/** LangChain's model, on its own platform. */
 async function modelOf(options: PlatformOptions, fields: ChatOpenAIFields = {}) {
   const { url, apiKey } = await platformWith(options)
   return new ChatOpenAI({
@@ -29,7 +29,7 @@ const rules: RuleInput[] = [
   { when: { user: 'hello' }, reply: { text: 'Hi there!' } },
 ]
 
-/** A tool, and what it was asked. */
+/** A tool, and the calls it got. */
 function noting() {
   const asked: string[] = []
   const weather = tool(
@@ -42,7 +42,7 @@ function noting() {
   return { asked, weather }
 }
 
-test('invoke gets a whole reply, with its usage and why it ended', async () => {
+test('invoke gets a whole reply with usage and finish reason', async () => {
   const model = await modelOf({ rules })
   const message = await model.invoke([new SystemMessage('Be brief.'), new HumanMessage('hello')])
   expect(message.content).toBe('Hi there!')
@@ -50,7 +50,7 @@ test('invoke gets a whole reply, with its usage and why it ended', async () => {
   expect(message.response_metadata).toMatchObject({ finish_reason: 'stop', model_name: 'gpt-4o-mini' })
 })
 
-test('stream gets the reply in pieces, and its usage with the last', async () => {
+test('stream gets the reply in pieces, with usage and finish reason', async () => {
   const model = await modelOf({ rules })
   let sum: AIMessageChunk | undefined
   const pieces: unknown[] = []
@@ -63,7 +63,7 @@ test('stream gets the reply in pieces, and its usage with the last', async () =>
   expect(sum?.response_metadata).toMatchObject({ finish_reason: 'stop' })
 })
 
-test('settings that LangChain sends along are taken', async () => {
+test('settings that LangChain sends are accepted', async () => {
   const fields = {
     ...{ temperature: 0, topP: 0.9, maxTokens: 50, n: 2, stop: ['END'], logprobs: true, topLogprobs: 2, user: 'ada' },
     ...{ presencePenalty: 0.1, frequencyPenalty: 0.1, logitBias: { 50256: -100 }, promptCacheKey: 'a' },
@@ -74,7 +74,7 @@ test('settings that LangChain sends along are taken', async () => {
   expect(generations[0]?.map(({ text }) => text)).toEqual(['Hi there!', 'Hi there!'])
 })
 
-test('bound tools are called, and their results answered', async () => {
+test('bound tools are called, and their results are answered', async () => {
   const { asked, weather } = noting()
   const model = (await modelOf({ rules })).bindTools([weather])
   const question = new HumanMessage('What is the weather?')
@@ -87,7 +87,7 @@ test('bound tools are called, and their results answered', async () => {
   expect((await model.invoke([question, called, ...results])).content).toBe('Take an umbrella.')
 })
 
-test('the calls of a stream add up', async () => {
+test('streamed tool calls add up', async () => {
   const { weather } = noting()
   const model = (await modelOf({ rules })).bindTools([weather])
   let sum: AIMessageChunk | undefined
@@ -116,11 +116,11 @@ const person = z.object({
   email: z.string().nullable(),
 })
 
-/** What jsonMode knows of the schema: only what the prompt says. */
+/** In jsonMode the schema is known only from the prompt. */
 const example = { name: 'Bo', age: 30, pets: [{ kind: 'cat|dog', name: 'Mia' }], email: 'bo@example.com' }
 
 test.each(['jsonSchema', 'functionCalling', 'jsonMode'] as const)(
-  'withStructuredOutput by %s reads what no rule answers',
+  'withStructuredOutput by %s reads a generated answer',
   async method => {
     const model = (await modelOf({})).withStructuredOutput(person, { method, name: 'person' })
     const parsed = await model.invoke(`Who is Ada? Answer as JSON: ${JSON.stringify(example)}`)
@@ -128,14 +128,14 @@ test.each(['jsonSchema', 'functionCalling', 'jsonMode'] as const)(
   },
 )
 
-test('jsonMode reads what fits a schema that stands in the prompt', async () => {
+test('jsonMode reads a generated answer that fits the schema in the prompt', async () => {
   const model = (await modelOf({})).withStructuredOutput(person, { method: 'jsonMode' })
   const schema = JSON.stringify(z.toJSONSchema(person), null, 2)
   const parsed = await model.invoke(`Who is Ada? Answer in JSON that fits this schema:\n\`\`\`json\n${schema}\n\`\`\``)
   expect(person.parse(parsed)).toEqual(parsed)
 })
 
-test('withStructuredOutput reads the JSON of a rule, and streams it', async () => {
+test('withStructuredOutput reads the JSON of a rule, whole and streamed', async () => {
   const json = { name: 'Ada {{user}}', age: 36, pets: [{ kind: 'cat', name: 'Mia' }], email: null }
   const model = (
     await modelOf({ rules: [{ when: { responseFormat: { name: 'person' } }, reply: { json } }] })
@@ -147,7 +147,7 @@ test('withStructuredOutput reads the JSON of a rule, and streams it', async () =
   expect(last).toEqual(ada)
 })
 
-test('an agent goes the whole way', async () => {
+test('an agent calls tools and gives a final answer', async () => {
   const { asked, weather } = noting()
   const agent = createReactAgent({ llm: await modelOf({ rules }), tools: [weather], prompt: 'Be helpful.' })
   const { messages } = await agent.invoke({ messages: [new HumanMessage('What is the weather?')] })
@@ -156,14 +156,14 @@ test('an agent goes the whole way', async () => {
   expect(asked.toSorted()).toEqual(['Oslo', 'Rome'])
 })
 
-test('an agent with a form for its answer makes one', async () => {
+test('an agent with a responseFormat returns a structured response', async () => {
   const { weather } = noting()
   const agent = createReactAgent({ llm: await modelOf({ rules }), tools: [weather], responseFormat: person })
   const { structuredResponse } = await agent.invoke({ messages: [new HumanMessage('What is the weather?')] })
   expect(person.parse(structuredResponse)).toEqual(structuredResponse)
 })
 
-test('the events of an agent come as the model streams', async () => {
+test('streamEvents of an agent reports tokens as the model streams', async () => {
   const { weather } = noting()
   const agent = createReactAgent({ llm: await modelOf({ rules }), tools: [weather] })
   const seen: string[] = []
@@ -178,7 +178,7 @@ test('the events of an agent come as the model streams', async () => {
   expect(seen.filter(event => event === 'on_tool_end')).toHaveLength(2)
 })
 
-test('LangChain tries again after a 429, and is told of a wrong model', async () => {
+test('LangChain retries after a 429, and reports an unknown model', async () => {
   const slowDown = { fault: { status: 429, message: 'slow down', retryAfter: 0 } }
   const patient = await modelOf({ rules: [{ replies: [slowDown, { text: 'At last.' }] }] }, { maxRetries: 2 })
   expect((await patient.invoke('hi')).content).toBe('At last.')

@@ -1,4 +1,4 @@
-/** The MCP clients of agent frameworks, and the command of the MCP inspector. */
+/** The MCP clients of agent frameworks, and the CLI of the MCP inspector. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
@@ -42,7 +42,7 @@ async function aiSdk(url: string, headers: Record<string, string> = {}) {
   return client
 }
 
-/** Makes LangChain's client, which connects when it is asked for tools. */
+/** Creates LangChain's client, which connects when tools are requested. */
 function langChain(url: string, headers: Record<string, string> = {}) {
   const client = new MultiServerMCPClient({ standin: { transport: 'http', url: `${url}/mcp`, headers } })
   onTestFinished(() => client.close())

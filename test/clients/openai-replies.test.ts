@@ -1,4 +1,4 @@
-/** OpenAI's client and answers of several choices, with thoughts, or that end otherwise than well. */
+/** OpenAI's client with several choices, reasoning, and streams that fail. */
 import OpenAI from 'openai'
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions'
 import { expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { asking, chatSaying, chatWith, failureOf } from './clients.js'
 
 const hello = asking('hello')
 
-test('three choices come at the same time, each with its end', async () => {
+test('three choices stream at the same time, and each ends on its own', async () => {
   const chat = await chatSaying({ choices: [{ text: 'One of them.' }, { text: 'Two.' }, { refusal: 'No.' }] })
   const stream = chat.stream({ ...hello, n: 3 })
   const order: number[] = []
@@ -16,13 +16,13 @@ test('three choices come at the same time, each with its end', async () => {
   expect(order.slice(0, 6)).toEqual([0, 1, 2, 0, 1, 2])
 })
 
-test('made-up choices differ from each other', async () => {
+test('generated choices differ from each other', async () => {
   const chat = await chatWith({})
   const { choices } = await chat.create({ ...hello, n: 3 })
   expect(new Set(choices.map(({ message }) => message.content)).size).toBe(3)
 })
 
-test('logprobs come with the pieces of a stream', async () => {
+test('logprobs come with the chunks of a stream', async () => {
   const chat = await chatSaying({ text: 'Hi there, you!' })
   const stream = chat.stream({ ...hello, logprobs: true, top_logprobs: 3 })
   const tokens: string[] = []
@@ -35,20 +35,20 @@ test('logprobs come with the pieces of a stream', async () => {
   }
 })
 
-test('a stop ends the text before it', async () => {
+test('the text ends before a stop', async () => {
   const chat = await chatSaying({ text: 'one two END three' })
   const { choices } = await chat.create({ ...hello, stop: ['END', 'never'] })
   expect(choices[0]).toMatchObject({ message: { content: 'one two ' }, finish_reason: 'stop' })
 })
 
-test('a stream can be aborted, which its helper tells', async () => {
+test('aborting a stream throws an APIUserAbortError in its helper', async () => {
   const chat = await chatWith({ rules: [{ reply: { text: 'one two three' }, pace: { tokensPerSecond: 0.001 } }] })
   const stream = chat.stream(hello)
   stream.once('content', () => stream.abort())
   expect(await failureOf(stream.done())).toBeInstanceOf(OpenAI.APIUserAbortError)
 })
 
-test('the client tries again after a 429 for as long as it was told to wait', async () => {
+test('the client retries after a 429 with Retry-After, up to maxRetries', async () => {
   const slowDown = { fault: { status: 429, message: 'slow down', retryAfter: 0 } }
   const rules = [{ replies: [slowDown, slowDown, { text: 'At last.' }] }]
   const patient = await chatWith({ rules }, { maxRetries: 2 })
@@ -60,7 +60,7 @@ test('the client tries again after a 429 for as long as it was told to wait', as
   expect(error.headers.get('retry-after')).toBe('0')
 })
 
-test('an error in the midst of a stream is thrown, after what came before it', async () => {
+test('an error in the middle of a stream is thrown after the chunks before it', async () => {
   const chat = await chatSaying({
     text: 'one two three',
     fault: { errorAfterChunks: 3, message: 'The model is gone.' },
@@ -75,13 +75,13 @@ test('an error in the midst of a stream is thrown, after what came before it', a
   expect(text).toBe('one two')
 })
 
-test('a connection that breaks in the midst of a stream is no end of it', async () => {
+test('a connection that breaks in the middle of a stream is an error', async () => {
   const chat = await chatSaying({ text: 'one two three', fault: { cutAfterChunks: 2 } })
   const error = await failureOf(chat.stream(hello).finalContent())
   expect(error.cause).toMatchObject({ message: 'terminated' })
 })
 
-test('thoughts come as reasoning_content, before the words', async () => {
+test('reasoning comes as reasoning_content, before the content', async () => {
   const chat = await chatSaying({ text: 'Four.', reasoning: 'Two and two.' })
   const { choices, usage } = await chat.create(hello)
   expect(choices[0]?.message).toMatchObject({ content: 'Four.', reasoning_content: 'Two and two.' })
@@ -95,7 +95,7 @@ test('thoughts come as reasoning_content, before the words', async () => {
   expect(said).toEqual(['thought', 'thought', 'thought', 'word'])
 })
 
-test('fields that only some models know are taken as they are', async () => {
+test('fields that only some models support are accepted', async () => {
   const chat = await chatSaying({ text: 'Hi!' })
   const { choices } = await chat.create({
     ...hello,

@@ -23,7 +23,7 @@ const invoice = z.object({
 })
 const response_format = zodResponseFormat(invoice, 'invoice')
 
-test('parse reads made-up JSON that fits a zod schema, the same whole and streamed', async () => {
+test('parse reads generated JSON that fits a zod schema, the same whole and streamed', async () => {
   const chat = await chatWith({})
   const { choices } = await chat.parse({ ...asking('Make an invoice'), response_format })
   const parsed = invoice.parse(choices[0]?.message.parsed)
@@ -36,7 +36,7 @@ test('parse reads made-up JSON that fits a zod schema, the same whole and stream
   expect(snapshots.length).toBeGreaterThan(10)
 })
 
-test('the older majors parse what is made up for schemas of an older zod', async () => {
+test('older majors of openai parse JSON generated for schemas of an older zod', async () => {
   const { url, apiKey } = await platformWith()
   const options = { baseURL: `${url}/v1`, apiKey, maxRetries: 0 }
   const pet = z3.object({
@@ -60,7 +60,7 @@ interface Tree {
 }
 const tree: z.ZodType<Tree> = z.object({ name: z.string(), children: z.lazy(() => z.array(tree)) })
 
-test('parse reads a made-up value of a schema that refers to itself, and of alternatives', async () => {
+test('parse reads generated values for a recursive schema and for a union', async () => {
   const chat = await chatWith({})
   const shape = z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('circle'), radius: z.number() }),
@@ -80,7 +80,7 @@ test('parse reads the JSON of a rule', async () => {
   expect(choices[0]?.message.parsed).toEqual({ city: 'Oslo', celsius: 7 })
 })
 
-test('parse sees a refusal, and so does a stream', async () => {
+test('parse and streams report a refusal', async () => {
   const chat = await chatSaying({ refusal: 'I will not make invoices.' })
   const { choices } = await chat.parse({ ...hello, response_format })
   expect(choices[0]).toMatchObject({
@@ -94,14 +94,14 @@ test('parse sees a refusal, and so does a stream', async () => {
   expect(done).toEqual(['I will not make invoices.'])
 })
 
-test('parse throws its LengthFinishReasonError where max_tokens cut the JSON off', async () => {
+test('parse throws its LengthFinishReasonError when the token limit cuts the JSON off', async () => {
   const chat = await chatWith({})
   const request = { ...hello, response_format, max_completion_tokens: 5 }
   expect(await failureOf(chat.parse(request))).toBeInstanceOf(LengthFinishReasonError)
   expect(await failureOf(chat.stream(request).done())).toBeInstanceOf(LengthFinishReasonError)
 })
 
-test('parse throws its ContentFilterFinishReasonError', async () => {
+test('parse throws its ContentFilterFinishReasonError for content_filter', async () => {
   const chat = await chatSaying({ text: '{"number": "1', finishReason: 'content_filter' })
   expect(await failureOf(chat.parse({ ...hello, response_format }))).toBeInstanceOf(ContentFilterFinishReasonError)
   expect(await failureOf(chat.stream({ ...hello, response_format }).done())).toBeInstanceOf(

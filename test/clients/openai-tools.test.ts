@@ -1,4 +1,4 @@
-/** OpenAI's own helpers against rules: tools that are run, and what they are told. */
+/** OpenAI's own helpers with rules: running tools and streaming their arguments. */
 import OpenAI from 'openai'
 import { zodFunction } from 'openai/helpers/zod'
 import type { ChatCompletion, ChatCompletionTool } from 'openai/resources/chat/completions'
@@ -10,7 +10,7 @@ import type { RuleInput } from '../../src/index.js'
 import { platformWith } from '../scene.js'
 import { asking } from './clients.js'
 
-// The older majors differ from the newest in types that no test here looks at.
+// The older majors differ from the newest only in types that no test here uses.
 const majors: [major: string, Client: typeof OpenAI][] = [
   ['openai 6', OpenAI],
   ['openai 5', OpenAI5 as unknown as typeof OpenAI],
@@ -24,7 +24,7 @@ const weatherRules: RuleInput[] = [
     reply: { toolCalls: [{ name: 'get_weather', arguments: { city: 'Oslo' } }] },
   },
   {
-    name: 'weather told',
+    name: 'weather result',
     when: { toolResult: { tool: 'get_weather', contains: 'rain' } },
     reply: { text: 'Take an umbrella: it is {{tool.content.celsius}} degrees.' },
   },
@@ -41,7 +41,7 @@ const both: RuleInput = {
   },
 }
 
-/** A platform with these rules, and the chat of a client of it; version 4 has its helpers among the beta features. */
+/** The chat API of a client, on a platform with these rules; version 4 has its helpers under `beta`. */
 async function chatWith(rules: RuleInput[], Client = OpenAI) {
   const platform = await platformWith({ rules })
   const client = new Client({ baseURL: `${platform.url}/v1`, apiKey: platform.apiKey, maxRetries: 0 })
@@ -67,7 +67,7 @@ const tools = [functionTool('get_weather', 'city'), functionTool('get_time', 'zo
 const namesIn = ({ choices: [choice] }: ChatCompletion) =>
   choice?.message.tool_calls?.map(call => (call.type === 'function' ? call.function.name : call.custom.name))
 
-/** A tool for `runTools` that notes what it is given. */
+/** A tool for `runTools` that records its arguments. */
 const runnable = (name: string, noted: unknown[], result: unknown) => ({
   type: 'function' as const,
   function: {
@@ -82,7 +82,7 @@ const runnable = (name: string, noted: unknown[], result: unknown) => ({
   },
 })
 
-test.each(majors)('runTools of %s goes the whole way: a call, its result, an answer', async (_major, Client) => {
+test.each(majors)('runTools of %s runs a whole conversation: a call, its result, an answer', async (_major, Client) => {
   const { helpers } = await chatWith(weatherRules, Client)
   const noted: unknown[] = []
   const runner = helpers.runTools({
@@ -95,7 +95,7 @@ test.each(majors)('runTools of %s goes the whole way: a call, its result, an ans
   expect(await runner.totalUsage()).toMatchObject({ total_tokens: expect.any(Number) })
 })
 
-test.each(majors)('runTools of %s goes the whole way with streams', async (_major, Client) => {
+test.each(majors)('runTools of %s runs a whole conversation with streams', async (_major, Client) => {
   const { helpers } = await chatWith(weatherRules, Client)
   const noted: unknown[] = []
   const runner = helpers.runTools({
@@ -110,7 +110,7 @@ test.each(majors)('runTools of %s goes the whole way with streams', async (_majo
   expect(pieces.slice(0, 2)).toEqual(['Take', ' an'])
 })
 
-test('runTools answers two calls of one message, each by its id', async () => {
+test('runTools answers two tool calls of one message by their ids', async () => {
   const { helpers } = await chatWith([both, { when: { toolResult: { tool: 'get_time' } }, reply: { text: 'Noon.' } }])
   const noted: unknown[] = []
   const runner = helpers.runTools({
@@ -126,7 +126,7 @@ test('runTools answers two calls of one message, each by its id', async () => {
   expect(new Set(ids).size).toBe(2)
 })
 
-test('runTools with a named tool is called once, as the client itself then ends', async () => {
+test('runTools with a named tool calls it once and ends', async () => {
   const { helpers } = await chatWith([both])
   const noted: unknown[] = []
   const runner = helpers.runTools({
@@ -138,7 +138,7 @@ test('runTools with a named tool is called once, as the client itself then ends'
   expect(noted).toEqual([['get_time', { zone: 'Europe/Oslo' }]])
 })
 
-test.each(majors)('the stream helper of %s tells arguments as they grow', async (_major, Client) => {
+test.each(majors)('the stream helper of %s reports arguments as they arrive', async (_major, Client) => {
   const { helpers } = await chatWith([both], Client)
   const stream = helpers.stream({ ...asking('weather and time'), tools })
   const grown: Record<string, string> = {}
@@ -161,16 +161,16 @@ test.each(majors)('the stream helper of %s tells arguments as they grow', async 
 const named = { type: 'function' as const, function: { name: 'get_time' } }
 
 test.each([
-  ['two', {}, ['get_weather', 'get_time'], 'tool_calls'],
-  ['one where parallel_tool_calls is false', { parallel_tool_calls: false }, ['get_weather'], 'tool_calls'],
-  ['none where tool_choice is none', { tool_choice: 'none' as const }, undefined, 'stop'],
+  ['two tools', {}, ['get_weather', 'get_time'], 'tool_calls'],
+  ['one tool when parallel_tool_calls is false', { parallel_tool_calls: false }, ['get_weather'], 'tool_calls'],
+  ['no tool when tool_choice is none', { tool_choice: 'none' as const }, undefined, 'stop'],
   [
-    'some where tool_choice is required',
+    'two tools when tool_choice is required',
     { tool_choice: 'required' as const },
     ['get_weather', 'get_time'],
     'tool_calls',
   ],
-  ['the named one, and stops', { tool_choice: named }, ['get_time'], 'stop'],
+  ['the named tool and finishes with stop', { tool_choice: named }, ['get_time'], 'stop'],
 ])('the model calls %s', async (_what, more, names, finish) => {
   const { chat } = await chatWith([both])
   const completion = await chat.create({ ...asking('weather and time'), tools, ...more })
@@ -179,7 +179,7 @@ test.each([
   expect(completion.choices[0]?.message.content).toBe('Let me see.')
 })
 
-test('a call that no rule makes is parsed by zodFunction, whole and streamed', async () => {
+test('zodFunction parses a generated tool call, whole and streamed', async () => {
   const { chat } = await chatWith([])
   const parameters = z.object({
     city: z.string(),
@@ -198,7 +198,7 @@ test('a call that no rule makes is parsed by zodFunction, whole and streamed', a
   expect(streamed.choices[0]?.message.tool_calls?.[0]?.function.parsed_arguments).toEqual(given)
 })
 
-test('a custom tool is given its text, whole and streamed', async () => {
+test('a custom tool gets its text input, whole and streamed', async () => {
   const { chat } = await chatWith([
     { reply: { toolCalls: [{ name: 'shell', type: 'custom', arguments: 'ls -l "my folder"' }] } },
   ])
@@ -209,7 +209,7 @@ test('a custom tool is given its text, whole and streamed', async () => {
   ])
   let input = ''
   for await (const chunk of await chat.create({ ...request, stream: true })) {
-    // The client's types know custom calls in whole messages only.
+    // The client's types have custom calls only in whole messages.
     const calls = (chunk.choices[0]?.delta.tool_calls ?? []) as { custom?: { input?: string } }[]
     for (const { custom } of calls) input += custom?.input ?? ''
   }

@@ -7,18 +7,18 @@ import { KEY_UNKNOWN } from '../sentences.js'
 
 const hello = { ...request, messages: [{ role: 'user' as const, content: 'hello' }] }
 
-// The older majors differ from the newest in types that no test here looks at.
+// The older majors differ from the newest only in types that no test here uses.
 const majors: [major: string, Client: typeof OpenAI][] = [
   ['openai 6', OpenAI],
   ['openai 5', OpenAI5 as unknown as typeof OpenAI],
   ['openai 4', OpenAI4 as unknown as typeof OpenAI],
 ]
 
-/** A platform that says one thing, and a client that asks it. */
+/** A platform with one reply, and a client for it. */
 async function scene(Client: typeof OpenAI, { text = 'Hi there!', pace = {}, apiKey = '' } = {}) {
   const platform = await platformWith({ rules: [{ reply: { text }, pace }] })
   const client = new Client({ baseURL: `${platform.url}/v1`, apiKey: apiKey || platform.apiKey })
-  // The stream helper of version 4 still stands among the beta features.
+  // The stream helper of version 4 is still under `beta`.
   const chat = Client === majors[2]?.[1] ? (client as unknown as { beta: OpenAI }).beta.chat : client.chat
   return { client, streams: chat.completions }
 }
@@ -56,7 +56,7 @@ test.each(majors)('%s gets a stream', async (_major, Client) => {
   expect(usage).toMatchObject({ prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 })
 })
 
-test.each(majors)('the stream helper of %s puts the reply together', async (_major, Client) => {
+test.each(majors)('the stream helper of %s assembles the reply', async (_major, Client) => {
   const { streams } = await scene(Client)
   const stream = streams.stream({ ...hello, stream_options: { include_usage: true } })
   const pieces: string[] = []
@@ -90,19 +90,22 @@ test.each(majors)('%s throws its AuthenticationError for a wrong key', async (_m
   expect(error?.message).toContain(KEY_UNKNOWN)
 })
 
-test.each(majors)('%s throws its AuthenticationError for a wrong key of a stream too', async (_major, Client) => {
+test.each(majors)('%s throws its AuthenticationError for a wrong key with a stream too', async (_major, Client) => {
   const { client } = await scene(Client, { apiKey: 'sk-local-nobody-made-this' })
   const error = await failureOf(client.chat.completions.create({ ...hello, stream: true }))
   expect(error).toBeInstanceOf(Client.AuthenticationError)
 })
 
-test.each(majors)('%s throws its NotFoundError for what the platform does not have', async (_major, Client) => {
-  const { client } = await scene(Client)
-  const error = await failureOf(client.embeddings.create({ model: 'gpt-4o-mini', input: 'hello' }))
-  expect(error).toBeInstanceOf(Client.NotFoundError)
-  expect(error?.status).toBe(404)
-  expect(error?.message).toContain('Not found.')
-})
+test.each(majors)(
+  '%s throws its NotFoundError for an endpoint that the platform does not have',
+  async (_major, Client) => {
+    const { client } = await scene(Client)
+    const error = await failureOf(client.embeddings.create({ model: 'gpt-4o-mini', input: 'hello' }))
+    expect(error).toBeInstanceOf(Client.NotFoundError)
+    expect(error?.status).toBe(404)
+    expect(error?.message).toContain('Not found.')
+  },
+)
 
 test.each(majors)('%s throws its BadRequestError for an unknown model', async (_major, Client) => {
   const { client } = await scene(Client)
@@ -123,7 +126,7 @@ test.each(majors)('%s can stop a stream in the middle', async (_major, Client) =
   expect(text).toBe('one')
 })
 
-test.each(majors)('%s can give up before the first word has come', async (_major, Client) => {
+test.each(majors)('%s can abort before the first word arrives', async (_major, Client) => {
   const { client } = await scene(Client, { pace: { firstTokenMs: 600_000 } })
   const controller = new AbortController()
   const stream = await client.chat.completions.create({ ...hello, stream: true }, { signal: controller.signal })
@@ -132,7 +135,7 @@ test.each(majors)('%s can give up before the first word has come', async (_major
   expect(await first).toEqual({ done: true, value: undefined })
 })
 
-test.each(majors)('%s throws its APIUserAbortError for a request that was given up', async (_major, Client) => {
+test.each(majors)('%s throws its APIUserAbortError for an aborted request', async (_major, Client) => {
   const { client } = await scene(Client)
   const error = await failureOf(client.chat.completions.create(hello, { signal: AbortSignal.abort() }))
   expect(error).toBeInstanceOf(Client.APIUserAbortError)

@@ -1,4 +1,4 @@
-/** Recorded once through real clients; then the live platform is gone, and the clients cannot tell. */
+/** Records once through real clients, then replays without the live platform: the clients see no difference. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { generateText, jsonSchema, stepCountIs, streamText, type ToolSet, tool } from 'ai'
 import OpenAI from 'openai'
@@ -8,7 +8,7 @@ import { folderWith } from '../command.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 import { asking, failureOf } from './clients.js'
 
-/** A platform that keeps what the live one says; `over` ends both, and starts one that has nothing but that. */
+/** A platform that records the live one; `over` stops both and starts one that replays the recordings. */
 async function recording(options: PlatformOptions) {
   const dir = folderWith()
   const live = await platformWith(options)
@@ -22,7 +22,7 @@ async function recording(options: PlatformOptions) {
   return { live, platform, over }
 }
 
-/** What `ask` comes to with the live platform, and what without it. */
+/** The result of `ask` with the live platform, and when replayed without it. */
 async function liveAndReplayed<T>(options: PlatformOptions, ask: (platform: Scene) => Promise<T>) {
   const { platform, over } = await recording(options)
   const live = await ask(platform)
@@ -39,7 +39,7 @@ function modelOf({ url, apiKey }: Scene) {
 const words = 'It rains in 東京 😀, and that will last.'
 const speaking: PlatformOptions = { rules: [{ reply: { text: words }, pace: { tokensPerSecond: 200 } }] }
 
-/** A call of a tool, and an answer once its result is there. */
+/** A tool call, and an answer to its result. */
 const calling: PlatformOptions = {
   rules: [
     {
@@ -51,7 +51,7 @@ const calling: PlatformOptions = {
   ],
 }
 
-test('openai gets the same completion again, to its id', async () => {
+test('openai gets the same completion on replay, including the id', async () => {
   const { live, replayed } = await liveAndReplayed(speaking, platform =>
     openaiOf(platform).chat.completions.create({ ...asking('hello'), logprobs: true, n: 2 }),
   )
@@ -59,7 +59,7 @@ test('openai gets the same completion again, to its id', async () => {
   expect(replayed).toEqual(live)
 })
 
-test('openai gets the same models again', async () => {
+test('openai gets the same models on replay', async () => {
   const { live, replayed } = await liveAndReplayed(
     { models: [{ id: 'only-this' }] },
     async platform => (await openaiOf(platform).models.list()).data,
@@ -68,7 +68,7 @@ test('openai gets the same models again', async () => {
   expect(replayed).toEqual(live)
 })
 
-test('openai gets the same events again', async () => {
+test('openai gets the same stream events on replay', async () => {
   const { live, replayed } = await liveAndReplayed(speaking, async platform => {
     const request = { ...asking('hello'), stream: true, stream_options: { include_usage: true } } as const
     const events: unknown[] = []
@@ -79,7 +79,7 @@ test('openai gets the same events again', async () => {
   expect(replayed).toEqual(live)
 })
 
-test('runTools of openai goes the whole way again', async () => {
+test('runTools of openai runs the same conversation on replay', async () => {
   const { live, replayed } = await liveAndReplayed(calling, async platform => {
     const look = {
       ...{ name: 'get_weather', description: '', parameters: { type: 'object', properties: {} }, parse: JSON.parse },
@@ -95,7 +95,7 @@ test('runTools of openai goes the whole way again', async () => {
   expect(replayed).toEqual(live)
 })
 
-test('generateText of the AI SDK goes the whole way again', async () => {
+test('generateText of the AI SDK runs the same conversation on replay', async () => {
   const { live, replayed } = await liveAndReplayed(calling, async platform => {
     const inputSchema = jsonSchema<object>({ type: 'object', properties: {} })
     const tools = { get_weather: tool({ inputSchema, execute: async () => ({ sky: 'Rain' }) }) } as unknown as ToolSet
@@ -110,7 +110,7 @@ test('generateText of the AI SDK goes the whole way again', async () => {
   expect(replayed).toEqual(live)
 })
 
-test('streamText of the AI SDK gets the same pieces again', async () => {
+test('streamText of the AI SDK gets the same pieces on replay', async () => {
   const { live, replayed } = await liveAndReplayed(speaking, async platform => {
     const answer = streamText({ ...modelOf(platform), prompt: 'hello' })
     const pieces: string[] = []
@@ -125,26 +125,26 @@ test('streamText of the AI SDK gets the same pieces again', async () => {
 
 const FIRST_MS = 200
 const GAP_MS = 60
-/** A timer of node may be this early, and times in recordings are rounded. */
+/** Node's timers may fire this early, and times in recordings are rounded. */
 const EARLY_MS = 10
 
-test('on the wire a stream has the same bytes, in the same rhythm', async () => {
+test('a replayed stream has the same bytes on the wire, at the same pace', async () => {
   const text = 'one two three four five'
   const pace = { firstTokenMs: FIRST_MS, tokensPerSecond: 1000 / GAP_MS, jitter: 0 }
-  const { live, replayed } = await liveAndReplayed({ rules: [{ reply: { text }, pace }] }, heard)
+  const { live, replayed } = await liveAndReplayed({ rules: [{ reply: { text }, pace }] }, received)
   expect(replayed.status).toBe(200)
   expect(replayed.contentType).toBe(live.contentType)
   expect(replayed.body.equals(live.body)).toBe(true)
-  // The role comes with the first word; the end, which is two events, with the last.
+  // The role comes with the first word; the two events of the end come with the last one.
   const due = [0, 0, 1, 2, 3, 4, 4, 4].map(gaps => FIRST_MS + gaps * GAP_MS)
   expect(replayed.eventsAtMs).toHaveLength(due.length)
   for (const [i, at] of replayed.eventsAtMs.entries()) expect(at).toBeGreaterThan((due[i] ?? 0) - EARLY_MS)
-  // Nor is it collected and sent at the end.
+  // The stream is not collected and sent at the end.
   expect(replayed.reads).toBeGreaterThan(1)
 })
 
-/** A stream with its bytes, and when each of its events was there. */
-async function heard({ chat }: Scene) {
+/** The bytes of a stream, and when each of its events arrived. */
+async function received({ chat }: Scene) {
   const startedAt = performance.now()
   const response = await chat({ ...hello, stream: true })
   const read: Buffer[] = []
@@ -159,7 +159,7 @@ async function heard({ chat }: Scene) {
   return { status, contentType, body: Buffer.concat(read), eventsAtMs, reads: read.length }
 }
 
-test('on the wire a whole answer has the same bytes, and takes its time', async () => {
+test('a replayed whole answer has the same bytes on the wire and the same delay', async () => {
   const { live, platform, over } = await recording(speaking)
   live.failNext({ delayMs: 150 })
   const said = await (await platform.chat(hello)).text()
@@ -169,7 +169,7 @@ test('on the wire a whole answer has the same bytes, and takes its time', async 
   expect(performance.now() - startedAt).toBeGreaterThan(150 - EARLY_MS)
 })
 
-test('a stream is the whole answer as well, and a whole answer a stream', async () => {
+test('a recorded stream is replayed as a whole answer, and a whole answer as a stream', async () => {
   const { platform, over } = await recording(calling)
   const weather = asking('What is the weather?')
   const { completions } = openaiOf(platform).chat
@@ -189,7 +189,7 @@ test('a stream is the whole answer as well, and a whole answer a stream', async 
   expect(asStream.choices[0]).toMatchObject(whole.choices[0] ?? {})
 })
 
-test('errors of the live platform are the same errors again', async () => {
+test('errors of the live platform are the same on replay', async () => {
   const { live, platform, over } = await recording({ models: [{ id: 'gpt-4o-mini' }], ...speaking })
   const shown = ({ name, status, message, headers }: InstanceType<typeof OpenAI.APIError>) => ({
     ...{ name, status, message },
@@ -202,12 +202,12 @@ test('errors of the live platform are the same errors again', async () => {
     return [busy, shown(await failureOf(completions.create(unknown)))]
   }
   live.failNext({ status: 429, retryAfter: 7 })
-  const told = await failures(platform)
-  expect(told).toMatchObject([{ status: 429, retryAfter: '7' }, { status: 400 }])
-  expect(await failures(await over())).toEqual(told)
+  const recorded = await failures(platform)
+  expect(recorded).toMatchObject([{ status: 429, retryAfter: '7' }, { status: 400 }])
+  expect(await failures(await over())).toEqual(recorded)
 })
 
-test('one question that was asked twice has its two answers again, in their order', async () => {
+test('a request that was recorded twice gets both answers on replay, in order', async () => {
   const { live, replayed } = await liveAndReplayed(
     { rules: [{ replies: [{ text: 'Heads.' }, { text: 'Tails.' }] }] },
     async platform => {
@@ -219,7 +219,7 @@ test('one question that was asked twice has its two answers again, in their orde
   expect(replayed).toEqual(live)
 })
 
-test('a wrong key is refused although no live platform is asked', async () => {
+test('a wrong key is refused on replay, without the live platform', async () => {
   const { platform, over } = await recording(speaking)
   await openaiOf(platform).chat.completions.create(asking('hello'))
   const replaying = await over()
@@ -227,7 +227,7 @@ test('a wrong key is refused although no live platform is asked', async () => {
   expect(await failureOf(completions.create(asking('hello')))).toBeInstanceOf(OpenAI.AuthenticationError)
 })
 
-test('a question that was never asked fails at once, and no client asks again', async () => {
+test('an unrecorded request fails at once, and the client does not retry', async () => {
   const { platform, over } = await recording(speaking)
   await openaiOf(platform).chat.completions.create(asking('hello'))
   const { url, apiKey } = await over()

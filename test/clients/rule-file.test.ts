@@ -1,4 +1,4 @@
-/** A file of rules, and an app with OpenAI's client that meets each of them. */
+/** A file of rules, and an app with OpenAI's client that exercises each of them. */
 import path from 'node:path'
 import OpenAI from 'openai'
 import { expect, onTestFinished, test } from 'vitest'
@@ -14,7 +14,7 @@ const rules = `
 - name: weather
   when: { user: weather, tools: [get_weather], toolResult: false }
   reply: { toolCalls: [{ name: get_weather, arguments: { city: Oslo, unit: '{{request.metadata.unit}}' } }] }
-- name: weather told
+- name: weather result
   when: { toolResult: { tool: get_weather, contains: rain } }
   reply: { text: Take an umbrella. }
 - name: flaky
@@ -28,7 +28,7 @@ const rules = `
 `
 const story = 'Once upon a time there was a fox. '.repeat(20)
 
-/** A platform with the file, and the chat of a client of it. */
+/** The chat API of a client, on a platform with the file. */
 async function scene() {
   const dir = folderWith({
     'platform.config.yaml': 'models: [{ id: gpt-4o-mini }, { id: nova-1 }]\nstate: memory\nreplies: [replies/*.yaml]\n',
@@ -41,7 +41,7 @@ async function scene() {
 }
 
 test.each(['replies', 'replies/', './replies', '[replies]'])(
-  'replies: %s is the folder with the rules, whatever the ending of its files',
+  'replies: %s loads the .yaml and .yml files of the folder',
   async replies => {
     const dir = folderWith({
       'platform.config.yaml': `state: memory\nreplies: ${replies}\n`,
@@ -59,13 +59,13 @@ test.each(['replies', 'replies/', './replies', '[replies]'])(
   },
 )
 
-test('it greets with the words of the request', async () => {
+test('a template quotes the request', async () => {
   const chat = await scene()
   const { choices } = await chat.create(asking('Hello Ada & "co" {{user}}'))
   expect(choices[0]?.message.content).toBe('Hi Ada, you said "Hello Ada & "co" {{user}}"')
 })
 
-test('it calls the tool with what the request says, and answers its result', async () => {
+test('the model calls the tool with arguments from the request and answers its result', async () => {
   const chat = await scene()
   const asked: unknown[] = []
   const runner = chat.runTools({
@@ -87,14 +87,14 @@ test('it calls the tool with what the request says, and answers its result', asy
   expect(asked).toEqual([{ city: 'Oslo', unit: 'celsius' }])
 })
 
-test('where no tool is offered it does not speak of the weather by its rule', async () => {
+test('the tool rule does not match a request without tools', async () => {
   const chat = await scene()
   const { choices } = await chat.create(asking('What is the weather?'))
   expect(choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: expect.stringMatching(/\w/) } })
   expect(choices[0]?.message.tool_calls).toBeUndefined()
 })
 
-test('every third count is one too many', async () => {
+test('a cycle of replies with a fault refuses every third request', async () => {
   const chat = await scene()
   const counted: unknown[] = []
   for (let i = 0; i < 6; i++) {
@@ -108,7 +108,7 @@ test('every third count is one too many', async () => {
   expect(counted).toEqual(['one', 'two', refused, 'one', 'two', refused])
 })
 
-test('its story comes slowly, and breaks off', async () => {
+test('a paced reply with a cut arrives slowly and breaks off', async () => {
   const chat = await scene()
   const begun = performance.now()
   let text = ''

@@ -26,7 +26,7 @@ const calls: Partial<Generation> = {
   ],
 }
 
-// The older majors differ from the newest in types that no test here looks at; version 4 has its streams among the beta features.
+// The older majors differ from the newest only in types that no test here uses; version 4 has its streams under `beta`.
 const majors: [major: string, streamsOf: (baseURL: string) => OpenAI['chat']['completions']][] = [
   ['openai 6', baseURL => new OpenAI({ baseURL, apiKey: 'x' }).chat.completions],
   ['openai 5', baseURL => (new OpenAI5({ baseURL, apiKey: 'x' }) as unknown as OpenAI).chat.completions],
@@ -38,7 +38,7 @@ const callsIn = ({ choices: [choice] }: ChatCompletion) =>
     call.type === 'function' ? [call.id, call.function.name, call.function.arguments] : [],
   )
 
-test.each(majors)('the stream helper of %s puts the calls of tools together', async (_major, streamsOf) => {
+test.each(majors)('the stream helper of %s assembles tool calls', async (_major, streamsOf) => {
   const stream = streamsOf(await serverReplying(calls)).stream({ ...request, tools })
   const done: unknown[] = []
   stream.on('tool_calls.function.arguments.done', ({ name, arguments: said }) => done.push([name, said]))
@@ -54,7 +54,7 @@ test.each(majors)('the stream helper of %s puts the calls of tools together', as
   ])
 })
 
-test.each(majors)('the stream helper of %s puts choices and their logprobs together', async (_major, streamsOf) => {
+test.each(majors)('the stream helper of %s assembles choices and their logprobs', async (_major, streamsOf) => {
   const said = { choices: [{ text: 'One and two.' }, { text: 'Three.' }] }
   const stream = streamsOf(await serverReplying(said)).stream({ ...request, n: 2, logprobs: true, top_logprobs: 2 })
   const { choices } = await stream.finalChatCompletion()
@@ -67,7 +67,7 @@ test.each(majors)('the stream helper of %s puts choices and their logprobs toget
   }
 })
 
-test.each(majors)('the stream helper of %s puts a refusal together', async (_major, streamsOf) => {
+test.each(majors)('the stream helper of %s assembles a refusal', async (_major, streamsOf) => {
   const said = { choices: [{ text: null, refusal: 'I will not say that.' }] }
   const stream = streamsOf(await serverReplying(said)).stream(request)
   expect((await stream.finalChatCompletion()).choices[0]?.message).toMatchObject({
@@ -76,7 +76,7 @@ test.each(majors)('the stream helper of %s puts a refusal together', async (_maj
   })
 })
 
-test.each(majors)('the stream helper of %s puts a function call together', async (_major, streamsOf) => {
+test.each(majors)('the stream helper of %s assembles a function call', async (_major, streamsOf) => {
   const stream = streamsOf(await serverReplying(calls)).stream({ ...request, functions: [{ name: 'weather' }] })
   expect((await stream.finalChatCompletion()).choices[0]).toMatchObject({
     message: { function_call: { name: 'weather', arguments: '{"city": "Paris", "unit": "celsius"}' } },
@@ -84,7 +84,7 @@ test.each(majors)('the stream helper of %s puts a function call together', async
   })
 })
 
-test('calls and choices that come in a rhythm arrive as well, whatever is in them', async () => {
+test('paced tool calls and choices arrive intact, whatever characters they contain', async () => {
   const toolCalls = [{ kind: 'function', name: 'post', arguments: '{"text": "他们 👍🏽 é"}' }] as const
   const pace = { ...unpaced, firstTokenMs: 1, tokensPerSecond: 10_000 }
   const baseURL = await serverReplying({ choices: [{ text: 'Ja, natürlich 👍', toolCalls }], pace })
@@ -94,7 +94,7 @@ test('calls and choices that come in a rhythm arrive as well, whatever is in the
   expect(callsIn(completion)).toEqual([[expect.any(String), 'post', '{"text": "他们 👍🏽 é"}']])
 })
 
-test('openai runs tools, and their results go back to the model', async () => {
+test('openai runs tools and sends their results back to the model', async () => {
   const client = new OpenAI({ baseURL: await serverReplying(calls), apiKey: 'x' })
   const asked: unknown[] = []
   const noting = (name: string): RunnableToolFunctionWithoutParse => {
@@ -110,11 +110,11 @@ test('openai runs tools, and their results go back to the model', async () => {
     ['weather', '{"city": "Paris", "unit": "celsius"}'],
     ['time', '{"zone": "Europe/Paris"}'],
   ])
-  // The second answer is one to messages with calls and their results in them.
+  // The second answer is to messages that include calls and results.
   expect(runner.allChatCompletions()).toHaveLength(2)
 })
 
-/** The model of the AI SDK that says this. */
+/** A request with a model of the AI SDK that generates this. */
 async function aiModel(said: Partial<Generation>) {
   const provider = createOpenAICompatible({ name: 'standin', baseURL: await serverReplying(said), includeUsage: true })
   return { model: provider(hello.model), prompt: 'hello', maxRetries: 0 }
@@ -130,13 +130,13 @@ const cost = {
   outputTokenDetails: { reasoningTokens: 3, textTokens: 2 },
 }
 
-test('the AI SDK reads thoughts and what they cost', async () => {
+test('the AI SDK reads reasoning and its token count', async () => {
   const { text, reasoningText, usage } = await generateText(await aiModel(thinking))
   expect({ text, reasoningText }).toEqual({ text: 'Four.', reasoningText: 'Two and two.' })
   expect(usage).toMatchObject(cost)
 })
 
-test('the AI SDK streams thoughts before words', async () => {
+test('the AI SDK streams reasoning before text', async () => {
   const { fullStream, usage } = streamText(await aiModel(thinking))
   const parts: string[] = []
   for await (const part of fullStream) {
@@ -147,7 +147,7 @@ test('the AI SDK streams thoughts before words', async () => {
 })
 
 const aiTool = tool({ inputSchema: jsonSchema<Record<string, string>>({ type: 'object' }) })
-// The types of the AI SDK do not stand exactOptionalPropertyTypes.
+// The types of the AI SDK do not work with exactOptionalPropertyTypes.
 const aiTools = { weather: aiTool, time: aiTool } as unknown as ToolSet
 const aiCalls = [
   {
@@ -158,7 +158,7 @@ const aiCalls = [
   { toolCallId: 'call_time', toolName: 'time', input: { zone: 'Europe/Paris' } },
 ]
 
-test('the AI SDK reads the calls of tools, whole and streamed', async () => {
+test('the AI SDK reads tool calls, whole and streamed', async () => {
   const whole = await generateText({ ...(await aiModel(calls)), tools: aiTools })
   expect(whole.toolCalls).toMatchObject(aiCalls)
   expect(whole.finishReason).toBe('tool-calls')

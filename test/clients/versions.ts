@@ -1,7 +1,7 @@
 /**
  * `npm run clients [-- --write] [--report DIR] [--packages DIR] [--install] [NAME…]`: runs the tests of clients and test runners with the versions in
- * `test/clients/versions/`, or with those of these names, as far as this Node allows, and prints a table of them. With `--write`, the table goes into
- * docs/clients.md. `--packages` is where to install them, and where they stay; with `--install`, no tests are run.
+ * `test/clients/versions/`, or only the named ones, as far as this Node allows, and prints a table of them. `--write` writes the table into
+ * docs/clients.md. `--packages` is the folder to install them into and keep them in; `--install` only installs them, without tests.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const sets = path.join(root, 'test/clients/versions')
 const page = path.join(root, 'docs/clients.md')
 
-/** Packages in the table, by the names that a reader looks for. */
+/** Packages in the table, with the names that readers know. */
 const shown = new Map([
   ['openai', 'openai'],
   ['openai-v5', 'openai'],
@@ -37,7 +37,7 @@ const vitest = path.join(root, 'node_modules/vitest/vitest.mjs')
 
 const readJson = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
 
-/** The oldest Node that a folder's packages are meant for, as `[major, minor]`. */
+/** The oldest Node that a folder's packages support, as `[major, minor]`. */
 function oldestNode(folder: string): readonly [major: number, minor: number] {
   const [, major = '', minor = ''] =
     /^>=(\d+)\.(\d+)/.exec(readJson(path.join(folder, 'package.json')).engines.node) ?? []
@@ -51,7 +51,7 @@ function isFor(folder: string, version = process.versions.node): boolean {
   return major > needed || (major === needed && minor >= neededMinor)
 }
 
-/** The exact version of a package that a folder asks for, or that is installed for it. */
+/** The exact version of a package that a folder requires, or the installed one. */
 function versionOf(folder: string, name: string): string | undefined {
   const { dependencies = {}, devDependencies = {} } = readJson(path.join(folder, 'package.json'))
   const wanted: string | undefined = { ...dependencies, ...devDependencies }[name]
@@ -59,7 +59,7 @@ function versionOf(folder: string, name: string): string | undefined {
   return readJson(path.join(folder, 'package-lock.json')).packages[`node_modules/${name}`].version
 }
 
-/** The rows of the table that a folder stands for: what it tests, and from which Node on. */
+/** A folder's rows in the table: the packages that it tests, and the oldest Node for them. */
 function rowsOf(folder: string): readonly string[] {
   const node = oldestNode(folder).join('.')
   return [...shown].flatMap(([name, title]) => {
@@ -80,7 +80,7 @@ export function clientsTable(): string {
   ].join('\n')
 }
 
-/** With `--report DIR`, a JSON report a folder beside what is printed. */
+/** With `--report DIR`, writes a JSON report per folder besides printing. */
 function reporters(name: string, report: string | undefined): readonly string[] {
   return report === undefined
     ? []
@@ -92,7 +92,7 @@ const run = (file: string, args: readonly string[], cwd: string, env = process.e
 
 const npmInstall = ['install', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
 
-/** Installs a folder's packages into a copy of it, unless they are there. Says whether they are there now. */
+/** Installs a folder's packages into a copy of it, unless they are there already. Returns whether they are installed. */
 function install(folder: string, copy: string): boolean {
   // npm writes this file last.
   if (existsSync(path.join(copy, 'node_modules/.package-lock.json'))) return true
@@ -100,7 +100,7 @@ function install(folder: string, copy: string): boolean {
   return run('npm', npmInstall, copy)
 }
 
-/** Runs the tests of a folder with the packages in its copy. Says whether all of them passed. */
+/** Runs the tests of a folder with the packages in its copy. Returns whether all of them passed. */
 function test(folder: string, copy: string, report: string | undefined): boolean {
   const { tests } = readJson(path.join(folder, 'package.json'))
   const args = [vitest, 'run', ...tests, ...reporters(path.basename(folder), report)]

@@ -25,7 +25,7 @@ test.each([
   expect(fill(text)).toBe(expected)
 })
 
-test('what a variable holds is not looked through again', () => {
+test('variables in the value of a variable are not replaced', () => {
   expect(withVariables({ A: '${B}', B: 'no' })('${A}')).toBe('${B}')
 })
 

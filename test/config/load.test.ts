@@ -35,7 +35,7 @@ const load = ({ files, yaml, ...sources }: Scene = {}): LoadedConfig =>
     ...sources,
   })
 
-/** What is wrong, as it would be printed. */
+/** The problems, as they would be printed. */
 function complaintsAbout(scene: Scene): string[] {
   try {
     load(scene)
@@ -48,7 +48,7 @@ function complaintsAbout(scene: Scene): string[] {
 
 const portFlag = (value: unknown) => ({ path: ['port'], value, origin: '--port' })
 
-test('without a file, an environment and flags everything is at its default', () => {
+test('without a file, an environment and flags every option has its default', () => {
   const { config, file, originOf } = load()
   expect(config).toMatchObject({ host: '127.0.0.1', port: 4100, mode: 'emulate', version: '1.0.0', seed: 0 })
   expect(config.models[0]).toEqual({ id: 'gpt-4o-mini', object: 'model', created: 1735689600, owned_by: 'openai' })
@@ -64,7 +64,7 @@ test('without a file, an environment and flags everything is at its default', ()
   expect(originOf(['port'])).toBe('default')
 })
 
-test('flags beat the environment, the environment beats .env, .env beats the file, the file beats the defaults', () => {
+test('flags override the environment, the environment .env, .env the file, and the file the defaults', () => {
   const files = { '.env': 'STANDIN_PORT=3', 'platform.config.yaml': '# a comment\nport: 2\n' }
   const layers = [
     load(),
@@ -98,7 +98,7 @@ test.each([
   expect(load({ env: { [name]: value } }).config).toMatchObject(expected)
 })
 
-test('an option of the environment leaves the others of its group to the file', () => {
+test('an option in the environment leaves the rest of its group as in the file', () => {
   const { config } = load({
     yaml: 'pace:\n  tokensPerSecond: 5\n  firstTokenMs: 1\n',
     env: { STANDIN_PACE_FIRST_TOKEN_MS: '9' },
@@ -106,7 +106,7 @@ test('an option of the environment leaves the others of its group to the file', 
   expect(config.pace).toEqual({ ...unpaced, firstTokenMs: 9, tokensPerSecond: 5 })
 })
 
-test('variables of the environment and of .env stand in the file', () => {
+test('the file can use variables of the environment and of .env', () => {
   const { config } = load({
     files: { '.env': 'LIVE=https://live.test\nPORT=1' },
     yaml: 'port: ${PORT}\nupstream:\n  baseUrl: ${LIVE}/base\naccess:\n  chat: ${KINDS}\nseed: ${SEED:-12}\n',
@@ -117,7 +117,7 @@ test('variables of the environment and of .env stand in the file', () => {
   expect(config.access.chat).toEqual(['anon', 'user'])
 })
 
-test('a variable inside a list becomes what its place takes', () => {
+test('a variable inside a list gets the type that its place requires', () => {
   const { config } = load({
     yaml: 'models:\n  - { id: "${ID}", created: "${CREATED}" }\n',
     env: { ID: '4711', CREATED: '5' },
@@ -136,7 +136,7 @@ test('the first variable of a .env with a byte order mark is read', () => {
   expect(load({ files: { '.env': '\ufeffSTANDIN_PORT=7\n' } }).config.port).toBe(7)
 })
 
-test('without a file and an environment neither is read', () => {
+test('with file: false and no env neither is read', () => {
   const cwd = folderWith({ '.env': 'STANDIN_PORT=7', 'platform.config.yaml': 'port: 8\n' })
   expect(loadConfig({ cwd, file: false }).config.port).toBe(4100)
 })
@@ -148,7 +148,7 @@ test.each(['', '# only a comment\n', 'null\n', 'pace:\naccess:\n  # chat: anyone
   },
 )
 
-test('options can be shared within the file by anchors', () => {
+test('options in the file can share values by anchors', () => {
   const { config } = load({ yaml: 'access:\n  models: &people [user]\n  chat: *people\n' })
   expect(config.access).toMatchObject({ models: ['user'], chat: ['user'] })
 })
@@ -229,17 +229,17 @@ test.each([
     'host: ${}',
     '1:7: What stands between ${ and } here is not the name of a variable. Write ${NAME} or ${NAME:-default}.',
   ],
-])('%j is told with its place', (yaml, complaint) => {
+])('%j is reported with its position', (yaml, complaint) => {
   expect(complaintsAbout({ yaml })).toEqual([`platform.config.yaml:${complaint}`])
 })
 
-test('a value that came through a variable is told at its place in the file', () => {
+test('a wrong value from a variable is reported at its position in the file', () => {
   expect(complaintsAbout({ yaml: 'seed: 1\nport: ${P}\n', env: { P: 'x' } })).toEqual([
     mustBe('platform.config.yaml:2:1: port', wholeNumber(0, 65535), 'x'),
   ])
 })
 
-test('everything that is wrong is told at once, by line, with what came from elsewhere first', () => {
+test('all problems are reported at once, by line, those from outside the file first', () => {
   const yaml = 'mod: emulate\nport: x\npace:\n  firstTokenMs: y\n  speed: 1\nmodels: [{}, 3]\n'
   const env = { STANDIN_SEED: 'q', STANDIN_HOTS: '1' }
   const flags = [{ path: ['state'], value: 'disk', origin: '--state' }]
@@ -256,7 +256,7 @@ test('everything that is wrong is told at once, by line, with what came from els
   ])
 })
 
-test('a variable that is not set hides no other mistake, and makes no more', () => {
+test('an unset variable neither hides other problems nor causes further ones', () => {
   const yaml = 'port: x\nseed: &s ${SEED}\nhost: *s\napiKeys: [{ name: a, key: "${KEY}" }]\nmode: ${MODE}\n'
   const notSet = (name: string) => `The environment variable ${name} is not set. Set it, or write \${${name}:-default}.`
   expect(complaintsAbout({ yaml })).toEqual([
@@ -277,33 +277,33 @@ test.each([
     { STANDIN_ACCESS_CHAT: 'anon,guest' },
     mustBe('STANDIN_ACCESS_CHAT: access.chat', 'anyone, or a list of anon, service, user, apiKey', 'anon,guest'),
   ],
-])('what is wrong in the environment is told by its name: %o', (env, complaint) => {
+])('a problem in the environment is reported with the name of the variable: %o', (env, complaint) => {
   expect(complaintsAbout({ env })).toEqual([complaint])
 })
 
-test('a variable of .env that means nothing is told as well', () => {
+test('an unknown variable in .env is reported as well', () => {
   expect(complaintsAbout({ files: { '.env': 'STANDIN_PROT=1\nOTHER=2\n' } })).toEqual([
     `STANDIN_PROT: This environment variable is not known.${didYouMean('STANDIN_PORT')}`,
   ])
 })
 
-test('a flag whose value is wrong is told by its name', () => {
+test('a flag with a wrong value is reported by name', () => {
   expect(complaintsAbout({ yaml: 'port: 1\n', flags: [portFlag('x')] })).toEqual([
     mustBe('--port: port', wholeNumber(0, 65535), 'x'),
   ])
 })
 
-test('a file that was asked for must be there', () => {
+test('a named file must exist', () => {
   expect(complaintsAbout({ file: 'missing.yaml' })).toEqual([`missing.yaml: ${cannotBeRead()}`])
 })
 
-test('a folder is no configuration file', () => {
+test('a folder is refused as a configuration file', () => {
   expect(complaintsAbout({ files: { 'platform.config.yaml/a': '' } })).toEqual([
     `platform.config.yaml: ${cannotBeRead('EISDIR')}`,
   ])
 })
 
-test('what is wrong in a file of another name is told under that name', () => {
+test('problems in a file with another name are reported under that name', () => {
   const files = { 'sub/my.yaml': '- port', 'sub/your.yaml': 'prot: 1' }
   expect(complaintsAbout({ files, file: 'sub/your.yaml' })).toEqual([`sub/your.yaml:1:1: prot ${isUnknown('port')}`])
   expect(complaintsAbout({ files, file: 'sub/my.yaml' })).toEqual([
@@ -311,21 +311,21 @@ test('what is wrong in a file of another name is told under that name', () => {
   ])
 })
 
-test('a folder called .env, as Python makes them, is no settings file', () => {
+test('a folder named .env, as Python creates it, is ignored', () => {
   const dir = folderWith()
   mkdirSync(path.join(dir, '.env'))
   writeFileSync(path.join(dir, '.env', 'pyvenv.cfg'), '')
   expect(load({ cwd: dir }).config.port).toBe(4100)
 })
 
-test('a second document in the file is reported in words for the author of the file', () => {
+test('a second document in the file is reported without internals of the parser', () => {
   const [complaint, ...more] = complaintsAbout({ yaml: 'port: 1\n---\nport: 2\n' })
   expect(more).toEqual([])
   expect(complaint).toMatch(/^platform\.config\.yaml:2:1: This is not valid YAML: /)
   expect(complaint).not.toContain('parseAllDocuments')
 })
 
-test('a model that contains itself is a problem, not an accident', () => {
+test('a model that contains itself is reported as a problem', () => {
   const complaints = complaintsAbout({ yaml: 'models: &loop\n  - id: a\n    more: *loop\n' })
   expect(complaints).toEqual([expect.stringMatching(/^platform\.config\.yaml:\d/)])
 })

@@ -4,7 +4,7 @@ import { folderWith } from '../command.js'
 import { loadConfig } from '../configuration.js'
 import { isUnknown, mustBe, mustBeSuch, oneOf, wholeNumber } from '../sentences.js'
 
-/** What is said of a configuration file with this text. */
+/** The error about a configuration file with this text. */
 function complaintAbout(yaml: string, env: Record<string, string> = {}): string {
   try {
     loadConfig({ cwd: folderWith({ 'platform.config.yaml': yaml }), env })
@@ -14,7 +14,7 @@ function complaintAbout(yaml: string, env: Record<string, string> = {}): string 
   return 'nothing'
 }
 
-// Each of these would be accepted and then never do what its author meant.
+// If accepted, none of these would do what its author meant.
 test.each([
   ['modles: []', `modles ${isUnknown('models')}`],
   ['cors: { origins: ["http://localhost:3000/"] }', mustBeSuch('cors.origins[0]', 'an origin such as')],
@@ -69,11 +69,11 @@ test.each([
     mustBeSuch('auth.uriAllowList[1]', 'a glob whose ranges go up, such as [a-z]'),
   ],
   ['seed: "0x10"', mustBe('seed', wholeNumber(0, 2147483647), '0x10')],
-])('%s is told', (yaml, complaint) => {
+])('%s is reported', (yaml, complaint) => {
   expect(complaintAbout(yaml)).toContain(complaint)
 })
 
-test('a list or map with a wrong entry is not said to be no list or map', () => {
+test('the error about a wrong entry does not say that the list or map is not one', () => {
   expect(complaintAbout('models: [{ id: a }, { id: a }]')).toMatch(/must be a list without duplicate ids\.$/)
   expect(complaintAbout('modes: { "*": proxy, /x: proxy }')).toMatch(/must be a map in which [^.]* after it\.$/)
 })
@@ -81,7 +81,7 @@ test('a list or map with a wrong entry is not said to be no list or map', () => 
 test.each([
   ...['https://live.test', 'https://live.test/', 'https://live.test/team/ai', 'http://v1', 'http://v1:8080/'],
   ...['https://gateway.test/v1/account/platform', 'https://live.test/v1beta', 'https://live.test/api-v1'],
-])('%s may be the base address of the live platform', baseUrl => {
+])('%s is accepted as the base URL of the live platform', baseUrl => {
   expect(complaintAbout(`upstream: { baseUrl: "${baseUrl}" }`)).toBe('nothing')
 })
 
@@ -103,19 +103,19 @@ test.each(['a', '$.a[*].b', '"**.a"', '/c/', '{ path: a }', '{ query: b, pattern
   },
 )
 
-test('a list of the environment is one with commas', () => {
+test('a list in an environment variable is separated by commas', () => {
   const { config } = loadConfig({ cwd: folderWith({}), env: { STANDIN_REPLIES: 'a.yaml, b.yaml' } })
   expect(config.replies).toEqual(['a.yaml', 'b.yaml'])
 })
 
-test('a key called __proto__ is one that is not known, and reaches no other object', async () => {
+test('an option named __proto__ is unknown and does not pollute other objects', async () => {
   const options = JSON.parse('{ "__proto__": { "polluted": 1 } }')
   await expect(startPlatform(options)).rejects.toThrow(`__proto__ ${isUnknown()}`)
   expect({}).not.toHaveProperty('polluted')
   await (await startPlatform()).stop()
 })
 
-test('a platform that would go to itself does not start', async () => {
+test('a platform with itself as upstream does not start', async () => {
   const first = await startPlatform()
   const port = Number(new URL(first.url).port)
   await first.stop()
@@ -123,7 +123,7 @@ test('a platform that would go to itself does not start', async () => {
   await expect(starting).rejects.toThrow(`http://localhost:${port} is this platform itself.`)
 })
 
-test('a port that is not given is any free one, also when it is given as undefined', async () => {
+test('an undefined port means any free one', async () => {
   const options = { port: undefined } as object
   const platforms = await Promise.all([startPlatform(options), startPlatform(options)])
   expect(platforms[0].url).not.toBe(platforms[1].url)

@@ -18,7 +18,7 @@ test('every option and every group has a meaning, in a sentence', () => {
   for (const { path, meaning } of walkOptions()) expect(meaning, path.join('.')).toMatch(/^[A-Z].+\.$/)
 })
 
-test('every option has a default, and a name in the environment that no other has', () => {
+test('every option has a default and a unique environment variable', () => {
   for (const { path, initial } of options) expect(initial, path.join('.')).toBeDefined()
   expect(new Set(options.map(({ variable }) => variable)).size).toBe(options.length)
   expect(options.map(({ variable }) => variable)).toContain('STANDIN_UPSTREAM_FIRST_BYTE_TIMEOUT_MS')
@@ -36,7 +36,7 @@ test.each([
   expect(isSecret(option.split('.').map(step => (step === '0' ? 0 : step)))).toBe(expected)
 })
 
-/** Loads what can be loaded; anything but a ProblemsError gets out. */
+/** Loads and prints a configuration; any error but a ProblemsError fails the test. */
 function loadOrComplain(sources: ConfigSources): void {
   try {
     printConfig(loadConfig(sources))
@@ -47,7 +47,7 @@ function loadOrComplain(sources: ConfigSources): void {
   }
 }
 
-test('whatever stands for whatever option in code, it is used or it is told', () => {
+test('any value of any option in code is used or reported as a problem', () => {
   const anything = fc.anything({ withBigInt: true, withDate: true, withNullPrototype: true, maxDepth: 2 })
   fc.assert(
     fc.property(anyOption, anything, ({ path }, value) =>
@@ -57,7 +57,7 @@ test('whatever stands for whatever option in code, it is used or it is told', ()
   )
 })
 
-test('whatever stands for whatever option in the environment, it is used or it is told', () => {
+test('any text for any option in the environment is used or reported as a problem', () => {
   fc.assert(
     fc.property(anyOption, fc.string({ unit: anyCharacter }), ({ variable }, text) =>
       loadOrComplain({ cwd: '.', file: false, env: { [variable]: text } }),
@@ -66,7 +66,7 @@ test('whatever stands for whatever option in the environment, it is used or it i
   )
 })
 
-test('whatever stands for whatever option in the file, it is used or it is told', () => {
+test('any value of any option in the file is used or reported as a problem', () => {
   const cwd = folderWith()
   fc.assert(
     fc.property(anyOption, fc.jsonValue({ maxDepth: 3 }), ({ path }, value) => {
@@ -78,7 +78,7 @@ test('whatever stands for whatever option in the file, it is used or it is told'
   )
 })
 
-test('whatever text is in the file, it is used or it is told', () => {
+test('any text in the file is used or reported as a problem', () => {
   const cwd = folderWith()
   const bits = fc.constantFrom(...'{}[]:-,&*!|>%@`"\'#? \n\t', 'port', 'models', 'id', '${', '---', '<<', '1', '\u0000')
   fc.assert(

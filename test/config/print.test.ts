@@ -11,7 +11,7 @@ const root = new URL('../../', import.meta.url)
 const inRepository = (name: string) => readFileSync(new URL(name, root), 'utf8')
 const defaults = () => loadConfig({ cwd: '.', file: false }).config
 
-test('the platform.config.yaml of the repository shows every option of the schema at its default', () => {
+test('the platform.config.yaml of the repository shows every option with its default', () => {
   expect(inRepository('platform.config.yaml')).toBe(configReference('./src/config/config.schema.json'))
 })
 
@@ -21,11 +21,11 @@ test('the platform.config.yaml of the repository changes nothing', () => {
   expect(config).toEqual(defaults())
 })
 
-test('the JSON Schema in the repository is the one of the options', async () => {
+test('the JSON Schema in the repository is up to date', async () => {
   expect(inRepository('src/config/config.schema.json')).toBe(await configJsonSchema())
 })
 
-test('an editor is told the meaning and the default of an option, that a variable may stand for it, and that no others are known', () => {
+test('the JSON Schema has the meaning and default of each option, allows variables, and forbids unknown options', () => {
   const schema = JSON.parse(inRepository('src/config/config.schema.json'))
   expect(schema.additionalProperties).toBe(false)
   expect(schema.required).toEqual([])
@@ -39,7 +39,7 @@ test('an editor is told the meaning and the default of an option, that a variabl
   })
 })
 
-test('an editor takes a variable wherever the loader does', () => {
+test('the JSON Schema allows a variable wherever the loader does', () => {
   const schema = JSON.parse(inRepository('src/config/config.schema.json'))
   const variable = `\${NAME}`
   const written = {
@@ -59,7 +59,7 @@ test('an editor takes a variable wherever the loader does', () => {
   expect(validatorOf(schema)({ modes: { '*': 'NAME' }, version: 'NAME' })).toHaveLength(2)
 })
 
-test('the printed configuration is the effective one, and says where each value came from', () => {
+test('the printed configuration shows effective values and where each came from', () => {
   const cwd = folderWith({ 'platform.config.yaml': 'port: 5000\n\naccess:\n  chat: [user]\n' })
   const flags = [{ path: ['seed'], value: 7, origin: '--seed' }]
   const loaded = loadConfig({ cwd, env: { STANDIN_HOST: '::1' }, flags })
@@ -85,7 +85,7 @@ test('the printed configuration is the effective one, and says where each value 
   })
 })
 
-test('secrets are masked where the configuration is printed', () => {
+test('secrets are masked in the printed configuration', () => {
   const secrets = [
     'sk-hush-1',
     'hush-2-that-is-thirty-two-characters',
@@ -111,6 +111,6 @@ test('secrets are masked where the configuration is printed', () => {
   expect(printed.match(/\*{8}/g)).toHaveLength(secrets.length)
 })
 
-test('a secret that is not set is shown as such', () => {
+test('an unset secret is printed as empty', () => {
   expect(printConfig(loadConfig({ cwd: '.', file: false }))).toContain('\n  apiKey: "" # default\n')
 })

@@ -8,7 +8,7 @@ function rulesOf(yaml: string) {
   return redactionRules(loadConfig({ cwd: folderWith({ 'platform.config.yaml': yaml }) }).config)
 }
 
-test('expressions of the configuration become expressions, with their flags and names', () => {
+test('configured patterns become regular expressions, with their flags and names', () => {
   const yaml = `recordings: { redact: { patterns: ['/cus_\\d+/i', { name: path, pattern: '/a\\/b/' }] } }\n`
   expect(rulesOf(yaml).patterns).toEqual([
     { name: 'secret', pattern: /cus_\d+/i },
@@ -16,13 +16,13 @@ test('expressions of the configuration become expressions, with their flags and 
   ])
 })
 
-test('the live keys, and every key that a caller may show, are known; what is not set is not', () => {
+test('configured secrets and API keys are redacted; unset ones are not', () => {
   const known = rulesOf('upstream: { apiKey: live-1 }\nauth: { jwtSecret: 0123456789abcdef0123456789abcdef }\n').known
   const values = known.map(({ value }) => value)
   expect(values).toEqual(expect.arrayContaining(['live-1', developmentApiKey, '0123456789abcdef0123456789abcdef']))
   expect(values).not.toContain('')
 })
 
-test('the public secret of development is no secret', () => {
+test('the public development secret is not redacted', () => {
   expect(rulesOf('').known.map(({ value }) => value)).not.toContain(developmentSecret)
 })

@@ -14,7 +14,7 @@ const rsa = newKey('RS256', 'rsa', { signs: true })
 const shared = newKey('HS256', 'shared', { signs: true })
 const edwards = newKey('EdDSA', 'edwards', { signs: true })
 
-/** Every text in these keys that only their owner may see, and long pieces of it. */
+/** The beginning and end of every secret in these keys. */
 const secretsIn = (keys: readonly object[]) =>
   keys.flatMap(key =>
     ['d', 'k', 'p', 'q', 'dp', 'dq', 'qi'].flatMap(member => {
@@ -23,7 +23,7 @@ const secretsIn = (keys: readonly object[]) =>
     }),
   )
 
-/** What is said of a file with this text. */
+/** The problems in a file with this text. */
 const complaintsAbout = (text: string) => complaintsIn(folderWith(), text)
 
 function complaintsIn(dir: string, text: string): readonly string[] {
@@ -39,17 +39,17 @@ function complaintsIn(dir: string, text: string): readonly string[] {
 const asText = (...keys: readonly unknown[]) => JSON.stringify(keys, null, 2)
 const without = (key: object, member: string) => ({ ...key, [member]: undefined })
 
-test.each(algorithms)('a key of %s is taken', alg => {
+test.each(algorithms)('a key of %s is accepted', alg => {
   expect(complaintsAbout(asText(newKey(alg, 'one', { signs: true })))).toEqual([])
 })
 
-test('keys of several kinds stand beside each other, and one of them signs', () => {
+test('keys of several kinds can be mixed, and one of them signs', () => {
   expect(complaintsAbout(asText(signing, newKey('RS256', 'b'), newKey('HS256', 'c')))).toEqual([])
 })
 
 const bad: readonly (readonly [string, string, readonly string[]])[] = [
   ['is empty', '', [mustBe('keys.json:1:1: The file', 'an array of private JWKs')]],
-  ['is a word', '"hello"', [mustBe('keys.json:1:1: The file', 'an array of private JWKs')]],
+  ['is a string', '"hello"', [mustBe('keys.json:1:1: The file', 'an array of private JWKs')]],
   ['is an object', JSON.stringify(signing), [mustBe('keys.json:1:1: The file', 'an array of private JWKs')]],
   [
     'is a set, as JWKS are published',
@@ -57,7 +57,7 @@ const bad: readonly (readonly [string, string, readonly string[]])[] = [
     [mustBe('keys.json:1:1: The file', 'an array of private JWKs')],
   ],
   ['has no key', '[]', [mustBe('keys.json:1:1: The file', 'an array with at least one private JWK')]],
-  ['has a text in place of a key', '["key"]', [mustBe('keys.json:1:2: [0]', AN_OBJECT)]],
+  ['has text in place of a key', '["key"]', [mustBe('keys.json:1:2: [0]', AN_OBJECT)]],
   [
     'has no key that signs',
     asText(newKey('ES256', 'a')),
@@ -69,7 +69,7 @@ const bad: readonly (readonly [string, string, readonly string[]])[] = [
     [mustBe('keys.json:1:1: The file', 'an array in which exactly one key has sign in its key_ops')],
   ],
   [
-    'has one id twice',
+    'has a duplicate id',
     asText(signing, newKey('RS256', 'signing')),
     [mustBe('keys.json:1:1: The file', 'an array without duplicate kids')],
   ],
@@ -83,7 +83,7 @@ const bad: readonly (readonly [string, string, readonly string[]])[] = [
     [isMissing('keys.json:2:3: [0].kty', oneOf('EC', 'RSA', 'OKP', 'oct'))],
   ],
   [
-    'has a key of a kind that is none',
+    'has a key of an unknown kind',
     asText({ ...signing, kty: 'DSA' }),
     [mustBe('keys.json:3:5: [0].kty', oneOf('EC', 'RSA', 'OKP', 'oct'), 'DSA')],
   ],
@@ -122,44 +122,44 @@ const bad: readonly (readonly [string, string, readonly string[]])[] = [
     [isMissing('keys.json:2:3: [0].k', 'present: it is the secret')],
   ],
   [
-    'has an operation that is none',
+    'has an unknown operation',
     asText({ ...signing, key_ops: ['sing'] }),
     [mustBe('keys.json:11:7: [0].key_ops[0]', 'sign or verify', 'sing')],
   ],
   [
-    'has operations that are no list',
+    'has operations that are not a list',
     asText({ ...signing, key_ops: 'sign' }),
     [mustBe('keys.json:10:5: [0].key_ops', 'a list of sign and verify', 'sign')],
   ],
 ]
 
-test.each(bad)('a file that %s is told with its line', (_what, text, sentences) => {
+test.each(bad)('a file that %s is reported with its line', (_what, text, sentences) => {
   expect(complaintsAbout(text)).toEqual(sentences)
 })
 
-test('a file that is no JSON is told with its line, once', () => {
+test('a file that is not JSON is reported once, with its line', () => {
   const complaints = complaintsAbout(asText(signing, newKey('RS256', 'b')).replace('},', '}],'))
   expect(complaints).toEqual([expect.stringMatching(/^keys\.json:\d+:\d+: This .*JSON\.?$/)])
 })
 
-test('everything that is wrong is told at once', () => {
+test('all problems are reported at once', () => {
   const complaints = complaintsAbout(asText(without(signing, 'kid'), { ...rsa, kty: 'DSA' }))
   expect(complaints).toHaveLength(2)
   expect(complaints.map(complaint => complaint.split(': ')[0])).toEqual(['keys.json:2:3', expect.any(String)])
 })
 
-test('JSON that breaks off is told where it does, even where it would be fine as YAML', () => {
+test('invalid JSON is reported at its position, even if it is valid YAML', () => {
   expect(complaintsAbout('[\n  { "kty": "oct" },\n]')).toEqual([`keys.json:3:1: ${notValid('JSON')}.`])
 })
 
-test('a file that is not there, is a folder or may not be read is told', () => {
+test('a file that is missing, a folder or unreadable is reported', () => {
   const dir = folderWith({ 'folder/inside': '', 'locked.json': asText(signing) })
-  const told = (file: string) => () => readSigningKeys(file, dir)
-  expect(told('nowhere.json')).toThrow(`nowhere.json: ${cannotBeRead()}`)
-  expect(told('folder')).toThrow(`folder: ${cannotBeRead('EISDIR')}`)
+  const reading = (file: string) => () => readSigningKeys(file, dir)
+  expect(reading('nowhere.json')).toThrow(`nowhere.json: ${cannotBeRead()}`)
+  expect(reading('folder')).toThrow(`folder: ${cannotBeRead('EISDIR')}`)
   chmodSync(path.join(dir, 'locked.json'), 0)
   if (process.getuid?.() === 0) return
-  expect(told('locked.json')).toThrow(`locked.json: ${cannotBeRead('EACCES')}`)
+  expect(reading('locked.json')).toThrow(`locked.json: ${cannotBeRead('EACCES')}`)
 })
 
 /** What a start with these keys prints. */
@@ -175,26 +175,26 @@ async function starting(keys: readonly object[]): Promise<string> {
 
 const p384 = newKey('ES384', 'p384', { signs: true })
 
-// Well-formed JSON with keys that no library can use. Each would end in a stack trace of that library.
+// Valid JSON with unusable keys. Each would end in a stack trace from the library.
 const unusable: readonly (readonly [string, object])[] = [
-  ['a curve that its algorithm does not take', { ...p384, alg: 'ES256' }],
+  ['a curve that does not fit its algorithm', { ...p384, alg: 'ES256' }],
   ['no curve', without(signing, 'crv')],
-  ['a curve that is none', { ...signing, crv: 'P-999' }],
+  ['an unknown curve', { ...signing, crv: 'P-999' }],
   ['half a public point', without(signing, 'y')],
   ['a point that is not on its curve', { ...signing, x: newKey('ES256', 'x').x }],
   ['a private half that is too short', { ...signing, d: 'AAAA' }],
-  ['a private half that is no base64', { ...signing, d: '!!!' }],
+  ['a private half that is not base64', { ...signing, d: '!!!' }],
   ['a private half of another key', { ...signing, d: newKey('ES256', 'x').d }],
   ['no modulus', without(rsa, 'n')],
   ['a modulus of another key', { ...rsa, n: newKey('RS256', 'x').n }],
   ['no primes', { ...rsa, p: undefined, q: undefined, dp: undefined, dq: undefined, qi: undefined }],
   ['a small modulus', { ...rsa, n: 'AQAB' }],
-  ['a curve of Edwards that is none', { ...edwards, crv: 'Ed999' }],
+  ['an unknown Edwards curve', { ...edwards, crv: 'Ed999' }],
   ['an empty shared secret', { ...shared, k: 'A' }],
 ]
 
 test.each(unusable)(
-  'a key with %s is told in a sentence about the file, before anything starts',
+  'a key with %s is reported in one sentence about the file, before anything starts',
   async (_what, key) => {
     const said = await starting([key])
     expect(said).toMatch(/^ProblemsError: keys\.json:\d+:\d+: /)
@@ -202,7 +202,7 @@ test.each(unusable)(
   },
 )
 
-test('no complaint repeats anything of a key, wherever the file was damaged', () => {
+test('no error repeats parts of a key, wherever the file is damaged', () => {
   const keys = [signing, newKey('RS256', 'b'), newKey('HS256', 'c'), newKey('EdDSA', 'd')]
   const text = asText(...keys)
   const secrets = secretsIn(keys)
@@ -219,30 +219,30 @@ test('no complaint repeats anything of a key, wherever the file was damaged', ()
   ]
   const leaks = damages.flatMap((damage, kind) => {
     const places = Array.from({ length: Math.ceil(text.length / 37) }, (_, i) => i * 37)
-    const told = places.map(at => complaintsIn(dir, damage(at)).join('\n'))
+    const complaints = places.map(at => complaintsIn(dir, damage(at)).join('\n'))
     return places
-      .filter((_at, i) => secrets.some(secret => told[i]?.includes(secret)))
+      .filter((_at, i) => secrets.some(secret => complaints[i]?.includes(secret)))
       .map(at => `damage ${kind} at ${at}`)
   })
   expect(leaks).toEqual([])
 })
 
-test('a PEM in place of JWKs is told without what is in it', () => {
+test('a PEM in place of JWKs is reported without its content', () => {
   const body = Array.from({ length: 3 }, (_, i) => `MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC${i}`)
   const pem = ['-----BEGIN PRIVATE KEY-----', ...body, '-----END PRIVATE KEY-----', ''].join('\n')
-  const told = complaintsAbout(pem).join('\n')
-  expect(told).toMatch(/^keys\.json:1:1: /)
-  expect(told).not.toContain('MIIE')
+  const complaint = complaintsAbout(pem).join('\n')
+  expect(complaint).toMatch(/^keys\.json:1:1: /)
+  expect(complaint).not.toContain('MIIE')
 })
 
-test('from the command line the problem is a sentence, and the process ends with 2', async () => {
+test('on the command line the problem is one sentence, and the exit code is 2', async () => {
   const files = written(ownKeys, keyFile(without(signing, 'd')))
   const { code, stdout, stderr } = await run(['dev', '--state', 'memory'], { files })
   expect([code, stdout]).toEqual([2, ''])
   expect(stderr).toBe(`${isMissing('keys.json:2:3: [0].d', 'present: it is the private part of the key')}\n`)
 })
 
-test('`standin config check` finds a key file that cannot be used', async () => {
+test('`standin config check` reports an unusable key file', async () => {
   const files = written(ownKeys, keyFile(without(signing, 'd')))
   const { code, stderr } = await run(['config', 'check'], { files })
   expect([code, stderr]).toEqual([

@@ -6,7 +6,7 @@ test('work that used the processor for too long is interrupted', () => {
   expect(() => bounded(work, 20)).toThrow(TookTooLong)
 })
 
-test('work that was interrupted while it hardly ran is tried again', () => {
+test('work that was interrupted before it used much CPU time is tried again', () => {
   const never = new Int32Array(new SharedArrayBuffer(4))
   let tries = 0
   const result = bounded(() => {
@@ -16,7 +16,7 @@ test('work that was interrupted while it hardly ran is tried again', () => {
   expect(result).toBe(3)
 })
 
-test('but not without end', () => {
+test('work that gets no CPU time is not tried again forever', () => {
   const never = new Int32Array(new SharedArrayBuffer(4))
   expect(() => bounded(() => Atomics.wait(never, 0, 0, 60_000), 20)).toThrow(TookTooLong)
 })

@@ -5,7 +5,7 @@ import { type Clock, createClock } from '../../src/core/clock.js'
 const noon = Date.UTC(2030, 0, 1, 12)
 const HOUR_MS = 3_600_000
 
-/** A clock beside a real time that passes when it is told to. */
+/** A clock with a real time that the test controls. */
 function clockAt(startMs = noon) {
   let realMs = startMs
   return {
@@ -17,14 +17,14 @@ function clockAt(startMs = noon) {
   }
 }
 
-test('an untouched clock shows the real time', () => {
+test('the clock shows the real time by default', () => {
   const { clock, pass } = clockAt()
   pass(1)
   expect(clock.now()).toBe(noon + 1)
   expect(clock.state()).toEqual({ now: '2030-01-01T12:00:00.001Z', frozen: false, offsetMs: 0 })
 })
 
-test('set to a moment, it runs on from there', () => {
+test('a clock that was set runs on from there', () => {
   const { clock, pass } = clockAt()
   clock.set(Date.UTC(2040, 5, 1))
   pass(1500)
@@ -35,7 +35,7 @@ test('set to a moment, it runs on from there', () => {
   })
 })
 
-test('frozen, it moves only when it is moved, and runs on from there', () => {
+test('a frozen clock only moves by advance, and runs on from there', () => {
   const { clock, pass } = clockAt()
   clock.freeze()
   pass(10_000)
@@ -48,7 +48,7 @@ test('frozen, it moves only when it is moved, and runs on from there', () => {
   expect(clock.state()).toMatchObject({ now: '2030-01-01T13:00:00.005Z', frozen: false })
 })
 
-test('a reset makes it the real time again, whatever was done to it', () => {
+test('reset returns a changed clock to the real time', () => {
   const { clock, realMs, pass } = clockAt()
   clock.set(0)
   clock.freeze()
@@ -62,10 +62,10 @@ test('a reset makes it the real time again, whatever was done to it', () => {
 test.each<readonly [string, (clock: Clock) => void]>([
   ['set before 1970', clock => clock.set(-1)],
   ['set beyond the year 9000', clock => clock.set(Date.UTC(9000, 0, 1) + 1)],
-  ['set to what is no number', clock => clock.set(Number.NaN)],
-  ['moved back before 1970', clock => clock.advance(-2 * noon)],
-  ['moved on for ever', clock => clock.advance(Number.POSITIVE_INFINITY)],
-])('a clock that is to be %s stays as it is', (_what, turn) => {
+  ['set to NaN', clock => clock.set(Number.NaN)],
+  ['moved before 1970', clock => clock.advance(-2 * noon)],
+  ['moved by Infinity', clock => clock.advance(Number.POSITIVE_INFINITY)],
+])('a clock cannot be %s, and stays as it is', (_what, turn) => {
   const { clock } = clockAt()
   clock.advance(HOUR_MS)
   expect(() => turn(clock)).toThrow(RangeError)
@@ -85,7 +85,7 @@ const turns: fc.Arbitrary<Turn> = fc.oneof(
   fc.record({ kind: fc.constantFrom('freeze' as const, 'run' as const, 'reset' as const) }),
 )
 
-test('whatever is done to it, it shows what it was last set to and all that has passed or been added since', () => {
+test('after any operations the clock shows the time it was last set to plus all that has passed or been added', () => {
   fc.assert(
     fc.property(fc.array(turns), all => {
       const { clock, realMs, pass } = clockAt()

@@ -5,7 +5,7 @@ import { redactResponse } from '../../src/recordings/redacted.js'
 import { createRedact } from '../../src/redact/index.js'
 import { recorded } from '../recordings/scene.js'
 
-/** Keeps the processor busy for longer than a slice may take, so often. */
+/** Keeps the processor busy for longer than a slice, this many times. */
 function* busy(times: number, said: string[]): Sliced<string> {
   for (let i = 0; i < times; i++) {
     const endMs = performance.now() + 6
@@ -16,7 +16,7 @@ function* busy(times: number, said: string[]): Sliced<string> {
   return 'done'
 }
 
-test('long work lets others have their turn', async () => {
+test('long work yields to other tasks', async () => {
   const said: string[] = []
   const done = inSlices(busy(3, said))
   const others = setInterval(() => said.push('others'), 0)
@@ -26,8 +26,8 @@ test('long work lets others have their turn', async () => {
   expect(said.slice(0, said.lastIndexOf('work'))).toContain('others')
 })
 
-test('short work is done before anything else happens', () => {
-  // However slow the machine is, this work takes no time.
+test('short work finishes synchronously', () => {
+  // With a fixed clock this work takes no time, however slow the machine is.
   const now = vi.spyOn(performance, 'now').mockReturnValue(0)
   onTestFinished(() => now.mockRestore())
   let isDone = false
@@ -40,7 +40,7 @@ test('short work is done before anything else happens', () => {
   expect(isDone).toBe(true)
 })
 
-test('work that fails rejects, in slices and in one go', async () => {
+test('failing work rejects in slices and throws at once', async () => {
   function* failing(): Sliced<void> {
     yield
     throw new Error('no')
@@ -49,7 +49,7 @@ test('work that fails rejects, in slices and in one go', async () => {
   expect(() => atOnce(failing())).toThrow('no')
 })
 
-/** How often the work pauses. */
+/** The number of pauses in the work. */
 function pausesOf(work: Sliced<unknown>): number {
   let pauses = 0
   while (!work.next().done) pauses++
@@ -65,7 +65,7 @@ test('a stream of 2,000 chunks is redacted and written with a pause for each chu
   expect(pausesOf(writeText(recording, '0123456789ab'))).toBeGreaterThan(2000)
 })
 
-test('a pause ends as soon as someone waits for the work, and its further pauses are left out', async () => {
+test('a pause ends as soon as a caller waits for the work, and later pauses are skipped', async () => {
   const pauses = createPauses()
   const work = (async () => {
     await pauses.of(60_000)
@@ -74,7 +74,7 @@ test('a pause ends as soon as someone waits for the work, and its further pauses
   await expect(pauses.without(() => work)).resolves.toBeUndefined()
 })
 
-test('pieces of work begin in turns of their own, and give back their results in order', async () => {
+test('each piece of work starts in its own turn of the event loop, and results come in order', async () => {
   const begun: string[] = []
   const piece = (name: string) => () => {
     begun.push(name)

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { fetchFrom } from '../../src/core/http.js'
 import { selfSigned } from '../certificate.js'
 
-/** A server with a certificate that no authority vouches for; it says what it was asked. */
+/** A server with a self-signed certificate that echoes requests. */
 async function untrusted() {
   const options: ServerOptions = selfSigned()
   const server = https.createServer(options, async (request, response) => {
@@ -26,7 +26,7 @@ async function untrusted() {
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('a certificate that no authority vouches for is refused, unless allowed', async () => {
+test('a self-signed certificate is refused unless insecure is set', async () => {
   const url = await untrusted()
   await expect(fetchFrom({ insecure: false })(url)).rejects.toThrow('fetch failed')
   const response = await fetchFrom({ insecure: true })(url, {
@@ -39,18 +39,18 @@ test('a certificate that no authority vouches for is refused, unless allowed', a
   expect(await response.json()).toEqual({ method: 'POST', body: 'hi', apikey: 'anon' })
 })
 
-test('where it is told not to follow it does not', async () => {
+test("a redirect is refused with redirect: 'error'", async () => {
   const url = await untrusted()
   await expect(fetchFrom({ insecure: true })(`${url}/away`, { redirect: 'error' })).rejects.toThrow('fetch failed')
 })
 
-test('who takes too long is no longer waited for, for that reason', async () => {
+test('a slow server causes a TimeoutError', async () => {
   const url = await untrusted()
   const asking = fetchFrom({ insecure: true })(`${url}/slow`, { signal: AbortSignal.timeout(50) })
   await expect(asking).rejects.toMatchObject({ name: 'TimeoutError' })
 })
 
-test('a server that is not there is named by the code of the failure', async () => {
+test('an unreachable server causes an error with its code', async () => {
   const asking = fetchFrom({ insecure: true })('https://127.0.0.1:1')
   await expect(asking).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } })
 })

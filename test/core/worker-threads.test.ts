@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { endIdleWorkers, inWorker, TookTooLong } from '../../src/core/work.js'
 import { startReady } from '../command.js'
 
-/** Each schema has the next one twice: 2^40 ways down. */
+/** Each schema refers to the next one twice: 2^40 paths. */
 const defs = Array.from({ length: 40 }, (_, i) => {
   const next = { $ref: `#/$defs/s${i + 1}` }
   return [`s${i}`, { anyOf: [next, next] }]
@@ -10,12 +10,12 @@ const defs = Array.from({ length: 40 }, (_, i) => {
 const endless = { $defs: { ...Object.fromEntries(defs), s40: { type: 'string' } }, $ref: '#/$defs/s0' }
 const sample = (schema: unknown, mostMs = 20_000) => inWorker('sample', { schema, seeds: [1] }, mostMs)
 
-test('jobs wait for one another, and each gets its own result', async () => {
+test('jobs are queued, and each gets its own result', async () => {
   const made = await Promise.all(Array.from({ length: 12 }, (_, i) => sample({ const: i })))
   expect(made).toEqual(Array.from({ length: 12 }, (_, i) => ({ values: [i] })))
 })
 
-test('a job that takes too long is ended, and the next ones are done all the same', async () => {
+test('a job that takes too long is ended, and the next ones still run', async () => {
   const jobs = [sample(endless, 10), sample({ const: 1 }), sample({ const: 2 })]
   expect(await Promise.allSettled(jobs)).toEqual([
     { status: 'rejected', reason: expect.any(TookTooLong) },
@@ -24,7 +24,7 @@ test('a job that takes too long is ended, and the next ones are done all the sam
   ])
 })
 
-test('a slow job does not hold up a quick one behind it', async () => {
+test('a slow job does not delay a quick one behind it', async () => {
   // Both workers have loaded what they need.
   await Promise.all([sample({ const: 1 }), sample({ const: 2 })])
   const slow = sample(endless, 1000).catch(() => 'the slow one')
@@ -32,19 +32,19 @@ test('a slow job does not hold up a quick one behind it', async () => {
   await slow
 })
 
-test('what cannot be copied and what is no job reject', async () => {
+test('input that cannot be cloned and an unknown job reject', async () => {
   await expect(sample(() => 1)).rejects.toThrow(/could not be cloned/)
   await expect(inWorker('strange', 1, 1000)).rejects.toThrow('There is no job "strange".')
   expect(await sample({ const: 1 })).toEqual({ values: [1] })
 })
 
-test('when the idle ones have ended, the next job starts another one', async () => {
+test('after the idle workers have ended, the next job starts another one', async () => {
   await sample({ const: 1 })
   await endIdleWorkers()
   expect(await sample({ const: 2 })).toEqual({ values: [2] })
 })
 
-test('the built command has its workers as well, and they do not keep it from ending', async () => {
+test('the built command uses workers too, and they do not keep it from ending', async () => {
   const { chat, send, ended } = await startReady()
   const response = await chat({
     model: 'gpt-4o-mini',

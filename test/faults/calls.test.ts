@@ -11,7 +11,7 @@ const inScope = (scope: string) => ({ headers: { 'x-standin-scope': scope } })
 
 const saying = (content: string) => ({ ...hello, messages: [{ role: 'user', content }] })
 
-test('a call with conditions hits the requests that match them, and no others', async () => {
+test('a fault with conditions only hits matching requests', async () => {
   const { ask, chat, failNext } = await platformWith()
   failNext({ status: 503 }, { when: { user: /^weather/, stream: false } })
   expect(await statusOf(ask('/v1/models'))).toBe(200)
@@ -21,7 +21,7 @@ test('a call with conditions hits the requests that match them, and no others', 
   expect(await statusOf(chat(saying('weather?')))).toBe(200)
 })
 
-test('conditions on who asks and with which headers hold as well', async () => {
+test('conditions on the caller and on headers work as well', async () => {
   const { chat, failNext } = await platformWith()
   failNext({ status: 500 }, { when: { caller: { kind: 'apiKey' }, header: { 'x-unit': 'north*' } }, times: 2 })
   expect(await statusOf(chat(hello))).toBe(200)
@@ -29,14 +29,14 @@ test('conditions on who asks and with which headers hold as well', async () => {
   expect(await statusOf(chat(hello, { headers: { 'x-unit': 'south' } }))).toBe(200)
 })
 
-test('a body that is no chat completion request fits no conditions, and is what it is', async () => {
+test('an invalid chat request matches no conditions and gets its usual 400', async () => {
   const { chat, failNext } = await platformWith()
   failNext({ status: 503 }, { when: { not: { user: 'x' } } })
   expect(await statusOf(chat({ model: 5 }))).toBe(400)
   expect(await statusOf(chat(hello))).toBe(503)
 })
 
-test('a call with a scope hits the requests of that scope alone, one without a scope those of all', async () => {
+test('a fault with a scope only hits requests in that scope, one without hits any request', async () => {
   const { chat, failNext } = await platformWith()
   failNext({ status: 503 }, { scope: 'a' })
   failNext({ status: 500 })
@@ -47,7 +47,7 @@ test('a call with a scope hits the requests of that scope alone, one without a s
   expect(await statusOf(chat(hello, inScope('a')))).toBe(200)
 })
 
-test('those of one scope are seen and forgotten without those of another', () => {
+test('faults of a scope are listed and cleared separately', () => {
   const calls = createFaultCalls()
   const fault = { status: 503 }
   calls.add({ fault, times: 1, scope: 'a' })
@@ -63,7 +63,7 @@ test('those of one scope are seen and forgotten without those of another', () =>
   expect(calls.take(exchangeWith({ scope: 'b' }), () => true)).toEqual(fault)
 })
 
-test('what is drawn for a call is the same whatever calls other scopes have made, and starts again once they are forgotten', () => {
+test('draws for a fault do not depend on other scopes, and start again after a clear', () => {
   const fault = { status: 503, chance: 0.5 }
   const drawnFor = (others: number) => {
     const calls = createFaultCalls()
@@ -81,7 +81,7 @@ test('what is drawn for a call is the same whatever calls other scopes have made
   expect(drawnFor(3)).toEqual(drawnFor(0))
 })
 
-test('conditions that there are not are refused where the call is made', async () => {
+test('failNext throws for invalid conditions', async () => {
   const { failNext, chat } = await platformWith()
   const failing = (when: object) => () => failNext({ status: 503 }, { when: when as never })
   expect(failing({ usr: 'x' })).toThrow(ProblemsError)
@@ -98,7 +98,7 @@ const call = (method: string, body?: object, headers = {}) => ({
   headers: { 'content-type': 'application/json', ...headers },
 })
 
-test('over HTTP a fault has conditions and a scope, which the query or a header may name', async () => {
+test('over HTTP a fault takes conditions and a scope, from the body, the query or a header', async () => {
   const { ask, chat } = await platformWith()
   const fault = { status: 503 }
   const when = { user: '/^weather/' }
@@ -119,13 +119,13 @@ test.each([
   [{ usr: 'x' }, `when.usr ${isUnknown('user')}`],
   [{ user: 5 }, expect.stringMatching(/^when\.user .* text, /)],
   ['hello', mustBe('when', 'a map of conditions', 'hello')],
-])('over HTTP conditions that there are not are told by their field: %j', async (when, error) => {
+])('over HTTP invalid conditions are refused with the name of the field: %j', async (when, error) => {
   const { ask } = await platformWith()
   const response = await ask(faults, call('POST', { fault: { status: 503 }, when }))
   expect([response.status, await response.json()]).toEqual([400, { error }])
 })
 
-test('no more wait than may, and there is room again when one has been used', () => {
+test('the number of waiting faults is limited, and a used one frees a place', () => {
   const calls = createFaultCalls(undefined, 2)
   const call = { fault: { status: 503 }, times: 1 }
   for (const scope of ['a', 'b']) calls.add({ ...call, scope })

@@ -19,7 +19,7 @@ async function journalOf({ maxEntries = 10, maxBytes = 1_000_000 } = {}) {
   return journal
 }
 
-/** A platform seen from inside, asked for these bodies one after the other. */
+/** A platform with its internals that has received these bodies one after the other. */
 async function asked(bodies: readonly object[], { rules = [], ...options }: PlatformOptions = {}, headers = {}) {
   const flags = Object.entries({ port: 0, state: 'memory', ...options }).map(([name, value]) => ({
     path: name.split('.'),
@@ -42,7 +42,7 @@ async function asked(bodies: readonly object[], { rules = [], ...options }: Plat
   return platform
 }
 
-test('an exchange is told with what was asked, by whom, what was said and why', async () => {
+test('an entry has the request, the caller, the response and its source', async () => {
   const rules = [{ name: 'greet', when: { user: 'hello' }, reply: { text: 'Hi there.' } }]
   const { journal } = await asked([hello], { rules }, { 'x-standin-scope': 'one', 'x-trace': 't-1' })
   expect(journal.entries()).toEqual([
@@ -84,22 +84,22 @@ test('an exchange is told with what was asked, by whom, what was said and why', 
   ])
 })
 
-test('where no rule matched the nearest is told', async () => {
+test('the nearest rule is named when no rule matches', async () => {
   const rules = [{ name: 'greet', when: { user: 'good morning' }, reply: { text: 'Hi.' } }]
   const { journal } = await asked([hello], { rules })
   expect(journal.entries()[0]).toMatchObject({ remark: expect.stringContaining('rule "greet"') })
 })
 
-test('a stream is told with the times of its pieces, and its text as it was sent', async () => {
+test('the entry of a stream has the times of its pieces and its text as sent', async () => {
   const rules = [{ reply: { text: 'one two three' }, pace: { tokensPerSecond: 50 } }]
   const { journal } = await asked([{ ...hello, stream: true }], { rules })
   const { response } = journal.entries()[0] ?? {}
-  // On a busy machine, pieces that are late leave together.
+  // On a busy machine, late pieces are sent together.
   expect(response?.piecesAtMs.length).toBeGreaterThanOrEqual(2)
   expect(response?.body).toMatch(/^data: \{.*data: \[DONE\]\n\n$/s)
 })
 
-test('a stream that left in one piece is told with its own id, although its bytes were used again', async () => {
+test('a stream sent in one piece is journaled with its own id, although its bytes were reused', async () => {
   const { journal } = await asked([
     { ...hello, stream: true },
     { ...hello, stream: true },
@@ -110,10 +110,10 @@ test('a stream that left in one piece is told with its own id, although its byte
 })
 
 test.each([
-  ['that the client left', { reply: { text: 'one two three four five' }, pace: { tokensPerSecond: 5 } }, undefined],
+  ['that the client aborted', { reply: { text: 'one two three four five' }, pace: { tokensPerSecond: 5 } }, undefined],
   ['that was cut', { reply: { text: 'one two three four five' } }, { cutAfterChunks: 3 } as const],
-  ['that is no stream and was cut', { reply: { text: 'one two three' } }, { cutAfterBytes: 40 } as const],
-])('of an answer %s, only what was sent is told', async (_name, rule, fault) => {
+  ['that was cut and is not a stream', { reply: { text: 'one two three' } }, { cutAfterBytes: 40 } as const],
+])('only the sent part of an answer %s is journaled', async (_name, rule, fault) => {
   const { ask, chat, failNext, journal } = await platformWith({ rules: [rule] })
   if (fault) failNext(fault)
   const leaving = new AbortController()
@@ -133,7 +133,7 @@ test.each([
   expect(await brief.json()).toMatchObject({ data: [{ id, responseBytes: got.length }] })
 })
 
-test('an answer of the live platform is told as well, a long one from its beginning', async () => {
+test('an answer of the live platform is journaled as well, a long one truncated', async () => {
   const live = await liveWith((_request, response) =>
     response.writeHead(200, { 'content-type': 'text/plain', 'set-cookie': 'a=secret' }).end('x'.repeat(100_000)),
   )
@@ -149,7 +149,7 @@ test('an answer of the live platform is told as well, a long one from its beginn
   })
 })
 
-test('what was refused is told with the words of the refusal', async () => {
+test('a refused request is journaled with its error, without the credential', async () => {
   const headers = { authorization: 'Bearer sk-local-unknown-0123456789abcdef', 'x-standin-scope': 'one' }
   const { journal } = await asked([hello], {}, headers)
   const [entry] = journal.entries()
@@ -184,7 +184,7 @@ test.each([
   [{ complete: false }, []],
   [{ after: '2' }, ['3', '4']],
   [{ source: 'rule', path: '/v1/*', after: '1' }, ['2', '4']],
-] as const)('of all exchanges %j finds %j', async (filter, ids) => {
+] as const)('the filter %j finds the entries %j', async (filter, ids) => {
   const journal = await journalOf()
   journal.add(ended())
   journal.add(ended({}, 429))
@@ -194,34 +194,34 @@ test.each([
   expect(journal.count(filter)).toBe(ids.length)
 })
 
-test('the last are kept, no more than there is place for', async () => {
+test('the journal keeps the last maxEntries entries', async () => {
   const journal = await journalOf({ maxEntries: 3 })
   for (let i = 0; i < 3; i++) journal.add(ended())
   expect(journal.entries().map(({ id }) => id)).toEqual(['1', '2', '3'])
   expect(journal.entries({}, 2).map(({ id }) => id)).toEqual(['2', '3'])
 })
 
-test('bodies beyond the bytes for them make room by going, the oldest first', async () => {
+test('entries beyond maxBytes are removed, the oldest first', async () => {
   const journal = await journalOf({ maxBytes: 2500 })
   for (let i = 0; i < 4; i++) journal.add(ended({ body: Buffer.alloc(1000, 'x') }))
   expect(journal.entries().map(({ id }) => id)).toEqual(['3', '4'])
-  // One that is larger than all the room there is stays until the next one comes.
+  // An entry that is larger than maxBytes stays until the next one comes.
   journal.add(ended({ body: Buffer.alloc(5000, 'x') }))
   expect(journal.entries().map(({ id }) => id)).toEqual(['5'])
 })
 
-test('of a flood the first are kept, and how many were passed over is known', async () => {
+test('in a flood the first entries are kept, and the skipped ones are counted', async () => {
   const journal = await journalOf({ maxEntries: 5 })
-  const heard: number[] = []
-  journal.follow((_exchange, id) => void heard.push(id))
+  const followed: number[] = []
+  journal.follow((_exchange, id) => void followed.push(id))
   for (let i = 0; i < 50; i++) journal.add(ended())
   expect(journal.count() + journal.passedOver()).toBe(50)
   expect(journal.passedOver()).toBeGreaterThan(0)
   // Followers get all of them.
-  expect(heard).toHaveLength(50)
+  expect(followed).toHaveLength(50)
 })
 
-test('what is cleared is gone, by scope or all of it', async () => {
+test('clear removes the entries of a scope, or all', async () => {
   const journal = await journalOf()
   journal.add(ended({ scope: 'a' }))
   journal.add(ended({ scope: 'b' }))
@@ -233,7 +233,7 @@ test('what is cleared is gone, by scope or all of it', async () => {
   expect(journal.count()).toBe(0)
 })
 
-test('a body that is nested too deeply to be written down again is told as text', async () => {
+test('a body that is nested too deeply is journaled as text', async () => {
   const journal = await journalOf()
   const deep = `${'{"a":['.repeat(5000)}"sk-proj-${'a1B2c3D4'.repeat(5)}"${']}'.repeat(5000)}`
   journal.add(exchangeWith({ body: Buffer.from(deep) }))
@@ -244,14 +244,14 @@ test('a body that is nested too deeply to be written down again is told as text'
   expect(second?.request.body).toBeInstanceOf(Array)
 })
 
-test('headers may be called whatever they like', async () => {
+test('headers may have any name, such as constructor', async () => {
   const journal = await journalOf()
   const headers = JSON.parse('{"constructor":"a","__proto__":"b","tostring":"c"}')
   journal.add(exchangeWith({ headers }))
   expect(Object.entries(journal.entries()[0]?.request.headers ?? {})).toEqual(Object.entries(headers))
 })
 
-test('long queries and the times of pieces count against the bytes as well', async () => {
+test('long queries and the times of pieces count towards maxBytes', async () => {
   const journal = await journalOf({ maxEntries: 100, maxBytes: 20_000 })
   for (let i = 0; i < 50; i++) journal.add(exchangeWith({ query: 'q'.repeat(5000) }))
   expect(journal.count()).toBe(3)
@@ -261,7 +261,7 @@ test('long queries and the times of pieces count against the bytes as well', asy
   expect(journal.count()).toBe(2)
 })
 
-test('streams count with their pieces, and those of the live platform are put together', async () => {
+test('streams count with their pieces, and pieces of the live platform are joined in memory', async () => {
   const journal = await journalOf({ maxEntries: 100, maxBytes: 20_000 })
   const outcome = { status: 200, answeredBy: undefined, error: undefined, complete: true }
   const frame = { head: '', before: '', after: '', tail: '', pace: unpaced }
@@ -279,20 +279,20 @@ test('streams count with their pieces, and those of the live platform are put to
   expect(beginning.map(({ buffer }) => buffer.byteLength)).toEqual([18, 18])
 })
 
-test('what is looked for in bodies may be of any letters', async () => {
+test('text in bodies is found in any script', async () => {
   const journal = await journalOf()
   for (const text of ['Grüße', 'Gruesse', '😀']) journal.add(exchangeWith({ body: Buffer.from(text) }))
   expect(['üß', 'ues', '😀', 'G', ''].map(text => journal.count({ text }))).toEqual([1, 1, 1, 2, 3])
 })
 
-test('tokens are those that the answer names; of a stream that names none, they are counted here', async () => {
+test("tokens come from the answer's usage; for a stream without usage they are counted", async () => {
   const live = await liveWith((_request, response) => {
     response.setHeader('content-type', 'application/json')
     response.end('{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":11,"total_tokens":18}}')
   })
   const { journal } = await asked([hello], { mode: 'proxy', upstream: { baseUrl: live.url, apiKey: 'sk-live' } })
-  const told = { tokens: { prompt: 7, completion: 11 }, answeredBy: { kind: 'live', baseUrl: live.url } }
-  expect(journal.entries()).toMatchObject([told])
+  const fromUsage = { tokens: { prompt: 7, completion: 11 }, answeredBy: { kind: 'live', baseUrl: live.url } }
+  expect(journal.entries()).toMatchObject([fromUsage])
   const rules = [{ when: { user: 'hello' }, reply: { text: 'Hi there, and welcome.' } }]
   const streamed = await asked([{ ...hello, stream: true }], { rules, pace: { firstTokenMs: 20 } })
   const [entry] = streamed.journal.entries()
@@ -300,7 +300,7 @@ test('tokens are those that the answer names; of a stream that names none, they 
   expect((entry?.firstTokenMs ?? 0) - (entry?.firstByteMs ?? 0)).toBeGreaterThan(10)
 })
 
-test('the beginning of the last user message is told, also of a refused request, without its secrets', async () => {
+test('an entry has the beginning of the last user message, redacted, also for a refused request', async () => {
   const content = [
     { type: 'text', text: 'Is sk-live-0123456789abcdefghijklmnop' },
     { type: 'text', text: 'mine?' },
@@ -326,33 +326,33 @@ test.each([
   ['emoji', `日${'😀'.repeat(1200)}`, /^日(?:😀){10}/],
   ['JSON', JSON.stringify(Array(400).fill({ id: 'x' })), /^\[\{"id":"x"\},/],
   ['English', 'word '.repeat(500), /^word word /],
-])('a long prompt is told by its beginning, with or without spaces: %s', async (_, content, beginning) => {
+])('an entry has the beginning of a long prompt, with or without spaces: %s', async (_, content, beginning) => {
   const { journal } = await asked([{ model: 'gpt-4o', messages: [{ role: 'user', content }] }])
   expect(journal.briefs()[0]?.prompt).toMatch(beginning)
 })
 
 test.each(['sk-live-0123456789abcdefghijklmnop', 'https://ada.example/?token=0123456789abcdefghijklmnop'])(
-  'half a secret at the end of a prompt without spaces is not told: %s',
+  'a secret cut off at the end of a prompt without spaces is left out: %s',
   cut => {
     const chat = { messages: [{ role: 'user', content: '語'.repeat(1980) + cut }] }
     expect(askedOf({ chat } as unknown as Exchange).prompt).toBe('語'.repeat(1980))
   },
 )
 
-test('what the dashboard itself asks is neither logged nor kept, unless that is asked for', async () => {
+test("the dashboard's own requests are not journaled unless configured", async () => {
   const platform = await platformWith()
   const askAs = (headers: Record<string, string>) => platform.ask('/v1/models', { headers })
   await askAs({ 'x-standin-dashboard': 'yes', origin: platform.url })
   await askAs({ 'x-standin-dashboard': 'yes' })
-  // A page elsewhere cannot hide behind it.
+  // A page on another origin cannot hide its requests with this header.
   await askAs({ 'x-standin-dashboard': 'yes', origin: 'https://elsewhere.example' })
   expect(platform.journal.count()).toBe(1)
-  const telling = await platformWith({ journal: { dashboard: true } })
-  await telling.ask('/v1/models', { headers: { 'x-standin-dashboard': 'yes' } })
-  expect(telling.journal.count()).toBe(1)
+  const journaling = await platformWith({ journal: { dashboard: true } })
+  await journaling.ask('/v1/models', { headers: { 'x-standin-dashboard': 'yes' } })
+  expect(journaling.journal.count()).toBe(1)
 })
 
-test('an exchange that never was is told from one that is not kept any more', async () => {
+test('an unknown exchange gets another error than one that is no longer kept', async () => {
   const platform = await platformWith()
   await platform.ask('/health')
   const forgotten = async (id: string) =>
@@ -362,7 +362,7 @@ test('an exchange that never was is told from one that is not kept any more', as
   expect(await forgotten('2')).toMatch(/^There is no exchange "2" in the journal\./)
 })
 
-test('a request is sent again as it came, with its own credential; one that is not kept in full is not', async () => {
+test('a request can be sent again with its own credential, unless it is not kept in full', async () => {
   const rules = [{ name: 'greet', when: { user: 'hello' }, reply: { text: 'Hi there.' } }]
   const platform = await platformWith({ rules })
   await (await platform.chat(hello, { headers: { 'x-standin-scope': 'one' } })).text()
@@ -375,7 +375,7 @@ test('a request is sent again as it came, with its own credential; one that is n
   const [first, second] = platform.journal.find()
   const alike = { caller: first?.caller, scope: 'one', status: 200, source: 'rule "greet"' }
   expect(second).toMatchObject({ ...alike, request: { path: first?.request.path, body: hello } })
-  // The client reset the connection: the exchange is journaled all the same.
+  // The connection was reset, but the exchange is journaled anyway.
   await platform.chat(hello, { headers: { 'x-standin-fault': 'reset=before' } }).catch(() => {})
   expect((await again('3')).json).toEqual({ id: '4' })
   await platform

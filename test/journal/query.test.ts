@@ -1,4 +1,4 @@
-/** One vocabulary for queries: the control API, the test API, `standin tail` and the dashboard's search take the same words and find the same. */
+/** The control API, the test API, `standin tail` and the dashboard's search take the same query words and find the same requests. */
 import { expect, test } from 'vitest'
 import { filterIn as tailFilterIn, type tailFlags } from '../../src/cli/tail/tail.js'
 import { factWords } from '../../src/core/caller.js'
@@ -9,10 +9,10 @@ import type { ExchangeFilter } from '../../src/testing/exchange-filter.js'
 import { lineOf } from '../cli/line.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 
-/** What `standin tail` asks for with these flags. */
+/** The query that `standin tail` sends with these flags. */
 const tailFilter = async (flags: readonly string[]) => tailFilterIn(await lineOf<typeof tailFlags>(['tail', ...flags]))
 
-/** Five requests: answered, refused with its body, a health check, a path that is not there, and a call of an MCP server. */
+/** Five requests: an answered chat, a refused one, a health check, an unknown path and an MCP call. */
 async function asked(): Promise<Scene> {
   const platform = await platformWith({ mcp: { '/mcp': {} } })
   await platform.chat(hello, { headers: { 'x-standin-scope': 'one' } })
@@ -57,7 +57,7 @@ const queries: readonly (readonly [word: keyof typeof journalFilter.entries, val
     ['problems', 'true', ['2', '4', '5']],
   ]
 
-test('every word finds the same over HTTP, in tests, with standin tail and on the dashboard', async () => {
+test('every query word finds the same requests over HTTP, in tests, with standin tail and on the dashboard', async () => {
   const platform = await asked()
   const all = await listed(platform, {})
   for (const [word, value, ids] of queries) {
@@ -74,14 +74,14 @@ test('every word finds the same over HTTP, in tests, with standin tail and on th
   }
 })
 
-test('a part of a body is found everywhere but on the dashboard, whose list has no bodies', async () => {
+test('text in a body is found everywhere but on the dashboard, whose list has no bodies', async () => {
   const platform = await asked()
   expect(idsOf(await listed(platform, { text: '"gpt-4o"' }))).toEqual(['2'])
   expect(platform.journal.count({ text: '"gpt-4o"' })).toBe(1)
   expect(await tailFilter(['--text', 'hello'])).toEqual({ text: 'hello' })
 })
 
-test('no word is left out anywhere', () => {
+test('every query word is tested and exists everywhere', () => {
   const words = Object.keys(journalFilter.entries).filter(word => word !== 'after' && word !== 'before')
   expect([...new Set(queries.map(([word]) => word)), 'text'].sort()).toEqual(words.sort())
   expect([...factWords, 'text'].sort()).toEqual(words)

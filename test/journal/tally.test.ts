@@ -8,7 +8,7 @@ import { exchangeWith } from '../exchanges.js'
 const ended = (status: number, complete = true) =>
   exchangeWith({ outcome: { status, complete, answeredBy: undefined, error: undefined } satisfies Outcome })
 
-test('the middle and the slow end are right within a tenth, whatever the times are', () => {
+test('p50 and p95 are accurate within a tenth for any durations', () => {
   const times = fc.array(fc.double({ min: 0.05, max: 3_600_000, noNaN: true }), { minLength: 1, maxLength: 300 })
   fc.assert(
     fc.property(times, durationsMs => {
@@ -24,7 +24,7 @@ test('the middle and the slow end are right within a tenth, whatever the times a
   )
 })
 
-test('what was refused, failed, cut or never answered is an error; taking the tally starts it again', () => {
+test('refused, failed, cut and unanswered requests are errors; taking the tally resets it', () => {
   const tally = createTally()
   for (const exchange of [ended(200), ended(404), ended(503), ended(200, false), ended(0), exchangeWith()]) {
     tally.add(exchange, 1)

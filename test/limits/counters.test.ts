@@ -8,12 +8,12 @@ import { duration } from '../../src/limits/index.js'
 /** Frees what is no longer referenced. */
 async function collectGarbage() {
   setFlagsFromString('--expose-gc')
-  // What a weak reference was made of in this turn is held until the next one.
+  // The target of a new weak reference is kept until the next turn.
   await turn()
   runInNewContext('gc')()
 }
 
-test('of a credential whose minute is over nothing is kept once anybody else comes', async () => {
+test('an expired window is freed when another credential starts one', async () => {
   let now = 0
   const counters = createCounters(() => now)
   const early = new WeakRef(counters.windowOf('early'))
@@ -27,7 +27,7 @@ test('of a credential whose minute is over nothing is kept once anybody else com
   expect(counters.usedBy('early')).toEqual({ requests: 0, tokens: 0, resetMs: 0 })
 })
 
-test('looking at what a credential has used begins no minute', () => {
+test('reading the usage of a credential does not start its minute', () => {
   let now = 0
   const counters = createCounters(() => now)
   counters.usedBy('ada')
@@ -50,7 +50,7 @@ test.each([
   expect(duration(ms)).toBe(written)
 })
 
-test('all that is known of credentials is told, and forgotten when its time is over', () => {
+test('all() lists usage, open streams and refusals, and drops each when it expires', () => {
   let now = 0
   const counters = createCounters(() => now)
   counters.windowOf('ada').requests++
@@ -69,7 +69,7 @@ test('all that is known of credentials is told, and forgotten when its time is o
   expect(counters.all()).toEqual([])
 })
 
-test('what was used can be forgotten; streams stay open', () => {
+test('forget() clears usage and refusals; streams stay open', () => {
   const counters = createCounters(() => 0)
   counters.windowOf('ada').tokens += 7
   counters.refuse('ada')

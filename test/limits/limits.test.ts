@@ -10,7 +10,7 @@ const CHAT = '/v1/chat/completions'
 const ada: Caller = { kind: 'user', id: 'ada' }
 const bob: Caller = { kind: 'user', id: 'bob' }
 
-/** Limits on a clock that stands still until it is told to move; a prompt has as many tokens as its `seed` says. */
+/** Limits with a clock that the test moves; a prompt has as many tokens as its `seed` says. */
 function limitsWith(settings: Partial<LimitSettings>, maxPromptTokensOf: Record<string, number> = {}) {
   const clock = { ms: 1000 }
   const counters = createCounters(() => clock.ms)
@@ -35,7 +35,7 @@ const chat = (tokens: number, more: Partial<ChatRequest> = {}): ChatRequest => (
   ...more,
 })
 
-/** The refusal that `ask` meets, with its headers by name; `undefined` when it passes. */
+/** The error that `ask` throws, with its headers by name; `undefined` if it passes. */
 function refusal(ask: () => unknown) {
   try {
     ask()
@@ -51,13 +51,13 @@ function byName(flat: readonly string[]): Record<string, string> {
   return Object.fromEntries(pairs)
 }
 
-test('without any limit there are no limits to ask', () => {
+test('createLimits returns undefined without any limit', () => {
   expect(limitsWith({}).limits).toBeUndefined()
   expect(limitsWith({}, { 'gpt-4o': 0 }).limits).toBeUndefined()
   expect(limitsWith({}, { 'gpt-4o': 1 }).limits).toBeDefined()
 })
 
-test('a request too many is refused until the minute of the first one is over', () => {
+test('a request over the limit is refused until a minute after the first one', () => {
   const { clock, passFor } = limitsWith({ requestsPerMinute: 2 })
   passFor(ada).request()
   clock.ms += 40_000
@@ -89,7 +89,7 @@ test('credentials do not share limits, and requests without one are not counted'
   expect(limits?.passFor(anonymous, CHAT)).toBeUndefined()
 })
 
-test('the documented endpoints that take a credential are limited, and nothing else', () => {
+test('only documented endpoints that take a credential are limited', () => {
   const { limits } = limitsWith({ requestsPerMinute: 1 })
   const limited = ['/v1/models', CHAT, '/api/v1', '/health', '/auth/v1/user', '/v1', '/api/v1x'].filter(path =>
     limits?.passFor(ada, path),
@@ -97,7 +97,7 @@ test('the documented endpoints that take a credential are limited, and nothing e
   expect(limited).toEqual(['/v1/models', CHAT, '/api/v1'])
 })
 
-test('in any minute from its first request on a credential has no more requests than it may, whatever comes when', () => {
+test('a credential never exceeds its limit within a minute of its first request, for any sequence of requests', () => {
   const events = fc.array(
     fc.record({ caller: fc.constantFrom(ada, bob), waitMs: fc.integer({ min: 0, max: 25_000 }) }),
     {
@@ -125,7 +125,7 @@ test('in any minute from its first request on a credential has no more requests 
   )
 })
 
-test('prompts have to fit into what is left of the tokens, and answers are taken off afterwards', () => {
+test('a prompt must fit into the remaining tokens, and the answer is deducted afterwards', () => {
   const { clock, passFor } = limitsWith({ tokensPerMinute: 100 })
   const first = passFor(ada)
   first.chat(chat(40))
@@ -142,7 +142,7 @@ test('prompts have to fit into what is left of the tokens, and answers are taken
   expect(refusal(() => passFor(bob).chat(chat(100)))).toBeUndefined()
 })
 
-test('an answer may cost more than is left; then nothing is left, and never less', () => {
+test('an answer may cost more than the remaining tokens, which then are 0 and not negative', () => {
   const { passFor } = limitsWith({ tokensPerMinute: 100 })
   const pass = passFor(ada)
   pass.chat(chat(10))
@@ -151,7 +151,7 @@ test('an answer may cost more than is left; then nothing is left, and never less
   expect(refusal(() => passFor(ada).chat(chat(1)))?.status).toBe(429)
 })
 
-test('an answer that tells another prompt counts that one', () => {
+test("prompt tokens in the answer's usage replace the counted ones", () => {
   const { passFor } = limitsWith({ tokensPerMinute: 100 })
   const pass = passFor(ada)
   pass.chat(chat(10))
@@ -159,7 +159,7 @@ test('an answer that tells another prompt counts that one', () => {
   expect(byName(pass.headers())['x-ratelimit-remaining-tokens']).toBe('43')
 })
 
-test('an answer that comes in a later minute is no burden on that one', () => {
+test('an answer that ends in a later minute does not count towards that minute', () => {
   const { clock, passFor } = limitsWith({ tokensPerMinute: 100 })
   const slow = passFor(ada)
   slow.chat(chat(10))
@@ -170,7 +170,7 @@ test('an answer that comes in a later minute is no burden on that one', () => {
   expect(byName(next.headers())['x-ratelimit-remaining-tokens']).toBe('80')
 })
 
-test('a prompt that could never pass is told so, and no client is to try again', () => {
+test('a prompt over the whole limit is refused with x-should-retry: false', () => {
   const { passFor } = limitsWith({ tokensPerMinute: 100 })
   expect(refusal(() => passFor(ada).chat(chat(101)))).toEqual({
     status: 429,
@@ -181,7 +181,7 @@ test('a prompt that could never pass is told so, and no client is to try again',
   expect(refusal(() => passFor(ada).chat(chat(100)))).toBeUndefined()
 })
 
-test('a prompt that is too long for its model is a 400 that costs no tokens; the own limit of a model beats the common one', () => {
+test("a prompt that is too long for its model is a 400 that costs no tokens; a model's own limit overrides the common one", () => {
   const own = { 'gpt-4o': 50, 'gpt-4o-mini': 10, 'llama-3.3-70b-instruct': 0 }
   const { passFor } = limitsWith({ maxPromptTokens: 20, tokensPerMinute: 1000 }, own)
   const asked = (model: string, tokens: number) => refusal(() => passFor(ada).chat(chat(tokens, { model })))
@@ -200,7 +200,7 @@ test('a prompt that is too long for its model is a 400 that costs no tokens; the
   ])
 })
 
-test('the longest prompt holds for those without a credential too', () => {
+test('maxPromptTokens also applies to requests without a credential', () => {
   const { passFor } = limitsWith({ maxPromptTokens: 20, requestsPerMinute: 1 })
   expect(refusal(() => passFor(anonymous).chat(chat(21)))?.status).toBe(400)
   for (let i = 0; i < 3; i++) {
@@ -211,7 +211,7 @@ test('the longest prompt holds for those without a credential too', () => {
   }
 })
 
-test('so many streams are open at once; one that ends makes room for one, however often it is told to end', () => {
+test('concurrentStreams limits open streams; a stream that ends frees one place, even if ended twice', () => {
   const { passFor } = limitsWith({ concurrentStreams: 2 })
   const open = (caller = ada) => passFor(caller).chat(chat(1, { stream: true }))
   const [first, second] = [open(), open()]
@@ -230,7 +230,7 @@ test('so many streams are open at once; one that ends makes room for one, howeve
   expect(open()).toBeDefined()
 })
 
-test('a stream that finds no room costs no tokens, and one without tokens takes no room', () => {
+test('a stream refused for concurrency costs no tokens, and one refused for tokens takes no place', () => {
   const { passFor } = limitsWith({ concurrentStreams: 1, tokensPerMinute: 100 })
   const end = passFor(ada).chat(chat(10, { stream: true }))
   expect(refusal(() => passFor(ada).chat(chat(10, { stream: true })))?.status).toBe(429)
@@ -240,7 +240,7 @@ test('a stream that finds no room costs no tokens, and one without tokens takes 
   expect(passFor(ada).chat(chat(90, { stream: true }))).toBeDefined()
 })
 
-test('headers tell the limits that there are, what is left, and how long until all of it is back', () => {
+test('headers have the configured limits, the remaining amounts and the time until the reset', () => {
   const { clock, passFor } = limitsWith({ requestsPerMinute: 3, tokensPerMinute: 100 })
   const pass = passFor(ada)
   pass.request()

@@ -1,4 +1,4 @@
-/** Malformed messages, headers and versions get the errors of the specification, and none of them is a failure of ours. */
+/** Malformed messages, headers and versions get the errors of the specification, never a 5xx. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { clientFrom } from '../../src/mcp/context.js'
@@ -20,11 +20,11 @@ const server = {
   resourceTemplates: [{ name: 'part', uriTemplate: 'part:{a}.{b}.{c}.{d}.{e}.{f}' }],
 }
 
-/** A whole number that JavaScript's numbers cannot hold. */
+/** An integer that a JavaScript number cannot represent. */
 const LONG = '1186398424392011776'
 
 type Headers = Record<string, string>
-/** What is sent, then the status and the code of the error that is expected. */
+/** What is sent, then the expected status and error code. */
 type Row = readonly [sent: unknown, headers: Headers, status: number, code?: number | undefined]
 
 async function expectErrors(platform: Scene, rows: readonly Row[]): Promise<void> {
@@ -39,7 +39,7 @@ async function expectErrors(platform: Scene, rows: readonly Row[]): Promise<void
 const request = (method: string, params?: object, id: unknown = 1) => ({ jsonrpc: '2.0', id, method, params })
 const ping = request('ping')
 
-test('in a session', async () => {
+test('malformed messages and headers in a session get the errors of the specification', async () => {
   const platform = await platformWith({ mcp: server })
   const { headers } = await session(platform)
   const tooDeep = `${'['.repeat(2000)}${']'.repeat(2000)}`
@@ -82,12 +82,12 @@ test('in a session', async () => {
       headers,
       200,
     ],
-    // By trying all ways, this would take years.
+    // With backtracking this would take years.
     [request('resources/read', { uri: `part:${'.'.repeat(1900)}/` }), headers, 200, -32602],
     [request('resources/read', { uri: `part:${'.'.repeat(2000)}` }), headers, 200, -32002],
     [request('resources/subscribe', { uri: 'docs://lost' }), headers, 200, -32002],
     [request('logging/setLevel', { level: 'loud' }), headers, 200, -32602],
-    // Answers that were not asked for, and notifications that are not known, are taken and have no effect.
+    // Unsolicited responses and unknown notifications are accepted without effect.
     [{ jsonrpc: '2.0', id: 'standin-1', result: {} }, headers, 202, undefined],
     [{ jsonrpc: '2.0', method: 'notifications/lost' }, headers, 202, undefined],
     [{ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } }, headers, 202, undefined],
@@ -105,7 +105,7 @@ const withMeta = (change: object) => ({
 const without = (headers: Headers, name: string) =>
   Object.fromEntries(Object.entries(headers).filter(([key]) => key !== name))
 
-test('without a session', async () => {
+test('malformed messages and headers without a session get the errors of the specification', async () => {
   const platform = await platformWith({ mcp: server })
   const prefix = 'io.modelcontextprotocol'
   const removed = stateless('ping', {})
@@ -144,7 +144,7 @@ test('without a session', async () => {
     expect((await platform.ask('/mcp', { method, headers: malmo })).status).toBe(405)
 })
 
-test('a stream needs a session, and a client that takes events', async () => {
+test('a stream needs a session and a client that accepts events', async () => {
   const platform = await platformWith({ mcp: server })
   const { headers } = await session(platform)
   const statuses = async (method: string, all: readonly Headers[]) =>
@@ -167,7 +167,7 @@ test('a session keeps at most a thousand subscriptions', async () => {
   expect(await errorOf('resources/subscribe', 1000)).toBeUndefined()
 })
 
-test('of what a client says about itself, only what is used is kept', () => {
+test('only the used parts of the client info and capabilities are kept', () => {
   const long = 'x'.repeat(1_000_000)
   expect(clientFrom({ name: long }, { sampling: {}, experimental: { long } })).toEqual({
     name: undefined,
@@ -175,7 +175,7 @@ test('of what a client says about itself, only what is used is kept', () => {
   })
 })
 
-test('a HEAD leaves the stream of the session open', async () => {
+test('a HEAD request leaves the stream of the session open', async () => {
   const platform = await platformWith({
     mcp: { tools: [{ name: 'grow', reply: { text: 'More.', changed: ['tools'] } }] },
   })
@@ -216,7 +216,7 @@ test('batches are answered message by message, in 2025-03-26 only', async () => 
   ])
 })
 
-test('a state that was changed, or that belongs to another call or caller or is too old, is refused', async () => {
+test('a requestState that was changed, is too old or belongs to another call or caller is refused', async () => {
   const platform = await platformWith({ mcp: server })
   const ask = (params: object = {}) => stateless('tools/call', { name: 'ask', ...params }, { elicitation: {} })
   const first = await post(platform, ask().body, ask().headers)
@@ -247,7 +247,7 @@ test('a state that was changed, or that belongs to another call or caller or is 
   expect(await again(requestState)).toMatchObject(refused)
 })
 
-test('a session has a hundred calls that wait for the client; another one ends the oldest', async () => {
+test('at most a hundred calls of a session wait for the client; one more ends the oldest', async () => {
   const platform = await platformWith({ mcp: server })
   const { headers } = await session(platform, '2025-11-25', { elicitation: {} })
   const ask = (id: number) => post(platform, request('tools/call', { name: 'ask' }, id), headers)
@@ -269,7 +269,7 @@ test('a call that the client cancels ends without an answer', async () => {
   expect(await frames.next()).toMatchObject({ done: true })
 })
 
-test('the journal names the error of a call, whose status is 200', async () => {
+test('the journal names the JSON-RPC error of a call with status 200', async () => {
   const platform = await platformWith({ mcp: server })
   const { headers } = await session(platform)
   await post(platform, request('tools/call', { name: 'nope' }), headers)

@@ -1,4 +1,4 @@
-/** A client of any version of the protocol that shows each frame as it was sent. */
+/** A client for every version of the protocol that gives access to each frame. */
 import type { ProtocolVersion } from '../../src/rpc/versions.js'
 import { isStateless } from '../../src/rpc/versions.js'
 import type { Scene } from '../scene.js'
@@ -6,7 +6,7 @@ import type { Frame } from './specification.js'
 
 type Headers = Record<string, string>
 
-/** Sends a body as it is. */
+/** Sends a raw body. */
 export const post = (platform: Pick<Scene, 'ask'>, body: unknown, headers: Headers = {}) =>
   platform.ask('/mcp', {
     method: 'POST',
@@ -30,7 +30,7 @@ export async function session(platform: Pick<Scene, 'ask'>, version = '2025-11-2
 
 const PREFIX = 'io.modelcontextprotocol'
 
-/** What a request without a session has beside what it asks for. */
+/** The body and headers of a request without a session. */
 export function stateless(method: string, params: Frame, capabilities: object = {}) {
   const version = '2026-07-28'
   const own = {
@@ -48,7 +48,7 @@ export function stateless(method: string, params: Frame, capabilities: object = 
   }
 }
 
-/** The text of every event of a stream, as it comes. */
+/** The text of each event of a stream, as it arrives. */
 export async function* eventsIn(answer: Response): AsyncGenerator<string, void> {
   let text = ''
   for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -58,7 +58,7 @@ export async function* eventsIn(answer: Response): AsyncGenerator<string, void> 
   }
 }
 
-/** Every frame of an answer, as it comes. */
+/** Each frame of an answer, as it arrives. */
 export async function* framesIn(answer: Response): AsyncGenerator<Frame> {
   if (!answer.headers.get('content-type')?.includes('event-stream')) {
     yield (await answer.json()) as Frame
@@ -70,14 +70,14 @@ export async function* framesIn(answer: Response): AsyncGenerator<Frame> {
   }
 }
 
-/** What a client answers to whatever it is asked. */
+/** The client's answers to requests of the server. */
 const answers: Readonly<Record<string, Frame>> = {
   'elicitation/create': { action: 'accept', content: {} },
   'sampling/createMessage': { role: 'assistant', model: 'by hand', content: { type: 'text', text: 'Yes.' } },
   'roots/list': { roots: [] },
 }
 
-/** A client that declares every capability and answers what it is asked. */
+/** A client that declares every capability and answers the server's requests. */
 export async function clientByHand(platform: Scene, version: ProtocolVersion) {
   const capabilities = { elicitation: {}, sampling: {}, roots: {} }
   return isStateless(version)
@@ -99,7 +99,7 @@ function clientInSession(platform: Scene, { headers, frame }: Awaited<ReturnType
   return { call, begun: frame as Frame, headers }
 }
 
-/** Calls again with what the result asks for. */
+/** Calls again with the input that the result requests. */
 function callWithout(platform: Scene, capabilities: object) {
   return async function call(method: string, params: Frame): Promise<readonly Frame[]> {
     const { body, headers } = stateless(method, params, capabilities)

@@ -8,11 +8,11 @@ import { connected } from './everything.js'
 
 const page = readFileSync(new URL('../../docs/mcp.md', import.meta.url), 'utf8')
 
-/** The examples in a language, in their order. */
+/** The examples in a language, in order. */
 const blocksOf = (language: 'yaml' | 'ts') =>
   [...page.matchAll(/^```(\w+)\n(.*?)^```/gms)].flatMap(([, name, text = '']) => (name === language ? [text] : []))
 
-test('the example of the documentation works with a client', async () => {
+test('the example in docs/mcp.md works with a client', async () => {
   const [config = '', ...rules] = blocksOf('yaml')
   const dir = folderWith({ 'platform.config.yaml': config, 'fixtures/replies/mcp.yaml': rules.join('\n') })
   const platform = await platformWith({ config: `${dir}/platform.config.yaml`, port: 0, state: 'memory' })
@@ -43,7 +43,7 @@ test('the example of the documentation works with a client', async () => {
   expect(await weather('somewhere')).toMatchObject({ content: [{ text: 'It is 21 degrees in Lima.' }] })
 })
 
-test('the examples for tests are tests that pass', async () => {
+test('the examples for tests in docs/mcp.md pass', async () => {
   const [config = ''] = blocksOf('yaml')
   const dir = folderWith({ 'platform.config.yaml': config })
   const platform = await platformWith({ config: `${dir}/platform.config.yaml`, port: 0, state: 'memory' })

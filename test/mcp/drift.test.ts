@@ -3,11 +3,11 @@ import { run } from '../command.js'
 import { tape } from '../recordings/live.js'
 import { connected, everythingServer } from './everything.js'
 
-test('drift asks a live server again what tools it has, in a session of its own, and repeats no call', async () => {
+test('drift asks a live server for its tools again, in its own session, and repeats no call', async () => {
   const live = await everythingServer()
   const scene = tape(live.url)
   const recording = await scene.recording({ mcp: { '/mcp': {} } })
-  // Its tools depend on what the client can do.
+  // The tools of the server depend on the client's capabilities.
   const { client, transport } = await connected(recording, { capabilities: { sampling: {} } })
   await client.listTools()
   await client.callTool({ name: 'get-sum', arguments: { a: 1, b: 2 } })

@@ -45,7 +45,7 @@ const message = fc.record(
   { requiredKeys: ['jsonrpc'] },
 )
 
-test('whatever a client sends, it gets an answer that is no failure of ours', async () => {
+test('no client input causes a 5xx', async () => {
   const platform = await platformWith({ mcp: { tools: [{ name: 'look' }], prompts: [{ name: 'look' }] } })
   const { headers: inSession } = await session(platform)
   const headers = fc.constantFrom({}, inSession, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call' })
@@ -74,12 +74,12 @@ test('a thousand sessions are open at the same time', async () => {
     expect((await post(platform, { jsonrpc: '2.0', id: 2, method: 'ping' }, one?.headers)).status).toBe(200)
 })
 
-test('a reload keeps the sessions, and tells them of tools that have come', async () => {
+test('a reload keeps sessions and notifies them of new tools', async () => {
   const dir = folderWith({ 'platform.config.yaml': `port: 0\nstate: memory\n${tools('look')}` })
   const platform = await openPlatform({ cwd: dir })
   onTestFinished(() => platform.stop())
   const { client, transport } = await connected({ url: platform.url, apiKey: platform.apiKey ?? '' })
-  const told = new Promise<void>(resolve =>
+  const notified = new Promise<void>(resolve =>
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve()),
   )
   const before = transport.sessionId
@@ -87,12 +87,12 @@ test('a reload keeps the sessions, and tells them of tools that have come', asyn
   await expect.poll(() => platform.forTests.traffic.underWay()).toBeGreaterThan(0)
   writeFileSync(`${dir}/platform.config.yaml`, `port: 0\nstate: memory\n${tools('look', 'listen')}`)
   await platform.reload()
-  await told
+  await notified
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['look', 'listen'])
   expect(transport.sessionId).toBe(before)
 })
 
-test('a client that leaves in the middle of a call does not affect other clients', async () => {
+test('a client that disconnects during a call does not affect other clients', async () => {
   const platform = await platformWith({
     mcp: { tools: [{ name: 'look' }] },
     rules: [
@@ -111,7 +111,7 @@ test('a client that leaves in the middle of a call does not affect other clients
   expect(await client.callTool({ name: 'look' })).toMatchObject({ content: [{ text: 'Here.' }] })
 })
 
-test('a client that lost its stream hears what it missed, by Last-Event-ID', async () => {
+test('a client that lost its stream gets the missed notifications with Last-Event-ID', async () => {
   const platform = await platformWith({ mcp: { tools: [{ name: 'look' }], prompts: [{ name: 'look' }] } })
   await platform.mcp.tool('look').reply([{ changed: ['tools'] }, { changed: ['prompts'] }])
   const { headers } = await session(platform)
@@ -121,9 +121,9 @@ test('a client that lost its stream hears what it missed, by Last-Event-ID', asy
 
   const lost = await stream()
   await change()
-  const heard = eventsIn(lost)
-  const [, last = ''] = /^id: (.*)$/m.exec((await heard.next()).value ?? '') ?? []
-  await heard.return()
+  const events = eventsIn(lost)
+  const [, last = ''] = /^id: (.*)$/m.exec((await events.next()).value ?? '') ?? []
+  await events.return()
   await change()
   const missed = (await eventsIn(await stream({ 'last-event-id': last })).next()).value
   expect(missed).toContain('notifications/prompts/list_changed')

@@ -9,7 +9,7 @@ import { createServer } from '@modelcontextprotocol/server-everything/dist/serve
 import { onTestFinished } from 'vitest'
 import { listening } from '../http/live.js'
 
-/** Starts `@modelcontextprotocol/server-everything` at /mcp, as its own command does; keeps the headers that it was sent. */
+/** Starts `@modelcontextprotocol/server-everything` at /mcp, as its own command does; records the headers of requests. */
 export async function everythingServer() {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   const seen: { readonly method: string; readonly headers: IncomingMessage['headers'] }[] = []
@@ -47,7 +47,7 @@ const unknownSession = JSON.stringify({
   id: null,
 })
 
-/** Connects the client that most apps have, of the sdk 1.x. */
+/** Connects the client that most apps use, of SDK 1.x. */
 export async function connected(platform: { readonly url: string; readonly apiKey: string }, options?: ClientOptions) {
   const client = new Client({ name: 'test', version: '1.0.0' }, options)
   const transport = new StreamableHTTPClientTransport(new URL(`${platform.url}/mcp`), {

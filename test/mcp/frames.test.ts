@@ -1,4 +1,4 @@
-/** Whatever rules say and clients ask, what Standin sends fits the specification's own schema of the version. */
+/** For any rule and request, what Standin sends fits the specification's own schema of the version. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isStateless, protocolVersions } from '../../src/rpc/versions.js'
@@ -71,7 +71,7 @@ const reply = fc.oneof(
   fc.record({ text: word, isError: fc.boolean(), ...onTheWay }, { requiredKeys: ['text'] }),
   fc.record({ content: fc.array(block), ...onTheWay }, { requiredKeys: ['content'] }),
   fc.record({ structuredContent: fc.dictionary(fc.constantFrom('a', 'b'), fc.oneof(word, fc.integer())) }),
-  // Those that servers may choose: the protocol has its own from -32020 on.
+  // Error codes that servers may choose; the protocol uses those from -32020 on.
   fc.record({ error: fc.record({ code: fc.integer({ min: -32019, max: -32000 }), message: word }) }),
   fc.record({ text: fc.constant('Thanks.'), ask: fc.oneof(questions, fc.array(questions, { maxLength: 2 })) }),
   fc.record({
@@ -81,7 +81,7 @@ const reply = fc.oneof(
   }),
 )
 
-/** Every kind of content, which only some versions know. */
+/** Kinds of content, some of which only newer versions have. */
 const blocks = [
   { type: 'text', text: 'It.' },
   { type: 'audio', data: 'AAEC', mimeType: 'audio/wav' },
@@ -96,7 +96,7 @@ const rules = [
   { on: 'completion/complete greet', when: { arguments: { who: 'G' } }, reply: { values: ['Grace'], hasMore: true } },
 ]
 
-/** Opens the stream on which clients hear of changes. */
+/** Opens the stream of notifications about changes. */
 async function listening(platform: Scene, { call, headers }: Awaited<ReturnType<typeof clientByHand>>) {
   const kinds = ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'].map(kind => [kind, true])
   const notifications = { ...Object.fromEntries(kinds), resourceSubscriptions: ['docs://text'] }
@@ -129,10 +129,10 @@ test.each(protocolVersions)('every frame fits the schema of %s', async version =
   await platform.mcp.tool('look').reply({ text: 'Changed.', changed: ['tools'], updated: ['docs://text'] })
   await client.call('tools/call', { name: 'look' })
   await platform.reset()
-  const heard: Frame[] = []
-  for await (const frame of stream) heard.push(frame)
-  fits(heard, 'subscriptions/listen')
-  expect(heard.map(({ method }) => method)).toEqual(
+  const received: Frame[] = []
+  for await (const frame of stream) received.push(frame)
+  fits(received, 'subscriptions/listen')
+  expect(received.map(({ method }) => method)).toEqual(
     expect.arrayContaining(['notifications/tools/list_changed', 'notifications/resources/updated']),
   )
 })

@@ -1,4 +1,4 @@
-/** What servers offer is changed while clients listen. */
+/** Changes what servers offer while clients listen. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, onTestFinished, test } from 'vitest'
 import { connect } from '../../src/index.js'
@@ -15,37 +15,37 @@ const withTools = (mcp: object = { tools: [weather] }) => platformWith({ mcp })
 
 const namesOf = (tools: readonly { readonly name: string }[] | null) => tools?.map(({ name }) => name)
 
-/** A client that is told of changes, and the list of tools that it then reads. */
+/** A client that is notified of changes, and the list of tools that it then reads. */
 async function listener({ url, apiKey }: Pick<Scene, 'url' | 'apiKey'>, mode: 'auto' | 'legacy') {
-  let hear: (names: readonly string[] | undefined) => void
-  const heard = new Promise<readonly string[] | undefined>(resolve => {
-    hear = resolve
+  let notify: (names: readonly string[] | undefined) => void
+  const changed = new Promise<readonly string[] | undefined>(resolve => {
+    notify = resolve
   })
   const client = new Client(
     { name: 'test', version: '1.0.0' },
-    { versionNegotiation: { mode }, listChanged: { tools: { onChanged: (_, tools) => hear(namesOf(tools)) } } },
+    { versionNegotiation: { mode }, listChanged: { tools: { onChanged: (_, tools) => notify(namesOf(tools)) } } },
   )
   onTestFinished(() => client.close())
   const requestInit = { headers: { authorization: `Bearer ${apiKey}` } }
   await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }))
-  return { client, heard }
+  return { client, changed }
 }
 
-test.each(['legacy', 'auto'] as const)('a client in mode %s is told of a tool that has come', async mode => {
+test.each(['legacy', 'auto'] as const)('a client in mode %s is notified of a new tool', async mode => {
   const options = { mcp: { tools: [weather] }, port: 0, state: 'memory' }
   const flags = Object.entries(options).map(([name, value]) => ({ path: [name], value, origin: 'test' }))
   const platform = await openPlatform({ cwd: '.', file: false, flags })
   onTestFinished(() => platform.stop())
-  const { client, heard } = await listener({ url: platform.url, apiKey: platform.apiKey ?? '' }, mode)
+  const { client, changed } = await listener({ url: platform.url, apiKey: platform.apiKey ?? '' }, mode)
   // In a session, the client opens its stream for notifications once it has connected.
   await expect.poll(() => platform.forTests.traffic.underWay()).toBeGreaterThan(0)
   const lists = await platform.mcp()
   await lists.change('/mcp', { tools: [{ ...time, inputSchema: { type: 'object' } }] }, '')
-  expect(await heard).toEqual(['get_weather', 'get_time'])
+  expect(await changed).toEqual(['get_weather', 'get_time'])
   expect(await client.callTool({ name: 'get_time' })).toMatchObject({ content: [{ text: 'get_time({})' }] })
 })
 
-test('items are replaced in their places, added and removed, and a reset brings them back', async () => {
+test('items are replaced in place, added and removed, and a reset restores them', async () => {
   const platform = await withTools({
     tools: [weather, time],
     resources: [{ uri: 'docs://readme', text: 'Read me.' }],
@@ -64,7 +64,7 @@ test('items are replaced in their places, added and removed, and a reset brings 
   expect(await platform.mcp.server()).toMatchObject({ tools: [weather, time], prompts: [{ name: 'greet' }] })
 })
 
-test('a scope has changes of its own', async () => {
+test('a scope has its own changes', async () => {
   const platform = await withTools()
   const scope = platform.scope('one')
   await platform.mcp.change({ tools: [time] })
@@ -75,7 +75,7 @@ test('a scope has changes of its own', async () => {
   expect(namesOf((await scope.mcp.server()).tools)).toEqual(['get_weather', 'get_time'])
 })
 
-test('the same works from another process, and is undone for one server', async () => {
+test('changes work from another process, and can be undone for one server', async () => {
   const scene = await withTools({ '/one': { tools: [weather] }, '/two': {} })
   const platform = await connect(scene.url)
   await platform.mcp.change({ tools: [time] }, '/two')
@@ -98,7 +98,7 @@ test.each([
   expect((await platform.mcp.server()).tools).toMatchObject([weather])
 })
 
-test('a server that is not there is not changed', async () => {
+test('changing an unknown server is refused', async () => {
   const platform = await withTools()
   const there = `There is no MCP server at "/mpc".${didYouMean('/mcp')}`
   await expect(platform.mcp.change({ tools: [time] }, '/mpc')).rejects.toThrow(there)

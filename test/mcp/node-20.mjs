@@ -1,4 +1,4 @@
-// The conformance suite imports fs.globSync, which Node has from 22 on. Only its traceability command calls it.
+// The conformance suite imports fs.globSync, which Node has since 22. Only its traceability command calls it.
 import { register } from 'node:module'
 
 const module = source => `data:text/javascript,${encodeURIComponent(source)}`

@@ -9,7 +9,7 @@ async function inFront() {
   return { live, ...(await proxyTo(live.url, { mcp: { '/mcp': {} } })) }
 }
 
-test('a client works with the real server as if Standin were not there, and the live key opens it', async () => {
+test('a client works with the real server through Standin, which sends the live key', async () => {
   const { live, ...platform } = await inFront()
   const { client, transport } = await connected(platform)
   expect([...live.sessions.keys()]).toEqual([transport.sessionId])
@@ -28,7 +28,7 @@ test('a client works with the real server as if Standin were not there, and the 
   expect(live.seen.map(({ method }) => method)).toEqual(expect.arrayContaining(['POST', 'GET', 'DELETE']))
 })
 
-test('what the server asks on its own stream reaches the client, and the answer reaches the server', async () => {
+test('a request on the stream of the server reaches the client, and the response reaches the server', async () => {
   const { live: _, ...platform } = await inFront()
   const { client } = await connected(platform, { capabilities: { roots: { listChanged: true } } })
   const asked = new Promise<void>(resolve =>
@@ -42,7 +42,7 @@ test('what the server asks on its own stream reaches the client, and the answer 
   expect(JSON.stringify(content)).toContain('file:///here')
 })
 
-test('errors of the server keep their form: clients read them', async () => {
+test('errors of the server keep their JSON-RPC format', async () => {
   const { ask } = await inFront()
   const response = await ask('/mcp', { method: 'POST', body: '{}', headers: { ...json, 'mcp-session-id': 'gone' } })
   expect([response.status, await response.json()]).toEqual([
@@ -51,7 +51,7 @@ test('errors of the server keep their form: clients read them', async () => {
   ])
 })
 
-test('a foreign page and a caller without a credential never reach the server', async () => {
+test('a request from a foreign origin or without a credential never reaches the server', async () => {
   const { live, ask, url } = await inFront()
   const foreign = await ask('/mcp', {
     method: 'POST',
@@ -69,7 +69,7 @@ test('a foreign page and a caller without a credential never reach the server', 
   expect(live.seen).toEqual([])
 })
 
-test('the headers of both eras pass both ways', async () => {
+test('the MCP headers of all versions pass in both directions', async () => {
   const headers = {
     'mcp-protocol-version': '2026-07-28',
     'mcp-method': 'tools/call',

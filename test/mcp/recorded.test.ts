@@ -6,23 +6,23 @@ import { platformWith, type Scene } from '../scene.js'
 import { eventsIn, post, session } from './by-hand.js'
 import { connected, everythingServer } from './everything.js'
 
-/** A tape of a conversation with a real server, and what the client heard in it. */
+/** A recorded conversation with a real server, and its result for the client. */
 async function taped<T>(converse: (platform: Scene) => Promise<T>) {
   const live = await everythingServer()
   const scene = tape(live.url)
   const recording = await scene.recording()
-  const heard = await converse(recording)
+  const original = await converse(recording)
   await recording.stop()
-  return { ...scene, heard, live }
+  return { ...scene, original, live }
 }
 
 const sum = (a: number, b: number) => ({ name: 'get-sum', arguments: { a, b } })
 const longRun = { name: 'trigger-long-running-operation', arguments: { duration: 0.2, steps: 2 } }
 
-test('what a server said once is said again offline, to another client in a session of its own', async () => {
+test('a recorded conversation is replayed offline, to another client in its own session', async () => {
   async function converse(platform: Scene) {
     const { client, transport } = await connected(platform)
-    // Ids and progress tokens are counted, and so are others than in the recording.
+    // Ids and progress tokens are counters, so the ping makes them differ from the recording.
     if (platform.mode === 'replay') await client.ping()
     const session = transport.sessionId
     const progress: unknown[] = []
@@ -33,18 +33,18 @@ test('what a server said once is said again offline, to another client in a sess
       sum: await client.callTool(sum(2, 3)),
       resource: await client.readResource({ uri: 'demo://resource/static/document/features.md' }),
       prompt: await client.getPrompt({ name: 'args-prompt', arguments: { city: 'Oslo' } }),
-      long: await client.callTool(longRun, undefined, { onprogress: told => void progress.push(told) }),
+      long: await client.callTool(longRun, undefined, { onprogress: step => void progress.push(step) }),
       progress,
     }
     expect(transport.sessionId).toBe(session)
     await transport.terminateSession()
     return { said, session }
   }
-  const { heard, files, text, live, replaying } = await taped(converse)
+  const { original, files, text, live, replaying } = await taped(converse)
   const offline = await converse(await replaying())
-  expect(offline.said).toEqual(heard.said)
-  expect(heard.said.progress).toHaveLength(2)
-  expect(offline.session).not.toBe(heard.session)
+  expect(offline.said).toEqual(original.said)
+  expect(original.said.progress).toHaveLength(2)
+  expect(offline.session).not.toBe(original.session)
   expect(live.sessions.size).toBe(0)
   expect(files().map(file => file.replace(/-[0-9a-f]{12}/, ''))).toEqual([
     'mcp/initialize.yaml',
@@ -54,10 +54,10 @@ test('what a server said once is said again offline, to another client in a sess
     'mcp/tools-call-trigger-long-running-operation.yaml',
     'mcp/tools-list.yaml',
   ])
-  for (const file of files()) expect(text(file)).not.toContain(heard.session)
+  for (const file of files()) expect(text(file)).not.toContain(original.session)
 })
 
-test('a client that asked for no progress gets none of what was recorded', async () => {
+test('a client that does not ask for progress gets none of the recorded notifications', async () => {
   const { replaying } = await taped(async platform => {
     const { client } = await connected(platform)
     await client.callTool(longRun, undefined, { onprogress: () => {} })
@@ -75,7 +75,7 @@ test('a client that asked for no progress gets none of what was recorded', async
   ])
 })
 
-test('what the server asks its client during a call is asked again in the replay', async () => {
+test('a recorded elicitation during a call is sent again on replay', async () => {
   async function converse(platform: Scene) {
     const { client } = await connected(platform, { capabilities: { elicitation: {} } })
     const asked: unknown[] = []
@@ -86,12 +86,12 @@ test('what the server asks its client during a call is asked again in the replay
     const result = await client.callTool({ name: 'trigger-elicitation-request', arguments: {} })
     return { asked, result }
   }
-  const { heard, replaying } = await taped(converse)
-  expect(heard.asked).toHaveLength(1)
-  expect(await converse(await replaying())).toEqual(heard)
+  const { original, replaying } = await taped(converse)
+  expect(original.asked).toHaveLength(1)
+  expect(await converse(await replaying())).toEqual(original)
 })
 
-test('a call that was not recorded is an error that names the nearest call and what differs', async () => {
+test('an unrecorded call is an error that names the nearest call and the difference', async () => {
   const { replaying } = await taped(async platform => {
     const { client } = await connected(platform)
     await client.callTool(sum(2, 3))
@@ -105,7 +105,7 @@ test('a call that was not recorded is an error that names the nearest call and w
   expect(platform.misses()).toMatchObject([{ nearest: { differences: [{ field: 'params.arguments.b' }] } }])
 })
 
-test('in a session that is replayed, what was not recorded is an error, and nothing is recorded of it', async () => {
+test('in a replayed session an unrecorded call is an error, and is not recorded', async () => {
   const { replaying, files } = await taped(async platform => {
     const { client } = await connected(platform)
     await client.callTool(sum(2, 3))
@@ -118,7 +118,7 @@ test('in a session that is replayed, what was not recorded is an error, and noth
   expect(files()).toEqual(recorded)
 })
 
-test('the newest version, which has no sessions, is recorded and replayed as well', async () => {
+test('the newest version, without sessions, is recorded and replayed as well', async () => {
   const live = await platformWith({
     mcp: { '/mcp': { tools: [{ name: 'get_weather', inputSchema: { type: 'object' } }] } },
   })
@@ -136,13 +136,13 @@ test('the newest version, which has no sessions, is recorded and replayed as wel
   }
   const scene = tape(live.url)
   const recording = await scene.recording(between)
-  const heard = await converse(recording)
+  const original = await converse(recording)
   await Promise.all([recording.stop(), live.stop()])
-  expect(await converse(await scene.replaying(between))).toEqual(heard)
-  expect(JSON.stringify(heard)).toContain('Oslo')
+  expect(await converse(await scene.replaying(between))).toEqual(original)
+  expect(JSON.stringify(original)).toContain('Oslo')
 })
 
-test('what a server said on its own stream is said again, and the stream stays open', async () => {
+test('recorded notifications on the stream of a server are replayed, and the stream stays open', async () => {
   const live = await platformWith({ mcp: { tools: [{ name: 'grow', reply: { text: 'Mehr ü', changed: ['tools'] } }] } })
   const between = { mcp: { '/mcp': {} }, upstream: { baseUrl: live.url, apiKey: live.apiKey } }
   const listening = async (platform: Scene) => {
@@ -156,27 +156,27 @@ test('what a server said on its own stream is said again, and the stream stays o
   await silent.stream.body?.cancel()
   const { headers, events } = await listening(recording)
   await post(recording, { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'grow' } }, headers)
-  const heard = await events?.next()
+  const original = await events?.next()
   await events?.return()
   await Promise.all([recording.stop(), live.stop()])
-  expect(heard?.value).toContain('notifications/tools/list_changed')
+  expect(original?.value).toContain('notifications/tools/list_changed')
 
   const replaying = await scene.replaying(between)
   const offline = await listening(replaying)
-  expect(await offline.events?.next()).toEqual(heard)
+  expect(await offline.events?.next()).toEqual(original)
   const ended = offline.events?.next().catch(() => 'stopped')
   await replaying.stop()
   expect(await ended).toBe('stopped')
 })
 
-test('a replay has no stream of a server that said nothing on it', async () => {
+test('on replay, the stream of a server without recorded notifications is a 405', async () => {
   const { replaying } = await taped(platform => connected(platform).then(({ client }) => client.listTools()))
   const platform = await replaying()
   const { headers } = await session(platform)
   expect((await platform.ask('/mcp', { headers: { ...headers, accept: 'text/event-stream' } })).status).toBe(405)
 })
 
-test('secrets in arguments and results are not written', async () => {
+test('secrets in arguments and results are not written to recordings', async () => {
   const secret = 'sk-live-0123456789abcdefABCDEF'
   const { files, text, replaying } = await taped(async platform => {
     const { client } = await connected(platform)

@@ -29,7 +29,7 @@ test.each([
   ['2025-06-18', '2025-06-18'],
   ['2025-11-25', '2025-11-25'],
   ['2019-01-01', '2025-11-25'],
-])('a client that speaks %s is answered with %s', async (asked, answered) => {
+])('a client that offers version %s gets %s', async (asked, answered) => {
   expect((await session(await withRules(saying('Sunny.')), asked)).frame.result.protocolVersion).toBe(answered)
 })
 
@@ -37,7 +37,7 @@ test.each([
   ['auto', '2026-07-28'],
   ['legacy', '2025-11-25'],
   [{ pin: '2026-07-28' }, '2026-07-28'],
-] as const)('the client 2.x works in mode %j, with version %s', async (mode, version) => {
+] as const)('client 2.x works in mode %j, with version %s', async (mode, version) => {
   const platform = await withRules(saying('Sunny in {{ arguments.city }}, says {{ version }}.'))
   const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode } })
   const transport = new StreamableHTTPClientTransport(new URL(`${platform.url}/mcp`), {
@@ -49,7 +49,7 @@ test.each([
   expect((await client.callTool(inOslo)).content).toEqual([{ type: 'text', text: `Sunny in Oslo, says ${version}.` }])
 })
 
-test('arguments that do not fit the schema are refused, and the field is named', async () => {
+test('arguments that do not fit the schema are refused with the name of the field', async () => {
   const platform = await withRules(saying('Sunny.'))
   const { client } = await connected(platform)
   const call = client.callTool({ name: 'get_weather', arguments: { city: 5 } })
@@ -83,7 +83,7 @@ test('progress and log lines come before the result', async () => {
   ])
 })
 
-/** What the client gets when it resumes the stream after the last event that it has seen. */
+/** The rest of a stream, resumed after the last event that the client has seen. */
 async function resumed(platform: Scene, headers: Record<string, string>, seen: string) {
   const last = [...seen.matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? ''
   const again = await platform.ask('/mcp', {
@@ -94,7 +94,7 @@ async function resumed(platform: Scene, headers: Record<string, string>, seen: s
 
 const callOf = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 2, method, params })
 
-test('a stream that was cut is taken up again with Last-Event-ID', async () => {
+test('a client resumes a stream that was cut with Last-Event-ID', async () => {
   const platform = await withRules(saying('Sunny.', { log: [{ data: 'asked' }], protocolFault: 'cut-stream' }))
   const { headers } = await session(platform)
   const cut = await (await post(platform, callOf('tools/call', inOslo), headers)).text()
@@ -105,7 +105,7 @@ test('a stream that was cut is taken up again with Last-Event-ID', async () => {
   expect(rest).not.toContain('asked')
 })
 
-test('a stream that is cut before its first message can be taken up again too, as clients do by themselves', async () => {
+test('clients resume a stream that was cut before its first message', async () => {
   const platform = await withRules(saying('Sunny.', { protocolFault: 'cut-stream' }))
   const { client } = await connected(platform)
   expect((await client.callTool(inOslo)).content).toEqual([{ type: 'text', text: 'Sunny.' }])
@@ -113,7 +113,7 @@ test('a stream that is cut before its first message can be taken up again too, a
   expect((await connected(platform)).client.getServerVersion()?.name).toBe('standin')
 })
 
-test('a session ends with DELETE, by the clock, and belongs to its caller', async () => {
+test('a session belongs to its caller, and ends with DELETE or when it expires', async () => {
   const platform = await withRules(saying('Sunny.'))
   const ping = { jsonrpc: '2.0', id: 2, method: 'ping' }
   const { headers } = await session(platform)
@@ -129,7 +129,7 @@ test('a session ends with DELETE, by the clock, and belongs to its caller', asyn
   expect((await post(platform, ping, other.headers)).status).toBe(404)
 })
 
-test('a test says what a tool answers, sees its calls, and rows of the journal name them', async () => {
+test('a test sets the replies of a tool and sees its calls, and the journal names them', async () => {
   const platform = await withRules(saying('Sunny.'))
   const { client } = await connected(platform)
   const tool = platform.mcp.tool('get_weather')
@@ -152,7 +152,7 @@ test('a test says what a tool answers, sees its calls, and rows of the journal n
   expect(platform.journal.find().at(-1)?.source).toBe('MCP server /mcp')
 })
 
-test('a test expects calls of a tool, and a scope has its own', async () => {
+test('toHaveCalledTool checks the calls of a tool, separately for each scope', async () => {
   const platform = await withRules(saying('Sunny.'))
   const scope = platform.scope('a')
   await scope.mcp.tool('get_weather').reply('Rain.')
@@ -165,7 +165,7 @@ test('a test expects calls of a tool, and a scope has its own', async () => {
   expect(wrong).toThrow(/^expect\(platform\).toHaveCalledTool[\s\S]*Bergen[\s\S]*nearest is POST \/mcp/)
 })
 
-test('the log names calls in rules of chat that no tool fits', async () => {
+test('a warning names tool calls in chat rules that do not fit the schema of the tool', async () => {
   const lines: string[] = []
   const values = { port: 0, state: 'memory', mcp: { tools: [weather] } }
   const platform = await openPlatform({
@@ -179,7 +179,7 @@ test('the log names calls in rules of chat that no tool fits', async () => {
   ])
 })
 
-test('a 401 has the body of the platform, and names the document about credentials', async () => {
+test("a 401 has the platform's error body and names the protected resource metadata", async () => {
   const platform = await withRules(saying('Sunny.'))
   const url = `${platform.url}/.well-known/oauth-protected-resource/mcp`
   for (const path of ['/mcp', `/mcp?access_token=${platform.apiKey}&apikey=${platform.apiKey}`]) {
@@ -193,7 +193,7 @@ test('a 401 has the body of the platform, and names the document about credentia
   expect(foreign.status).toBe(403)
 })
 
-test('the document names the auth backend where its tokens are accepted; the backend says that it is no OAuth server', async () => {
+test('the resource metadata names the auth backend if its tokens are accepted; the backend says that OAuth is disabled', async () => {
   const { url } = await platformWith({
     mcp: { '/both': {}, '/keys': { access: ['apiKey'] }, '/open': { access: 'anyone' } },
   })
@@ -215,7 +215,7 @@ test.each([
   ['insufficient-scope', 403],
   ['session-lost', 404],
   ['version-refused', 400],
-] as const)('the fault %s is a %i, once', async (protocolFault, status) => {
+] as const)('the fault %s causes a %i once', async (protocolFault, status) => {
   const platform = await withRules(
     { on: 'tools/call get_weather', times: 1, reply: { protocolFault } },
     saying('Sunny.'),
@@ -227,7 +227,7 @@ test.each([
   expect(await (await post(platform, call, next.headers)).text()).toContain('Sunny.')
 })
 
-test('wrong-id answers another request, and malformed-json breaks off', async () => {
+test('wrong-id answers with another id, and malformed-json with broken JSON', async () => {
   const platform = await withRules()
   const { headers } = await session(platform)
   const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: inOslo }
@@ -242,7 +242,7 @@ test('wrong-id answers another request, and malformed-json breaks off', async ()
   expect(() => JSON.parse(broken)).toThrow(SyntaxError)
 })
 
-test('a rule can make subscriptions/listen fail, and its fault hits the open stream', async () => {
+test('a rule can make subscriptions/listen fail, at once or in the open stream', async () => {
   const platform = await withRules()
   const { body, headers } = stateless('subscriptions/listen', { notifications: { toolsListChanged: true } })
   const listen = () => post(platform, body, headers)
@@ -267,7 +267,7 @@ test.each([
   [{ action: 'decline' }, /^Asked, decline\.$/],
   [{ action: 'accept', content: { name: 5 } }, /^-32602 .*name .* a string, not 5/],
   [{ action: 'accept' }, /^-32602 .*name is missing/],
-])('an elicitation that is answered with %j gets %s, in both eras', async (answer, expected) => {
+])('an elicitation answered with %j results in %s, with and without a session', async (answer, expected) => {
   const ask = { city: { elicitation: whichCity } }
   const platform = await withRules(saying('Asked, {{ answers.city.action }}.', { ask }))
   for (const mode of ['legacy', 'auto'] as const) {
@@ -287,7 +287,7 @@ test.each([
   }
 })
 
-test('an answer that is no action of an elicitation is refused', async () => {
+test('an elicitation answer with an unknown action is refused', async () => {
   const platform = await withRules(saying('Asked.', { ask: { city: { elicitation: whichCity } } }))
   const inputResponses = { city: { action: 'agree' } }
   const { body, headers } = stateless('tools/call', { ...inOslo, inputResponses }, { elicitation: {} })
@@ -304,14 +304,14 @@ test.each([
   [{ protocolFault: 'unauthorized' }, 401],
   [{ protocolFault: 'session-lost' }, 404],
   [{ fault: { status: 503 } }, 503],
-] as const)('a rule that asks and has %j is a %i at once', async (fault, status) => {
+] as const)('a rule with ask and %j is a %i at once', async (fault, status) => {
   const platform = await withRules({ ...saying('Asked.', { ...askingForCity, ...fault }), name: 'city' })
   const { headers } = await session(platform, '2025-11-25', able)
   expect((await post(platform, callOf('tools/call', inOslo), headers)).status).toBe(status)
 })
 
 test.each(['cut-stream', 'malformed-json', 'wrong-id'] as const)(
-  'with %s, a rule that asks in a session spoils the result, and the journal names the rule',
+  'the fault %s of a rule with ask affects the result, and the journal names the rule',
   async protocolFault => {
     const platform = await withRules({ ...saying('Asked.', { ...askingForCity, protocolFault }), name: 'city' })
     const { headers } = await session(platform, '2025-11-25', able)

@@ -1,4 +1,4 @@
-/** The specification's own schema of each version, and what is wrong with a frame by it. */
+/** Checks frames against the specification's own schema of each version. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runInNewContext } from 'node:vm'
@@ -13,7 +13,7 @@ type Definitions = Readonly<Record<string, AnySchemaObject>>
 
 const suite = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'))
 
-/** The conformance suite has the files `schema.json` in its bundle: the literals before the table of versions. */
+/** The conformance suite bundles the `schema.json` files: the literals before the table of versions. */
 function schemasOfSuite(): AnySchemaObject[] {
   const bundle = readFileSync(suite, 'utf8')
   const table = /;const \w+=\{"2025-03-26":(\w+),"2025-06-18":(\w+),"2025-11-25":(\w+),\[\w+\]:(\w+)\}/.exec(bundle)
@@ -66,7 +66,7 @@ function specificationOf(schema: Schema) {
 
 const specifications = new Map(Object.entries(schemas).map(([version, schema]) => [version, specificationOf(schema)]))
 
-/** What is wrong with a frame of a server; empty for one that is as the version has it. `method` is that of the call it answers. */
+/** The mistakes in a frame of a server; empty if it fits the version. `method` is the method of the call that it answers. */
 export function mistakesIn(frame: Frame, version: ProtocolVersion, method: string): readonly string[] {
   const specification = specifications.get(version)
   if (!specification) return [`there is no ${version}`]

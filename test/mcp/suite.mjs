@@ -1,8 +1,8 @@
-/** Runs the conformance suite as often as it is told to, in one process: to load it takes as long as a run. */
+/** Runs the conformance suite several times in one process: loading it takes as long as a run. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { format } from 'node:util'
 
-/** What belongs to the runs that go on side by side: where their output goes, and what ends them. */
+/** The state of concurrent runs: where their output goes, and how they end. */
 const runs = new AsyncLocalStorage()
 const suite = import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js')
 
@@ -10,7 +10,7 @@ console.log = (...said) => runs.getStore()?.lines.push(format(...said))
 process.exit = () => runs.getStore()?.end()
 
 let count = 0
-// The suite reads its command line at once when it is evaluated, so evaluations wait for one another.
+// The suite reads its command line as soon as it is evaluated, so evaluations run one after the other.
 let evaluated = Promise.resolve()
 
 function run(args) {

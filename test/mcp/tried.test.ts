@@ -1,4 +1,4 @@
-/** Calls are tried against the rules: on the command line, and through the control API. */
+/** Tries calls against the rules, on the command line and through the control API. */
 import { expect, test } from 'vitest'
 import { runInProcess } from '../command.js'
 import { control } from '../http/controlled.js'
@@ -28,11 +28,11 @@ test.each([
   [['tools/list'], /error -32603 Not now\.\n$/],
   [['tools/call get_weather {"city":"Rome"}'], /^No rule answers\.\nThe nearest .*rule "frost"[^\n]*Oslo/],
   [['tools/call get_weather {"city":"Rome"}'], /Passed over:\n {2}rule "frost" \(rules\.yaml:1\): /],
-])('replies try %j', async (words, expected) => {
+])('replies try %j prints %s', async (words, expected) => {
   expect((await tried(...words)).stdout).toMatch(expected)
 })
 
-test('what is no call is a prompt, and a call with broken arguments is refused', async () => {
+test('text that is not a call is a prompt, and a call with malformed arguments is refused', async () => {
   expect((await tried('read/write the file')).stdout).toMatch(/instead:/)
   const { stderr, code } = await tried('tools/call get_weather {city}')
   expect(stderr).toContain('The arguments must be a JSON object, such as {"city":"Oslo"}.')
@@ -40,7 +40,7 @@ test('what is no call is a prompt, and a call with broken arguments is refused',
   expect((await tried('tools/call')).stderr).toContain('The call names nothing.')
 })
 
-test('the first rule that matches answers, whether it names the tool or has a pattern, as replies try says', async () => {
+test('the first matching rule answers, by name or by pattern, as replies try predicts', async () => {
   const some = (name: string, on: string) => ({ name, on, reply: { text: name } })
   const platform = await platformWith({
     mcp: { tools: [{ name: 'get_weather' }] },
@@ -57,7 +57,7 @@ const frost = { name: 'frost', on: 'tools/call get_weather', when: { arguments: 
 test.each([
   [false, 'MCP server /mcp', 'What the configuration has for it, or a result that is made up.'],
   [true, null, expect.stringContaining(NO_RULE)],
-])('the control API explains a call as it was written or sent, with strict: %j', async (strict, source, reply) => {
+])('the control API explains a written or a sent call, with strict: %j', async (strict, source, reply) => {
   const platform = await platformWith({
     ...{ strict, mcp: { tools: [{ name: 'get_weather' }] } },
     rules: [{ ...frost, reply: { text: 'Cold.' } }],

@@ -8,7 +8,7 @@ import '../../src/vitest.js'
 
 const builderPlatform = platformForAll()
 
-test('an operation answers with its example, and names where it is from', async () => {
+test('an operation answers with its example, and the journal names its source', async () => {
   const platform = await builderPlatform()
   const answer = await platform.ask('/builder/projects')
   expect(await answer.json()).toHaveLength(2)
@@ -17,7 +17,7 @@ test('an operation answers with its example, and names where it is from', async 
   expect(exchange?.source).toMatch(/builder\.openapi\.yaml, example two$/)
 })
 
-test('Prefer chooses a status, an example, or made-up values', async () => {
+test('Prefer chooses a status, an example, or generated values', async () => {
   const platform = await builderPlatform()
   const preferring = (prefer: string) => platform.ask('/builder/projects', { headers: { prefer } })
   expect(await (await preferring('example=none')).json()).toEqual([])
@@ -36,7 +36,7 @@ test('Prefer chooses a status, an example, or made-up values', async () => {
   })
 })
 
-test('without an example the answer is made from the schema, the same for the same request', async () => {
+test('without an example the answer is generated from the schema, the same for the same request', async () => {
   const platform = await builderPlatform()
   const first = await platform.ask('/builder/projects/7')
   const project = await first.json()
@@ -50,7 +50,7 @@ test('without an example the answer is made from the schema, the same for the sa
   expect(await (await platform.ask('/builder/projects/8')).json()).not.toEqual(project)
 })
 
-test('a made-up answer has what the request says, as far as it fits the schema', async () => {
+test('a generated answer contains values of the request that fit the schema', async () => {
   const platform = await builderPlatform()
   const created = await platform.ask('/builder/projects', json({ name: 'Shop', status: 'live', secret: 'kept' }))
   expect(await created.json()).toEqual({ id: expect.any(String), name: 'Shop', status: 'live' })
@@ -59,7 +59,7 @@ test('a made-up answer has what the request says, as far as it fits the schema',
   expect(await (await platform.ask('/builder/projects/7')).json()).not.toHaveProperty('id', '7')
 })
 
-test('a made-up answer has what the request says in fields that need not be there, and in those of an alternative', async () => {
+test('a generated answer contains values of the request in optional fields and in those of an anyOf', async () => {
   const email = { type: 'string', format: 'email' }
   const own = { id: { type: 'integer' }, email, password: { type: 'string', writeOnly: true } }
   const node = { type: 'object', properties: { ...own, next: { $ref: '#/components/schemas/Node' } } }
@@ -81,7 +81,7 @@ test('a made-up answer has what the request says in fields that need not be ther
   }
 })
 
-test('a made-up answer is the alternative that the request says', async () => {
+test('a generated answer is the oneOf alternative that the request sends', async () => {
   const kind = (name: string) => ({
     ...{ type: 'object', required: ['kind'], additionalProperties: false },
     properties: { kind: { enum: [name] }, [name]: { type: 'string' } },
@@ -95,7 +95,7 @@ test('a made-up answer is the alternative that the request says', async () => {
   }
 })
 
-test('an example may refer to another one, also where its value stands', async () => {
+test('an example may refer to another one, also in its value', async () => {
   const small = { $ref: '#/components/examples/small' }
   const content = (examples: object) => ({ 'application/json': { examples } })
   const answer = { description: 'Sizes.', content: content({ plain: small, nested: { value: small } }) }
@@ -107,7 +107,7 @@ test('an example may refer to another one, also where its value stands', async (
   }
 })
 
-test('Accept chooses the media type, and one that is not there is a 406', async () => {
+test('Accept chooses the media type, and an unavailable one is a 406', async () => {
   const platform = await builderPlatform()
   const accepting = (accept: string) => platform.ask('/builder/projects', { headers: { accept } })
   expect(await (await accepting('text/csv, application/json;q=0.5')).text()).toBe('id,name\na,A\n')
@@ -118,7 +118,7 @@ test('Accept chooses the media type, and one that is not there is a 406', async 
   })
 })
 
-test('where the document has any type, as springdoc writes it, objects are sent as JSON', async () => {
+test('objects are sent as JSON if the document has */*, as springdoc writes it', async () => {
   const schema = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } }
   const content = { '*/*': { schema } }
   const operation = { requestBody: { content }, responses: { 200: { description: 'OK', content } } }
@@ -130,7 +130,7 @@ test('where the document has any type, as springdoc writes it, objects are sent 
   expect(await refusalOf(wrong)).toMatchObject({ status: 400, body: { error: mustBe('body.name', 'a string', 5) } })
 })
 
-test('the more specific path answers, also one with text around a parameter', async () => {
+test('the most specific path answers, also one with text around a parameter', async () => {
   const platform = await builderPlatform()
   expect(await (await platform.ask('/builder/projects/mine')).text()).toBe('mine')
   expect((await platform.ask('/builder/projects/7:publish', { method: 'POST' })).status).toBe(202)
@@ -140,7 +140,7 @@ test('the more specific path answers, also one with text around a parameter', as
   expect((await platform.ask('/projects')).status).toBe(404)
 })
 
-test('who may call follows from the security schemes, or from the configuration', async () => {
+test('access follows from the security schemes or from the configuration', async () => {
   const platform = await builderPlatform()
   expect((await platform.ask('/builder/projects', { bearer: null })).status).toBe(401)
   expect((await platform.ask('/builder/projects', { bearer: platform.anonKey })).status).toBe(401)
@@ -150,7 +150,7 @@ test('who may call follows from the security schemes, or from the configuration'
   expect((await open.ask('/b/status', { bearer: null })).status).toBe(401)
 })
 
-test('documented and reserved paths keep their answers', async () => {
+test("a document cannot override the platform's own and reserved paths", async () => {
   const operation = { get: { responses: { 200: { description: 'Taken over.' } } } }
   const paths = { '/v1/models': operation, '/dashboard/x': operation, '/__standin/journal': operation }
   const platform = await platformFor(builderWith({ paths }), {}, { prefix: '' })
@@ -167,7 +167,7 @@ test('a rule answers before the document', async () => {
   expect(await (await platform.ask('/builder/projects/8')).json()).toHaveProperty('status')
 })
 
-test('its operations are in the index and in the OpenAPI document, and count for limits', async () => {
+test('operations are in the index and in the OpenAPI document, and count towards limits', async () => {
   const platform = await platformFor(undefined, { limits: { requestsPerMinute: 2 } })
   const index = await platform.ask('/api/v1', { bearer: platform.anonKey })
   expect(await index.text()).toContain('/builder/projects/{id}')
@@ -190,7 +190,7 @@ test('its operations are in the index and in the OpenAPI document, and count for
   expect(statuses).toEqual([200, 200, 429])
 })
 
-test('alternatives with a discriminator have the name that belongs to them, also in a schema that contains itself', async () => {
+test('alternatives have the right discriminator value, also in a recursive schema', async () => {
   const kind = { type: 'string' }
   const ofSchema = (name: string) => ({ $ref: `#/components/schemas/${name}` })
   const mapping = { feline: 'Cat', dog: '#/components/schemas/Dog' }
@@ -212,7 +212,7 @@ test('alternatives with a discriminator have the name that belongs to them, also
   }
 })
 
-test('a schema that no value fits says so', async () => {
+test('a schema that no value fits causes an error that says so', async () => {
   const document = builderWith({ schemas: { Project: { type: 'object', minProperties: 1, maxProperties: 0 } } })
   const platform = await platformFor(document)
   expect(await refusalOf(await platform.ask('/builder/projects/1'))).toMatchObject({
@@ -221,7 +221,7 @@ test('a schema that no value fits says so', async () => {
   })
 })
 
-test('the example of the documentation answers as its page says', async () => {
+test('the example in docs/openapi.md answers as the page says', async () => {
   const page = readFileSync(new URL('../../docs/openapi.md', import.meta.url), 'utf8')
   const [, , document = ''] = page.split(/^```yaml\n(?=openapi)/m)
   const platform = await platformFor(document.split('```', 1)[0])

@@ -1,4 +1,4 @@
-/** A small document of builder services, for tests. */
+/** A small OpenAPI document of builder services, for tests. */
 import path from 'node:path'
 import { parse, stringify } from 'yaml'
 import { folderWith, forAll, type Until } from '../command.js'
@@ -69,7 +69,7 @@ interface Changes {
   readonly paths?: Readonly<Record<string, object>>
 }
 
-/** The document with other schemas, examples and paths. */
+/** The document with additional or changed schemas, examples and paths. */
 export function builderWith({ schemas = {}, examples = {}, paths = {} }: Changes = {}): string {
   const document = parse(builder)
   Object.assign(document.components.schemas, schemas)
@@ -78,13 +78,13 @@ export function builderWith({ schemas = {}, examples = {}, paths = {} }: Changes
   return stringify(document)
 }
 
-/** A platform that answers a document in a file of its own. */
+/** A platform that answers by a document, from its own file. */
 export function platformFor(document = builder, options: object = {}, entry: object = {}, until?: Until) {
   const file = path.join(folderWith({ 'builder.openapi.yaml': document }, until), 'builder.openapi.yaml')
   return platformWith({ openapi: { file, ...entry }, ...options }, until)
 }
 
-/** The platform for the small document as it stands, for all tests of a file: reading a document takes longer than most of them. */
+/** The platform for the unchanged document, shared by all tests of a file: reading a document takes longer than most of them. */
 export const platformForAll = () => forAll(until => platformFor(undefined, undefined, undefined, until))
 
 export const json = (body: unknown) => ({

@@ -44,7 +44,7 @@ test.each<[Readonly<Record<string, unknown>>, string, Readonly<Record<string, st
   [{ in: 'header', ...color }, '/x', { p: 'r,7,g,8' }],
   [{ in: 'cookie', ...text }, '/x', { cookie: 'p=a%26b%2C%20c' }],
   [{ in: 'cookie', explode: false, ...list }, '/x', { cookie: 'p=1,2' }],
-])('a parameter is sent in its style, and read as what it was: %j', (written, path, expected = {}) => {
+])('a parameter is sent in its style and read back unchanged: %j', (written, path, expected = {}) => {
   const { headers, ...request } = requestWith(written)
   expect([request.path, headers]).toEqual([path, expected])
   const parameter = parameterOf({ name: 'p', ...written })

@@ -7,7 +7,7 @@ import { folderWith, run } from '../command.js'
 import { platformWith } from '../scene.js'
 import { builderWith } from './builder.js'
 
-/** What is wrong with a document, with the files beside it. */
+/** The problems of a document, with these files beside it. */
 async function wrongWith(document: string, files: Readonly<Record<string, string>> = {}, file = 'api.yaml') {
   const warnings: string[] = []
   const dir = folderWith({ [file]: document, ...files })
@@ -23,7 +23,7 @@ const paths = (text: string) =>
   `openapi: 3.1.0\ninfo: { title: A, version: '1' }\npaths:\n  /a:\n    get:\n      ${text}\n`
 const answering = (answer: string) => paths(`responses: { '200': ${answer} }`)
 
-test('a document that cannot be used says why, with file, line and path', async () => {
+test('an unusable document is reported with the reason, file, line and path', async () => {
   const reference = (to: string) => answering(`{ $ref: '${to}' }`)
   const place = `api.yaml:6:27: paths["/a"].get.responses.200.$ref`
   const wrong: readonly (readonly [document: string, said: string])[] = [
@@ -64,7 +64,7 @@ test('a document that cannot be used says why, with file, line and path', async 
   ])
 })
 
-test('a broken file that is referred to is named, with its own line', async () => {
+test('a problem in a referenced file is reported with that file and its line', async () => {
   const document = answering("{ description: a, content: { application/json: { schema: { $ref: 'sub.yaml#/A' } } } }")
   expect(
     await wrongWith(document, {
@@ -74,7 +74,7 @@ test('a broken file that is referred to is named, with its own line', async () =
   ).toEqual([expect.stringMatching(/^b\.yaml:\d+:\d+: This is not valid YAML: /)])
 })
 
-test('mistakes inside of schemas do not keep a document from answering', async () => {
+test('mistakes inside schemas are warnings, and the document still answers', async () => {
   const schema = '{ type: object, nullabel: true, proprties: {} }'
   const said = await wrongWith(answering(`{ content: { application/json: { schema: ${schema} } } }`))
   expect(said).toEqual([
@@ -82,7 +82,7 @@ test('mistakes inside of schemas do not keep a document from answering', async (
   ])
 })
 
-test('a document may be in several files, which are beside it or in folders that are named', async () => {
+test('a document may consist of several files, beside it or in configured folders', async () => {
   const outer = folderWith()
   const dir = path.join(outer, 'app')
   for (const folder of [dir, path.join(outer, 'shared')]) mkdirSync(folder)
@@ -126,7 +126,7 @@ test('config check reads the documents', async () => {
   ])
 })
 
-test('ten thousand operations are found step by step', () => {
+test('a path is found among ten thousand operations', () => {
   const answer = { description: 'Found.', content: { 'text/plain': { example: 'found' } } }
   const all = Array.from({ length: 10_000 }, (_, i) => [`/a${i}/{id}`, { get: { responses: { 200: answer } } }])
   const root = { openapi: '3.1.0', paths: Object.fromEntries(all) }

@@ -5,7 +5,7 @@ import '../../src/vitest.js'
 
 const projects = '/builder/projects'
 
-test('an operation fails once where a test says so, by a header, by chance and by call', async () => {
+test('an operation fails on failNext, with a fault header and by random faults', async () => {
   const platform = await platformFor(undefined, {
     faults: { random: [{ chance: 1, status: 529, path: '/builder/status' }] },
   })
@@ -16,7 +16,7 @@ test('an operation fails once where a test says so, by a header, by chance and b
   expect((await platform.ask('/builder/status')).status).toBe(529)
 })
 
-test('what the live platform says is recorded and replayed, and misses are not made up', async () => {
+test('operations are recorded and replayed, and answers to misses are not generated', async () => {
   const live = await liveWith(saying([{ id: 'live' }]))
   const { dir } = tape(live.url)
   const options = { upstream: { baseUrl: live.url, apiKey: 'sk-live' }, recordings: { dir } }

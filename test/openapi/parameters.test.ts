@@ -6,7 +6,7 @@ import { runs } from '../runs.js'
 
 const document = documentOf('', { openapi: '3.1.0' })
 
-/** The value that Standin reads of a request. */
+/** The value that Standin reads from a request. */
 function read(
   written: object,
   {
@@ -16,7 +16,7 @@ function read(
   }: object & { query?: string; params?: Record<string, string>; headers?: Record<string, string> },
 ) {
   const parameter = parameterOf({ name: 'p', ...written })
-  if (!parameter) throw new Error('It is no parameter.')
+  if (!parameter) throw new Error('This is not a parameter.')
   return valuesOf(document, [parameter], { query, headers }, params)[parameter.in].p
 }
 
@@ -26,8 +26,8 @@ const fields = { type: 'object', properties: { r: item, g: item } }
 const numbers = fc.array(fc.integer({ min: -999, max: 999 }), { minLength: 1, maxLength: 5 })
 const color = fc.record({ r: fc.nat(255), g: fc.nat(255) })
 
-/** How OpenAPI writes the value of each style (3.1, "Style Values"). */
-test('the value of a list is what was sent, in each style', () => {
+/** Values as OpenAPI writes them in each style (3.1, "Style Values"). */
+test('a list is read as it was sent, in each style', () => {
   const property = fc.property(numbers, values => {
     const inQuery = (style: object, query: string) => read({ in: 'query', schema: list, ...style }, { query })
     expect(inQuery({}, values.map(value => `p=${value}`).join('&'))).toEqual(values)
@@ -45,7 +45,7 @@ test('the value of a list is what was sent, in each style', () => {
   fc.assert(property, { numRuns: runs(100) })
 })
 
-test('the value of an object is what was sent, in each style', () => {
+test('an object is read as it was sent, in each style', () => {
   const property = fc.property(color, value => {
     const { r, g } = value
     const inQuery = (style: object, query: string) => read({ in: 'query', schema: fields, ...style }, { query })
@@ -64,7 +64,7 @@ test('the value of an object is what was sent, in each style', () => {
   fc.assert(property, { numRuns: runs(100) })
 })
 
-test('a list in a deepObject has the type of its items, however often its name is sent', () => {
+test('the items of a list in a deepObject have their type, whether the name is sent once or repeatedly', () => {
   const schema = { type: 'object', properties: { id: list } }
   const filter = (query: string) => read({ in: 'query', schema, style: 'deepObject' }, { query })
   expect(filter('p[id]=1&p[id]=2')).toEqual({ id: [1, 2] })
@@ -72,7 +72,7 @@ test('a list in a deepObject has the type of its items, however often its name i
   expect(filter('p[id][]=1')).toEqual({ id: [1] })
 })
 
-test('a deepObject parameter may be a list, or hold lists and objects, as Stripe writes them', () => {
+test('a deepObject parameter may be a list or contain lists and objects, as Stripe writes them', () => {
   const price = { type: 'object', properties: { price: item, tags: { type: 'array', items: { type: 'string' } } } }
   const deep = (schema: object, query: string) => read({ in: 'query', schema, style: 'deepObject' }, { query })
   for (const query of ['p[]=1&p[]=2', 'p[0]=1&p[1]=2', 'p[1]=2&p[0]=1', 'p=1&p=2'])

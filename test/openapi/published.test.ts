@@ -12,7 +12,7 @@ import { runs } from '../runs.js'
 
 const folder = path.dirname(createRequire(import.meta.url).resolve('@readme/oas-examples/package.json'))
 
-/** Of different sizes and styles, in both versions. */
+/** Documents of different sizes and styles, in both versions. */
 const published: readonly (readonly [file: string, operations: number])[] = [
   ['3.1/yaml/train-travel.yaml', 7],
   ['3.0/json/petstore.json', 20],
@@ -21,7 +21,7 @@ const published: readonly (readonly [file: string, operations: number])[] = [
   ['3.1/json/readme.json', 54],
 ]
 
-/** The schema of what an operation usually answers, for a validator that is not ours. */
+/** The schema of an operation's default answer, for an independent validator. */
 function schemaOf({ from: { document }, written }: DocumentedOperation): object | undefined {
   const responses = isObject(written.responses) ? written.responses : {}
   const response = document.resolved(responses[statusFor(Object.keys(responses), undefined)?.key ?? ''])

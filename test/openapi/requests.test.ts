@@ -4,7 +4,7 @@ import { builderWith, json, platformFor, platformForAll } from './builder.js'
 
 const builderPlatform = platformForAll()
 
-test('a request that does not fit is refused with the fields that are wrong', async () => {
+test('an invalid request is refused with the wrong fields', async () => {
   const platform = await builderPlatform()
   const refused = async (...asked: Parameters<typeof platform.ask>) => {
     const answer = await platform.ask(...asked)
@@ -37,7 +37,7 @@ test('a request that does not fit is refused with the fields that are wrong', as
   ])
 })
 
-test('a form may have objects and lists in brackets, unless its schema has the brackets in a name', async () => {
+test('a form may have objects and lists in brackets, unless its schema has a name with the brackets', async () => {
   const integer = { type: 'integer' }
   const schema = {
     ...{ type: 'object', additionalProperties: false },
@@ -66,7 +66,7 @@ test('a form may have objects and lists in brackets, unless its schema has the b
   expect(await sent('other[a]=5')).toContain('is not known here')
 })
 
-test('a body that takes long to check keeps no other request waiting', async () => {
+test('a body that takes long to check does not delay other requests', async () => {
   const schema = { type: 'array', uniqueItems: true, items: { type: 'object' } }
   const operation = {
     requestBody: { content: { 'application/json': { schema } } },
@@ -85,7 +85,7 @@ test('a body that takes long to check keeps no other request waiting', async () 
   expect(order).toEqual(['status', 'many'])
 })
 
-test('hostile names and encodings are only data', async () => {
+test('hostile names and encodings are handled as plain data', async () => {
   const platform = await builderPlatform()
   expect((await platform.ask('/builder/projects?filter[__proto__]=1&__proto__=1&limit=5')).status).toBe(200)
   expect((await platform.ask('/builder/projects/%E0%A4%A')).status).toBe(200)
@@ -100,7 +100,7 @@ test('hostile names and encodings are only data', async () => {
   )
 })
 
-test('validate: false lets any request pass', async () => {
+test('with validate: false any request is accepted', async () => {
   const platform = await platformFor(undefined, {}, { validate: false })
   expect((await platform.ask('/builder/projects?limit=many')).status).toBe(200)
   expect((await platform.ask('/builder/projects', { method: 'POST' })).status).toBe(201)

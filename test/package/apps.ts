@@ -1,4 +1,4 @@
-/** An app in a folder of its own, with the built package among its dependencies as npm puts it there. */
+/** An app in a temporary folder, with the built package among its dependencies as npm installs it. */
 import { spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { folderWith, forAll, type Until } from '../command.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-/** What an app's packages are taken from, the first that has one: other versions under `npm run clients`, then the project's own. */
+/** Where an app's packages come from, by priority: other versions under `npm run clients`, then the project's own. */
 const packageFolders = [...(process.env.CLIENTS ? [process.env.CLIENTS] : []), root]
 
-/** What tests on the pages have before them: a module of a small app that asks the platform. */
+/** The module that the tests on the pages use: a small app that sends requests to the platform. */
 export const asking = `import OpenAI from 'openai'
 
 const openai = new OpenAI()
@@ -24,19 +24,19 @@ export async function ask(question) {
 
 export interface App {
   readonly dir: string
-  /** Runs a script of one of its packages, or of its own, with nothing of the environment of these tests. */
+  /** Runs a script of one of its packages, or of its own, without the environment of these tests. */
   run(script: string, ...args: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }>
-  /** The same for jest, which takes ES modules only when node is told so. */
+  /** The same for jest, which needs a flag of Node for ES modules. */
   runJest(...args: readonly string[]): Promise<{ readonly code: number | null; readonly output: string }>
 }
 
-/** Makes apps that share their packages: to copy Standin and to link hundreds of others takes longer than some tests. */
+/** Creates apps that share their packages: copying Standin and linking hundreds of others takes longer than some tests. */
 export function appsForAll(): (until?: Until) => Promise<App> {
   const packages = forAll(async until => installedIn(folderWith({}, until)))
   return async until => appIn(folderWith({}, until), await packages())
 }
 
-/** Puts the packages of an app into this folder. */
+/** Installs the packages of an app into this folder. */
 function installedIn(dir: string): string {
   const own = path.join(dir, 'node_modules')
   mkdirSync(own)
@@ -61,7 +61,7 @@ function appIn(dir: string, packages: string): App {
   }
 }
 
-/** The names of the packages that are installed in a folder. */
+/** The names of the packages installed in a folder. */
 function packagesIn(folder: string): readonly string[] {
   const modules = path.join(folder, 'node_modules')
   return readdirSync(modules)
@@ -77,7 +77,7 @@ function link(target: string, at: string): void {
   symlinkSync(target, at)
 }
 
-/** Whether this package is there for the app. */
+/** Whether the app has this package. */
 export const hasPackage = (name: string): boolean =>
   packageFolders.some(folder => existsSync(path.join(folder, 'node_modules', name)))
 
@@ -94,7 +94,7 @@ function run(cwd: string, script: string, args: readonly string[], env: Readonly
   })
 }
 
-/** Writes the types of the package into an app's copy of it, as the build does, which has checked them. */
+/** Writes the types of the package into an app's copy of it, as the build does, which has already checked them. */
 export const writeTypes = ({ run, dir }: App) =>
   run(
     'typescript/bin/tsc',

@@ -11,7 +11,7 @@ const appFolder = appsForAll()
 
 const page = (name: string) => readFileSync(path.join(import.meta.dirname, '../..', name), 'utf8')
 
-/** The code blocks of a page, by the file names in their first lines. */
+/** The code blocks of a page by the file names in their first lines. */
 const filesOf = (name: string): Files => {
   const blocks = page(`docs/${name}`).matchAll(/^```\w+\n(?:\/\/|#) ([\w./-]+)\n(.*?)^```/gms)
   return Object.fromEntries([...blocks].map(([, file = '', code = '']) => [file, code]))
@@ -25,7 +25,7 @@ const remote: Files = Object.fromEntries(
   ['standin.ts', 'vitest.config.ts', 'weather.spec.ts'].map(file => [`remote/${file}`, documented(file)]),
 )
 
-/** An app with the types of the package, which take long to write; for the tests that only read it. */
+/** An app with the types of the package, shared by tests that only read it, because writing the types takes long. */
 const typedApp = forAll(async until => {
   const app = await appFolder(until)
   writeInto(app.dir, remote)
@@ -33,11 +33,11 @@ const typedApp = forAll(async until => {
   return app
 })
 
-test('an app whose tests use the package has no mistake in its types, nor have the files of the documentation', {
+test('an app whose tests use the package and the files of the documentation type-check', {
   timeout: 120_000,
 }, async () => {
   const app = await typedApp()
-  // That package comes with jest, which is installed for `npm run clients` alone.
+  // That package comes with jest, which only `npm run clients` installs.
   const more = hasPackage('@jest/globals') ? ['jest/imported-types.ts'] : []
   const { include } = JSON.parse(readFileSync(path.join(app.dir, 'tsconfig.json'), 'utf8'))
   const checked = [...include, 'remote']
@@ -45,10 +45,10 @@ test('an app whose tests use the package has no mistake in its types, nor have t
     path.join(app.dir, 'tsconfig.all.json'),
     JSON.stringify({ extends: './tsconfig.json', files: more, include: checked }),
   )
-  // Several threads would each look at the types of the packages.
+  // Several threads would each check the types of the packages.
   const { output } = await app.run('typescript/bin/tsc', '-p', 'tsconfig.all.json', '--singleThreaded')
-  // Mistakes between the types of two other packages are not ours to mend. vitest 5 has given its Matchers another type parameter than 3 and 4:
-  // one file cannot declare both, the matchers are typed all the same, and docs/clients.md says so.
+  // We cannot fix conflicts between the types of two other packages. The Matchers of vitest 5 have another type parameter than those of 3 and 4:
+  // one file cannot declare both, the matchers are typed anyway, and docs/clients.md says so.
   const mistakes = output
     .split('\n')
     .filter(line => /^(\w+|.*\/node_modules\/standin)\/.*error TS/.test(line) && !/vitest\.d\.ts.*TS2428/.test(line))
@@ -56,7 +56,7 @@ test('an app whose tests use the package has no mistake in its types, nor have t
   expect(output).not.toMatch(/^error /m)
 })
 
-test('the types name no package that comes with neither Standin nor its user', { timeout: 120_000 }, async () => {
+test('the types only import dependencies and peer dependencies of the package', { timeout: 120_000 }, async () => {
   const app = await typedApp()
   const installed = JSON.parse(readFileSync(path.join(app.dir, 'node_modules/standin/package.json'), 'utf8'))
   const types = path.join(app.dir, 'node_modules/standin/dist/types')
@@ -67,13 +67,13 @@ test('the types name no package that comes with neither Standin nor its user', {
   expect([...packagesNamed(types, entries)].filter(name => !has.has(name))).toEqual([])
 })
 
-/** The tests in TypeScript on these pages, which ask through the module of the app. */
+/** The TypeScript tests on these pages, which send requests through the module of the app. */
 const testsOn = (...names: readonly string[]): Files => {
   const blocks = names.flatMap(name => [...page(name).matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = '']) => code))
   return Object.fromEntries(blocks.map((code, i) => [`pages/${i}.spec.ts`, code]))
 }
 
-/** All tests of the app, of the pages and of the complete example, those that fail too, in one run: to start another takes longer than they do. */
+/** All tests of the app, the pages and the complete example, including those that fail, in one run: starting another one takes longer than the tests. */
 const ranApp = forAll(async until => {
   const app = await appFolder(until)
   const onPages = testsOn('README.md', 'docs/testing.md')
@@ -83,7 +83,7 @@ const ranApp = forAll(async until => {
   return { app, code, output, countsIn: countsOf(app) }
 })
 
-/** How many tests of the files whose names begin so have passed, and how many have not. */
+/** How many tests passed, and how many did not, in files whose names start with a prefix. */
 function countsOf({ dir }: App) {
   const { testResults } = JSON.parse(readFileSync(path.join(dir, 'outcome.json'), 'utf8')) as Outcome
   return (start: string) => {
@@ -102,12 +102,12 @@ interface Outcome {
   }[]
 }
 
-test('the tests of an app pass, in files side by side', { timeout: 120_000 }, async () => {
+test('the tests of an app pass in parallel files', { timeout: 120_000 }, async () => {
   const { countsIn } = await ranApp()
   expect(countsIn('tests/')).toEqual({ files: 4, passed: 16, others: 0 })
 })
 
-test('the tests in the README and on the page about testing pass, in files side by side', {
+test('the tests in the README and on the page about testing pass in parallel files', {
   timeout: 120_000,
 }, async () => {
   const { countsIn } = await ranApp()
@@ -137,7 +137,7 @@ test('the complete example passes its tests, and is recorded and replayed', { ti
   }
 })
 
-test('the agent of the documentation passes its tests', { timeout: 60_000 }, async () => {
+test('the agent example in the documentation passes its tests', { timeout: 60_000 }, async () => {
   const app = await appFolder()
   const config = "export default { test: { include: ['tests/agent.spec.js'] } }"
   writeInto(app.dir, { ...filesOf('agent-example.md'), 'agent.config.js': config })
@@ -145,10 +145,10 @@ test('the agent of the documentation passes its tests', { timeout: 60_000 }, asy
   expect(output).toMatch(/Tests {2}2 passed/)
 })
 
-/** The rows of users of the live platform are their own, so a rule stands in for them. */
+/** Users of the live platform have their own rows, so a rule stands in for them. */
 const liveProjects = { on: 'GET /builder/projects', reply: { json: [{ id: 'live', name: 'Live' }] } } as const
 
-test('the test of the documentation for node:test passes', { timeout: 60_000 }, async () => {
+test('the node:test example in the documentation passes', { timeout: 60_000 }, async () => {
   const app = await appFolder()
   const { url } = await platformWith()
   const code = documented('weather.test.mjs').replace('process.env.STANDIN_URL', JSON.stringify(url))
@@ -156,49 +156,53 @@ test('the test of the documentation for node:test passes', { timeout: 60_000 }, 
   expect((await app.run('--test-reporter=tap', 'weather.test.mjs')).output).toMatch(/^ok 1 - the bot greets$/m)
 })
 
-test('failures say what was asked, and what it was like', { timeout: 120_000 }, async () => {
+test('failures show the expected request and the nearest one', { timeout: 120_000 }, async () => {
   const { code, output, countsIn } = await ranApp()
   expect(code).toBe(1)
   expect(countsIn('failing/failing.spec.ts')).toEqual({ files: 1, passed: 1, others: 5 })
-  const told = (of: string) => {
+  const failureOf = (of: string) => {
     const from = output.indexOf(` FAIL  failing/${of}`)
     return output.slice(from, output.indexOf('⎯⎯⎯', from))
   }
-  expect(told('failing.spec.ts > asks what no rule answers')).toContain(
+  expect(failureOf('failing.spec.ts > sends a request that no rule answers')).toContain(
     'Error: A request had no prepared answer.\n\n' +
       'POST /v1/chat/completions, "When do you open?": No rule matches this request, and strict is on. ' +
       'The nearest is rule "hours" (rules[0]): user does not contain "opening hours".',
   )
   const came = 'POST /v1/chat/completions 200 · gpt-4o-mini · "Tell me your opening hours" · rule "hours"'
-  const model = told('failing.spec.ts > expects another model')
+  const model = failureOf('failing.spec.ts > expects another model')
   expect(model).toContain('The nearest is POST /v1/chat/completions, 200:')
   expect(model).toMatch(/^- +"model": "gpt-5",\n\+ +"model": "gpt-4o-mini",$/m)
   expect(model.match(/^[-+] {2,}/gm)).toHaveLength(2)
   expect(model).toContain(`What came:\n  ${came}`)
-  expect(told('failing.spec.ts > expects nothing')).toContain("One exchange fits { path: '/v1/*' }.")
-  expect(told('failing.spec.ts > expects more')).toContain("One exchange fits { model: 'gpt-4o-mini' }, and 2 should.")
-  expect(told('failing.spec.ts > expects of something else')).toContain(
+  expect(failureOf('failing.spec.ts > expects no request')).toContain("One exchange fits { path: '/v1/*' }.")
+  expect(failureOf('failing.spec.ts > expects more requests')).toContain(
+    "One exchange fits { model: 'gpt-4o-mini' }, and 2 should.",
+  )
+  expect(failureOf('failing.spec.ts > expects on something that is not a platform')).toContain(
     'This matcher needs a platform or one of its scopes',
   )
-  expect(told('early.spec.ts')).toContain('The platform starts before the tests. Use its url in a test or in a hook')
+  expect(failureOf('early.spec.ts')).toContain(
+    'The platform starts before the tests. Use its url in a test or in a hook',
+  )
 })
 
-test('with node:test it is the same', { timeout: 60_000 }, async () => {
+test('failures show the same with node:test', { timeout: 60_000 }, async () => {
   const { code, output } = await (await appFolder()).run('--test-reporter=tap', 'tests/plain.mjs')
   expect(code).toBe(1)
   expect(output).toMatch(/^ok 1 - the model greets$/m)
-  expect(output).toMatch(/^not ok 2 - asks what no rule answers$/m)
+  expect(output).toMatch(/^not ok 2 - sends a request that no rule answers$/m)
   expect(output).toContain('"hello": No rule matches this request, and strict is on. There are no rules.')
   expect(output).toMatch(/^not ok 3 - expects another model$/m)
   expect(output).toMatch(/expected { model: 'gpt-5' }\n +received { model: 'gpt-4o-mini' }/)
 })
 
-test.runIf(hasPackage('jest'))('with jest it is the same', { timeout: 60_000 }, async () => {
+test.runIf(hasPackage('jest'))('failures show the same with jest', { timeout: 60_000 }, async () => {
   const { code, output } = await (await appFolder()).runJest()
   expect(code).toBe(1)
   expect(output).toMatch(/^ +✓ a question is answered/m)
-  expect(output).toMatch(/^ +✓ a platform is the same over HTTP/m)
-  expect(output).toMatch(/^ +✓ nothing of another test is left/m)
+  expect(output).toMatch(/^ +✓ the platform works the same over HTTP/m)
+  expect(output).toMatch(/^ +✓ nothing is left over from other tests/m)
   expect(output).toMatch(/^ +✕ expects another model/m)
   expect(output).toMatch(/^ +- +"model": "gpt-5",\n +\+ +"model": "gpt-4o-mini",$/m)
 })

@@ -1,8 +1,8 @@
-/** Which packages the types of the built package lead to: its users need those as well. */
+/** The packages that the types of the built package import: its users need those as well. */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** The packages, without node's own, that the types in `folder` name, from these entries on. */
+/** The packages that the types in `folder` import, starting from these entries and without Node's own. */
 export function packagesNamed(folder: string, entries: readonly string[]): ReadonlySet<string> {
   const files = new Set(entries.map(entry => path.join(folder, entry)))
   const packages = new Set<string>()

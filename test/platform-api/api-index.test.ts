@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { platformWith } from '../scene.js'
 
-test('the index lists the four endpoints and what opens each', async () => {
+test('the index lists the four endpoints and the credentials of each', async () => {
   const { ask, anonKey } = await platformWith()
   const response = await ask('/api/v1', { bearer: anonKey })
   expect(response.status).toBe(200)
@@ -17,7 +17,7 @@ test('the index lists the four endpoints and what opens each', async () => {
   })
 })
 
-test('the index says what opens each endpoint as configured', async () => {
+test('the index lists the configured credentials of each endpoint', async () => {
   const { ask } = await platformWith({ access: { health: ['service'], index: 'anyone', chat: ['user'] } })
   expect(await (await ask('/api/v1', { bearer: null })).json()).toMatchObject({
     endpoints: [
@@ -29,7 +29,7 @@ test('the index says what opens each endpoint as configured', async () => {
   })
 })
 
-test('every endpoint of the index is there', async () => {
+test('every endpoint in the index exists', async () => {
   const { ask, anonKey } = await platformWith()
   const { endpoints } = (await (await ask('/api/v1', { bearer: anonKey })).json()) as {
     endpoints: { method: string; path: string }[]

@@ -9,9 +9,9 @@ import { encoded, secretToken } from '../signing.js'
 const models = 'gpt-4o-mini, gpt-4o, llama-3.3-70b-instruct, mistral-small-latest or qwen2.5-72b-instruct'
 const roles = 'system, user, assistant, tool, developer, function'
 
-/** A right request but for its one message. */
+/** A valid request except for its only message. */
 const saying = (message: unknown) => ({ ...hello, messages: [message] })
-/** A right request but for these fields. */
+/** A valid request except for these fields. */
 const but = (fields: object) => ({ ...hello, ...fields })
 
 test.each<[body: unknown, sentence: string]>([
@@ -140,7 +140,7 @@ test.each([
   [but({ tools: [{}] }), 'tools[0].type'],
   [but({ tool_choice: {} }), 'tool_choice.type'],
   [but({ response_format: {} }), 'response_format.type'],
-])('%j is refused for what it lacks', async (body, field) => {
+])('%j is refused with the name of the missing field', async (body, field) => {
   const { chat } = await platformWith()
   const response = await chat(body)
   expect(response.status).toBe(400)
@@ -149,7 +149,7 @@ test.each([
   expect(answer.error.startsWith(`${field} is missing.`)).toBe(true)
 })
 
-test('the first thing that is wrong is the one that is named', async () => {
+test('only the first invalid field is named', async () => {
   const { chat } = await platformWith()
   expect(await (await chat({ model: 5, messages: [], temperature: 'hot' })).json()).toEqual({
     error: 'model must be text, not 5.',
@@ -157,8 +157,8 @@ test('the first thing that is wrong is the one that is named', async () => {
 })
 
 test.each([
-  ['more than any number can be', '1e999'],
-  ['less than any number can be', '-1e999'],
+  ['more than the largest number', '1e999'],
+  ['less than the smallest number', '-1e999'],
 ])('a temperature of %s is refused', async (_what, temperature) => {
   const { ask } = await platformWith()
   const body = JSON.stringify({ ...hello, temperature: 'T' }).replace('"T"', temperature)
@@ -173,7 +173,7 @@ test.each([
   })
 })
 
-test('a request that tries to change what all objects have changes nothing', async () => {
+test('a request cannot pollute the prototype of all objects', async () => {
   const { ask, chat } = await platformWith()
   const rest = JSON.stringify(hello).slice(1)
   for (const name of ['__proto__', 'constructor', 'prototype']) {
@@ -195,7 +195,7 @@ test('a request that tries to change what all objects have changes nothing', asy
   expect((await chat(hello)).status).toBe(200)
 })
 
-/** A 200 of the kind that was asked for, or a 400 with nothing but a sentence; anything else fails. */
+/** Expects a completion or stream with 200, or a 400 with just an error sentence. */
 async function expectAnswer(response: Response): Promise<void> {
   const text = await response.text()
   const kind = `${response.status} ${response.headers.get('content-type')}`
@@ -250,7 +250,7 @@ const likelyRequest = fc.record(
   { requiredKeys: ['model', 'messages'] },
 )
 
-test('whatever JSON is sent, the answer is a completion or a 400 with a sentence', async () => {
+test('any JSON gets a completion or a 400 with a sentence', async () => {
   const { chat } = await platformWith()
   const seen = new Set<number>()
   await fc.assert(
@@ -267,7 +267,7 @@ test('whatever JSON is sent, the answer is a completion or a 400 with a sentence
   expect([...seen].toSorted()).toEqual([200, 400])
 })
 
-test('whatever is changed in a right request, the answer is a completion or a 400 with a sentence', async () => {
+test('a valid request with any field changed gets a completion or a 400 with a sentence', async () => {
   const { chat } = await platformWith()
   const right = {
     ...hello,
@@ -285,7 +285,7 @@ test('whatever is changed in a right request, the answer is a completion or a 40
   )
 })
 
-test('whatever bytes are sent, the answer is a 400 with a sentence', async () => {
+test('random bytes get a 400 with a sentence', async () => {
   const { ask } = await platformWith()
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 64 }), async bytes => {
@@ -300,7 +300,7 @@ test('whatever bytes are sent, the answer is a 400 with a sentence', async () =>
   )
 })
 
-/** What a header's value may be made of (RFC 9110 §5.5). */
+/** The characters that a header value may contain (RFC 9110 §5.5). */
 const headerText = fc.string({
   unit: fc.oneof(
     fc.constantFrom(' ', ',', '.', '=', '"', '\t'),
@@ -319,7 +319,7 @@ const jwtText = fc
   )
   .map(parts => parts.join('.'))
 
-test('whatever Authorization header is sent, the answer is the models or a 401 with a sentence', async () => {
+test('any Authorization header gets the models or a 401 with a sentence', async () => {
   const { ask, apiKey } = await platformWith()
   const schemes = fc.constantFrom('Bearer ', 'bearer  ', 'Bearer', 'Basic ', 'Bearer Bearer ', '')
   const credentials = fc.oneof(headerText, tokenText, jwtText, fc.constant(apiKey))
@@ -338,7 +338,7 @@ test('whatever Authorization header is sent, the answer is the models or a 401 w
   expect([...seen].toSorted()).toEqual([200, 401])
 })
 
-test('whatever claims a well-signed token makes, the answer is the index or a 401 with a sentence', async () => {
+test('a correctly signed token with any claims gets the index or a 401 with a sentence', async () => {
   const { ask } = await platformWith()
   const seen = new Set<number>()
   const claims = fc.record(

@@ -7,13 +7,13 @@ import { eventsOf, hello, platformWith, type Scene, textOfChunks } from '../scen
 
 const asking = (content: unknown) => ({ ...hello, messages: [{ role: 'user', content }] })
 
-/** What the model says to a request. */
+/** The model's reply to a request. */
 async function textOf(chat: Scene['chat'], request: object): Promise<string> {
   const { choices } = (await (await chat(request)).json()) as { choices: [{ message: { content: string } }] }
   return choices[0].message.content
 }
 
-test('a rule that matches says what the model says', async () => {
+test('the reply of a matching rule becomes the completion', async () => {
   const { chat } = await platformWith({ rules: [{ when: { user: 'hello' }, reply: { text: 'Hi there!' } }] })
   const response = await chat(hello)
   expect(response.status).toBe(200)
@@ -36,7 +36,7 @@ test('a rule that matches says what the model says', async () => {
   })
 })
 
-test('a stream says the same words as the whole reply to the same request', async () => {
+test('a stream has the same text as the whole reply to the same request', async () => {
   const { chat } = await platformWith()
   const whole = await textOf(chat, hello)
   const response = await chat({ ...hello, stream: true })
@@ -48,7 +48,7 @@ test('a stream says the same words as the whole reply to the same request', asyn
   expect(done).toBe(true)
 })
 
-test('every answer has an x-request-id of its own, and the journal finds the exchange by it', async () => {
+test('every response has its own x-request-id, by which the journal finds the exchange', async () => {
   const { chat, ask, url } = await platformWith()
   const answers = [await chat(hello), await chat({ ...hello, stream: true }), await ask('/v1/models', { bearer: null })]
   const ids = answers.map(({ headers }) => headers.get('x-request-id'))
@@ -63,7 +63,7 @@ test('every answer has an x-request-id of its own, and the journal finds the exc
   expect(headers.has('x-request-id')).toBe(false)
 })
 
-test('a stream is the role, the words, the end and [DONE], each an event of its own', async () => {
+test('a stream sends the role, the text, the finish reason and [DONE] as separate events', async () => {
   const { chat } = await platformWith({ rules: [{ reply: { text: 'Hi there!' } }] })
   const response = await chat({ ...hello, stream: true })
   expect(response.status).toBe(200)
@@ -87,7 +87,7 @@ test('a stream is the role, the words, the end and [DONE], each an event of its 
   expect(done).toBe(true)
 })
 
-test('a stream ends with the usage for who asks for it, the same as that of the whole reply', async () => {
+test('with include_usage a stream ends with the same usage as the whole reply', async () => {
   const { chat } = await platformWith({ rules: [{ reply: { text: 'Hi there!' } }] })
   const { usage } = (await (await chat(hello)).json()) as { usage: object }
   const response = await chat({ ...hello, stream: true, stream_options: { include_usage: true } })
@@ -98,7 +98,7 @@ test('a stream ends with the usage for who asks for it, the same as that of the 
 })
 
 test.each([[undefined], [null], [{}], [{ include_usage: false }], [{ include_usage: null }]])(
-  'with the stream options %j no event of a stream has a usage',
+  'no event of a stream has a usage with the stream options %j',
   async stream_options => {
     const { chat } = await platformWith()
     const { chunks } = eventsOf(await (await chat({ ...hello, stream: true, stream_options })).text())
@@ -107,16 +107,16 @@ test.each([[undefined], [null], [{}], [{ include_usage: false }], [{ include_usa
   },
 )
 
-test('every completion has an id of its own', async () => {
+test('every completion has its own id', async () => {
   const { chat } = await platformWith()
   const answers = await Promise.all(Array.from({ length: 20 }, () => chat(hello)))
   const ids = await Promise.all(answers.map(async answer => ((await answer.json()) as { id: string }).id))
   expect(new Set(ids).size).toBe(20)
 })
 
-test('streams of the same words, all at once, keep to their own id, model and usage', async () => {
+test('concurrent streams of the same text keep their own id, model and usage', async () => {
   const { chat } = await platformWith({ rules: [{ reply: { text: 'Hi there, 他们!' } }] })
-  // Three of a kind follow each other, then comes another kind.
+  // Models alternate after three requests.
   const asked = Array.from({ length: 24 }, (_, i) => ({
     model: i % 6 < 3 ? 'gpt-4o-mini' : 'gpt-4o',
     messages: [{ role: 'user', content: 'hello' }],
@@ -134,7 +134,7 @@ test('streams of the same words, all at once, keep to their own id, model and us
   expect(new Set(streams.map(({ chunks }) => chunks[0]?.id)).size).toBe(24)
 })
 
-test('more words on either side cost more tokens', async () => {
+test('a longer prompt or a longer reply costs more tokens', async () => {
   const { chat } = await platformWith({
     rules: [
       { when: { user: 'long' }, reply: { text: 'A rather long answer to that.' } },
@@ -150,7 +150,7 @@ test('more words on either side cost more tokens', async () => {
   expect(long.total_tokens).toBe((long.prompt_tokens ?? 0) + (long.completion_tokens ?? 0))
 })
 
-test('the last user message is the one that is answered', async () => {
+test('the last user message is answered', async () => {
   const { chat } = await platformWith({
     rules: [
       { when: { user: 'first' }, reply: { text: 'To the first.' } },
@@ -167,7 +167,7 @@ test('the last user message is the one that is answered', async () => {
   expect(await textOf(chat, { ...hello, messages })).toBe('To the second.')
 })
 
-test('a message in parts is read like one in plain text', async () => {
+test('a message in parts matches like one in plain text', async () => {
   const { chat } = await platformWith({ rules: [{ when: { user: 'what is this' }, reply: { text: 'A cat.' } }] })
   const parts = [
     { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
@@ -176,7 +176,7 @@ test('a message in parts is read like one in plain text', async () => {
   expect(await textOf(chat, asking(parts))).toBe('A cat.')
 })
 
-test('everything that the clients of OpenAI send is accepted', async () => {
+test('everything that OpenAI clients send is accepted', async () => {
   const { chat } = await platformWith()
   const call = { id: 'call_1', type: 'function', function: { name: 'now', arguments: '{}' } }
   const response = await chat({
@@ -220,7 +220,7 @@ test('everything that the clients of OpenAI send is accepted', async () => {
   expect(response.status).toBe(200)
 })
 
-test('null stands for "not set" wherever a field may be left out', async () => {
+test('null means "not set" for every optional field', async () => {
   const { chat } = await platformWith()
   const optional =
     'temperature stream stream_options top_p n stop max_tokens max_completion_tokens frequency_penalty presence_penalty ' +
@@ -245,7 +245,7 @@ test('the same request gets the same reply in any order, at the same time, and o
   expect(await Promise.all(questions.map(question => textOf(other.chat, question)))).toEqual(inOrder)
 })
 
-test('another seed gets other replies', async () => {
+test('a different seed gives different replies', async () => {
   const [one, other] = [await platformWith({ seed: 1 }), await platformWith({ seed: 2 })]
   for (const question of questions) {
     expect(await textOf(other.chat, question)).not.toBe(await textOf(one.chat, question))
@@ -257,12 +257,12 @@ test.each([
   ['temperature', { temperature: 0.5 }],
   ['seed', { seed: 5 }],
   ['conversation', asking('hello?')],
-])('another %s is another question', async (_what, change) => {
+])('a different %s gets a different reply', async (_what, change) => {
   const { chat } = await platformWith()
   expect(await textOf(chat, { ...hello, ...change })).not.toBe(await textOf(chat, hello))
 })
 
-test('no piece of a stream ends in the middle of a character', async () => {
+test('no chunk of a stream ends in the middle of a character', async () => {
   const { chat } = await platformWith({ rules: [{ reply: { text: `a${'👍'.repeat(40)}` } }] })
   const { chunks } = eventsOf(await (await chat({ ...hello, stream: true })).text())
   const pieces = chunks.map(({ choices }) => choices[0]?.delta.content ?? '')
@@ -270,7 +270,7 @@ test('no piece of a stream ends in the middle of a character', async () => {
   expect(pieces.filter(piece => /\p{Surrogate}/u.test(piece))).toEqual([])
 })
 
-/** Any sequence of UTF-16 code units, halves of surrogate pairs among them. */
+/** Any sequence of UTF-16 code units, including lone surrogates. */
 const codeUnits = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(unit => String.fromCharCode(unit)) })
 
 const hardTexts = [
@@ -290,7 +290,7 @@ const hardTexts = [
   '   leading and trailing   ',
 ]
 
-test('whatever the text is, the whole reply has it, and the pieces of a stream add up to it', async () => {
+test('any text comes back unchanged in a whole reply and in the chunks of a stream', async () => {
   const texts = fc.oneof(fc.string({ unit: anyCharacter, maxLength: 60 }), fc.string({ unit: 'grapheme' }), codeUnits)
   const paces = fc.constantFrom(0, 100_000)
   await fc.assert(

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { platformWith } from '../scene.js'
 import { mustBe } from '../sentences.js'
 
-test('the health check says ok and the version', async () => {
+test('the health check returns ok and the version', async () => {
   const { url } = await platformWith()
   await request(url)
     .get('/health')
@@ -12,7 +12,7 @@ test('the health check says ok and the version', async () => {
     .expect({ status: 'ok', version: '1.0.0' })
 })
 
-test('the version is the configured one', async () => {
+test('the health check returns the configured version', async () => {
   const { url } = await platformWith({ version: '12.34.56' })
   await request(url).get('/health').expect(200, { status: 'ok', version: '12.34.56' })
 })
@@ -23,7 +23,7 @@ test('a version that is not three numbers stops the start', async () => {
   )
 })
 
-test('the health check does not mind a query or a body', async () => {
+test('the health check ignores a query or a body', async () => {
   const { url } = await platformWith()
   await request(url).get('/health?verbose=1').send({ are: 'you well?' }).expect(200, { status: 'ok', version: '1.0.0' })
 })

@@ -5,7 +5,7 @@ import { ada, userToken } from '../signing.js'
 
 const path = '/auth/v1/.well-known/jwks.json'
 
-test('the public key of user tokens is open to all, and the private one to none', async () => {
+test('anyone can read the public key of user tokens, and the private part is not published', async () => {
   const { ask } = await platformWith()
   const response = await ask(path, { bearer: null })
   expect(response.status).toBe(200)

@@ -3,7 +3,7 @@ import { startPlatform } from '../../src/index.js'
 import { platformWith } from '../scene.js'
 import { AN_OBJECT, isUnknown, mustBe, range, wholeNumber } from '../sentences.js'
 
-test('the models are listed in the form that clients of OpenAI read', async () => {
+test("the models are listed in OpenAI's format", async () => {
   const { ask } = await platformWith({
     models: [
       { id: 'one', owned_by: 'acme' },
@@ -22,7 +22,7 @@ test('the models are listed in the form that clients of OpenAI read', async () =
   })
 })
 
-test('without configuration there is a handful of models', async () => {
+test('there are five models by default', async () => {
   const { ask } = await platformWith()
   const { data } = (await (await ask('/v1/models')).json()) as { data: { id: string }[] }
   expect(data.map(({ id }) => id)).toEqual([
@@ -34,13 +34,13 @@ test('without configuration there is a handful of models', async () => {
   ])
 })
 
-test('further fields of a model are listed as they are', async () => {
+test('additional fields of a model are listed unchanged', async () => {
   const further = { context_window: 8192, pricing: { input: 0.5, currencies: ['EUR'] }, deprecated: false }
   const { ask } = await platformWith({ models: [{ id: 'one', ...further }] })
   expect(await (await ask('/v1/models')).json()).toMatchObject({ data: [{ id: 'one', ...further }] })
 })
 
-test('the rhythm and the bounds of a model are not listed', async () => {
+test('the pace and the prompt limit of a model are not listed', async () => {
   const { ask } = await platformWith({
     models: [
       {
@@ -68,13 +68,13 @@ test.each([
   [{ pace: 'fast' }, mustBe('models[0].pace', AN_OBJECT, 'fast')],
   [{ maxPromptTokens: 0 }, mustBe('models[0].maxPromptTokens', wholeNumber(1, 2147483647), 0)],
   [{ maxPromptTokens: 1.5 }, mustBe('models[0].maxPromptTokens', wholeNumber(1, 2147483647), 1.5)],
-])('what is wrong with a model is told: %o', async (more, sentence) => {
-  // What the compiler would not let through, as it stands in a file.
+])('an invalid model is refused with the reason: %o', async (more, sentence) => {
+  // The compiler would refuse this; a configuration file can contain it.
   const model = { id: 'one', ...more } as { id: string }
   await expect(startPlatform({ models: [model] })).rejects.toThrow(sentence)
 })
 
-test('every listed model can be asked', async () => {
+test('every listed model answers chat requests', async () => {
   const { ask, chat } = await platformWith()
   const { data } = (await (await ask('/v1/models')).json()) as { data: { id: string }[] }
   for (const { id } of data) {

@@ -9,7 +9,7 @@ import { modelReplying } from './chat/replying.js'
 
 const root = path.join(import.meta.dirname, '../..')
 
-/** OpenAI's own types, and what they do not know: thoughts, and calls of custom tools in a stream. */
+/** OpenAI's own types, and what they lack: reasoning, and calls of custom tools in a stream. */
 const header = `
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions'
 
@@ -29,7 +29,7 @@ type CustomChunk = ChunkOf<Delta & { tool_calls: CustomCall[] }>
 type Type = 'ChatCompletion' | 'ChatCompletionChunk' | 'ThinkingCompletion' | 'ThinkingChunk' | 'CustomChunk'
 type Typed = readonly [type: Type, body: unknown]
 
-/** What the compiler has against bodies of these types: the numbers of those that it does not take, and all that it says. */
+/** Type-checks bodies: the indexes of those that the compiler refuses, and its output. */
 function compiled(bodies: readonly Typed[]) {
   const dir = mkdtempSync(path.join(tmpdir(), 'standin-types-'))
   onTestFinished(() => rmSync(dir, { recursive: true }))
@@ -49,7 +49,7 @@ function compiled(bodies: readonly Typed[]) {
   return { status, output: stdout + stderr, refused: [...new Set(refused)] }
 }
 
-/** The type of what a stream sends, by what is in it. */
+/** The type of a chunk, by its content. */
 function chunkType(chunk: { choices: readonly { delta: object }[] }): Type {
   const json = JSON.stringify(chunk.choices[0]?.delta ?? {})
   if (json.includes('"reasoning_content"')) return 'ThinkingChunk'
@@ -76,10 +76,10 @@ const variants: readonly (readonly [name: string, said: Partial<Generation>, req
   ['a function', { choices: [{ text: null, toolCalls: [weather] }] }, { functions: [{ name: 'weather' }] }],
   ['thoughts', { choices: [{ text: 'Four.', reasoning: 'Two and two.' }] }],
   ['a filter', { choices: [{ text: 'Well', finishReason: 'content_filter' }] }],
-  ['a usage of its own', { usage }],
+  ['an overridden usage', { usage }],
 ]
 
-test('every form of an answer compiles as what OpenAI says it is', async () => {
+test("every form of an answer compiles with OpenAI's types", async () => {
   const bodies: Typed[] = variants.flatMap(([, said, request]): Typed[] => {
     const { whole, chunks } = modelReplying(said)
     const body = whole(request)
@@ -101,7 +101,7 @@ test('every form of an answer compiles as what OpenAI says it is', async () => {
   expect(new Set(bodies.map(([type]) => type)).size).toBe(5)
 })
 
-test('a body that is no answer of OpenAI does not compile', () => {
+test('a body that is not an answer of OpenAI does not compile', () => {
   const { whole, chunks } = modelReplying({})
   const right = whole()
   const [choice] = right.choices

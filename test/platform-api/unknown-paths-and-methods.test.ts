@@ -25,7 +25,7 @@ test.each([
   '/__standing',
   '/__proto__',
   '/constructor',
-])('the path %s does not exist, and says so to anyone', async path => {
+])('the unknown path %s is a 404, even without a credential', async path => {
   const { url } = await platformWith()
   const { status, headers, body } = await answerTo(url, onTheWire(`GET ${path}`))
   expect(status).toBe(404)
@@ -34,7 +34,7 @@ test.each([
   expect(JSON.parse(body)).toEqual({ error: 'Not found.', path })
 })
 
-test('the path in the answer is the one that was asked for, without the query', async () => {
+test('the path in a 404 is the requested one, without the query', async () => {
   const { ask } = await platformWith()
   const response = await ask('/nope?api_key=secret&again=?', { bearer: null })
   expect(response.status).toBe(404)
@@ -53,7 +53,7 @@ test('a valid credential does not change a 404', async () => {
   expect(await (await ask('/nope', { bearer: apiKey })).json()).toEqual({ error: 'Not found.', path: '/nope' })
 })
 
-test('the auth backend says in its own way that a path does not exist', async () => {
+test('the auth backend answers an unknown path with a 404 in plain text', async () => {
   const { ask, anonKey } = await platformWith()
   const response = await ask('/auth/v1/nope', { bearer: null, headers: { apikey: anonKey } })
   expect(response.status).toBe(404)
@@ -61,7 +61,7 @@ test('the auth backend says in its own way that a path does not exist', async ()
   expect(await response.text()).toBe('404 page not found\n')
 })
 
-test('an unknown path of Standin itself has the same body as one of the platform', async () => {
+test('an unknown path under /__standin gets the same body as one of the platform', async () => {
   const { ask } = await platformWith()
   const response = await ask('/__standin/nope?x=1', { bearer: null })
   expect(response.status).toBe(404)
@@ -74,7 +74,7 @@ test.each([
   ['DELETE', '/v1/models', 'GET, HEAD, OPTIONS', 'GET, HEAD or OPTIONS'],
   ['GET', '/v1/chat/completions', 'POST, OPTIONS', 'POST or OPTIONS'],
   ['PATCH', '/v1/chat/completions', 'POST, OPTIONS', 'POST or OPTIONS'],
-])('%s %s is told which methods there are', async (method, path, allow, alternatives) => {
+])('%s %s gets a 405 with the allowed methods', async (method, path, allow, alternatives) => {
   const { ask } = await platformWith()
   const response = await ask(path, { method, bearer: null })
   expect(response.status).toBe(405)
@@ -83,7 +83,7 @@ test.each([
   expect(await response.json()).toEqual({ error: `${method} is not allowed here. Use ${alternatives}.` })
 })
 
-test('the auth backend names the methods of a path and says no more', async () => {
+test('a 405 of the auth backend has an Allow header and no body', async () => {
   const { ask } = await platformWith()
   const response = await ask('/auth/v1/.well-known/jwks.json', { method: 'POST', bearer: null })
   expect(response.status).toBe(405)

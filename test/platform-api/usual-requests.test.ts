@@ -30,7 +30,7 @@ const request = fc
   )
   .map(([model, messages, fields]) => JSON.parse(JSON.stringify({ model, messages, ...Object.fromEntries(fields) })))
 
-test('what passes as a usual request is one that the schema takes as it is, and OpenAI as well', () => {
+test('every usual request passes the schema unchanged and is accepted by OpenAI', () => {
   fc.assert(
     fc.property(request, value => {
       if (!isUsual(value)) return
@@ -45,7 +45,7 @@ test.each([
   {},
   { messages: [{ role: 'system', content: 'Be brief.' }, { role: 'assistant', content: '' }, ...hello.messages] },
   { stream: true, temperature: 0.7, top_p: 1, max_tokens: 256, seed: -3, user: 'ada' },
-])('most requests are usual: %j', fields => {
+])('a common request is usual: %j', fields => {
   expect(isUsual({ ...hello, ...fields })).toBe(true)
 })
 
@@ -59,6 +59,6 @@ test.each([
   { messages: [{ role: 'tool', content: '21 °C' }] },
   { messages: [{ role: 'user', content: null }] },
   { messages: [{ role: 'user', content: 'hello', name: 'ada' }] },
-])('what may be wrong is not usual: %j', fields => {
+])('a request that may be invalid is not usual: %j', fields => {
   expect(isUsual({ ...hello, ...fields })).toBe(false)
 })

@@ -1,4 +1,4 @@
-/** Resources as an app meets them: lists, rows, ids, owners and refusals. */
+/** Resources as an app uses them: lists, rows, ids, owners and refusals. */
 import { expect, test } from 'vitest'
 import type { PlatformOptions } from '../../src/index.js'
 import { control } from '../http/controlled.js'
@@ -21,7 +21,7 @@ const answerOf = async (response: Response) => ({ status: response.status, body:
 const names = async (platform: Scene, query = '') =>
   ((await (await platform.ask(`${path}${query}`)).json()) as { readonly name: string }[]).map(({ name }) => name)
 
-test('an app keeps its projects: it creates, reads, changes, replaces and deletes them', async () => {
+test('an app creates, reads, changes, replaces and deletes rows', async () => {
   const platform = await withResource({})
   const created = await platform.ask(path, send('POST', { name: 'Atlas', stars: 1 }))
   const row = (await created.json()) as { readonly id: string }
@@ -65,13 +65,13 @@ test.each([
   ['?_sort=-name&_limit=2', ['Cygnus', 'Borealis'], '3'],
   ['?_page=2&_limit=2', ['Cygnus'], '3'],
   ['?_page=9&_limit=99999999999999999999', [], '3'],
-])('a list with %s', async (query, expected, total) => {
+])('a list with the query "%s" has the rows %j', async (query, expected, total) => {
   const platform = await withResource({ data: three })
   expect(await names(platform, query)).toEqual(expected)
   expect((await platform.ask(`${path}${query}`, { method: 'HEAD' })).headers.get('x-total-count')).toBe(total)
 })
 
-test('pages are linked to each other', async () => {
+test('pages of a list link to each other', async () => {
   const platform = await withResource({ data: three })
   const link = (await platform.ask(`${path}?_limit=1&_page=2&stars=3`)).headers.get('link')
   expect(link).toBe(
@@ -83,7 +83,7 @@ test('pages are linked to each other', async () => {
   )
 })
 
-test('new rows get whole numbers where the first rows have them; an id that is taken is a 409', async () => {
+test('new rows get integer ids if the first rows have them; a taken id is a 409', async () => {
   const platform = await withResource({ data: three })
   const post = async (body: unknown) => answerOf(await platform.ask(path, send('POST', body)))
   expect(await post({ name: 'Draco' })).toEqual({ status: 201, body: { id: 8, name: 'Draco' } })
@@ -97,7 +97,7 @@ test('new rows get whole numbers where the first rows have them; an id that is t
   expect(await post({ name: 'Grus' })).toMatchObject({ body: { id: 22 } })
 })
 
-test('a row whose id is null gets one, and can be changed', async () => {
+test('a row with id null gets an id and can be changed', async () => {
   const platform = await withResource({ data: three })
   const created = await platform.ask(path, send('POST', { id: null, name: 'Draco' }))
   expect(await answerOf(created)).toEqual({ status: 201, body: { id: 8, name: 'Draco' } })
@@ -105,13 +105,13 @@ test('a row whose id is null gets one, and can be changed', async () => {
   expect(await answerOf(changed)).toEqual({ status: 200, body: { id: 8, name: 'Draco', stars: 1 } })
 })
 
-test.each(['PATCH', 'PUT'])('%s keeps the type of an id', async method => {
+test.each(['PATCH', 'PUT'])('%s keeps the type of the id', async method => {
   const platform = await withResource({ data: three })
   const changed = await platform.ask(`${path}/1`, send(method, { id: '1', name: 'Atlas' }))
   expect(await answerOf(changed)).toMatchObject({ status: 200, body: { id: 1 } })
 })
 
-test('ids may be elsewhere in the row, and given by the caller', async () => {
+test('the id may be in another field and be given by the caller', async () => {
   const platform = await withResource({ id: { field: 'meta.key', as: 'given' } })
   const post = async (body: unknown) => answerOf(await platform.ask(path, send('POST', body)))
   expect(await post({ meta: { key: 'a b/ü' }, name: 'Atlas' })).toMatchObject({ status: 201 })
@@ -131,7 +131,7 @@ test('ids may be elsewhere in the row, and given by the caller', async () => {
   })
 })
 
-test('rows belong to the user who signed in; an API key acts as its owner, and the service key sees all', async () => {
+test('rows belong to the signed-in user; an API key acts as its owner, and the service key sees all rows', async () => {
   const users = ['ada@example.com', 'bob@example.com'].map(email => ({ email, password: 'password' }))
   const platform = await withResource(
     { owner: 'user', data: [{ id: 'a', name: 'Atlas', user_id: 'ada@example.com' }] },
@@ -169,7 +169,7 @@ test('rows belong to the user who signed in; an API key acts as its owner, and t
   })
 })
 
-test('rows of a nested collection are those of its parent', async () => {
+test('a nested collection has the rows of its parent', async () => {
   const files = `${path}/:projectId/files`
   const platform = await platformWith({
     resources: {
@@ -195,7 +195,7 @@ test('rows of a nested collection are those of its parent', async () => {
   expect(await names(platform)).toHaveLength(3)
 })
 
-test('templates surround lists and rows, and keep their types', async () => {
+test('templates wrap lists and rows, and keep their types', async () => {
   const platform = await withResource({
     data: three,
     wrap: {
@@ -225,7 +225,7 @@ test('a row that does not fit the schema is a 400 that names the field', async (
   expect(await ask(`${path}/a`, 'PUT', {})).toEqual(refused('name is missing.'))
 })
 
-test('an ETag guards against lost changes, and saves sending what is known', async () => {
+test('an ETag prevents lost updates and saves sending a known row', async () => {
   const platform = await withResource({ data: three })
   const etag = (await platform.ask(`${path}/1`)).headers.get('etag') ?? ''
   const known = await platform.ask(`${path}/1`, { headers: { 'if-none-match': etag } })
@@ -241,7 +241,7 @@ test('an ETag guards against lost changes, and saves sending what is known', asy
   expect((await change('*')).status).toBe(200)
 })
 
-test('only what is allowed can be done; a rule answers before the resource', async () => {
+test('only the allowed operations work; a rule answers before the resource', async () => {
   const platform = await withResource(
     { data: three, only: ['list', 'get'] },
     {
@@ -259,7 +259,7 @@ test('only what is allowed can be done; a rule answers before the resource', asy
   expect((await platform.ask(`${path}/2/`)).status).toBe(404)
 })
 
-test('each scope has rows of its own, and a reset brings back those of the data file', async () => {
+test('each scope has its own rows, and a reset restores the initial ones', async () => {
   const platform = await withResource({ data: three })
   const inScope = (name: string) => ({ headers: { 'x-standin-scope': name } })
   const count = async (name: string) => ((await (await platform.ask(path, inScope(name))).json()) as object[]).length
@@ -290,7 +290,7 @@ test('the index lists resources, and the journal names them', async () => {
   expect(platform.journal.last()).toMatchObject({ answeredBy: { kind: 'resource', path }, source: `resource ${path}` })
 })
 
-test('the OpenAPI document describes what can be done with a resource', async () => {
+test('the OpenAPI document describes the operations of a resource', async () => {
   const platform = await withResource({ data: three, only: ['list', 'create'] })
   const { body } = await control(platform, 'GET /openapi.json')
   expect(Object.keys(body.paths).filter(one => one.startsWith('/builder'))).toEqual([path])

@@ -1,4 +1,4 @@
-/** Where rows are kept: over restarts, beside a data file that changes, and in a state that several platforms share. */
+/** Where rows are stored: across restarts, beside a changing data file, and in a state that platforms share. */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
@@ -12,7 +12,7 @@ const at = '/builder/projects'
 const config = (state: string) => `state: ${state}\nresources:\n  ${at}: { data: projects.json }\n`
 const project = (id: number, name: string) => ({ id, name })
 
-test('rows that the app has changed outlast a change of the data file; the others follow it', async () => {
+test('rows changed by the app survive a change of the data file; other rows follow the file', async () => {
   const dir = folderWith({
     'platform.config.yaml': config('file:state.db'),
     'projects.json': JSON.stringify([project(1, 'Atlas'), project(2, 'Borealis'), project(3, 'Cygnus')]),
@@ -36,7 +36,7 @@ test('rows that the app has changed outlast a change of the data file; the other
   expect(await after.resource(at).insert({ name: 'Fornax' })).toEqual(project(10, 'Fornax'))
 })
 
-test('the state carries rows, and takes them back', async () => {
+test('exporting and importing the state includes rows', async () => {
   const platform = await platformWith({ resources: { [at]: { data: [project(1, 'Atlas')] } } })
   const state = `${platform.url}/__standin/state`
   const document = await (await fetch(state)).text()
@@ -48,7 +48,7 @@ test('the state carries rows, and takes them back', async () => {
 
 const server = postgres()
 
-test.skipIf(!server)('platforms with one PostgreSQL share rows, and give out each id once', async () => {
+test.skipIf(!server)('platforms on the same PostgreSQL share rows and use each id once', async () => {
   const state = (await server?.freshDatabase()) ?? ''
   const options = { state, resources: { [at]: { data: [project(1, 'Atlas')] } } }
   const [one, other] = await Promise.all([platformWith(options), platformWith(options)])
@@ -58,7 +58,7 @@ test.skipIf(!server)('platforms with one PostgreSQL share rows, and give out eac
   expect(await other.resource(at).rows()).toEqual(await one.resource(at).rows())
 })
 
-test('in mode record the live platform answers, and in mode replay its recording', async () => {
+test('in mode record the live platform answers, in mode replay its recording', async () => {
   const live = await liveWith((_request, response) =>
     response.setHeader('content-type', 'application/json').end('[{"id":"live"}]'),
   )

@@ -1,4 +1,4 @@
-/** Resources in a configuration: what is wrong with them is said with its file and line. */
+/** Problems with resources in a configuration are reported with file and line. */
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { ProblemsError } from '../../src/check/problem.js'
@@ -6,8 +6,8 @@ import { folderWith } from '../command.js'
 import { platformWith } from '../scene.js'
 import { AN_OBJECT, cannotBeRead, mustBe } from '../sentences.js'
 
-async function problemsOf(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
-  const config = path.join(folderWith(files), 'platform.config.yaml')
+async function problemsOf(written: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const config = path.join(folderWith(written), 'platform.config.yaml')
   const platform = platformWith({ config, state: 'memory' })
   const error = await platform.then(
     () => new Error('It has started.'),
@@ -37,20 +37,20 @@ test.each([
   ["  /a: { wrap: { list: '{{ row }}' } }", /wrap\.list: .*"rows"\?/],
   ['  /a: { schema: { properties: { a: { pattern: "(" } } } }', /The schema cannot be used: the pattern/],
   ['  /a: { only: [lst] }', /only\[0\] .*list, get, create, update, replace, delete, not "lst"/],
-])('%s', async (yaml, expected) => {
+])('%j is reported', async (yaml, expected) => {
   const [first] = await problemsOf(resources(yaml))
   if (typeof expected === 'string') expect(first).toBe(expected)
   else expect(first).toMatch(expected)
 })
 
-test('mistakes in rows, OpenAPI documents and replies are told together', async () => {
+test('problems in rows, OpenAPI documents and replies are reported together', async () => {
   const problems = await problemsOf({
     'platform.config.yaml': 'resources: { /a: { data: rows.yaml } }\nopenapi: missing.yaml\nreplies: replies.yaml\n',
     'rows.yaml': '- just text\n',
     'replies.yaml': 'reply: x\n',
   })
-  const told = problems.map(problem => problem.split(':', 1)[0])
-  expect([...new Set(told)].toSorted()).toEqual(['missing.yaml', 'replies.yaml', 'rows.yaml'])
+  const files = problems.map(problem => problem.split(':', 1)[0])
+  expect([...new Set(files)].toSorted()).toEqual(['missing.yaml', 'replies.yaml', 'rows.yaml'])
 })
 
 const rows = `- id: 1
@@ -69,7 +69,7 @@ test.each([
     JSON.stringify([{ id: 1, name: 'Atlas' }, { id: 2, name: 5 }, { id: 1 }, {}, 'just text'], null, 1),
     [8, 10, 13, 14],
   ],
-])('mistakes of rows in %s are told with row and line', async (file, text, lines) => {
+])('problems of rows in %s are reported with row and line', async (file, text, lines) => {
   const problems = await problemsOf({
     ...resources(`  /a: { data: ${file}, schema: schema.json }`),
     [file]: text,
@@ -83,7 +83,7 @@ test.each([
   ])
 })
 
-test('rows that belong to users name them', async () => {
+test('rows that belong to users must name an existing user', async () => {
   const problems = await problemsOf({
     ...resources('  /a: { data: rows.yaml, owner: user }'),
     'rows.yaml': '- id: 1\n  user_id: someone@example.com\n- id: 2\n- id: 3\n  user_id: null\n',

@@ -1,4 +1,4 @@
-/** Any sequence of requests leaves a collection as it leaves a plain list of rows. */
+/** Compares a collection with a plain list of rows after any sequence of requests. */
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { runs } from '../runs.js'
@@ -44,7 +44,7 @@ interface Answer {
   readonly row?: Row
 }
 
-/** What the request does to a plain list of rows. */
+/** Applies the request to a plain list of rows. */
 function applied({ rows, nextId }: Model, { method, id, body = {} }: Command): { model: Model; answer: Answer } {
   const model = { rows, nextId }
   if (method === 'POST') {
@@ -73,14 +73,14 @@ async function answerOf(platform: Scene, { method, id, body }: Command, headers:
   return { status: response.status, ...(response.status < 204 && { row: JSON.parse(text) as Row }) }
 }
 
-test('any sequence of requests leaves the rows that it leaves in a plain list', async () => {
+test('any sequence of requests has the same effect as on a plain list of rows', async () => {
   const seeds: readonly Row[] = [{ id: 2, name: 'Atlas' }]
   const platform = await platformWith({ resources: { [path]: { data: seeds as Row[] } } })
   onTestFinished(() => platform.stop())
   let run = 0
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 12 }), async commands => {
-      // A scope has the rows of the data file again.
+      // Each scope starts with the initial rows.
       const headers = { 'x-standin-scope': `run ${run++}` }
       let model: Model = { rows: seeds, nextId: 3 }
       for (const command of commands) {
@@ -96,7 +96,7 @@ test('any sequence of requests leaves the rows that it leaves in a plain list', 
   )
 })
 
-test('a change of rows by one caller is never lost to another', async () => {
+test('concurrent inserts lose no row and reuse no id', async () => {
   const platform = await platformWith({ resources: { [path]: {} } })
   const post = () => platform.ask(path, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } })
   await Promise.all(Array.from({ length: 20 }, post))

@@ -8,7 +8,7 @@ import { liveWith } from '../recordings/live.js'
 import { hello, platformWith } from '../scene.js'
 import { AN_OBJECT, isUnknown, mustBe } from '../sentences.js'
 
-/** A platform as a test sees it that runs elsewhere. */
+/** A platform, and a connection to it as from another process. */
 async function connected(options = {}) {
   const scene = await platformWith(options)
   return { scene, platform: await connect(`${scene.url}/`) }
@@ -25,7 +25,7 @@ async function says(openai: OpenAI, content = 'hello') {
   return choices[0]?.message.content
 }
 
-test('addresses and keys are those of the platform', async () => {
+test('a connection has the URLs and keys of the platform', async () => {
   const { scene, platform } = await connected()
   const { url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, env } = platform
   expect({ url, authUrl, dashboardUrl, anonKey, serviceKey, apiKey, env }).toEqual({
@@ -34,7 +34,7 @@ test('addresses and keys are those of the platform', async () => {
   })
 })
 
-test('replies are given, counted and taken back', async () => {
+test('replies are added, counted and removed', async () => {
   const { platform } = await connected()
   const given = await platform.reply({ when: { user: /^HEL/i }, reply: { text: 'Hi!' } })
   expect(await says(client(platform))).toBe('Hi!')
@@ -51,7 +51,7 @@ test('the next request fails, and the one after that does not', async () => {
   expect(await says(client(platform))).toEqual(expect.any(String))
 })
 
-test('only what is new is fetched from the journal, and all of it again after a reset', async () => {
+test('only new journal entries are fetched, and all of them again after a reset', async () => {
   const { scene, platform } = await connected()
   const asked: { after: string }[] = []
   const send = globalThis.fetch
@@ -64,7 +64,7 @@ test('only what is new is fetched from the journal, and all of it again after a 
   expect(await platform.journal.count({ status: '2xx' })).toBe(3)
   await says(client(platform), 'four')
   expect(await platform.journal.count({ status: '2xx' })).toBe(4)
-  // The last one but one is where it goes on: the last one has to be there still.
+  // It continues from the last entry but one, to check that the last one is still there.
   expect(asked.map(({ after }) => after)).toEqual(['0', '0', '2', '2'])
   await scene.reset()
   await says(client(platform), 'five')
@@ -73,7 +73,7 @@ test('only what is new is fetched from the journal, and all of it again after a 
   ])
 })
 
-test('after the reset of a scope its requests are gone from the journal of the platform, too', async () => {
+test('resetting a scope also removes its requests from the journal of the platform', async () => {
   const { platform } = await connected()
   const scope = await platform.scope('mine')
   await says(client(platform, scope.headers))
@@ -83,7 +83,7 @@ test('after the reset of a scope its requests are gone from the journal of the p
   expect((await platform.journal.find()).map(({ scope }) => scope)).toEqual(['', ''])
 })
 
-test('a stream that was open when everything was reset is not in the journal afterwards', async () => {
+test('a stream that was open during a reset is not in the journal afterwards', async () => {
   const { scene, platform } = await connected({ rules: [{ reply: { text: 'a b c' }, pace: { tokensPerSecond: 20 } }] })
   const scope = await platform.scope('mine')
   const [one, other] = await Promise.all(
@@ -99,7 +99,7 @@ test('a stream that was open when everything was reset is not in the journal aft
   expect([await platform.journal.count(), await scope.journal.count()]).toEqual([1, 1])
 })
 
-test('the journal is searched, waited for and matched as in one process', async () => {
+test('journal queries, waitFor and matchers work as in one process', async () => {
   const { scene, platform } = await connected()
   const long = 'a'.repeat(100_000)
   await says(client(platform), long)
@@ -117,7 +117,7 @@ test('the journal is searched, waited for and matched as in one process', async 
   await expect(platform).toHaveReceivedLast({ path: '/health' })
 })
 
-test('a matcher that fails shows the nearest of what came', async () => {
+test('a failing matcher shows the nearest request', async () => {
   const { platform } = await connected()
   await says(client(platform))
   const failing = expect(platform).toHaveReceived({ path: '/v1/chat/completions', body: { model: 'gpt-4' } })
@@ -141,7 +141,7 @@ test('scopes keep tests apart, by header and by key', async () => {
   await expect(b).toHaveReceivedTimes(1)
 })
 
-test('a scope that could not be opened is opened when it is asked for again', async () => {
+test('a scope that could not be opened is opened on the next call', async () => {
   const { platform } = await connected()
   vi.spyOn(globalThis, 'fetch').mockRejectedValueOnce(new TypeError('fetch failed'))
   onTestFinished(() => void vi.restoreAllMocks())
@@ -166,7 +166,7 @@ test('every connection gets the same key of a scope, until it is revoked', async
   expect(await renewed.journal.count()).toBe(1)
 })
 
-test('users sign in, keys are made, and the outbox is read', async () => {
+test('signIn, createKey and the outbox work over a connection', async () => {
   const { scene, platform } = await connected()
   const { accessToken, user } = await platform.signIn({ email: 'ada@example.com' })
   expect(user.email).toBe('ada@example.com')
@@ -184,7 +184,7 @@ test('users sign in, keys are made, and the outbox is read', async () => {
   expect(await message).toMatchObject({ to: 'ada@example.com', code: expect.any(String) })
 })
 
-test('the clock, the mode, and a reset of all of it', async () => {
+test('reset restores the clock, the mode, replies, misses, sessions and the journal', async () => {
   const { scene, platform } = await connected({ recordings: { dir: 'test/nothing-recorded' } })
   await platform.clock.freeze()
   await platform.clock.set(Date.UTC(2030, 0, 1))
@@ -206,7 +206,7 @@ test('the clock, the mode, and a reset of all of it', async () => {
   expect(await says(client(platform))).not.toBe('Hi!')
 })
 
-test('one type describes both ways: what is written for it runs with either', async () => {
+test('code written for SharedPlatform runs in process and over a connection', async () => {
   const { scene, platform } = await connected()
   async function scenario(either: SharedPlatform) {
     await either.reset()
@@ -218,7 +218,7 @@ test('one type describes both ways: what is written for it runs with either', as
   expect(await scenario(scene)).toEqual(await scenario(platform))
 })
 
-test('what cannot be is refused in the words of the platform', async () => {
+test("invalid calls are refused with the platform's error messages", async () => {
   const { platform } = await connected({ controlToken: 'token-of-this-test' })
   await expect(platform.reply({ when: { usr: 'hello' }, reply: 'Hi!' } as never)).rejects.toThrow(/usr/)
   await expect(platform.failNext({ status: 200 } as never)).rejects.toThrow('an HTTP status from 400 to 599')
@@ -233,7 +233,7 @@ test('what cannot be is refused in the words of the platform', async () => {
   await expect(connect(undefined as never)).rejects.toThrow('It must be the address of a running Standin')
 })
 
-test('what is already gone can be removed, as in one process', async () => {
+test('a reply that is already gone can be removed again, as in one process', async () => {
   const { platform } = await connected()
   const [one, other] = [await platform.reply('one'), await platform.reply('other')]
   await one.remove()
@@ -246,9 +246,9 @@ test('what is already gone can be removed, as in one process', async () => {
 test.each([
   ['a page', 200, 'text/html', '<!doctype html>'],
   ['other JSON', 200, 'application/json', '{}'],
-  ['what is no JSON', 200, 'application/json', '{'],
+  ['invalid JSON', 200, 'application/json', '{'],
   ['an error', 404, 'application/json', '{"error":{"message":"Not found"}}'],
-])('a server that answers with %s is no Standin', async (_name, status, type, body) => {
+])('connect refuses a server that answers with %s', async (_name, status, type, body) => {
   const { url } = await liveWith((_request, response) => {
     response.writeHead(status, { 'content-type': type }).end(body)
   })
@@ -256,7 +256,7 @@ test.each([
   await expect(connect('http://127.0.0.1:1')).rejects.toThrow('No Standin answers at http://127.0.0.1:1.')
 })
 
-test('where other machines can reach it, the control token opens it', async () => {
+test('a platform that other machines can reach needs the control token', async () => {
   const { url } = await platformWith({ host: '0.0.0.0', controlToken: 'token-of-this-test' })
   const address = url.replace('0.0.0.0', '127.0.0.1')
   await expect(connect(address)).rejects.toThrow(/answers 401/)

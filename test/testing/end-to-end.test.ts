@@ -1,4 +1,4 @@
-/** An app in a browser, a Standin in a process of its own, and a test that connects to it. */
+/** An app in a browser, Standin in another process, and a test that connects to it. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished } from 'vitest'
@@ -32,7 +32,7 @@ async function served(html: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-inBrowser('an end-to-end test says what the model answers, and sees what the app has asked', async () => {
+inBrowser("an end-to-end test sets the model's answers and sees the app's requests", async () => {
   const { ready } = await startReady()
   const platform = await connect(ready.url)
   const scope = await platform.scope('this test')

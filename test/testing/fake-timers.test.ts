@@ -4,7 +4,7 @@ import { said } from './asking.js'
 
 afterEach(() => void vi.useRealTimers())
 
-test('a test that has put a clock of its own in place of the real one is answered, and sees what was asked', async () => {
+test('requests and the journal work with fake timers', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'Hi' } }] })
   await platform.reset()
   vi.useFakeTimers({ toFake: ['Date', 'performance', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
@@ -14,7 +14,7 @@ test('a test that has put a clock of its own in place of the real one is answere
   await platform.idle()
 })
 
-test('so is one that comes after a test which has left something under way', async () => {
+test('requests work with fake timers after a test that left a request open', async () => {
   const platform = await platformWith()
   platform.failNext({ hang: true })
   const leaving = new AbortController()

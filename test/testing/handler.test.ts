@@ -16,7 +16,7 @@ async function mounted(options: PlatformOptions = {}) {
   return platform
 }
 
-/** The address of a server with this app in it. */
+/** The URL of a server that runs this app. */
 async function serving(app: RequestListener): Promise<string> {
   const server = createServer(app).listen(0, '127.0.0.1')
   onTestFinished(() => {
@@ -40,7 +40,7 @@ async function streamed(client: OpenAI): Promise<string> {
   return text
 }
 
-test('supertest asks a platform that has no port', async () => {
+test('supertest sends requests to a platform without a port', async () => {
   const { handler, apiKey, anonKey, url, journal } = await mounted()
   expect(url).toBe('http://localhost')
   const { body } = await supertest(handler).get('/v1/models').auth(apiKey, { type: 'bearer' }).expect(200)
@@ -54,7 +54,7 @@ test('supertest asks a platform that has no port', async () => {
   expect(journal.count('/v1/*')).toBe(3)
 })
 
-test('two platforms in one express app, each below its prefix, beside routes of its own', async () => {
+test('two platforms share an express app, each under its prefix, beside the routes of the app', async () => {
   const [one, other] = await Promise.all([
     mounted({ rules: [{ reply: { text: 'I am one' } }] }),
     mounted({ rules: [{ reply: { text: 'I am other' } }] }),
@@ -77,7 +77,7 @@ test('two platforms in one express app, each below its prefix, beside routes of 
   expect((await fetch(`${url}/one/__standin/ready`)).status).toBe(200)
 })
 
-test('a stream arrives whole through middleware that has a hand in every write', async () => {
+test('a stream passes intact through middleware that wraps every write', async () => {
   const { handler, apiKey } = await mounted(words)
   const app = express()
   const seen = { heads: 0, writes: 0 }
@@ -104,7 +104,7 @@ test('a stream arrives whole through middleware that has a hand in every write',
   expect(whole.headers.get('content-type')).toMatch(/^application\/json/)
 })
 
-test('a body that express has parsed already is used', async () => {
+test('a body that express has already parsed is used', async () => {
   const { handler, apiKey, journal } = await mounted({ rules: [{ reply: { text: 'Hi' } }] })
   const app = express().use(express.json()).use('/ai', handler)
   const url = await serving(app)
@@ -127,7 +127,7 @@ test('a body that express has parsed already is used', async () => {
     .expect(400)
 })
 
-test('a body that is gone is an error that says what to do', async () => {
+test('a body that was already read causes an error that says what to do', async () => {
   const { handler, apiKey } = await mounted()
   const app = express()
     .use((request, _response, next) => void request.resume().on('end', next))
@@ -138,7 +138,7 @@ test('a body that is gone is an error that says what to do', async () => {
   })
 })
 
-test('a fault spoils the stream of a mounted platform just the same', async () => {
+test('faults also apply to the streams of a mounted platform', async () => {
   const platform = await mounted(words)
   const url = await serving(platform.handler)
   platform.failNext({ cutAfterChunks: 2 })
@@ -146,7 +146,7 @@ test('a fault spoils the stream of a mounted platform just the same', async () =
   expect(await streamed(asApp(`${url}/v1`, platform.apiKey))).toBe('one two three four five six')
 })
 
-test('a client that leaves is in the journal, and nothing goes on behind it', async () => {
+test('a client that disconnects is in the journal, and its request ends', async () => {
   const platform = await mounted({ rules: [{ reply: { text: 'a b c d e f g h' }, pace: { tokensPerSecond: 5 } }] })
   const url = await serving(platform.handler)
   const asking = httpRequest(`${url}/v1/chat/completions`, {
@@ -161,7 +161,7 @@ test('a client that leaves is in the journal, and nothing goes on behind it', as
   await platform.idle()
 })
 
-test('after a stop open streams are cut, and no request is answered any more', async () => {
+test('stop cuts open streams and answers later requests with a 503', async () => {
   const platform = await mounted({ rules: [{ reply: { text: 'a b c d e f g h' }, pace: { tokensPerSecond: 5 } }] })
   const url = await serving(platform.handler)
   const stream = expect(streamed(asApp(`${url}/v1`, platform.apiKey))).rejects.toThrow()
@@ -178,7 +178,7 @@ test('after a stop open streams are cut, and no request is answered any more', a
   await supertest(platform.handler).get('/health').expect(503, { error: 'The platform has been stopped.' })
 })
 
-test('a server that others reach does not let them steer', async () => {
+test('a server that other machines can reach refuses them the control API', async () => {
   const { handler } = await mounted()
   const address = Object.values(networkInterfaces())
     .flat()

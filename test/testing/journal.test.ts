@@ -5,7 +5,7 @@ import { said } from './asking.js'
 
 const asking = (content: string, more: object = {}) => ({ ...hello, messages: [{ role: 'user', content }], ...more })
 
-test('what was asked is found by its path, method, status, model and parts of its body', async () => {
+test('requests are found by path, method, status, model and parts of the body', async () => {
   const platform = await platformWith()
   await platform.chat(asking('one', { temperature: 0.5 }))
   await platform.chat(asking('two', { model: 'no-such-model' }))
@@ -29,7 +29,7 @@ test('what was asked is found by its path, method, status, model and parts of it
   expect(journal.last({ path: '/v1/chat/*' })?.status).toBe(400)
 })
 
-test('matchers of the runner, regular expressions and functions decide as well', async () => {
+test('queries may contain asymmetric matchers, regular expressions and functions', async () => {
   const platform = await platformWith()
   await platform.chat(asking('Plan a trip to Oslo'))
   const { journal } = platform
@@ -42,19 +42,19 @@ test('matchers of the runner, regular expressions and functions decide as well',
   expect(journal.count({ path: '/v1/*', where: ({ status }) => status === 500 })).toBe(0)
 })
 
-test('a long prompt and one with an address in it are found as they were sent', async () => {
+test('a long prompt with an email address and a key in it is found as it was sent', async () => {
   const platform = await platformWith()
   const content = `${'x'.repeat(100_000)} write to ada@example.com with sk-abcdefghijklmnopqrstuvwxyz0123456789`
   await platform.chat(asking(content))
   expect(platform.journal.count({ body: { messages: [{ content }] } })).toBe(1)
 })
 
-test('a part that no exchange has is an error at once', async () => {
+test('an unknown field in a query is an error at once', async () => {
   const platform = await platformWith()
   expect(() => platform.journal.find({ modle: 'x' } as object)).toThrow(`modle ${isUnknown('model')}`)
 })
 
-test('what is still to come is waited for, a stream to its end', async () => {
+test('waitFor waits for a request, and for a stream to end', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'a b c d' }, pace: { tokensPerSecond: 100 } }] })
   const coming = platform.journal.waitFor({ body: { stream: true } })
   const response = await platform.chat(asking('x', { stream: true }))
@@ -63,14 +63,14 @@ test('what is still to come is waited for, a stream to its end', async () => {
   expect(entry).toMatchObject({ complete: true, status: 200 })
 })
 
-test('several are waited for together', async () => {
+test('waitFor can wait for several requests', async () => {
   const platform = await platformWith()
   const coming = platform.journal.waitFor('/v1/models', { count: 2 })
   await Promise.all([platform.ask('/v1/models'), platform.ask('/v1/models'), platform.ask('/health')])
   expect((await coming).map(({ request }) => request.path)).toEqual(['/v1/models', '/v1/models'])
 })
 
-test('what does not come is an error that lists what did', async () => {
+test('a request that does not come is an error that lists those that did', async () => {
   const platform = await platformWith({ rules: [{ name: 'greeting', reply: { text: 'Hi' } }] })
   await said(platform, 'hello')
   await platform.ask('/v1/models', { bearer: null })

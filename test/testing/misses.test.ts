@@ -14,7 +14,7 @@ async function taped() {
   return scene
 }
 
-test('a miss says what is recorded beside what was asked, in the scope that asked, until it is reset', async () => {
+test('a miss shows the nearest recording beside the request, in its scope, until a reset', async () => {
   const { replaying, files } = await taped()
   const platform = await replaying()
   const [one, other] = [platform.scope('one'), platform.scope('other')]
@@ -40,7 +40,7 @@ test('a miss says what is recorded beside what was asked, in the scope that aske
   expect(platform.misses()).toEqual([])
 })
 
-test('a request that was open when everything was reset is no miss of what comes after it', async () => {
+test('a request that was open during a reset is not a miss afterwards', async () => {
   const { replaying } = await taped()
   for (const platform of [await replaying(), await platformWith({ strict: true })]) {
     let finish = () => {}
@@ -65,7 +65,7 @@ test('a request that was open when everything was reset is no miss of what comes
   }
 })
 
-test('misses that are answered in another way are none', async () => {
+test('expectNoMisses ignores misses that were emulated', async () => {
   const { replaying } = await taped()
   const platform = await replaying({ recordings: { onMiss: 'emulate' } })
   expect((await platform.chat(asking('capital of Spain'))).status).toBe(200)
@@ -73,7 +73,7 @@ test('misses that are answered in another way are none', async () => {
   expect(platform.misses()).toHaveLength(1)
 })
 
-test('recordings are played from the first one on after a reset', async () => {
+test('after a reset recordings are replayed from the first one', async () => {
   let count = 0
   const live = await liveWith((request, response) => saying({ count: ++count })(request, response))
   const scene = tape(live.url)

@@ -4,7 +4,7 @@ import { fits, likeness, shownBeside } from '../../src/testing/pattern.js'
 
 const value = fc.jsonValue({ maxDepth: 4 })
 
-/** Some of the keys of each object in a value. */
+/** A value with only some of the keys of each object in it. */
 const partOf = (whole: unknown, keeps: (key: string) => boolean): unknown => {
   if (Array.isArray(whole)) return whole.map(part => partOf(part, keeps))
   if (typeof whole !== 'object' || whole === null) return whole
@@ -15,7 +15,7 @@ const partOf = (whole: unknown, keeps: (key: string) => boolean): unknown => {
   )
 }
 
-test('every value fits itself, and any part of itself', () => {
+test('every value matches itself and any part of itself', () => {
   fc.assert(
     fc.property(value, fc.func(fc.boolean()), (whole, keeps) => {
       expect(fits(whole, whole)).toBe(true)
@@ -24,7 +24,7 @@ test('every value fits itself, and any part of itself', () => {
   )
 })
 
-test('what fits is as like as can be, nothing is more so, and what does not fit is less', () => {
+test('the likeness is between 0 and 1, and 1 exactly for a match', () => {
   fc.assert(
     fc.property(value, value, (pattern, other) => {
       const alike = likeness(pattern, other)
@@ -35,7 +35,7 @@ test('what fits is as like as can be, nothing is more so, and what does not fit 
   )
 })
 
-test('what fits is shown just as it was wanted, and what does not is not', () => {
+test('the shown value matches the pattern exactly if the real value does', () => {
   fc.assert(
     fc.property(value, value, (pattern, other) => {
       const same = fits(pattern, shownBeside(pattern, other))

@@ -3,7 +3,7 @@ import { adminOf, clientOf } from '../keys/people.js'
 import { platformWith } from '../scene.js'
 import { BANNED, WRONG_LOGIN } from '../sentences.js'
 
-test('a session that was handed out is one that the client carries on with', async () => {
+test('a supabase client can use and refresh a session from signIn', async () => {
   const platform = await platformWith()
   const { session, accessToken, user, expiresAt } = await platform.signIn({ email: 'Ada@Example.com' })
   const client = clientOf(platform, platform.anonKey)
@@ -17,12 +17,12 @@ test('a session that was handed out is one that the client carries on with', asy
   expect(refreshed.data.session?.access_token).not.toBe(undefined)
 })
 
-test('without a name it is the development user', async () => {
+test('signIn without an email signs in the development user', async () => {
   const platform = await platformWith()
   expect((await platform.signIn()).user.email).toBe('developer@example.com')
 })
 
-test('who signs up with a password can sign in with it, and with no other', async () => {
+test('a user who signed up with a password can sign in only with that password', async () => {
   const platform = await platformWith()
   const ada = { email: 'ada@example.com', password: 'correct horse' }
   const first = await platform.signIn(ada)
@@ -31,7 +31,7 @@ test('who signs up with a password can sign in with it, and with no other', asyn
   expect((await platform.signIn({ email: ada.email })).user.id).toBe(first.user.id)
 })
 
-test('a session of a banned user is refused, and the error says so', async () => {
+test('signing in a banned user fails, and the error says why', async () => {
   const platform = await platformWith()
   const { user } = await platform.signIn({ email: 'ada@example.com' })
   await adminOf(platform).updateUserById(user.id, { ban_duration: '1h' })
@@ -46,7 +46,7 @@ test('a session of a banned user is refused, and the error says so', async () =>
   await expect(platform.signIn({ email: 'ada@example.com' })).rejects.toThrow(BANNED)
 })
 
-test('a configured user keeps what is configured', async () => {
+test('a configured user keeps the configured metadata', async () => {
   const platform = await platformWith({
     users: [{ email: 'ada@example.com', password: 'correct horse', user_metadata: { plan: 'pro' } }],
   })
@@ -54,7 +54,7 @@ test('a configured user keeps what is configured', async () => {
   expect(user.user_metadata).toEqual({ plan: 'pro' })
 })
 
-test('keys open the model until they expire by the clock of the platform', async () => {
+test("keys work until they expire by the platform's clock", async () => {
   const platform = await platformWith()
   const [lasting, brief, expired] = await Promise.all([
     platform.createKey({ user: 'ada@example.com', name: 'mine' }),
@@ -67,7 +67,7 @@ test('keys open the model until they expire by the clock of the platform', async
   expect([await opens(lasting), await opens(brief)]).toEqual([200, 401])
 })
 
-test('mail is waited for, with its code and its link', async () => {
+test('outbox.waitFor returns a message with its code and link', async () => {
   const platform = await platformWith()
   const client = clientOf(platform, platform.anonKey)
   const coming = platform.outbox.waitFor({ to: 'Ada@example.com' })
@@ -81,7 +81,7 @@ test('mail is waited for, with its code and its link', async () => {
   expect(await platform.outbox.messages()).toEqual([])
 })
 
-test('mail that does not come is an error that lists what did', async () => {
+test('a message that does not come is an error that lists those that did', async () => {
   const platform = await platformWith()
   await expect(platform.outbox.waitFor({ to: 'bob@example.com' }, { timeoutMs: 20 })).rejects.toThrow(
     "No message matching { to: 'bob@example.com' } arrived within 20 ms.\nThe outbox is empty.",

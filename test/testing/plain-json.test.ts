@@ -10,11 +10,11 @@ circle.me = circle
 const notJson: readonly [name: string, value: unknown, sentence: string][] = [
   ['a function', { rate: () => 1 }, 'json.rate is a function, which JSON does not have.'],
   ['a symbol', { id: Symbol('x') }, 'json.id is a symbol, which JSON does not have.'],
-  ['what is no number', { rates: [1, Number.NaN] }, 'json.rates[1] is NaN, which JSON does not have.'],
+  ['NaN', { rates: [1, Number.NaN] }, 'json.rates[1] is NaN, which JSON does not have.'],
   ['a gap in a list', [1, undefined], 'json[1] is undefined, which JSON does not have.'],
-  ['a promise that is not awaited', { user: Promise.resolve({}) }, 'json.user is a Promise, which JSON does not have.'],
+  ['an unawaited promise', { user: Promise.resolve({}) }, 'json.user is a Promise, which JSON does not have.'],
   ['a Map', { users: new Map([[1, 'Ada']]) }, 'json.users is a Map, which JSON does not have.'],
-  ['a circle', { a: circle }, 'json.a.me contains itself, which JSON cannot.'],
+  ['a circular reference', { a: circle }, 'json.a.me contains itself, which JSON cannot.'],
 ]
 
 test.each(notJson)(
@@ -29,7 +29,7 @@ test.each(notJson)(
   },
 )
 
-test('what JSON can write is said as JSON writes it, in this process and over HTTP', async () => {
+test('values that JSON can represent are written as JSON, in this process and over HTTP', async () => {
   const platform = await platformWith()
   const json = { at: new Date(0), long: 12345678901234567890n, none: undefined, null: null, items: [/x/] }
   for (const either of [platform, await connect(platform.url)]) {
@@ -41,7 +41,7 @@ test('what JSON can write is said as JSON writes it, in this process and over HT
   }
 })
 
-test('rows, tools and options hold JSON as well', async () => {
+test('rows, tools and options must be JSON as well', async () => {
   const platform = await platformWith({ resources: { '/projects': {} }, mcp: { tools: [{ name: 'get_weather' }] } })
   for (const either of [platform, await connect(platform.url)]) {
     const projects = either.resource('/projects')
@@ -57,7 +57,7 @@ test('rows, tools and options hold JSON as well', async () => {
   )
 })
 
-test('objects of another realm are plain, as those that structuredClone makes in jest', async () => {
+test('objects of another realm are accepted, such as those from structuredClone in jest', async () => {
   const platform = await platformWith()
   await platform.reply(runInNewContext('({ when: { user: /^hel/ }, reply: { text: "Hi!" } })'))
   expect(await said(platform, 'hello')).toBe('Hi!')

@@ -4,13 +4,13 @@ import { platformWith } from '../scene.js'
 import { isUnknown } from '../sentences.js'
 import { openaiFor, said } from './asking.js'
 
-test('a text is what the model says from now on, to whatever it is asked', async () => {
+test('after reply(text) every request gets that text', async () => {
   const platform = await platformWith()
   await platform.reply('Sunny.')
   expect([await said(platform, 'weather?'), await said(platform, 'again?')]).toEqual(['Sunny.', 'Sunny.'])
 })
 
-test('what was given last is asked first', async () => {
+test('the latest reply takes precedence', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'from the start' } }] })
   expect(await said(platform, 'a')).toBe('from the start')
   await platform.reply('first')
@@ -18,7 +18,7 @@ test('what was given last is asked first', async () => {
   expect([await said(platform, 'a'), await said(platform, 'a')]).toEqual(['last', 'first'])
 })
 
-test('a request that is sent right after a reply was given waits for it, also where the call is not awaited', async () => {
+test('a request sent right after reply() gets that reply, even if the call is not awaited', async () => {
   const platform = await platformWith({ listen: true })
   for (const text of ['one', 'two', 'three']) {
     void platform.reply(text)
@@ -26,7 +26,7 @@ test('a request that is sent right after a reply was given waits for it, also wh
   }
 })
 
-test('it may be a whole rule, the form of a reply, or several in turn', async () => {
+test('reply() takes a rule, a reply, or several replies in turn', async () => {
   const platform = await platformWith()
   await platform.reply(['First.', { text: 'Then.' }])
   await platform.reply({ when: { user: /weather/i }, reply: { text: 'Rain.' } })
@@ -36,7 +36,7 @@ test('it may be a whole rule, the form of a reply, or several in turn', async ()
   expect(await said(platform, 'city')).toBe('{"city":"Oslo"}')
 })
 
-test('tool calls are said as tool calls', async () => {
+test('reply() with toolCalls makes the model call tools', async () => {
   const platform = await platformWith()
   await platform.reply({ toolCalls: [{ name: 'get_weather', arguments: { city: 'Oslo' } }] })
   const { choices } = await openaiFor(platform).chat.completions.create({
@@ -49,7 +49,7 @@ test('tool calls are said as tool calls', async () => {
   ])
 })
 
-test('what was given counts how often it was said, and can be taken back', async () => {
+test('a reply counts its uses and can be removed', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'else' } }] })
   const given = await platform.reply('given')
   expect(given.count).toBe(0)
@@ -61,7 +61,7 @@ test('what was given counts how often it was said, and can be taken back', async
   expect(given.count).toBe(2)
 })
 
-test('a rule that there cannot be is a ProblemsError, and requests go on', async () => {
+test('an invalid rule causes a ProblemsError and leaves the other replies in place', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'else' } }] })
   const wrong = platform.reply({ txt: 'x' } as object)
   await expect(wrong).rejects.toBeInstanceOf(ProblemsError)

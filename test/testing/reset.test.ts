@@ -11,7 +11,7 @@ const signUp = ({ authUrl, anonKey }: Scene, email: string) =>
     realtime: { transport: ws as never },
   }).auth.signInWithOtp({ email })
 
-test('a reset brings back what was said, failed, asked and switched', async () => {
+test('reset restores replies, faults, limits, the clock, the mode and the journal', async () => {
   const platform = await platformWith({
     limits: { requestsPerMinute: 2 },
     rules: [{ replies: [{ text: 'one' }, { text: 'two' }] }],
@@ -31,7 +31,7 @@ test('a reset brings back what was said, failed, asked and switched', async () =
   expect([await said(platform, 'a'), await said(platform, 'b')]).toEqual(['one', 'two'])
 })
 
-test('users, sessions, keys and messages of a test are gone after it, and those of the configuration are there', async () => {
+test('reset removes users, sessions, keys and messages of a test, and keeps those of the configuration', async () => {
   const platform = await platformWith()
   const { accessToken } = await platform.signIn({ email: 'ada@example.com' })
   const key = await platform.createKey({ user: 'ada@example.com' })
@@ -46,7 +46,7 @@ test('users, sessions, keys and messages of a test are gone after it, and those 
   expect(user.email).toBe('developer@example.com')
 })
 
-test('a key of a scope outlives a reset, but not if it was revoked before', async () => {
+test('a scope key survives a reset unless it was revoked before', async () => {
   const platform = await platformWith()
   const [kept, revoked] = [platform.scope('kept').apiKey, platform.scope('revoked').apiKey]
   const opens = async () =>
@@ -65,7 +65,7 @@ test('a key of a scope outlives a reset, but not if it was revoked before', asyn
   }
 })
 
-test('resets at the same time are done one after the other', async () => {
+test('concurrent resets run one after the other', async () => {
   const platform = await platformWith()
   const { apiKey } = platform.scope('one')
   await platform.signIn({ email: 'ada@example.com' })
@@ -73,14 +73,14 @@ test('resets at the same time are done one after the other', async () => {
   expect((await platform.ask('/v1/models', { bearer: apiKey })).status).toBe(200)
 })
 
-test('users are kept where that is wanted', async () => {
+test('reset with state false keeps users', async () => {
   const platform = await platformWith()
   const { accessToken } = await platform.signIn({ email: 'ada@example.com' })
   await platform.reset({ state: false })
   expect((await platform.ask('/v1/models', { bearer: accessToken })).status).toBe(200)
 })
 
-test('a stream that a test has left behind is not in the journal of the next one', async () => {
+test('a stream that a test left open is not in the journal of the next one', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'a b c' }, pace: { tokensPerSecond: 20 } }] })
   const response = await platform.chat({ ...hello, stream: true })
   await platform.reset()
@@ -91,7 +91,7 @@ test('a stream that a test has left behind is not in the journal of the next one
   expect(platform.journal.count()).toBe(1)
 })
 
-test('a request that comes during a reset is answered by what is there afterwards', async () => {
+test('a request during a reset gets the answer from after the reset', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'at the start' } }] })
   await platform.reply('before')
   const resetting = platform.reset()
@@ -100,7 +100,7 @@ test('a request that comes during a reset is answered by what is there afterward
   expect(platform.journal.count()).toBe(1)
 })
 
-test('idle waits for streams to end, and for requests that are not awaited', async () => {
+test('idle waits for open streams and for requests that are not awaited', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'a b c' }, pace: { tokensPerSecond: 50 } }] })
   void platform.chat({ ...hello, stream: true }).then(response => response.text())
   await platform.journal.waitFor('/v1/*').then(() => platform.idle())
@@ -122,7 +122,7 @@ test.each([
   expect(platform.journal.count()).toBe(1)
 })
 
-test('a client that leaves in the middle of its body leaves nothing under way', async () => {
+test('a client that disconnects in the middle of its body leaves nothing under way', async () => {
   const platform = await platformWith()
   const leaving = new AbortController()
   const body = new ReadableStream({
@@ -144,7 +144,7 @@ test('a client that leaves in the middle of its body leaves nothing under way', 
   await platform.idle()
 })
 
-test('who never becomes idle says what is still under way', async () => {
+test('when idle times out, the error says what is still under way', async () => {
   const platform = await platformWith()
   await platform.reply('one two three', { pace: { tokensPerSecond: 0.01 } })
   const leaving = new AbortController()
@@ -159,7 +159,7 @@ test('who never becomes idle says what is still under way', async () => {
 
 const post = (body: string, more: RequestInit = {}): RequestInit => ({ method: 'POST', body, ...more })
 
-test('whatever comes, and however it ends, is journaled once and leaves nothing under way', async () => {
+test('every request is journaled once, however it ends, and leaves nothing under way', async () => {
   const live = await liveWith((request, response) => {
     if (request.url === '/v1/models') return response.destroy()
     if (request.url === '/api/v1') return

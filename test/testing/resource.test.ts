@@ -1,4 +1,4 @@
-/** Rows of resources as tests read and change them, in this process and in another one. */
+/** Tests read and change the rows of resources, in this process and in another one. */
 import { expect, test } from 'vitest'
 import { connect, type PlatformOptions, type SharedPlatform } from '../../src/index.js'
 import { control } from '../http/controlled.js'
@@ -40,7 +40,7 @@ test.each<[string, (url: string) => Promise<SharedPlatform> | undefined]>([
   expect(await scope.resource(path).rows()).toHaveLength(1)
 })
 
-test('the control API lists resources, pages through their rows and brings back the rows at the start', async () => {
+test('the control API lists resources, pages through their rows and restores the initial rows', async () => {
   const platform = await platformWith({ resources })
   expect((await control(platform, 'GET /resources')).body).toEqual({
     data: [

@@ -4,7 +4,7 @@ import { hello, platformWith } from '../scene.js'
 import { filePlace } from '../state/kinds.js'
 import { said } from './asking.js'
 
-test('what is said, failed and asked in a scope stays there, by header and by key', async () => {
+test('replies, faults and requests of a scope stay in it, by header and by key', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'for all' } }] })
   const [one, other] = [platform.scope('one'), platform.scope('other')]
   await one.reply('for one')
@@ -16,7 +16,7 @@ test('what is said, failed and asked in a scope stays there, by header and by ke
   expect([one.journal.count(), other.journal.count(), platform.journal.count()]).toEqual([2, 1, 4])
 })
 
-test('a scope is reset for itself', async () => {
+test('resetting a scope leaves other scopes alone', async () => {
   const platform = await platformWith()
   const [one, other] = [platform.scope('one'), platform.scope('other')]
   await Promise.all([one.reply('of one'), other.reply('of other')])
@@ -28,7 +28,7 @@ test('a scope is reset for itself', async () => {
   expect(await said(platform, 'a', other.headers)).toBe('of other')
 })
 
-test('keys of a scope open its doors after a reset of everything as well, and further ones belong to it', async () => {
+test('keys of a scope still work after a full reset, and further keys belong to it', async () => {
   const platform = await platformWith()
   const one = platform.scope('one')
   expect(platform.scope('one')).toBe(one)
@@ -39,7 +39,7 @@ test('keys of a scope open its doors after a reset of everything as well, and fu
   expect(one.journal.count()).toBe(2)
 })
 
-test('keys of scopes keep their ids in a reset', async () => {
+test('a reset keeps the ids of scope keys', async () => {
   const platform = await platformWith()
   const [one, other] = [platform.scope('one'), platform.scope('other')]
   await platform.signIn({ email: 'ada@example.com' })
@@ -51,7 +51,7 @@ test('keys of scopes keep their ids in a reset', async () => {
   expect([one.journal.count(), other.journal.count()]).toEqual([1, 0])
 })
 
-test('in a state that is kept, keys of scopes end with the process that knows their scopes', async () => {
+test('in a persistent state, scope keys stop working when their process ends', async () => {
   const { dir } = filePlace()
   const state = `file:${dir}/state.db`
   const first = await platformWith({ state })
@@ -64,10 +64,10 @@ test('in a state that is kept, keys of scopes end with the process that knows th
   expect(await Promise.all([...keys, kept].map(statusOf))).toEqual([401, 401, 200])
 })
 
-test('a hundred scopes at once do not meet', async () => {
+test('a hundred concurrent scopes stay separate', async () => {
   const platform = await platformWith()
   const names = Array.from({ length: 100 }, (_, i) => `test ${i}`)
-  const heard = await Promise.all(
+  const results = await Promise.all(
     names.map(async name => {
       const scope = platform.scope(name)
       void scope.reply(`said to ${name}`)
@@ -79,10 +79,10 @@ test('a hundred scopes at once do not meet', async () => {
       }
     }),
   )
-  expect(heard).toEqual(names.map(name => ({ text: `said to ${name}`, asked: 1, all: 1 })))
+  expect(results).toEqual(names.map(name => ({ text: `said to ${name}`, asked: 1, all: 1 })))
 })
 
-test('a request that no rule matches is missed in its scope', async () => {
+test('a request that no rule matches is a miss in its scope', async () => {
   const platform = await platformWith({
     strict: true,
     rules: [{ name: 'greeting', when: { user: 'hi' }, reply: { text: 'Hi' } }],

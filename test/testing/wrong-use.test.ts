@@ -13,42 +13,50 @@ const A_NAME = 'text of at most 1000 characters'
 type Use = (platform: Platform) => unknown
 
 test.each<[name: string, use: Use, sentence: string]>([
-  ['a number', p => p.journal.find(5 as never), mustBe('the query: what it is given', AN_OBJECT, 5)],
-  ['nothing', p => p.journal.find(null as never), mustBe('the query: what it is given', AN_OBJECT, null)],
-  ['a list', p => p.journal.find(['/v1/models'] as never), `the query: 0 ${isUnknown()}`],
-  ['a status', p => p.journal.find({ status: '4XX' as never }), mustBeSuch('status', 'a status such as 429')],
-  ['statuses', p => p.journal.find({ status: [200] as never }), mustBeSuch('status', 'a status such as 429')],
-  ['a caller', p => p.journal.find({ caller: 'bob' as never }), mustBe('caller', oneOf(...callerKinds), 'bob')],
-  ['a part', p => p.journal.find({ modle: 'x' } as never), `modle ${isUnknown('model')}`],
-  ['a promise', p => p.journal.find((async () => false) as never), 'must not be async'],
-  ['an option', p => p.journal.waitFor('/', { timeout: 5 } as never), didYouMean('timeoutMs')],
-  ['a long time', p => p.journal.waitFor('/', { timeoutMs: Number.POSITIVE_INFINITY }), 'not Infinity'],
-  ['a message', p => p.outbox.waitFor({ mail: 'x' } as never), `outbox: mail ${isUnknown()}`],
-  ['an address', p => p.outbox.messages('ada@example.com' as never), mustBeSuch('outbox: what it is given', AN_OBJECT)],
+  ['a number as a query', p => p.journal.find(5 as never), mustBe('the query: what it is given', AN_OBJECT, 5)],
+  ['null as a query', p => p.journal.find(null as never), mustBe('the query: what it is given', AN_OBJECT, null)],
+  ['a list as a query', p => p.journal.find(['/v1/models'] as never), `the query: 0 ${isUnknown()}`],
+  ['an invalid status', p => p.journal.find({ status: '4XX' as never }), mustBeSuch('status', 'a status such as 429')],
+  ['a list of statuses', p => p.journal.find({ status: [200] as never }), mustBeSuch('status', 'a status such as 429')],
   [
-    'a user',
+    'an unknown caller',
+    p => p.journal.find({ caller: 'bob' as never }),
+    mustBe('caller', oneOf(...callerKinds), 'bob'),
+  ],
+  ['an unknown field of a query', p => p.journal.find({ modle: 'x' } as never), `modle ${isUnknown('model')}`],
+  ['an async query', p => p.journal.find((async () => false) as never), 'must not be async'],
+  ['an unknown option of waitFor', p => p.journal.waitFor('/', { timeout: 5 } as never), didYouMean('timeoutMs')],
+  ['an infinite timeout', p => p.journal.waitFor('/', { timeoutMs: Number.POSITIVE_INFINITY }), 'not Infinity'],
+  ['an unknown field of a message', p => p.outbox.waitFor({ mail: 'x' } as never), `outbox: mail ${isUnknown()}`],
+  [
+    'text as an outbox query',
+    p => p.outbox.messages('ada@example.com' as never),
+    mustBeSuch('outbox: what it is given', AN_OBJECT),
+  ],
+  [
+    'text as a user',
     p => p.signIn('ada@example.com' as never),
     mustBe('signIn: what it is given', AN_OBJECT, 'ada@example.com'),
   ],
-  ['their address', p => p.signIn({ mail: 'x' } as never), didYouMean('email')],
-  ['a key', p => p.createKey({ expiresIn: 5 } as never), didYouMean('expiresInMs')],
-  ['a long name', p => p.createKey({ name: 'x'.repeat(1001) }), mustBeSuch('createKey: name', A_NAME)],
-  ['a name that cannot be kept', p => p.createKey({ name: 'a\0b' }), mustBeSuch('createKey: name', A_NAME)],
-  ['no time', p => p.createKey({ expiresInMs: Number.NaN }), mustBeSuch('expiresInMs', 'milliseconds')],
-  ['no scope', p => p.scope(undefined as never), isMissing('scope: what it is given', A_SCOPE)],
-  ['a scope', p => p.scope(''), mustBeSuch('scope: what it is given', 'a name')],
-  ['a scope of two lines', p => p.scope('a\nb'), mustBeSuch('scope: what it is given', 'a name')],
-  ['what to reset', p => p.reset({ stat: false } as never), didYouMean('state')],
-  ['how long', p => p.idle({ timeout: 5 } as never), didYouMean('timeoutMs')],
-  ['a time of the clock', p => p.clock.set('2030' as never), 'It cannot be set to 2030.'],
-  ['a step of the clock', p => p.clock.advance('1h' as never), 'It cannot be moved by 1h.'],
+  ['an unknown field of a user', p => p.signIn({ mail: 'x' } as never), didYouMean('email')],
+  ['an unknown field of a key', p => p.createKey({ expiresIn: 5 } as never), didYouMean('expiresInMs')],
+  ['a key name that is too long', p => p.createKey({ name: 'x'.repeat(1001) }), mustBeSuch('createKey: name', A_NAME)],
+  ['a key name with a null character', p => p.createKey({ name: 'a\0b' }), mustBeSuch('createKey: name', A_NAME)],
+  ['NaN as an expiry', p => p.createKey({ expiresInMs: Number.NaN }), mustBeSuch('expiresInMs', 'milliseconds')],
+  ['undefined as a scope', p => p.scope(undefined as never), isMissing('scope: what it is given', A_SCOPE)],
+  ['an empty scope name', p => p.scope(''), mustBeSuch('scope: what it is given', 'a name')],
+  ['a scope name of two lines', p => p.scope('a\nb'), mustBeSuch('scope: what it is given', 'a name')],
+  ['an unknown option of reset', p => p.reset({ stat: false } as never), didYouMean('state')],
+  ['an unknown option of idle', p => p.idle({ timeout: 5 } as never), didYouMean('timeoutMs')],
+  ['text as a time of the clock', p => p.clock.set('2030' as never), 'It cannot be set to 2030.'],
+  ['text as a step of the clock', p => p.clock.advance('1h' as never), 'It cannot be moved by 1h.'],
   [
-    'conditions',
+    'an unknown condition',
     p => p.failNext({ status: 500 }, { when: { usr: 'a' } as never }),
     `failNext: when.usr ${isUnknown()}`,
   ],
-  ['no reply', p => p.reply(null as never), mustBe('reply', AN_OBJECT, null)],
-])('%s that cannot be meant is an error at once', async (_name, use, sentence) => {
+  ['null as a reply', p => p.reply(null as never), mustBe('reply', AN_OBJECT, null)],
+])('%s is an error at once', async (_name, use, sentence) => {
   const platform = await platformWith()
   await platform.ask('/v1/models')
   await expect((async () => use(platform))()).rejects.toThrow(sentence)
@@ -63,7 +71,7 @@ test('times and query in the wrong order are an error', async () => {
   )
 })
 
-test('any part may be a regular expression or a matcher, and headers may be written as one likes', async () => {
+test('any field may be a regular expression or a matcher, and header names ignore case', async () => {
   const { journal, ask } = await platformWith()
   await ask('/v1/models', { headers: { 'X-Tenant': 'acme' } })
   expect(journal.count(/models$/)).toBe(1)
@@ -74,7 +82,7 @@ test('any part may be a regular expression or a matcher, and headers may be writ
   expect(journal.count({ headers: { 'X-Tenant': 'acme' } })).toBe(1)
 })
 
-test('what is shown as the nearest is of the same kind, with the name that was probably meant', async () => {
+test('the nearest request in a failure is of the same kind and shows the likely field', async () => {
   const platform = await platformWith()
   await said(platform, 'hello')
   await platform.ask('/v1/models')
@@ -85,25 +93,25 @@ test('what is shown as the nearest is of the same kind, with the name that was p
   expect(whole.message()).toContain(`${NEAREST} POST /v1/chat/completions`)
 })
 
-test('a matcher is told in its own words', async () => {
+test('a failure prints asymmetric matchers as the test runner does', async () => {
   const platform = await platformWith()
   const query = { body: { user: expect.any(String), messages: [{ content: expect.stringContaining('bye') }] } }
   const { message } = await matchers.toHaveReceived.call(context, platform, query)
   expect(message()).toContain("body: { user: Any<String>, messages: [ { content: StringContaining 'bye' } ] }")
 })
 
-test('of long texts a failure shows where they differ', async () => {
+test('a failure shows where long texts differ', async () => {
   const platform = await platformWith()
   const long = 'a'.repeat(200_000)
   await said(platform, `${long}b${long}`)
   const query = { body: { messages: [{ content: `${long}c${long}` }] } }
-  const told = (await matchers.toHaveReceived.call(context, platform, query)).message()
-  expect(told.length).toBeLessThan(3000)
-  expect(told).toContain('(199940 characters) …')
-  expect(told).toMatch(/aac[\s\S]*aab/)
+  const failure = (await matchers.toHaveReceived.call(context, platform, query)).message()
+  expect(failure.length).toBeLessThan(3000)
+  expect(failure).toContain('(199940 characters) …')
+  expect(failure).toMatch(/aac[\s\S]*aab/)
 })
 
-test('a failure says that something is still under way', async () => {
+test('a failure says that a request is still under way', async () => {
   const platform = await platformWith()
   platform.failNext({ hang: true })
   const leaving = new AbortController()
@@ -115,7 +123,7 @@ test('a failure says that something is still under way', async () => {
   await hanging
 })
 
-test('what a test has left hanging is no concern of those after it', async () => {
+test('a request that one test leaves open does not affect later tests', async () => {
   const platform = await platformWith()
   platform.failNext({ hang: true })
   const leaving = new AbortController()
@@ -142,7 +150,7 @@ test('a journal has room again after each reset', async () => {
   }
 })
 
-test('a stopped platform says so', async () => {
+test('calls on a stopped platform fail with that reason', async () => {
   const platform = await platformWith()
   const scope = platform.scope('before')
   await platform.stop()

@@ -1,6 +1,6 @@
 /**
- * What bare node:http does with the same requests, canned bytes and nothing else. argv: port, and the pieces a second of streams, which come
- * all at once without it
+ * Bare node:http with canned bytes for the same requests. argv: port, and optionally the pieces per second of streams, which otherwise come all
+ * at once
  */
 import http from 'node:http'
 

@@ -1,4 +1,4 @@
-/** The same as ceiling.mjs with fastify, where that is installed. argv: port */
+/** The same as bare.mjs with fastify, if that is installed. argv: port */
 import Fastify from 'fastify'
 
 const text = 'You can return any unused item within thirty days of delivery for a full refund.'

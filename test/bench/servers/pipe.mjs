@@ -1,4 +1,4 @@
-/** The shortest proxy that keeps its connections: http.request and pipe. argv: port, and the port of the upstream */
+/** The shortest proxy with keep-alive: http.request and pipe. argv: port, and the port of the upstream */
 import http from 'node:http'
 
 const [port, upstream] = process.argv.slice(2).map(Number)

@@ -6,8 +6,8 @@ import { loadTokenizer } from '../../../src/completions/tokens/index.js'
 import { runs } from '../../runs.js'
 import { anyText, longText, wellFormed } from './texts.js'
 
-/** Whether half of a surrogate pair is in it. */
-const hasHalf = (text: string) => /\p{Surrogate}/u.test(text)
+/** Whether it contains a lone surrogate. */
+const hasLoneSurrogate = (text: string) => /\p{Surrogate}/u.test(text)
 
 const asData = { disallowedSpecial: new Set<string>() }
 
@@ -17,7 +17,7 @@ describe.each([
 ] as const)('%s', (encoding, reference) => {
   const count = (text: string) => reference.encode(text, asData).length
 
-  test('a text has as many tokens as the encoding gives it', async () => {
+  test('a text has as many tokens as in the reference encoding', async () => {
     const tokenizer = await loadTokenizer(encoding)
     fc.assert(
       fc.property(anyText, text => void expect(tokenizer.count(text)).toBe(count(text))),
@@ -25,12 +25,12 @@ describe.each([
     )
   })
 
-  test('so has a long one, whose blocks end where words do', async () => {
+  test('a long text, counted in blocks of whole words, has as many tokens too', async () => {
     const tokenizer = await loadTokenizer(encoding)
     fc.assert(fc.property(longText, text => void expect(tokenizer.count(text)).toBe(count(text))))
   })
 
-  test('the pieces are the tokens, and put together they are the text', async () => {
+  test('the pieces are the tokens, and joined they are the text', async () => {
     const tokenizer = await loadTokenizer(encoding)
     const ascii = 'Tokenization of incomprehensible {"json": [1, 23456]}\n\n    and code();'
     const tokens = reference.encode(ascii, asData).map(token => reference.decode([token]))
@@ -41,19 +41,19 @@ describe.each([
     )
   })
 
-  test('no piece ends inside a character, however many tokens that has', async () => {
+  test('no piece ends inside a character that has several tokens', async () => {
     const tokenizer = await loadTokenizer(encoding)
     expect(tokenizer.count('𓀀')).toBeGreaterThan(1)
     expect(tokenizer.pieces('𓀀𓀁')).toEqual(['𓀀', '𓀁'])
     fc.assert(
       fc.property(
-        wellFormed.filter(text => !hasHalf(text)),
-        text => void expect(tokenizer.pieces(text).filter(hasHalf)).toEqual([]),
+        wellFormed.filter(text => !hasLoneSurrogate(text)),
+        text => void expect(tokenizer.pieces(text).filter(hasLoneSurrogate)).toEqual([]),
       ),
     )
   })
 
-  test('a cut text is a beginning with at most so many tokens', async () => {
+  test('a cut text is a beginning with at most the given number of tokens', async () => {
     const tokenizer = await loadTokenizer(encoding)
     fc.assert(
       fc.property(fc.oneof(anyText, longText), fc.integer({ min: -1, max: 300 }), (text, most) => {
@@ -66,7 +66,7 @@ describe.each([
     )
   })
 
-  test('of a plain text a cut leaves exactly the first tokens', async () => {
+  test('cutting a plain text leaves exactly the first tokens', async () => {
     const tokenizer = await loadTokenizer(encoding)
     const text = 'The quick brown fox jumps over the lazy dog; incomprehensibly, it does not mind. '.repeat(20)
     const tokens = reference.encode(text, asData)
@@ -75,14 +75,14 @@ describe.each([
     }
   })
 
-  test('the names of special tokens are text like any other', async () => {
+  test('names of special tokens are counted as plain text', async () => {
     const tokenizer = await loadTokenizer(encoding)
     const text = '<|endoftext|> and <|im_start|>'
     expect(tokenizer.count(text)).toBeGreaterThan(8)
     expect(tokenizer.pieces(text).join('')).toBe(text)
   })
 
-  // Encoded in one piece each of these would take many minutes.
+  // Encoded in one piece, each of these would take many minutes.
   test.each([
     ['a letter', 'a'],
     ['spaces', ' '],
@@ -90,8 +90,8 @@ describe.each([
     ['an emoji', '👩‍👩‍👧'],
     ['Chinese characters', '他们不用空格分开词语所以'],
     ['apostrophes and accents', "'e\u0301"],
-    ['letters in no order', 'xqzjvkwpyfhgbmtdlc'],
-  ])('200 kB of %s without an end is counted all the same', async (_what, unit) => {
+    ['letters in random order', 'xqzjvkwpyfhgbmtdlc'],
+  ])('200 kB of %s without a break is counted quickly', async (_what, unit) => {
     const tokenizer = await loadTokenizer(encoding)
     const text = unit.repeat(200_000 / unit.length)
     const tokens = tokenizer.count(text)

@@ -3,7 +3,7 @@ import { check } from '../../../src/check/check.js'
 import { type ChatRequest, chatRequest } from '../../../src/completions/request.js'
 import { estimated, loadTokenizer, promptTokens } from '../../../src/completions/tokens/index.js'
 
-/** A checked request. */
+/** A validated request. */
 function asked(fields: object): ChatRequest {
   const checked = check(chatRequest, { model: 'gpt-4o-mini', ...fields })
   if ('mistakes' in checked) throw new Error(checked.mistakes[0]?.sentence)
@@ -14,14 +14,14 @@ const user = (content: unknown) => ({ role: 'user', content })
 const count = (...messages: object[]) => promptTokens(asked({ messages }), estimated)
 const hello = count(user('hello'))
 
-test('a message has four tokens around its text, and three begin the answer', () => {
+test('a message costs four tokens besides its text, and the start of the answer three', () => {
   expect(hello).toBe(3 + 4 + 2)
   expect(count(user('hello'), { role: 'assistant', content: 'Hi there!' })).toBe(hello + 4 + 3)
   expect(count(user([{ type: 'text', text: 'hello' }]))).toBe(hello)
   expect(count(user('hello'), { role: 'assistant', content: null })).toBe(hello + 4)
 })
 
-test('a name costs its tokens and one more', () => {
+test('a name costs its tokens plus one', () => {
   expect(count({ ...user('hello'), name: 'ada' })).toBe(hello + 2)
 })
 
@@ -34,18 +34,18 @@ test.each([
     'a custom tool',
     { tool_calls: [{ id: 'call_1', type: 'custom', custom: { name: 'now', input: '{"zone":"UTC"}' } }] },
   ],
-  ['a function, as it was once', { function_call: { name: 'now', arguments: '{"zone":"UTC"}' } }],
+  ['a deprecated function', { function_call: { name: 'now', arguments: '{"zone":"UTC"}' } }],
 ])('a call of %s costs its name and its arguments', (_what, call) => {
   expect(count(user('hello'), { role: 'assistant', content: null, ...call })).toBe(hello + 4 + 1 + 4)
 })
 
-test('calls that are none cost nothing, and break nothing', () => {
+test('malformed tool calls cost nothing and cause no error', () => {
   for (const tool_calls of [null, [], [{}, { function: null }, { function: { name: null } }]]) {
     expect(count(user('hello'), { role: 'assistant', content: null, tool_calls })).toBe(hello + 4)
   }
 })
 
-test('an image costs by its detail, not by its size', () => {
+test('the cost of an image depends on its detail, not on its size', () => {
   const image = (detail?: string) => ({ type: 'image_url', image_url: { url: `data:,${'A'.repeat(9000)}`, detail } })
   const text = { type: 'text', text: 'hello' }
   expect(count(user([text, image()]))).toBe(hello + 85)
@@ -53,15 +53,15 @@ test('an image costs by its detail, not by its size', () => {
   expect(count(user([text, image('high'), image('auto')]))).toBe(hello + 765 + 85)
 })
 
-test('audio costs by its length in time', () => {
-  // Three seconds: base64 is a third longer than its bytes.
+test('the cost of audio depends on its duration', () => {
+  // Three seconds: base64 is a third longer than the bytes.
   const data = 'A'.repeat(3 * 48_000 * (4 / 3))
   const audio = (format: string) => ({ type: 'input_audio', input_audio: { data, format } })
   expect(count(user([{ type: 'text', text: 'hello' }, audio('wav')]))).toBe(hello + 30)
   expect(count(user([{ type: 'text', text: 'hello' }, audio('mp3')]))).toBe(hello + 90)
 })
 
-// OpenAI's cookbook, "How to count tokens with tiktoken", section 7: the example, and what its function and the API count for it.
+// The example of OpenAI's cookbook, "How to count tokens with tiktoken", section 7, and the tokens that its function and the API count.
 const weather = {
   name: 'get_current_weather',
   description: 'Get the current weather in a given location',
@@ -82,14 +82,14 @@ const question = [
 test.each([
   ['cl100k_base', 105],
   ['o200k_base', 101],
-] as const)('%s counts the example of the cookbook as the cookbook does', async (encoding, tokens) => {
+] as const)('%s counts the example in the cookbook as the cookbook does', async (encoding, tokens) => {
   const tokenizer = await loadTokenizer(encoding)
   const counted = (fields: object) => promptTokens(asked({ messages: question, ...fields }), tokenizer)
   expect(counted({ tools: [{ type: 'function', function: weather }] })).toBe(tokens)
   expect(counted({ functions: [weather] })).toBe(tokens)
 })
 
-test('what is nested in the parameters of a tool costs what it costs above', () => {
+test('nested parameters of a tool cost as much as those at the top', () => {
   const tokens = (parameters: object) =>
     promptTokens(asked({ messages: [user('hello')], functions: [{ name: 'f', parameters }] }), estimated)
   const bare = tokens({ type: 'object', properties: {} })
@@ -107,7 +107,7 @@ test('what is nested in the parameters of a tool costs what it costs above', () 
   expect(tokens(deep)).toBe(bare + 3 + 3 + 2)
 })
 
-test('the schema of a reply costs its JSON', () => {
+test('a response_format costs the tokens of its JSON', () => {
   const tokens = (response_format: object) =>
     promptTokens(asked({ messages: [user('hello')], response_format, tools: null, functions: null }), estimated)
   const schema = { type: 'object' }
@@ -117,7 +117,7 @@ test('the schema of a reply costs its JSON', () => {
   expect(tokens({ type: 'json_object' })).toBe(hello)
 })
 
-test('tools are counted once, however often a request is', () => {
+test('tools are counted once even if a request is counted repeatedly', () => {
   let counted = 0
   const tokenizer = { ...estimated, count: (text: string) => (text === 'now:The time' ? ++counted : 1) }
   const tool = { type: 'function', function: { name: 'now', description: 'The time.' } }

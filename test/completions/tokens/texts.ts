@@ -1,8 +1,8 @@
-/** Texts of every kind, for tests that have to hold for all of them. */
+/** Arbitrary texts of many kinds. */
 import fc from 'fast-check'
 import { anyCharacter } from '../../characters.js'
 
-/** Any sequence of UTF-16 code units, halves of surrogate pairs among them. */
+/** Any sequence of UTF-16 code units, including lone surrogates. */
 const codeUnits = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(unit => String.fromCharCode(unit)) })
 
 export const wellFormed = fc.oneof(
@@ -14,7 +14,7 @@ export const wellFormed = fc.oneof(
 
 export const anyText = fc.oneof(wellFormed, codeUnits)
 
-/** Words, numbers and marks as people and programs write them, long enough to be cut into blocks. */
+/** Typical words, numbers and punctuation of prose and code, long enough to be split into blocks. */
 export const longText = fc
   .array(
     fc.constantFrom(

@@ -1,4 +1,4 @@
-/** The tests of the app: files side by side, in processes of their own. */
+/** The tests of the app: files run in parallel, in separate processes. */
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({ test: { include: ['**/*.spec.{js,ts}'], maxWorkers: 2 } })

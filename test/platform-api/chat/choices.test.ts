@@ -17,13 +17,13 @@ test.each<[n: number | null | undefined, choices: Choice[], expected: string[]]>
   [2, [one, two], ['One.', 'Two and more.']],
   [4, [one, two], ['One.', 'Two and more.', 'Two and more.', 'Two and more.']],
   [3, [one], ['One.', 'One.', 'One.']],
-])('n = %s of %j is %j', (n, choices, expected) => {
+])('n = %s with the choices %j gives %j', (n, choices, expected) => {
   const { whole, chunks } = modelReplying({ choices })
   expect(texts(choicesOf(whole({ n })))).toEqual(expected)
   expect(texts(assembled(chunks({ n })))).toEqual(expected)
 })
 
-test('the choices of a stream take turns, and each ends by itself', () => {
+test('the choices of a stream are interleaved, and each ends on its own', () => {
   const steps = modelReplying({ choices: [one, two] })
     .chunks({ n: 2 })
     .map(({ choices: [choice] }) => [choice?.index, choice?.delta.content, choice?.finish_reason])
@@ -39,13 +39,13 @@ test('the choices of a stream take turns, and each ends by itself', () => {
   ])
 })
 
-test('more choices come as fast as one', () => {
+test('several choices stream as fast as one', () => {
   const pace = { ...unpaced, firstTokenMs: 100, tokensPerSecond: 50 }
   const { replyTo } = modelReplying({ choices: [one, two], pace })
   expect(replyTo({ n: 2, stream: true }).body).toMatchObject({ pace: { firstTokenMs: 100, tokensPerSecond: 100 } })
 })
 
-test('a refusal stands in the place of words', () => {
+test('a refusal replaces the content', () => {
   const { whole, chunks } = modelReplying({ choices: [{ text: null, refusal: 'I will not.' }] })
   expect(whole().choices[0]).toEqual({
     index: 0,
@@ -62,7 +62,7 @@ test('a refusal stands in the place of words', () => {
   ])
 })
 
-test('a model that reasons tells its thoughts before its words', () => {
+test('reasoning comes before the content', () => {
   const { whole, chunks } = modelReplying({ choices: [{ text: 'Four.', reasoning: 'Two and two.' }] })
   expect(whole().choices[0]?.message).toEqual({
     role: 'assistant',
@@ -80,13 +80,13 @@ test('a model that reasons tells its thoughts before its words', () => {
   ])
 })
 
-test.each(['content_filter', 'length', 'tool_calls'] as const)('a rule can say that it ends with %s', finishReason => {
+test.each(['content_filter', 'length', 'tool_calls'] as const)('a rule can set the finish reason %s', finishReason => {
   const { whole, chunks } = modelReplying({ choices: [{ text: 'Well.', finishReason }] })
   expect(whole().choices[0]?.finish_reason).toBe(finishReason)
   expect(chunks().at(-1)?.choices[0]?.finish_reason).toBe(finishReason)
 })
 
-test('what goes wrong, and what is known, travels with the reply', () => {
+test('the fault and the remark of a rule are passed on with the reply', () => {
   const fault = { cutAfterChunks: 2 }
   const remark = () => 'the second time'
   for (const request of [{}, { stream: true }, { n: 2 }, { n: 2, stream: true }]) {
@@ -99,7 +99,7 @@ test('what goes wrong, and what is known, travels with the reply', () => {
   }
 })
 
-/** Any sequence of UTF-16 code units, halves of surrogate pairs among them. */
+/** Any sequence of UTF-16 code units, including lone surrogates. */
 const codeUnits = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(unit => String.fromCharCode(unit)) })
 const anyText = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: anyCharacter, maxLength: 60 }), codeUnits)
 const anyChoice: fc.Arbitrary<Choice> = fc
@@ -133,7 +133,7 @@ const anyRequest = fc.record(
   { requiredKeys: [] },
 )
 
-test('whatever is said and asked for, the pieces of a stream add up to the whole, at the same cost', () => {
+test('the chunks of any stream add up to the whole reply, at the same cost', () => {
   fc.assert(
     fc.property(fc.array(anyChoice, { minLength: 1, maxLength: 3 }), anyRequest, (choices, request) => {
       const { whole, chunks, replyTo } = modelReplying({ choices })
@@ -149,16 +149,16 @@ test('whatever is said and asked for, the pieces of a stream add up to the whole
   )
 })
 
-test('a plain text has the same form whether it is put together by hand or not', () => {
+test('the fast path for plain text gives the same result as the general one', () => {
   const rewound = (answer: object) => JSON.parse(JSON.stringify({ ...answer, id: '', created: 0 }))
-  // More tokens than anybody has said change nothing, but take the general way.
-  const byObjects = { max_tokens: 1_000_000 }
+  // A limit beyond any reply changes nothing, but takes the general path.
+  const generalPath = { max_tokens: 1_000_000 }
   fc.assert(
     fc.property(anyText, fc.boolean(), (text, include_usage) => {
       const { whole, chunks } = modelReplying({ choices: [{ text }] })
-      expect(rewound(whole(byObjects))).toEqual(rewound(whole()))
+      expect(rewound(whole(generalPath))).toEqual(rewound(whole()))
       const options = { stream_options: { include_usage } }
-      expect(chunks({ ...options, ...byObjects }).map(rewound)).toEqual(chunks(options).map(rewound))
+      expect(chunks({ ...options, ...generalPath }).map(rewound)).toEqual(chunks(options).map(rewound))
     }),
     { numRuns: runs(200) },
   )

@@ -5,7 +5,7 @@ import { modelReplying } from './replying.js'
 
 const { whole, chunks } = modelReplying({ choices: [{ text: 'Hi there, 他们!' }] })
 
-test('the tokens of the logprobs are those of the text', () => {
+test('the logprobs list the tokens of the text', () => {
   const logprobs = whole({ logprobs: true }).choices[0]?.logprobs
   const tokens = logprobs?.content ?? []
   expect(tokens.map(({ token }) => token)).toEqual(['Hi', ' there,', ' 他们!'])
@@ -14,7 +14,7 @@ test('the tokens of the logprobs are those of the text', () => {
   expect(logprobs?.refusal).toBeNull()
 })
 
-test('an event of a stream has the logprobs of its piece', () => {
+test('each chunk of a stream has the logprobs of its token', () => {
   const content = whole({ logprobs: true, top_logprobs: 2 }).choices[0]?.logprobs?.content
   const events = chunks({ logprobs: true, top_logprobs: 2 }).map(({ choices: [choice] }) => choice?.logprobs)
   expect(events[0]).toBeNull()
@@ -22,7 +22,7 @@ test('an event of a stream has the logprobs of its piece', () => {
   expect(events.at(-1)).toBeNull()
 })
 
-test('a refusal has logprobs of its own', () => {
+test('a refusal has its own logprobs', () => {
   const model = modelReplying({ choices: [{ text: null, refusal: 'No, never.' }] })
   const { content, refusal } = model.whole({ logprobs: true }).choices[0]?.logprobs ?? {}
   expect(content).toBeNull()
@@ -30,7 +30,7 @@ test('a refusal has logprobs of its own', () => {
   expect(model.chunks({ logprobs: true })[1]?.choices[0]?.logprobs).toEqual({ content: null, refusal: [refusal?.[0]] })
 })
 
-test('calls of tools have none', () => {
+test('tool calls have no logprobs', () => {
   const toolCalls = [{ kind: 'function', name: 'now', arguments: '{}' }] as const
   const model = modelReplying({ choices: [{ text: null, toolCalls }] })
   expect(model.whole({ logprobs: true }).choices[0]?.logprobs).toBeNull()
@@ -39,11 +39,11 @@ test('calls of tools have none', () => {
   )
 })
 
-test('without a request for logprobs there are none', () => {
+test('a request without logprobs gets none', () => {
   expect(whole({ logprobs: false, stop: '?' }).choices[0]?.logprobs).toBeNull()
 })
 
-test('whatever the text, its logprobs are likely ones, and the same each time', () => {
+test('the logprobs of any text are plausible, and the same each time', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.constantFrom(' the, of and', 'a a a', '. .')),
@@ -69,7 +69,7 @@ test('whatever the text, its logprobs are likely ones, and the same each time', 
   )
 })
 
-test('a model is not equally sure of everything', () => {
+test('logprobs differ from token to token', () => {
   const text = 'It was the best of times, it was the worst of times, it was the age of wisdom'
   const tokens = modelReplying({ choices: [{ text }] }).whole({ logprobs: true }).choices[0]?.logprobs?.content ?? []
   expect(new Set(tokens.map(({ logprob }) => logprob)).size).toBe(tokens.length)

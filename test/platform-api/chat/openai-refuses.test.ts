@@ -22,7 +22,7 @@ const nested = (inner: object) => ({
   ...{ type: 'object', properties: { at: inner }, required: ['at'], additionalProperties: false },
 })
 
-/** Requests that OpenAI refuses, by what it says. */
+/** Requests that OpenAI refuses, with its error message. */
 const refused: readonly (readonly [request: object, says: string])[] = [
   [talk(result('a')), "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'"],
   [talk(calling('a'), result('a'), { role: 'user', content: 'And?' }, result('a')), "messages with role 'tool' must"],
@@ -92,7 +92,7 @@ test.each(refused)('%j: OpenAI says %s', (request, says) => {
   expect(refusalOf(request)).toContain(says)
 })
 
-test('a reasoning model takes max_completion_tokens alone', () => {
+test('a reasoning model accepts max_completion_tokens but not max_tokens', () => {
   expect(refusalOf({ model: 'o3-mini', max_tokens: 5 })).toContain("'max_tokens' is not supported with this model")
   expect(refusalOf({ model: 'gpt-5', max_completion_tokens: 5 })).toBeUndefined()
 })
@@ -114,11 +114,11 @@ test.each([
   { response_format: { type: 'json_object' }, messages: [{ role: 'system', content: 'Answer in JSON.' }, user] },
   { stream: true, stream_options: { include_usage: true }, stop: ['a', 'b', 'c', 'd'], max_tokens: 1 },
   { tools: null, tool_choice: null, functions: null, stop: null, stream_options: null, max_completion_tokens: null },
-])('%j is what OpenAI takes', request => {
+])('OpenAI accepts %j', request => {
   expect(refusalOf(request)).toBeUndefined()
 })
 
-test("every field of OpenAI's own client is taken", () => {
+test("every field of OpenAI's own client is accepted", () => {
   const types = readFileSync('node_modules/openai/resources/chat/completions/completions.d.ts', 'utf8')
   const [, params = ''] = /interface ChatCompletionCreateParamsBase \{(.*?)\n\}/s.exec(types) ?? []
   const fields = [...params.matchAll(/^ {4}(\w+)\??:/gm)].map(([, name]) => String(name))
@@ -126,7 +126,7 @@ test("every field of OpenAI's own client is taken", () => {
   expect(refusalOf({ ...Object.fromEntries(fields.map(name => [name, null])), ...hello })).toBeUndefined()
 })
 
-test('a deep or wide schema, and many messages, hold nothing up', () => {
+test('a deep or wide schema or many messages are checked without failure', () => {
   let deep: object = closed
   for (let i = 0; i < 100_000; i++) deep = nested(deep)
   const wide = {
@@ -143,7 +143,7 @@ const orphan = { ...hello, ...talk(result('a')) }
 const says =
   "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'."
 
-test('warn answers, and the journal tells what OpenAI says', async () => {
+test("warn answers the request, and the journal has OpenAI's error", async () => {
   const { chat, ask, journal } = await platformWith({ rules: [{ reply: { text: 'Well.' } }] })
   const answer = await chat({ ...orphan, max_tokens: 9 })
   expect(await answer.json()).toMatchObject({ choices: [{ message: { content: 'Well.' } }] })
@@ -153,13 +153,13 @@ test('warn answers, and the journal tells what OpenAI says', async () => {
   expect(data[0]).toMatchObject({ openaiRefuses: says })
 })
 
-test('an answer of no tokens is empty, and too long', async () => {
+test('a reply with max_tokens 0 is empty and ends with length', async () => {
   const { chat } = await platformWith({ rules: [{ reply: { text: 'Well.' } }] })
   const { choices } = (await (await chat({ ...hello, max_tokens: 0 })).json()) as OpenAI.ChatCompletion
   expect(choices).toMatchObject([{ message: { content: '' }, finish_reason: 'length' }])
 })
 
-test("strict refuses in OpenAI's words and the platform's form, before a rule counts an answer", async () => {
+test("strict refuses with OpenAI's message in the platform's format, before a rule counts an answer", async () => {
   const rules = [{ times: 1, reply: { text: 'Once.' } }]
   const { chat, url, apiKey, journal } = await platformWith({ requests: 'strict', rules })
   const response = await chat(orphan)
@@ -177,7 +177,7 @@ test("strict refuses in OpenAI's words and the platform's form, before a rule co
   ])
 })
 
-test('lenient says nothing', async () => {
+test("lenient answers the request, and the journal has no error of OpenAI's", async () => {
   const { chat, journal } = await platformWith({ requests: 'lenient' })
   expect((await chat(orphan)).status).toBe(200)
   expect(journal.find()).toMatchObject([{ status: 200, openaiRefuses: null }])

@@ -1,4 +1,4 @@
-/** A model that says what a test tells it to, asked through the endpoint or over HTTP. */
+/** A model with the reply of a test, called through the endpoint or over HTTP. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
@@ -13,12 +13,12 @@ import { chatCompletions } from '../../../src/platform-api/chat-completions.js'
 import type { Generation } from '../../../src/replies/index.js'
 import { hello } from '../../scene.js'
 
-/** What DeepSeek adds to OpenAI's message, whole or in pieces. */
+/** What DeepSeek adds to OpenAI's message or delta. */
 export interface Reasoned {
   readonly reasoning_content?: string
 }
 
-/** An endpoint whose model says this. */
+/** An endpoint whose model generates this. */
 export function modelReplying(said: Partial<Generation>) {
   const complete: Generation = {
     choices: [{ text: 'Hi there!' }],
@@ -58,7 +58,7 @@ function textOf({ body }: Reply): string {
   return head + pieces.map(piece => before + piece + after).join('') + tail
 }
 
-/** The address of a server whose model says this. */
+/** The base URL of a server whose model generates this. */
 export async function serverReplying(said: Partial<Generation>): Promise<string> {
   const model = modelReplying(said)
   const pacer = createPacer()
@@ -77,7 +77,7 @@ export async function serverReplying(said: Partial<Generation>): Promise<string>
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
 }
 
-/** A choice of a whole completion, or one put together from the pieces of a stream. */
+/** A choice of a whole completion, or one assembled from the chunks of a stream. */
 interface Assembled {
   content: string | null
   reasoning: string
@@ -106,13 +106,13 @@ export const choicesOf = ({ choices }: ChatCompletion): readonly Assembled[] =>
     }
   })
 
-/** The choices that the pieces of a stream add up to. */
+/** The choices assembled from the chunks of a stream. */
 export function assembled(chunks: readonly ChatCompletionChunk[]): readonly Assembled[] {
   const choices: Assembled[] = []
   for (const { index, delta, logprobs, finish_reason } of chunks.flatMap(({ choices }) => choices)) {
     choices[index] ??= { content: null, reasoning: '', refusal: '', calls: [], tokens: [], finish: null }
     const choice = choices[index]
-    if (choice.finish !== null) throw new Error(`Choice ${index} goes on behind its end.`)
+    if (choice.finish !== null) throw new Error(`Choice ${index} goes on after its finish reason.`)
     if (typeof delta.content === 'string') choice.content = (choice.content ?? '') + delta.content
     choice.reasoning += (delta as Reasoned).reasoning_content ?? ''
     choice.refusal += delta.refusal ?? ''

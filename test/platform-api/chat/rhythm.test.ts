@@ -6,15 +6,15 @@ import { chatCompletions } from '../../../src/platform-api/chat-completions.js'
 import { hello, platformWith } from '../../scene.js'
 import { isUnknown, mustBe, range } from '../../sentences.js'
 
-interface Voices {
+interface Paces {
   readonly all?: PaceInput
   readonly model?: PaceInput
   readonly rule?: PaceInput
   readonly header?: string
 }
 
-/** The rhythm of a stream when these have a say; `undefined` when it leaves at once. */
-function rhythmOf({ all = {}, model, rule, header }: Voices): Pace | undefined {
+/** The pace of a stream with these settings; `undefined` if it is sent at once. */
+function rhythmOf({ all = {}, model, rule, header }: Paces): Pace | undefined {
   const said = {
     choices: [{ text: 'Hi there!' }],
     answeredBy: { kind: 'canned', form: 'reply' } as const,
@@ -34,7 +34,7 @@ function rhythmOf({ all = {}, model, rule, header }: Voices): Pace | undefined {
   return typeof stream === 'object' && 'pace' in stream ? stream.pace : undefined
 }
 
-test.each<[Voices, PaceInput | undefined]>([
+test.each<[Paces, PaceInput | undefined]>([
   [{}, undefined],
   [{ all: { firstTokenMs: 1 } }, { firstTokenMs: 1 }],
   [{ model: { firstTokenMs: 2 } }, { firstTokenMs: 2 }],
@@ -53,8 +53,8 @@ test.each<[Voices, PaceInput | undefined]>([
     { firstTokenMs: 0, tokensPerSecond: 9, distribution: 'lognormal' },
   ],
   [{ rule: { tokensPerSecond: 5 }, header: 'tokensPerSecond=0' }, undefined],
-])('the request beats the rule, the rule the model, the model the configuration: %j', (voices, pace) => {
-  expect(rhythmOf(voices)).toEqual(pace && { ...unpaced, ...pace })
+])('the request overrides the rule, the rule the model, the model the configuration: %j', (paces, pace) => {
+  expect(rhythmOf(paces)).toEqual(pace && { ...unpaced, ...pace })
 })
 
 test.each([
@@ -63,7 +63,7 @@ test.each([
   ['tokensPerSecond=fast', mustBe('Header x-standin-pace: tokensPerSecond', range('a number', 0, 100000), 'fast')],
   ['jitter=2', mustBe('Header x-standin-pace: jitter', range('a number', 0, 1), 2)],
   ['firstTokenMs=1, jitter=1', 'Header x-standin-pace must be sent once, with ";" between its settings, not ",".'],
-])('a header that cannot be followed is refused, and no rule has answered: %s', async (header, sentence) => {
+])('an invalid header is refused before a rule answers: %s', async (header, sentence) => {
   const { chat } = await platformWith({ rules: [{ replies: [{ text: 'one' }, { text: 'two' }] }] })
   const refused = await chat(hello, { headers: { 'x-standin-pace': header } })
   expect(refused.status).toBe(400)

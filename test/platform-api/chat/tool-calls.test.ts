@@ -10,7 +10,7 @@ const calling = (...toolCalls: readonly ToolCall[]) => modelReplying({ choices: 
 
 const made = expect.stringMatching(/^call_[A-Za-z0-9]{24}$/)
 
-test('a message that calls tools has no words, and ends with tool_calls', () => {
+test('a message with tool calls has no content, and its finish reason is tool_calls', () => {
   expect(calling(weather, time).whole().choices).toEqual([
     {
       index: 0,
@@ -29,7 +29,7 @@ test('a message that calls tools has no words, and ends with tool_calls', () => 
   ])
 })
 
-test('a stream names each tool before its arguments come in pieces, one call after the other', () => {
+test('a stream sends each tool call in turn: first the name, then the arguments in pieces', () => {
   const deltas = calling(weather, time)
     .chunks()
     .map(({ choices: [choice] }) => [choice?.delta, choice?.finish_reason])
@@ -47,7 +47,7 @@ test('a stream names each tool before its arguments come in pieces, one call aft
   ])
 })
 
-test('a model may say something before it calls', () => {
+test('a message can have content before its tool calls', () => {
   const { whole, chunks } = modelReplying({ choices: [{ text: 'Let me see.', toolCalls: [time] }] })
   expect(whole().choices[0]).toMatchObject({
     message: { content: 'Let me see.', tool_calls: [{ id: 'call_of_my_own' }] },
@@ -57,7 +57,7 @@ test('a model may say something before it calls', () => {
   expect(kinds).toEqual(['role,content,refusal', 'content', 'content', 'content', 'tool_calls', 'tool_calls', ''])
 })
 
-test('a custom tool gets a text', () => {
+test('a custom tool gets plain text as input', () => {
   const { whole, chunks } = calling(shell)
   expect(whole().choices[0]?.message.tool_calls).toEqual([
     { id: made, type: 'custom', custom: { name: 'shell', input: 'ls -l\n' } },
@@ -70,7 +70,7 @@ test('a custom tool gets a text', () => {
   ])
 })
 
-test('without parallel calls there is only the first', () => {
+test('with parallel_tool_calls false only the first call is sent', () => {
   const { whole, chunks } = calling(weather, time)
   const request = { parallel_tool_calls: false }
   expect(choicesOf(whole(request))[0]?.calls).toEqual([{ id: made, name: 'weather', arguments: weather.arguments }])
@@ -78,7 +78,7 @@ test('without parallel calls there is only the first', () => {
   expect(new Set(indexes.filter(index => index !== undefined))).toEqual(new Set([0]))
 })
 
-test('a request that still speaks of functions is answered with a function call', () => {
+test('a request with the deprecated functions gets a function_call', () => {
   const { whole, chunks } = calling(weather, time)
   const request = { functions: [{ name: 'weather', parameters: {} }], function_call: 'auto' }
   expect(whole(request).choices[0]).toMatchObject({
@@ -102,18 +102,18 @@ test.each([
   ['stop', { functions: [{ name: 'weather' }], function_call: { name: 'weather' } }],
   ['tool_calls', { tools, tool_choice: 'required' }],
   ['tool_calls', { tools, tool_choice: { type: 'allowed_tools', allowed_tools: allowed } }],
-])('the finish_reason is %s for %j: only a call that was named ends as if there were none', (finish, request) => {
+])('the finish_reason is %s for %j: stop only when the request names the tool', (finish, request) => {
   const { whole, chunks } = calling(weather)
   expect(whole(request).choices[0]?.finish_reason).toBe(finish)
   expect(chunks(request).at(-1)?.choices[0]?.finish_reason).toBe(finish)
 })
 
-test('a request with functions and tools is about tools', () => {
+test('tools take precedence over functions', () => {
   const request = { functions: [{ name: 'weather' }], tools: [{ type: 'function', function: { name: 'weather' } }] }
   expect(calling(weather).whole(request).choices[0]?.finish_reason).toBe('tool_calls')
 })
 
-test('the ids that are made are all different', () => {
+test('generated call ids are unique', () => {
   const { whole } = calling(...Array.from({ length: 10 }, () => weather))
   const ids = [whole({ n: 3 }), whole(), whole()].flatMap(answer =>
     choicesOf(answer).flatMap(({ calls }) => calls.map(({ id }) => id)),

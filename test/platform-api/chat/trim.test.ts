@@ -6,7 +6,7 @@ import { anyCharacter } from '../../characters.js'
 import { runs } from '../../runs.js'
 import { choicesOf, modelReplying } from './replying.js'
 
-/** What is left of a choice: its parts, why it ended, and what it cost. */
+/** What remains of a choice: its parts, its finish reason, and its cost in tokens. */
 function leftOf(choice: Choice, request: object) {
   const answer = modelReplying({ choices: [choice] }).whole(request)
   return { ...choicesOf(answer)[0], cost: answer.usage?.completion_tokens }
@@ -24,20 +24,20 @@ test.each([
   expect(left).toMatchObject({ content, finish: 'stop', cost: Math.ceil(content.length / 4) })
 })
 
-test.each([['never'], [[]], [''], [['']], [null]])('nothing ends before %j, which is not said', stop => {
+test.each([['never'], [[]], [''], [['']], [null]])('a text without the stop %j is not cut', stop => {
   expect(leftOf({ text: 'one two', finishReason: 'content_filter' }, { stop })).toMatchObject({
     content: 'one two',
     finish: 'content_filter',
   })
 })
 
-test('a model that is stopped does not get to its tools', () => {
+test('a stop in the text drops the tool calls after it', () => {
   const call = { kind: 'function', name: 'now', arguments: '{}' } as const
   const left = leftOf({ text: 'Let me see. END', toolCalls: [call], finishReason: 'tool_calls' }, { stop: 'END' })
   expect(left).toMatchObject({ content: 'Let me see. ', calls: [], finish: 'stop' })
 })
 
-test('a text is cut where its tokens end', () => {
+test('a text is cut at the token limit', () => {
   expect(leftOf({ text: 'twelve chars' }, { max_tokens: 2 })).toMatchObject({
     content: 'twelve c',
     finish: 'length',
@@ -51,11 +51,11 @@ test.each([
   [{ max_tokens: 2, max_completion_tokens: 1 }],
   [{ max_tokens: 1, max_completion_tokens: null }],
   [{ max_completion_tokens: 1 }],
-])('of %j the smaller one counts', request => {
+])('the smaller limit of %j applies', request => {
   expect(leftOf({ text: 'twelve chars' }, request)).toMatchObject({ content: 'twel', finish: 'length', cost: 1 })
 })
 
-test('a stop that comes before the tokens end is a stop, one that comes behind is none', () => {
+test('a stop within the token limit counts, one beyond it does not', () => {
   expect(leftOf({ text: 'one END' }, { stop: 'END', max_tokens: 1 })).toMatchObject({ content: 'one ', finish: 'stop' })
   expect(leftOf({ text: 'one two END' }, { stop: 'END', max_tokens: 1 })).toMatchObject({
     content: 'one ',
@@ -82,15 +82,15 @@ test.each([
   [7, { calls: [{ arguments: '{"a":1}' }], finish: 'length', cost: 7 }],
   [9, { calls: [{ arguments: '{"a":1}' }, { arguments: '{"b"' }], finish: 'length', cost: 9 }],
   [10, { calls: [{ arguments: '{"a":1}' }, { arguments: '{"b":2}' }], finish: 'tool_calls', cost: 10 }],
-])('with %i tokens thoughts come first, then words, then calls', (max_tokens, expected) => {
+])('with %i tokens reasoning comes first, then text, then tool calls', (max_tokens, expected) => {
   expect(leftOf(everything, { max_tokens })).toMatchObject(expected)
 })
 
-/** Any sequence of UTF-16 code units, halves of surrogate pairs among them. */
+/** Any sequence of UTF-16 code units, including lone surrogates. */
 const codeUnits = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map(unit => String.fromCharCode(unit)) })
 const anyText = fc.oneof(fc.string({ unit: anyCharacter, maxLength: 60 }), fc.string({ unit: 'grapheme' }), codeUnits)
 
-test('whatever the text, no more tokens leave than were asked for, and none less than there could be', () => {
+test('any text is cut to exactly the token limit', () => {
   fc.assert(
     fc.property(anyText, fc.integer({ min: 1, max: 12 }), (text, max_tokens) => {
       const { content, cost, finish } = leftOf({ text }, { max_tokens })
@@ -103,7 +103,7 @@ test('whatever the text, no more tokens leave than were asked for, and none less
   )
 })
 
-test('whatever the text, none of the stops is left in it', () => {
+test('any text ends before the first of its stops', () => {
   const sometimesInIt = fc.tuple(anyText, fc.array(fc.string({ minLength: 1, maxLength: 2 })), fc.nat(), fc.nat(3))
   fc.assert(
     fc.property(sometimesInIt, ([text, others, at, length]) => {
@@ -116,7 +116,7 @@ test('whatever the text, none of the stops is left in it', () => {
   )
 })
 
-test('whatever the text, it is not cut in the middle of a character', () => {
+test('no text is cut in the middle of a character', () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter, maxLength: 60 }), fc.integer({ min: 0, max: 12 }), (text, most) => {
       const cut = estimated.cut(text, most)

@@ -8,7 +8,7 @@ import { modelReplying } from './replying.js'
 
 const request = { ...hello, messages: [{ role: 'user' as const, content: 'hello' }] }
 
-/** What OpenAI's usage always has, with these numbers in it. */
+/** The details in every usage of OpenAI, with these numbers. */
 const details = ({ cached = 0, reasoning = 0 } = {}) => ({
   prompt_tokens_details: { cached_tokens: cached, audio_tokens: 0 },
   completion_tokens_details: {
@@ -20,23 +20,23 @@ const details = ({ cached = 0, reasoning = 0 } = {}) => ({
 })
 const usageAsked = { stream_options: { include_usage: true } }
 
-test('the usage of a plain text has its details, whole and streamed', () => {
+test('the usage of a plain text has details, whole and streamed', () => {
   const { whole, chunks } = modelReplying({})
   const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12, ...details() }
   expect(whole().usage).toEqual(usage)
   expect(chunks(usageAsked).at(-1)?.usage).toEqual(usage)
 })
 
-test('all choices cost', () => {
+test('every choice costs tokens', () => {
   expect(modelReplying({}).whole({ n: 3 }).usage).toMatchObject({ completion_tokens: 9, total_tokens: 18 })
 })
 
-test('the name and the arguments of a call cost', () => {
+test('the name and the arguments of a tool call cost tokens', () => {
   const toolCalls = [{ kind: 'function', name: 'now', arguments: '{"in":"UTC"}' }] as const
   expect(modelReplying({ choices: [{ text: null, toolCalls }] }).whole().usage).toMatchObject({ completion_tokens: 4 })
 })
 
-test('thoughts cost, and are told apart', () => {
+test('reasoning costs tokens, which are listed separately', () => {
   const { whole, chunks } = modelReplying({ choices: [{ text: 'Four.', reasoning: 'Two and two.' }] })
   const usage = {
     prompt_tokens: 9,
@@ -60,7 +60,7 @@ test.each([
       ...details({ cached: 900 }),
     },
   ],
-])('a rule that names %j overrides what is counted', (usage, expected) => {
+])('a rule with the usage %j overrides the counted tokens', (usage, expected) => {
   const { whole, chunks, replyTo } = modelReplying({ usage })
   expect(whole().usage).toEqual(expected)
   expect(chunks(usageAsked).at(-1)?.usage).toEqual(expected)
@@ -68,14 +68,14 @@ test.each([
   expect([tokens?.prompt, tokens?.completion]).toEqual([expected.prompt_tokens, expected.completion_tokens])
 })
 
-test('thoughts of which only the number is named cost as well', () => {
+test('reasoning tokens that a rule only gives as a number cost as well', () => {
   expect(modelReplying({ usage: { reasoningTokens: 500 } }).whole().usage).toMatchObject({
     completion_tokens: 503,
     completion_tokens_details: { reasoning_tokens: 500 },
   })
 })
 
-/** A tokenizer that is not the estimating one, and the texts that it has counted. */
+/** Completions with a tokenizer other than the estimating one, and the texts that it has counted. */
 function watched() {
   const counted: string[] = []
   const count = (text: string) => counted.push(text) && estimated.count(text)
@@ -89,7 +89,7 @@ const said: Generation = {
   answeredBy: { kind: 'canned', form: 'reply' },
 }
 
-test('nothing is counted for a stream without usage until its cost is asked for', () => {
+test('a stream without usage counts tokens only when they are read', () => {
   const { completions, counted } = watched()
   const { tokens } = completions.streamed(request, said, unpaced)
   expect(counted).toEqual([])
@@ -99,20 +99,20 @@ test('nothing is counted for a stream without usage until its cost is asked for'
   expect(counted).toEqual(['Hi there!', 'hello'])
 })
 
-test('the text of a rule is counted once, the prompts of its requests each', () => {
+test('the text of a rule is counted once, each prompt every time', () => {
   const { completions, counted } = watched()
   for (const _ of [1, 2, 3]) completions.whole(request, said)
   expect(counted.toSorted()).toEqual(['Hi there!', 'hello', 'hello', 'hello'])
 })
 
-test('no prompt is counted for a stream of calls that tells no usage', () => {
+test('a stream of tool calls without usage does not count the prompt', () => {
   const { completions, counted } = watched()
   const toolCalls = [{ kind: 'function', name: 'now', arguments: '{}' }] as const
   completions.streamed(request, { ...said, choices: [{ text: null, toolCalls }] }, unpaced)
   expect(counted).not.toContain('hello')
 })
 
-test('a pace that reads the prompt is told how long it is', () => {
+test('a pace that depends on the prompt gets its token count', () => {
   const pace = { ...unpaced, promptTokensPerSecond: 100 }
   expect(modelReplying({ pace }).replyTo({ stream: true }).body).toMatchObject({ pace, promptTokens: 9 })
   expect(modelReplying({ pace }).replyTo({ stream: true, n: 2 }).body).toMatchObject({ promptTokens: 9 })
@@ -120,7 +120,7 @@ test('a pace that reads the prompt is told how long it is', () => {
   expect(modelReplying({ pace, usage }).replyTo({ stream: true }).body).toMatchObject({ promptTokens: 5000 })
 })
 
-test('a pace that varies does so from a number that is the same for the same question', () => {
+test('a pace with jitter gets the same seed for the same conversation', () => {
   const pace = { ...unpaced, tokensPerSecond: 100, jitter: 0.5 }
   const { replyTo } = modelReplying({ pace })
   const seedOf = (fields: object) => (replyTo({ stream: true, ...fields }).body as { seed?: number }).seed
@@ -130,7 +130,7 @@ test('a pace that varies does so from a number that is the same for the same que
   expect(seedOf({ messages: [{ role: 'user', content: 'bye' }] })).not.toBe(seedOf({}))
 })
 
-test('a pace that neither reads nor varies is told nothing', () => {
+test('a pace without prompt speed and jitter gets neither a token count nor a seed', () => {
   const pace = { ...unpaced, tokensPerSecond: 100 }
   const body = modelReplying({ pace }).replyTo({ stream: true }).body
   expect(body).not.toHaveProperty('promptTokens')

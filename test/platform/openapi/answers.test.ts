@@ -10,7 +10,7 @@ const json = (body: unknown, method = 'POST') => ({
   headers: { 'content-type': 'application/json' },
 })
 
-/** Asks an operation of the document, and says what is wrong with the answer. */
+/** Calls an operation of the document and checks the answer against it. */
 async function asking(platform: Scene) {
   const document = await documentOf(platform)
   const judge = judging(document)
@@ -34,23 +34,28 @@ const bodies: Readonly<Record<string, object>> = {
   'a stream of several choices with usage': { ...hello, n: 2, stream: true, stream_options: { include_usage: true } },
   'log probabilities': { ...hello, logprobs: true, top_logprobs: 2 },
   'log probabilities of a stream': { ...hello, stream: true, logprobs: true, top_logprobs: 2 },
-  'a call of a tool': { ...hello, tools: functions, tool_choice: 'required' },
-  'a call of a tool in a stream': { ...hello, stream: true, tools: functions, tool_choice: 'required' },
-  'a call of a tool that takes text': { ...hello, tools: custom, tool_choice: 'required' },
-  'the same in a stream': { ...hello, stream: true, tools: custom, tool_choice: 'required' },
-  'a function of before there were tools': {
+  'a tool call': { ...hello, tools: functions, tool_choice: 'required' },
+  'a tool call in a stream': { ...hello, stream: true, tools: functions, tool_choice: 'required' },
+  'a call of a custom tool': { ...hello, tools: custom, tool_choice: 'required' },
+  'a call of a custom tool in a stream': { ...hello, stream: true, tools: custom, tool_choice: 'required' },
+  'a deprecated function call': {
     ...hello,
     functions: [{ name: 'look' }],
     function_call: { name: 'look' },
   },
-  'and in a stream': { ...hello, stream: true, functions: [{ name: 'look' }], function_call: { name: 'look' } },
-  'a cut': { ...hello, max_tokens: 1 },
+  'a deprecated function call in a stream': {
+    ...hello,
+    stream: true,
+    functions: [{ name: 'look' }],
+    function_call: { name: 'look' },
+  },
+  'a text that is cut': { ...hello, max_tokens: 1 },
 }
 
-/** For the tests that only ask for completions. */
+/** For tests that only request completions. */
 const askUsual = forAll(async until => asking(await platformWith({}, until)))
 
-test.each(Object.entries(bodies))('a completion is of the form that the document gives it: %s', async (_what, body) => {
+test.each(Object.entries(bodies))('a completion fits the schema in the document: %s', async (_what, body) => {
   const ask = await askUsual()
   const response = await ask('createChatCompletion', '/v1/chat/completions', json(body))
   expect(response.status).toBe(200)
@@ -64,7 +69,7 @@ const said = [
   { text: 'a text in pieces', fault: { errorAfterChunks: 1 } },
 ] as const
 
-test.each(said)('what rules say is of the form that the document gives it: %j', async reply => {
+test.each(said)('the reply of a rule fits the schema in the document: %j', async reply => {
   const platform = await platformWith({ rules: [{ when: {}, reply }] })
   const ask = await asking(platform)
   for (const stream of [false, true]) {
@@ -74,7 +79,7 @@ test.each(said)('what rules say is of the form that the document gives it: %j', 
   }
 })
 
-test('the other endpoints and the refusals of all four are of their forms', async () => {
+test('the other endpoints and the refusals of all four fit their schemas', async () => {
   const platform = await platformWith({ limits: { bodyBytes: 10_000 } })
   const ask = await asking(platform)
   const statuses: (readonly [string, number])[] = []
@@ -99,7 +104,7 @@ test('the other endpoints and the refusals of all four are of their forms', asyn
   ])
 })
 
-/** What is said to operations of the auth backend that want something, by their ids. */
+/** Request bodies for operations of the auth backend, by operation id. */
 const auth = (refresh: string) =>
   ({
     signUp: { email: 'grace@example.com', password: 'correct horse' },
@@ -127,12 +132,12 @@ async function sessionOf({ url, anonKey }: Scene) {
   return (await response.json()) as { access_token: string; refresh_token: string; user: { id: string } }
 }
 
-test('every operation of the auth backend answers in a form that the document gives it', async () => {
+test('every operation of the auth backend answers as documented', async () => {
   const platform = await platformWith()
   const document = await documentOf(platform)
   const judge = judging(document)
   const session = await sessionOf(platform)
-  // Deletions come last, and another user's session stays theirs.
+  // Signing out and deleting come last, or later operations would lose the session.
   const last = ['signOut', 'deleteUser']
   const operations = operationsOf(document, 'auth').toSorted(
     (a, b) => last.indexOf(a.operation.operationId) - last.indexOf(b.operation.operationId),
@@ -162,7 +167,7 @@ test('every operation of the auth backend answers in a form that the document gi
   expect(wrong).toEqual([])
 })
 
-test('the forms of a link, of a code that was typed in and of a wait for confirmation are those of the document', async () => {
+test('answers to a link, to a verified code and to an unconfirmed sign-up are as documented', async () => {
   const platform = await platformWith({ auth: { mailerAutoconfirm: false } })
   const ask = await asking(platform)
   const key = { headers: { apikey: platform.anonKey }, bearer: null }
@@ -180,7 +185,7 @@ test('the forms of a link, of a code that was typed in and of a wait for confirm
   expect(link.status).toBe(303)
 })
 
-test('keys that are made, rolled and revoked over REST are of the forms of the document', async () => {
+test('creating, rolling and revoking keys over REST answers as documented', async () => {
   const platform = await platformWith()
   const ask = await asking(platform)
   const { access_token: bearer } = await sessionOf(platform)

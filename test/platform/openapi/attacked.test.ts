@@ -4,17 +4,17 @@ import { anyCharacter } from '../../characters.js'
 import { runs } from '../../runs.js'
 import { platformWith, type Scene } from '../../scene.js'
 import { checking, type Document, documentOf, judging, operationsOf, type Placed } from './document.js'
-import { fitting, spoilt } from './made-by-schema.js'
+import { fitting, mutated } from './made-by-schema.js'
 
 interface Sent {
   readonly placed: Placed
   readonly path: string
   readonly body: string | undefined
-  /** Whether the body is one that the document allows. */
+  /** Whether the document allows the body. */
   readonly fits: boolean
 }
 
-/** Requests for one operation: with what the document asks for, and with what it does not. */
+/** Valid and invalid requests for one operation. */
 function requests(document: Document, placed: Placed): fc.Arbitrary<Sent> {
   const make = fitting(document)
   const { parameters = [], requestBody } = placed.operation
@@ -27,7 +27,7 @@ function requests(document: Document, placed: Placed): fc.Arbitrary<Sent> {
   const schema = requestBody?.content?.['application/json']?.schema
   const valid = schema && checking(document)(schema)
   const fit = schema ? make(schema) : fc.constant(undefined)
-  const bodies = schema ? fc.oneof(fit, fit, spoilt(fit), fc.jsonValue()) : fc.constant(undefined)
+  const bodies = schema ? fc.oneof(fit, fit, mutated(fit), fc.jsonValue()) : fc.constant(undefined)
   return fc.record({ id, query: queries, body: bodies }).map(({ id, query, body }) => {
     const asked = new URLSearchParams(
       Object.entries(query).map(([name, value]) => [name, String(value)] as [string, string]),
@@ -55,7 +55,7 @@ const send = ({ url, apiKey }: Scene, { placed, path, body }: Sent) =>
     ...(body !== undefined && { body }),
   })
 
-/** What the attack on one operation leaves behind must not be what the next one meets. */
+/** Removes what requests to one operation leave behind, before the next operation. */
 async function tidy({ url }: Scene) {
   const put = (path: string, body: object) =>
     fetch(`${url}/__standin${path}`, {
@@ -71,7 +71,7 @@ async function tidy({ url }: Scene) {
 const parts = ['platform', 'dashboard', 'control'] as const
 
 test.each(parts)(
-  'whatever is sent to the operations of the document, its answers are in it: %s',
+  'any request to a documented operation gets a documented answer: %s',
   async part => {
     const platform = await platformWith()
     const document = await documentOf(platform)
@@ -92,7 +92,7 @@ test.each(parts)(
   120_000,
 )
 
-test('a chat request that the document does not allow is refused, and one that it allows only for what a schema cannot say', async () => {
+test('an invalid chat request is refused, and a valid one only for reasons that a schema cannot express', async () => {
   const platform = await platformWith()
   const document = await documentOf(platform)
   const placed = operationsOf(document).find(({ operation }) => operation.operationId === 'createChatCompletion')

@@ -15,13 +15,13 @@ function allUnder(key: string, value: unknown): readonly unknown[] {
   return Object.entries(value).flatMap(([name, inner]) => [...(name === key ? [inner] : []), ...allUnder(key, inner)])
 }
 
-test('a linter finds nothing wrong with the document', async () => {
+test('a linter finds no problems in the document', async () => {
   const config = await createConfig({
     extends: ['recommended-strict'],
     rules: {
-      // Parts of Supabase Auth that are off here only refuse, and links only lead on.
+      // Disabled parts of Supabase Auth only refuse, and links only redirect.
       'operation-2xx-response': 'off',
-      // It does not see what the events of a stream refer to; the next test does.
+      // The linter does not see references from stream events; the next test does.
       'no-unused-components': 'off',
     },
   })
@@ -29,7 +29,7 @@ test('a linter finds nothing wrong with the document', async () => {
   expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([])
 })
 
-test('every reference leads somewhere, and every schema is referred to', async () => {
+test('every reference resolves, and every schema is referenced', async () => {
   const document = await documented()
   const references = new Set(allUnder('$ref', document))
   const schemas = Object.keys(document.components.schemas).map(name => `#/components/schemas/${name}`)
@@ -38,8 +38,8 @@ test('every reference leads somewhere, and every schema is referred to', async (
   expect(inside.filter(reference => !schemas.includes(reference ?? ''))).toEqual([])
 })
 
-/** openapi-typescript takes a field with a default for one that has to be sent, and `$defs` for a field. */
-test('types that tools make of the document take the simplest rule, fault and token', async () => {
+/** openapi-typescript treats a field with a default as required, and `$defs` as a field. */
+test('types generated from the document accept the simplest rule, fault and token', async () => {
   const document = await documented()
   const { schemas } = document.components
   const requests = Object.values(document.paths).flatMap(methods => Object.values(methods))
@@ -56,10 +56,10 @@ test('types that tools make of the document take the simplest rule, fault and to
   expect(takes('AddRulesBody', { reply: { txt: 'Hi!' } })).toBe(false)
 })
 
-test('every schema of the document is one', async () => {
+test('every schema in the document is valid', async () => {
   const document = await documented()
   const schemaOf = checking(document)
-  // By reference, so that each is compiled once, for itself and for those that refer to it.
+  // By reference, so that each is compiled only once.
   const components = Object.keys(document.components.schemas).map(name => ({ $ref: `#/components/schemas/${name}` }))
   for (const schema of [...components, ...allUnder('schema', document.paths)]) {
     expect(() => schemaOf(schema as object)).not.toThrow()
@@ -73,7 +73,7 @@ const fieldsOf = (document: Document, name: string, source: string) => {
   return Object.keys(properties).filter(field => properties[field]?.['x-standin-source'] === source)
 }
 
-test('what the document of the platform says is told apart from what was decided', async () => {
+test('documented behaviour is distinguished from our own decisions', async () => {
   const document = await documented()
   const documentedOnes = operationsOf(document).filter(
     ({ operation }) => (operation as Sourced)['x-standin-source'] === 'documented',
@@ -116,7 +116,7 @@ test('what the document of the platform says is told apart from what was decided
   ])
 })
 
-test('who may is said as the configuration has it', async () => {
+test('security follows the configured access', async () => {
   const opened = ({ paths }: Document, path: string, method = 'get') => paths[path]?.[method]?.security
   const usual = await documented()
   expect(opened(usual, '/health')).toEqual([])
@@ -147,7 +147,7 @@ test('who may is said as the configuration has it', async () => {
   expect(opened(other, '/__standin/journal')).toEqual([{ controlToken: [] }, { service: [] }])
 })
 
-test('models are listed where they are known, and not where the live platform knows them', async () => {
+test('configured models are listed, except in modes where the live platform defines them', async () => {
   const platform = await platformWith({ models: [{ id: 'one' }, { id: 'two' }] })
   const body = async () => JSON.stringify((await documentOf(platform)).paths['/v1/chat/completions']?.post?.requestBody)
   expect(await body()).toContain('"enum":["one","two"]')

@@ -1,4 +1,4 @@
-/** The OpenAPI document as tests read it: its operations, and a judge of answers. */
+/** Reads the OpenAPI document for tests: its operations, and a check of answers against it. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Scene } from '../../scene.js'
@@ -38,7 +38,7 @@ export interface Placed {
   readonly operation: Operation
 }
 
-/** The document that a platform hands out. */
+/** The document that a platform serves. */
 export async function documentOf({ url }: Pick<Scene, 'url'>): Promise<Document> {
   return (await (await fetch(`${url}/__standin/openapi.json`)).json()) as Document
 }
@@ -48,7 +48,7 @@ export const operationsOf = ({ paths }: Document, part?: string): readonly Place
     .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })))
     .filter(({ operation }) => part === undefined || operation.tags.includes(part))
 
-/** What is compiled of a document, by its text: documents of most platforms differ by their URL only. */
+/** Compiled schemas by the text of their document: documents of most platforms only differ in their URL. */
 const compilers = new Map<string, (schema: object) => ValidateFunction>()
 
 /** Compiles schemas of the document, each once. */
@@ -61,10 +61,10 @@ export function checking(document: Document) {
 }
 
 function compilerOf(document: Document) {
-  // To optimize what is compiled takes as long as to compile it, and most of it runs once.
+  // Optimizing compiled schemas takes as long as compiling them, and most run once.
   const ajv = new Ajv2020({ allErrors: true, strict: false, code: { optimize: false } })
   addFormats.default(ajv)
-  // The document itself is no schema, only what it contains.
+  // The document itself is not a schema, but contains schemas.
   ajv.addSchema({ $id: 'doc', ...document }, undefined, false, false)
   const compiled = new Map<string, ValidateFunction>()
   return (schema: object) => {
@@ -75,18 +75,18 @@ function compilerOf(document: Document) {
   }
 }
 
-/** Says what is wrong with an answer by what the document says of its operation; nothing where nothing is. */
+/** Checks answers against the document; returns what is wrong, or undefined. */
 export function judging(document: Document) {
   const validOf = checking(document)
   return async ({ operation }: Placed, response: Response): Promise<string | undefined> => {
     const { operationId, responses } = operation
     const text = await response.text()
     const where = `${operationId} ${response.status} ${text.slice(0, 200)}`
-    const told = responses[response.status]
-    if (!told) return `${where}: the status is not in the document`
-    if (!told.content) return text === '' ? undefined : `${where}: no body is in the document`
+    const documented = responses[response.status]
+    if (!documented) return `${where}: the status is not in the document`
+    if (!documented.content) return text === '' ? undefined : `${where}: no body is in the document`
     const type = response.headers.get('content-type')?.split(';', 1)[0] ?? ''
-    const { schema } = told.content[type] ?? {}
+    const { schema } = documented.content[type] ?? {}
     if (!schema) return `${where}: the content type ${type} is not in the document`
     const valid = validOf(schema)
     if (!valid(type === 'application/json' ? JSON.parse(text) : text))
@@ -96,19 +96,19 @@ export function judging(document: Document) {
   }
 }
 
-interface SaidEvent {
+interface DocumentedEvent {
   readonly event?: string
   readonly data: object
 }
 
 function eventsWrong(text: string, schema: object, validOf: (schema: object) => (value: unknown) => boolean) {
-  const told = (schema as { readonly 'x-standin-events': readonly SaidEvent[] })['x-standin-events']
+  const documented = (schema as { readonly 'x-standin-events': readonly DocumentedEvent[] })['x-standin-events']
   const wrong = text.split('\n\n').filter(event => {
     const data = /^data: (.*)$/m.exec(event)?.[1]
     if (data === undefined) return event.replace(/^:.*$/gm, '').trim() !== ''
     const name = /^event: (.*)$/m.exec(event)?.[1]
     const value: unknown = data.startsWith('{') ? JSON.parse(data) : data
-    return !told.some(one => one.event === name && validOf(one.data)(value))
+    return !documented.some(one => one.event === name && validOf(one.data)(value))
   })
   return wrong.length > 0 ? `an event is not in the document: ${wrong[0]}` : undefined
 }

@@ -1,13 +1,13 @@
-/** Values made from the schemas of the document: such as fit them, and such as nearly do. */
+/** Generates values from the schemas of the document: values that fit, and values that almost fit. */
 import fc from 'fast-check'
 import type { Document } from './document.js'
 
 type Schema = { readonly [keyword: string]: unknown }
 
-/** Deeper, schemas that contain themselves are left empty. */
+/** Below this depth, recursive schemas are left empty. */
 const DEEPEST = 6
 
-/** What mostly fits: conditions between fields are not looked at. */
+/** Values that usually fit: conditions between fields are ignored. */
 export function fitting(document: Document) {
   const resolved = ({ $ref }: { readonly $ref: string }) =>
     $ref
@@ -32,7 +32,7 @@ export function fitting(document: Document) {
 
   const anyOf = (ways: readonly Schema[], depth: number) => fc.oneof(...ways.map(way => make(way, depth + 1)))
 
-  /** The first says most; the others narrow single fields. */
+  /** The first schema is the base; the others narrow single fields. */
   function allOf([first = {}, ...others]: readonly Schema[], depth: number): fc.Arbitrary<unknown> {
     const base = typeof first.$ref === 'string' ? resolved(first as { $ref: string }) : first
     const properties = Object.assign({}, base.properties, ...others.map(other => other.properties))
@@ -83,8 +83,8 @@ export function fitting(document: Document) {
   return (schema: object) => make(schema as Schema, 0)
 }
 
-/** `value` with something else somewhere in it. */
-export const spoilt = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+/** `value` with one part replaced by something else. */
+export const mutated = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.tuple(value, fc.array(fc.nat(), { maxLength: 5 }), fc.jsonValue({ maxDepth: 2 })).map(([whole, way, other]) => {
     const replaced = (part: unknown, [step, ...more]: readonly number[]): unknown => {
       if (step === undefined || typeof part !== 'object' || part === null) return other

@@ -13,11 +13,11 @@ const say = (content: string) =>
     messages: [{ role: 'user', content }],
   })
 
-test('asks what no rule answers', async () => {
+test('sends a request that no rule answers', async () => {
   await say('When do you open?').catch(() => {})
 })
 
-test('asks what is prepared', async () => {
+test('sends a request that a rule answers', async () => {
   await say('Tell me your opening hours')
 })
 
@@ -26,16 +26,16 @@ test('expects another model', async () => {
   expect(platform).toHaveReceived({ path: '/v1/*', body: { model: 'gpt-5', messages: [{ role: 'user' }] } })
 })
 
-test('expects nothing', async () => {
+test('expects no request', async () => {
   await say('Tell me your opening hours')
   expect(platform).not.toHaveReceived('/v1/*')
 })
 
-test('expects more', async () => {
+test('expects more requests', async () => {
   await say('Tell me your opening hours')
   expect(platform).toHaveReceivedTimes(2, { model: 'gpt-4o-mini' })
 })
 
-test('expects of something else', () => {
+test('expects on something that is not a platform', () => {
   expect('platform').toHaveReceived('/v1/*')
 })

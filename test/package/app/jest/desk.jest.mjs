@@ -20,7 +20,7 @@ test('a question is answered', async () => {
   expect(platform).not.toHaveReceivedTimes(2, '/v1/chat/completions')
 })
 
-test('a platform is the same over HTTP', async () => {
+test('the platform works the same over HTTP', async () => {
   const connected = await connect(platform.url)
   await connected.reply('Hi!')
   expect(await ask('hello')).toBe('Hi!')
@@ -28,7 +28,7 @@ test('a platform is the same over HTTP', async () => {
   await expect(connected).not.toHaveReceived({ model: 'gpt-5' })
 })
 
-test('nothing of another test is left', () => {
+test('nothing is left over from other tests', () => {
   expect(platform).not.toHaveReceived('/v1/*')
 })
 

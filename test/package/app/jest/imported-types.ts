@@ -1,4 +1,4 @@
-/** The same for those who import `expect` from @jest/globals. */
+/** The same for users who import `expect` from @jest/globals. */
 import { expect } from '@jest/globals'
 import type { ConnectedPlatform } from 'standin'
 import type { Platform } from 'standin/jest'

@@ -1,4 +1,4 @@
-/** What editors offer to users of jest's global `expect`, and what the compiler refuses: nothing here is run. */
+/** What editors offer to users of jest's global `expect`, and what the compiler refuses; nothing here is executed. */
 /// <reference types="jest" />
 import type { ConnectedPlatform } from 'standin'
 import { type Platform, usePlatform } from 'standin/jest'

@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 const ask = (question: string) => supertest(app).post('/ask').set('authorization', `Bearer ${token}`).send({ question })
 
-test('a question is answered, and the model was told who asks', async () => {
+test('a question is answered, and the model gets the id of the user', async () => {
   const greeting = await platform.reply('Have you tried turning it off?', { when: { user: /printer/ } })
   const { body } = await ask('My printer is on fire').expect(200)
   expect(body.answer).toBe('Have you tried turning it off?')
@@ -28,24 +28,24 @@ test('a question is answered, and the model was told who asks', async () => {
   })
 })
 
-test('nothing of another test is left', async () => {
+test('nothing is left over from other tests', async () => {
   expect(platform.journal.count('/v1/*')).toBe(0)
   expect(platform).not.toHaveReceived('/v1/chat/completions')
   const { body } = await ask('My printer is on fire').expect(200)
   expect(body.answer).not.toBe('Have you tried turning it off?')
 })
 
-test('who has not signed in asks nothing of the model', async () => {
+test('a request without a session does not reach the model', async () => {
   await supertest(app).post('/ask').send({ question: 'x' }).expect(401)
   expect(platform).not.toHaveReceived('/v1/*')
 })
 
-test('a session that has expired is none', async () => {
+test('an expired session is refused', async () => {
   platform.clock.advance(3_601_000)
   await ask('x').expect(401)
 })
 
-test('one refusal is tried again, two are too many', async () => {
+test('the app retries once, and fails after two errors', async () => {
   platform.failNext({ status: 429, retryAfter: 0 })
   await ask('x').expect(200)
   expect(platform).toHaveReceivedTimes(2, '/v1/chat/completions')
@@ -54,28 +54,28 @@ test('one refusal is tried again, two are too many', async () => {
   expect(platform).toHaveReceivedLast({ status: 503, source: 'fault' })
 })
 
-test('a stream comes through word by word', async () => {
+test('the app passes a stream through', async () => {
   await platform.reply({ text: 'One moment please.' }, { pace: { tokensPerSecond: 200 } })
   const { text } = await supertest(app).post('/stream').send({ question: 'x' }).buffer(true)
   expect(text).toBe('One moment please.')
   expect(await platform.journal.waitFor({ stream: true })).toMatchObject({ complete: true })
 })
 
-describe('with rules of their own', () => {
+describe('with its own rules', () => {
   const strict = usePlatform({
     strict: true,
     rules: [{ when: { user: 'hours' }, reply: { text: '9 to 5' } }],
     env: ({ url }) => ({ DESK_URL: url, OPENAI_BASE_URL: undefined }),
   })
 
-  test('a group may have a platform of its own, with variables of its own', async () => {
+  test('a group may have its own platform and environment variables', async () => {
     expect(strict.url).not.toBe(platform.url)
     expect(process.env.DESK_URL).toBe(strict.url)
     expect(process.env.OPENAI_BASE_URL).toBeUndefined()
   })
 })
 
-test('after the group its variables are as they were', () => {
+test('after the group the environment variables are restored', () => {
   expect(process.env.DESK_URL).toBeUndefined()
   expect(process.env.OPENAI_BASE_URL).toBe(`${platform.url}/v1`)
 })

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const platform = usePlatform({ reset: false })
 
-test.concurrent.each(['red', 'green', 'blue'])('%s hears of itself alone', async color => {
+test.concurrent.each(['red', 'green', 'blue'])('the scope %s only gets its own replies', async color => {
   const scope = platform.scope(color)
   await scope.reply(color)
   const openai = new OpenAI({ baseURL: `${platform.url}/v1`, apiKey: scope.apiKey })

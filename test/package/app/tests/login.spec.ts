@@ -9,7 +9,7 @@ beforeAll(async () => {
   ;({ app } = await import('../src/desk.js'))
 })
 
-test('a code from the mail signs in', async () => {
+test('the code from the email signs in', async () => {
   await supertest(app).post('/login').send({ email: 'ada@example.com' }).expect(202)
   const { code } = await platform.outbox.waitFor({ to: 'ada@example.com' })
   const { body } = await supertest(app).post('/login').send({ email: 'ada@example.com', code }).expect(200)
@@ -17,7 +17,7 @@ test('a code from the mail signs in', async () => {
   expect(platform).toHaveReceived({ path: '/auth/v1/verify', method: 'POST', status: 200 })
 })
 
-test('a code that is too old does not', async () => {
+test('an expired code does not sign in', async () => {
   expect(await platform.outbox.messages()).toEqual([])
   await supertest(app).post('/login').send({ email: 'ada@example.com' }).expect(202)
   const { code } = await platform.outbox.waitFor({ to: 'ada@example.com' })

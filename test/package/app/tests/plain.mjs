@@ -19,7 +19,7 @@ test('the model greets', async () => {
   assertReceived(platform, { body: { messages: [{ content: 'hello' }] } })
 })
 
-test('asks what no rule answers', async () => {
+test('sends a request that no rule answers', async () => {
   await ask('hello')
 })
 

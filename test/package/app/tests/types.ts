@@ -1,4 +1,4 @@
-/** What editors offer, and what the compiler refuses: nothing here is run. */
+/** What editors offer, and what the compiler refuses; nothing here is executed. */
 import { createServer } from 'node:http'
 import { after, afterEach, before, beforeEach } from 'node:test'
 import express from 'express'
@@ -28,11 +28,11 @@ export async function right(platform: Platform): Promise<readonly string[]> {
 
 export async function elsewhere(): Promise<number> {
   const connected = await connect('http://127.0.0.1:4100', { controlToken: 'secret' })
-  const told: Promise<void> = expect(connected).toHaveReceived({ path: '/v1/*' })
+  const got: Promise<void> = expect(connected).toHaveReceived({ path: '/v1/*' })
   const called: Promise<void> = expect(connected).toHaveCalledTool('get_weather')
   const received: Promise<void> = assertReceived(await connected.scope('a'), '/v1/*')
   const platforms: readonly SharedPlatform[] = [connected, await startPlatform()]
-  await Promise.all([told, called, received, ...platforms.map(either => either.failNext({ status: 503 }))])
+  await Promise.all([got, called, received, ...platforms.map(either => either.failNext({ status: 503 }))])
   return connected.journal.count({ status: '4xx' })
 }
 
@@ -56,6 +56,6 @@ export async function wrong(platform: Platform): Promise<void> {
   expect(platform).toHaveReceived({ pth: '/v1/*' })
   // @ts-expect-error: arguments are an object
   expect(platform).toHaveCalledTool('get_weather', 'Oslo')
-  // @ts-expect-error: how often comes first
+  // @ts-expect-error: the count comes first
   expect(platform).toHaveReceivedTimes('/v1/*')
 }
