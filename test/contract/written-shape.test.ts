@@ -1,4 +1,4 @@
-/** Shapes of answers are stored as JSON and read readBack unchanged. */
+/** Shapes of answers are stored as JSON and read back unchanged. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compare } from '../../src/contract/compare.js'

@@ -50,7 +50,7 @@ test('a lone carriage return also ends a line, even at the end of a piece', () =
   ])
 })
 
-/** What is known of the answer after these events. */
+/** The answer as gathered from these events. */
 function gathered(events: readonly unknown[]) {
   const gatherer = createGatherer()
   return events.reduce<AnswerContent>((_said, event) => gatherer.chunk(event), nothingSaid)

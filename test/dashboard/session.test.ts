@@ -242,7 +242,7 @@ inBrowser('a user whose session was lost in a restart gets the reason', async ()
   expect(await page.evaluate<string | null>("localStorage.getItem('standin-dashboard')")).toBeNull()
 })
 
-inBrowser('the page says when the platform has stopped, and continues when it is back', async () => {
+inBrowser('the page says that the platform has stopped, and continues when it is back', async () => {
   const platform = await platformWith()
   const { page } = await openPage({ hasClock: true })
   await page.goto(`${platform.dashboardUrl}/users`)

@@ -244,7 +244,7 @@ test('comments, event names, multi-line data and a missing final line break do n
   expect(jsonOf(wholeOf(streamed)).choices[0].message.content).toBe('Hi')
 })
 
-test('an error answers both streamed and whole requests', () => {
+test('an error is the answer to streamed and whole requests alike', () => {
   const json = { ...whole({ error: 'Too many requests.' }), status: 429 }
   const event = { ...stream('data: {"error":"Too many requests."}\n\n'), status: 429 }
   for (const refused of [json, event]) {

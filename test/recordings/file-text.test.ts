@@ -18,7 +18,7 @@ const contentEvent = (content: string) =>
   Buffer.from(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`)
 const done = Buffer.from('data: [DONE]\n\n')
 
-test('a recording of a whole answer is written for review', () => {
+test('a recording of a whole answer is readable in a review', () => {
   const tools = [
     { type: 'function', function: { name: 'find', parameters: { required: ['a', 'yes'], enum: [1, '1', null] } } },
   ]

@@ -93,7 +93,7 @@ function byKey(recordings: readonly Recording[]): ReadonlyMap<string, readonly R
   return keys
 }
 
-test('any recordings are unchanged after export to HAR and import, with their times and order', () => {
+test('any recordings survive export to HAR and import, with their times and order', () => {
   fc.assert(
     fc.property(fc.array(recording, { minLength: 1, maxLength: 5 }), recordings => {
       const kept = byKey(recordings)

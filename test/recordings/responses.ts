@@ -44,7 +44,7 @@ export const piece = (...choices: readonly object[]) => ({
 
 export const textOf = (response: RecordedResponse | undefined): string | undefined => response && `${bodyOf(response)}`
 
-/** The JSON of an answer; `undefined` where there is none. */
+/** The JSON of an answer; `undefined` if there is none. */
 export const jsonOf = (response: RecordedResponse | undefined) => response && JSON.parse(`${bodyOf(response)}`)
 
 /** The objects of the events of a stream that ended with `[DONE]`. */
