@@ -1,4 +1,4 @@
-/** Targets with one thing wrong are caught by the clause that is meant for it, and by no other. */
+/** A target with one thing wrong breaks the clause that is meant for it, and no other. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { clauses, createTarget, judgeAll } from '../../src/contract/index.js'
 import { developmentUser } from '../../src/core/secrets.js'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => base.stop())
 
-/** The ids of the clauses that such a target breaks, and how many others had to be skipped. */
+/** The ids of the clauses that such a target breaks, and of those that had to be skipped. */
 async function judged(change: Change) {
   const { url, apiKey, anonKey } = base
   const target = createTarget({ url, apiKey, anonKey, ...developmentUser, mcpPath: '/mcp', send: sendWith(change) })
@@ -26,13 +26,13 @@ async function judged(change: Change) {
   return { broken: of('broken'), skipped: of('skipped'), whys }
 }
 
-/** The clauses that need this one, at however many removes. */
+/** The clauses that need this one, directly or indirectly. */
 function dependents(id: string): readonly string[] {
   const direct = clauses.filter(({ needs = [] }) => needs.includes(id)).map(clause => clause.id)
   return [...direct, ...direct.flatMap(dependents)]
 }
 
-test('every clause has its broken target', () => {
+test('every clause has a target that breaks it', () => {
   expect(Object.keys(broken).sort()).toEqual(clauses.map(({ id }) => id).sort())
 })
 
@@ -51,11 +51,11 @@ test("a stream may begin with Azure's event about the prompt, as in the check of
 
 describe.each(Object.entries(broken))('%s', (id, changes) => {
   test.each(changes.map((change, i) => [i + 1, change] as const))(
-    'is what catches its target %i',
+    'is the only clause that its target %i breaks',
     async (_, change) => {
       const { broken, skipped, whys } = await judged(change)
       expect(broken).toEqual([id])
-      // Without a listing no model is known, and without a model nothing can be asked.
+      // Without a listing no model is known, and without a model no completion can be requested.
       if (!['EP-4', 'MODELS-1', 'MODELS-2', 'MODELS-D1'].includes(id))
         expect(skipped.filter(skip => !dependents(id).includes(skip) && !whys.get(skip)?.includes(id))).toEqual([])
     },

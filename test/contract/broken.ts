@@ -1,5 +1,5 @@
-/** What may be wrong with a target, clause by clause: each answers right, except for one thing. */
-import type { Answer, Asked, Change } from './breaking.js'
+/** What may be wrong with a target, clause by clause: each answers correctly, except for one thing. */
+import type { Answer, Change, TargetRequest } from './breaking.js'
 
 const CHAT = '/v1/chat/completions'
 const TOKEN = '/auth/v1/token'
@@ -10,17 +10,17 @@ const json = { 'content-type': 'application/json' }
 const ok: Answer = { status: 200, headers: json, text: '{}' }
 const failed = (status: number, error = 'No.'): Answer => ({ status, headers: json, text: JSON.stringify({ error }) })
 
-type When = (asked: Asked, answer: Answer) => boolean
+type When = (request: TargetRequest, answer: Answer) => boolean
 
 const change =
-  (when: When, to: (answer: Answer, asked: Asked) => Answer): Change =>
-  (asked, answer) =>
-    when(asked, answer) ? to(answer, asked) : undefined
+  (when: When, to: (answer: Answer, request: TargetRequest) => Answer): Change =>
+  (request, answer) =>
+    when(request, answer) ? to(answer, request) : undefined
 
 // biome-ignore lint/suspicious/noExplicitAny: the fields of any body
 type Fields = any
 
-/** The body with other fields; a field that is undefined is not there. */
+/** The body with other fields; an undefined field is removed. */
 const withFields =
   (fields: Readonly<Record<string, unknown>> | ((body: Fields) => Readonly<Record<string, unknown>>)) =>
   (answer: Answer): Answer => {
@@ -42,19 +42,19 @@ const withText =
 
 const to =
   (path: string, status?: number): When =>
-  (asked, answer) =>
-    asked.path === path && (status === undefined || answer.status === status)
+  (request, answer) =>
+    request.path === path && (status === undefined || answer.status === status)
 
 const both =
   (...all: readonly When[]): When =>
-  (asked, answer) =>
-    all.every(when => when(asked, answer))
+  (request, answer) =>
+    all.every(when => when(request, answer))
 
 const holding =
-  (key: Asked['key']): When =>
-  asked =>
-    asked.key === key
-const asking = (fits: (body: Asked['body']) => boolean): When =>
+  (key: TargetRequest['key']): When =>
+  request =>
+    request.key === key
+const chatWith = (fits: (body: TargetRequest['body']) => boolean): When =>
   both(to(CHAT), ({ body, text }) => text.startsWith('{"') && fits(body))
 const unknown = (path: string) => to(`${path}/there-is-no-such-path`, 404)
 
@@ -62,16 +62,16 @@ const isGet: When = ({ method }) => method === 'GET'
 const isPost: When = ({ method }) => method === 'POST'
 
 const html = withHeader('content-type', 'text/html')
-const messagesOf = ({ messages }: Asked['body']) =>
+const messagesOf = ({ messages }: TargetRequest['body']) =>
   Array.isArray(messages) ? (messages as { role: unknown; content: unknown }[]) : []
 
 const chatted = both(to(CHAT, 200), holding('api'))
 const whole = both(chatted, ({ body }) => body.stream === false)
 const streamed = both(chatted, ({ body }) => body.stream === true)
 
-/** A refusal of a wrong chat request that does not come, or says nothing of use. */
-const lenient = (fits: (body: Asked['body']) => boolean): readonly Change[] => {
-  const refused = both(asking(fits), (_, { status }) => status === 400)
+/** An invalid chat request is accepted, or refused without a useful message. */
+const lenient = (fits: (body: TargetRequest['body']) => boolean): readonly Change[] => {
+  const refused = both(chatWith(fits), (_, { status }) => status === 400)
   return [
     change(refused, () => ok),
     change(refused, () => failed(400)),
@@ -81,7 +81,7 @@ const lenient = (fits: (body: Asked['body']) => boolean): readonly Change[] => {
 
 const isForged: When = ({ authorization }) => /^Bearer ey[\w-]+\.[\w-]+\.[\w-]+$/.test(authorization)
 const isUnsigned: When = ({ authorization }) => /^Bearer ey[\w-]+\.[\w-]+\.$/.test(authorization)
-/** Whose token it says that it is. */
+/** Whether the token claims this role. */
 const claims =
   (role: string): When =>
   ({ authorization }) =>
@@ -90,14 +90,14 @@ const claims =
       .includes(`"role":"${role}"`)
 const isRefused: When = (_, { status }) => status === 401
 
-/** What lets strangers in. */
+/** Accepts what must be refused. */
 const letsIn = (path: string, when: When) => change(both(to(path, 401), when), () => ok)
 
 const noKey: When = both(holding('none'))
 const unknownKey: When = ({ authorization }) => authorization.startsWith('Bearer sk-no-such')
 
 const calling = (method: string): When => both(to(MCP), holding('api'), ({ body }) => body.method === method)
-/** Another result of a call, or another error. */
+/** A call has another result. */
 const withResult = (fields: Readonly<Record<string, unknown>>) =>
   withFields(({ result }) => ({ result: { ...result, ...fields } }))
 const withTools = (edit: (tools: Fields) => Fields) =>
@@ -107,7 +107,7 @@ const withCode = (code: number) => withFields({ error: { code, message: 'No.' } 
 const openAIs = withFields(({ error }) => ({ error: { message: error, type: 'invalid_request_error' } }))
 const noError = withFields(({ error }) => ({ error: undefined, message: error }))
 
-/** Under each clause the targets that must be caught by it, and by nothing else. */
+/** For each clause, the targets that must break it and no other. */
 export const broken: Readonly<Record<string, readonly Change[]>> = {
   'EP-1': [change(to('/health'), () => failed(500)), change(to('/health'), () => failed(404))],
   'HEALTH-1': [
@@ -187,7 +187,7 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
   ],
   'CHAT-2.1': [
     change(
-      asking(({ model }) => model === 'there-is-no-such-model'),
+      chatWith(({ model }) => model === 'there-is-no-such-model'),
       answer => (answer.status === 400 ? ok : answer),
     ),
     change(
@@ -354,7 +354,7 @@ export const broken: Readonly<Record<string, readonly Change[]>> = {
     change(isRefused, openAIs),
     change(isRefused, html),
     change(both(to(CHAT), isRefused), noError),
-    // Where JWTs are judged by a gateway, and keys by what is behind it.
+    // As when a gateway checks JWTs, and the service behind it checks keys.
     change(both(isRefused, isForged), noError),
     change(both(isRefused, isUnsigned, to(CHAT)), html),
     change(

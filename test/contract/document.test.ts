@@ -1,4 +1,4 @@
-/** The table of clauses beside the platform's document: each sentence of it is a clause, or is known to say nothing that can be checked. */
+/** The table of clauses compared with the platform's document: each sentence is quoted by a clause, or is known to be uncheckable. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { clauses, sections, silent } from '../../src/contract/index.js'
@@ -6,7 +6,7 @@ import { clauses, sections, silent } from '../../src/contract/index.js'
 const document = readFileSync(new URL('platform-api.md', import.meta.url), 'utf8')
 
 /** Headings and rows whole, the rest sentence by sentence. */
-function saidIn(text: string): readonly string[] {
+function sentencesIn(text: string): readonly string[] {
   return text.split('\n').flatMap(line => {
     if (/^\|[-|]+\|$/.test(line) || line === '') return []
     if (line.startsWith('#') || line.startsWith('|')) return [line]
@@ -14,25 +14,25 @@ function saidIn(text: string): readonly string[] {
   })
 }
 
-const said = saidIn(document)
+const sentences = sentencesIn(document)
 const quoted = clauses.flatMap(({ quotes }) => quotes)
 const known = new Set([...quoted, ...silent.map(({ quote }) => quote)])
 
-test('every sentence and every row of the document is quoted by a clause, or is known to say nothing that can be checked', () => {
-  expect(said.length).toBeGreaterThan(80)
-  expect(said.filter(sentence => !known.has(sentence))).toEqual([])
+test('every sentence and row of the document is quoted by a clause, or is known to be uncheckable', () => {
+  expect(sentences.length).toBeGreaterThan(80)
+  expect(sentences.filter(sentence => !known.has(sentence))).toEqual([])
 })
 
-test('what clauses quote stands in the document, to the letter', () => {
-  expect([...known].filter(quote => !said.includes(quote))).toEqual([])
+test('clauses quote the document word for word', () => {
+  expect([...known].filter(quote => !sentences.includes(quote))).toEqual([])
 })
 
-test('no sentence is both checked and said to be beyond any check', () => {
+test('no sentence is both quoted by a clause and listed as uncheckable', () => {
   expect(silent.filter(({ quote }) => quoted.includes(quote))).toEqual([])
   for (const { why } of silent) expect(why).toMatch(/^[a-z].*[^.]$/)
 })
 
-test('what the document does not show is a decision, and what it says is none', () => {
+test('decided clauses quote only what the document leaves open, and documented clauses only what it says', () => {
   const isOpen = (quote: string) => quote.endsWith('not shown.')
   for (const { id, quotes, source, section } of clauses) {
     expect(quotes.filter(isOpen), id).toEqual(source === 'decided' ? quotes : [])
@@ -40,7 +40,7 @@ test('what the document does not show is a decision, and what it says is none', 
   }
 })
 
-test('clauses have ids of one form, each once, and say what they are about in a sentence', () => {
+test('clause ids are unique and have one form, and each clause is described in a sentence', () => {
   const ids = clauses.map(({ id }) => id)
   expect(ids.filter((id, i) => ids.indexOf(id) !== i)).toEqual([])
   for (const { id, source, what, section } of clauses) {
@@ -50,10 +50,10 @@ test('clauses have ids of one form, each once, and say what they are about in a 
   }
 })
 
-test('a clause stands where the document has what it quotes', () => {
+test('a clause is in the section of the document that it quotes', () => {
   const headings = new Map<string, string>()
   let heading = ''
-  for (const sentence of said) {
+  for (const sentence of sentences) {
     if (sentence.startsWith('## ')) heading = sentence.slice(3)
     headings.set(`${heading}|${sentence}`, heading)
   }
@@ -66,7 +66,7 @@ test('a clause stands where the document has what it quotes', () => {
   }
 })
 
-test('what a clause needs is a clause, and needs it not in turn', () => {
+test('a clause needs only clauses that exist, and none in a cycle', () => {
   const needsOf = new Map(clauses.map(({ id, needs = [] }) => [id, needs]))
   const below = (id: string, above: readonly string[]): void => {
     expect(above, `${id} needs itself`).not.toContain(id)
@@ -78,7 +78,7 @@ test('what a clause needs is a clause, and needs it not in turn', () => {
   for (const { id } of clauses) below(id, [])
 })
 
-test('a documented clause needs decisions only where it could not be asked without', () => {
+test('a documented clause needs a decided one only where it cannot be checked without it', () => {
   const needing = clauses.filter(({ source, needs = [] }) => source === 'documented' && needs.some(id => /-D/.test(id)))
   expect(needing.map(({ id }) => id)).toEqual(['CHAT-2.2', 'AUTH-2'])
 })

@@ -17,7 +17,7 @@ interface Live {
   readonly body: Body
 }
 
-/** A live platform that says this whatever it is asked, and this one in front of it. */
+/** A live platform that gives this answer to every request, and Standin in front of it. */
 async function inFrontOf({ status = 200, type = 'application/json', headers, body }: Live, options = {}) {
   const live = await liveWith((_request, response) => {
     const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
@@ -26,7 +26,7 @@ async function inFrontOf({ status = 200, type = 'application/json', headers, bod
   return proxyTo(live.url, options)
 }
 
-/** What was found, once everything that was answered is in the journal and judged. */
+/** The violations, once this many answers are in the journal and judged. */
 async function found(platform: Scene, answered = 1) {
   await expect.poll(async () => (await journalOf(platform)).length).toBe(answered)
   return (await platform.violations()).flatMap(({ violations }) => violations)
@@ -67,13 +67,13 @@ const good: readonly (readonly [string, Ask, Live])[] = [
   ['a list of models', models, { body: { object: 'list', data: [] } }],
   ['a completion', chat, { body: completion }],
   [
-    'a completion that is compressed',
+    'a compressed completion',
     chat,
     { body: gzipSync(JSON.stringify(completion)), headers: { 'content-encoding': 'gzip' } },
   ],
   ['a stream', stream, { type: sse, body: `: hello\n\n${events(first, last, '[DONE]')}` }],
   [
-    'a stream that was asked for with an escape',
+    'a stream that was requested with an escape',
     platform =>
       platform.chat(hello, { body: JSON.stringify({ ...hello, stream: true }).replace('stream', '\\u0073tream') }),
     { type: sse, body: events(first, last, '[DONE]') },
@@ -95,7 +95,7 @@ const good: readonly (readonly [string, Ask, Live])[] = [
     },
   ],
   [
-    'what Azure says of the prompt before the first chunk',
+    'the event about the prompt that Azure sends before the first chunk',
     stream,
     {
       type: sse,
@@ -106,7 +106,7 @@ const good: readonly (readonly [string, Ask, Live])[] = [
     },
   ],
   [
-    'comments while it waits, and fields of its own, as at OpenRouter and Groq',
+    'comments and additional fields, as OpenRouter and Groq send them',
     stream,
     {
       type: sse,
@@ -136,9 +136,9 @@ const good: readonly (readonly [string, Ask, Live])[] = [
       },
     },
   ],
-  ['a completion behind empty lines, as at DeepSeek', chat, { body: `\n\n\n${JSON.stringify(completion)}` }],
+  ['a completion after empty lines, as DeepSeek sends it', chat, { body: `\n\n\n${JSON.stringify(completion)}` }],
   ['a health with a byte order mark', health, { body: '\ufeff{"status":"ok","version":"1.2.3"}' }],
-  ['that nothing has changed', models, { status: 304, body: '' }],
+  ['a 304', models, { status: 304, body: '' }],
   ['a 404 with its path decoded', spaced, { status: 404, body: { error: 'Not found', path: '/v1/my models' } }],
   ['a 401', models, { status: 401, body: { error: 'no' } }],
   ['a 404', models, { status: 404, body: { error: 'Not found', path: '/v1/models' } }],
@@ -146,7 +146,7 @@ const good: readonly (readonly [string, Ask, Live])[] = [
   ['an undocumented path', elsewhere, { type: 'text/plain', body: 'anything' }],
 ]
 
-test.each(good)('nothing is found where nothing is wrong: %s', async (_what, ask, live) => {
+test.each(good)('a correct answer has no violations: %s', async (_what, ask, live) => {
   const platform = await inFrontOf(live)
   const response = await ask(platform)
   await response.text()
@@ -156,10 +156,10 @@ test.each(good)('nothing is found where nothing is wrong: %s', async (_what, ask
 
 const bad: readonly (readonly [string, Ask, Live, string, string])[] = [
   ['a health that is not ok', health, { body: { status: 'up', version: '1.2.3' } }, 'status', 'documented'],
-  ['a version in words', health, { body: { status: 'ok', version: 'v1' } }, 'version', 'documented'],
-  ['a health in words', health, { type: 'text/plain', body: 'ok' }, '', 'documented'],
+  ['a version that is not three numbers', health, { body: { status: 'ok', version: 'v1' } }, 'version', 'documented'],
+  ['a health in plain text', health, { type: 'text/plain', body: 'ok' }, '', 'documented'],
   ['an index without endpoints', index, { body: { status: 'ok' } }, 'endpoints', 'documented'],
-  ['models that are no list', models, { body: { object: 'list', data: {} } }, 'data', 'decided'],
+  ['models that are not a list', models, { body: { object: 'list', data: {} } }, 'data', 'decided'],
   [
     'a model without an id',
     models,
@@ -167,38 +167,38 @@ const bad: readonly (readonly [string, Ask, Live, string, string])[] = [
     'data[0].id',
     'decided',
   ],
-  ['a completion that is cut short', chat, { body: '{"id":' }, '', 'documented'],
-  ['a page in place of a completion', chat, { type: 'text/html', body: '<h1>hello</h1>' }, '', 'documented'],
+  ['a truncated completion', chat, { body: '{"id":' }, '', 'documented'],
+  ['an HTML page instead of a completion', chat, { type: 'text/html', body: '<h1>hello</h1>' }, '', 'documented'],
   ['a completion without choices', chat, { body: { ...completion, choices: [] } }, 'choices', 'decided'],
   [
-    'a role that is none',
+    'an unknown role',
     chat,
     { body: { ...completion, choices: [{ ...choice, message: { role: 'bot', content: '' } }] } },
     'choices[0].message.role',
     'decided',
   ],
   [
-    'another reason to stop',
+    'an unknown finish reason',
     chat,
     { body: { ...completion, choices: [{ ...choice, finish_reason: 'eos' }] } },
     'choices[0].finish_reason',
     'decided',
   ],
   ['null', chat, { body: 'null' }, '', 'decided'],
-  ['a stream that was not asked for', chat, { type: sse, body: events(first, last, '[DONE]') }, '', 'documented'],
-  ['no stream where one was asked for', stream, { body: completion }, '', 'decided'],
-  ['a stream without its end', stream, { type: sse, body: events(first, last) }, '', 'decided'],
+  ['a stream that was not requested', chat, { type: sse, body: events(first, last, '[DONE]') }, '', 'documented'],
+  ['no stream although one was requested', stream, { body: completion }, '', 'decided'],
+  ['a stream without [DONE]', stream, { type: sse, body: events(first, last) }, '', 'decided'],
   [
-    'a stream that goes on behind its end',
+    'a stream that continues after [DONE]',
     stream,
     { type: sse, body: events(first, last, '[DONE]', last) },
     '',
     'decided',
   ],
-  ['a stream that does not say why it stops', stream, { type: sse, body: events(first, '[DONE]') }, '', 'decided'],
-  ['an event that is broken', stream, { type: sse, body: events('{"id":', last, '[DONE]') }, 'events[0]', 'decided'],
+  ['a stream without a finish reason', stream, { type: sse, body: events(first, '[DONE]') }, '', 'decided'],
+  ['a broken event', stream, { type: sse, body: events('{"id":', last, '[DONE]') }, 'events[0]', 'decided'],
   [
-    'an event of another form',
+    'an event with a wrong field',
     stream,
     { type: sse, body: events({ ...first, choices: 3 }, last, '[DONE]') },
     'events[0].choices',
@@ -212,27 +212,27 @@ const bad: readonly (readonly [string, Ask, Live, string, string])[] = [
     'decided',
   ],
   [
-    'an error of a stream without a message',
+    'an error in a stream without a message',
     stream,
     { type: sse, body: events(first, { error: { code: 500 } }) },
     'events[1].error.message',
     'decided',
   ],
   [
-    'a stream without the usage that was asked for',
+    'a stream without the usage that was requested',
     usage,
     { type: sse, body: events(first, last, '[DONE]') },
     '',
     'decided',
   ],
   [
-    'an error in the form of OpenAI',
+    'an error in the format of OpenAI',
     models,
     { status: 401, body: { error: { message: 'no' } } },
     'error',
     'documented',
   ],
-  ['an error in words', chat, { status: 503, type: 'text/plain', body: 'busy' }, '', 'documented'],
+  ['an error in plain text', chat, { status: 503, type: 'text/plain', body: 'busy' }, '', 'documented'],
   ['an error without a body', chat, { status: 429, body: '' }, '', 'documented'],
   [
     'a 404 with another path',
@@ -242,7 +242,7 @@ const bad: readonly (readonly [string, Ask, Live, string, string])[] = [
     'documented',
   ],
   [
-    'a 404 that was made to fit for the client',
+    'a 404 that is corrected for the client',
     elsewhere,
     { status: 404, body: { detail: 'No.' } },
     'error',
@@ -256,12 +256,12 @@ const bad: readonly (readonly [string, Ask, Live, string, string])[] = [
     'decided',
   ],
   ['models as an array', models, { body: [{ id: 'm' }] }, '', 'decided'],
-  ['another success', models, { status: 202, body: {} }, '', 'documented'],
+  ['another success status', models, { status: 202, body: {} }, '', 'documented'],
   ['a health without its body', health, { status: 204, body: '' }, '', 'documented'],
 ]
 
 test.each(bad)(
-  'what the live platform says is held against the contract: %s',
+  'a violation of the contract by the live platform is found: %s',
   async (_what, ask, live, path, source) => {
     const platform = await inFrontOf(live)
     await (await ask(platform)).text().catch(() => {})
@@ -274,7 +274,7 @@ test.each(bad)(
   },
 )
 
-test('violations are in the journal, in a list, in its counts, and in a header of the answers that follow', async () => {
+test('violations are in the journal, in a list, in its counts, and in a header of later answers', async () => {
   const platform = await inFrontOf({ body: { status: 'sk-secret-sk-secret-sk-secret', version: '1.2.3' } })
   const before = await health(platform)
   expect(before.headers.get('x-standin-violations')).toBe(null)
@@ -298,7 +298,7 @@ test('violations are in the journal, in a list, in its counts, and in a header o
   expect((await health(platform)).headers.get('x-standin-violations')).toBe('1')
 })
 
-test('a secret that a reload brings while answers wait to be checked is not shown', async () => {
+test('a secret that a reload adds while answers wait to be checked is not shown', async () => {
   let redact = createRedact(noRules)
   const violations = createViolations(
     error => expect.unreachable(String(error)),
@@ -328,7 +328,7 @@ test('a secret that a reload brings while answers wait to be checked is not show
   expect(violations.list().map(({ endpoint }) => endpoint)).toEqual(['GET /v1/[live-key]', 'GET /v1/hunter22'])
 })
 
-test('a reset forgets them', async () => {
+test('a reset clears the violations', async () => {
   const platform = await inFrontOf({ body: {} })
   await (await health(platform)).text()
   expect(await found(platform)).not.toEqual([])
@@ -336,7 +336,7 @@ test('a reset forgets them', async () => {
   expect(await platform.violations()).toEqual([])
 })
 
-test('nothing is judged where that is off, nor what is made here', async () => {
+test('nothing is judged if the check is off, or if Standin emulates the answer', async () => {
   const off = await inFrontOf({ body: {} }, { contract: { check: false } })
   await (await health(off)).text()
   expect(await found(off)).toEqual([])
@@ -345,7 +345,7 @@ test('nothing is judged where that is off, nor what is made here', async () => {
   expect(await found(emulating)).toEqual([])
 })
 
-test('paths that only the user knows are not judged: MCP servers have forms of their own, and rules any status', async () => {
+test('paths that the user configures are not judged: MCP servers have their own formats, and rules any status', async () => {
   const refusal = { jsonrpc: '2.0', id: 1, error: { code: -32001, message: 'Session not found' } }
   const platform = await inFrontOf(
     { status: 404, body: refusal },
@@ -357,7 +357,7 @@ test('paths that only the user knows are not judged: MCP servers have forms of t
   expect(await found(platform, 2)).toEqual([])
 })
 
-test('refusals and failures of our own, and injected faults, are not findings about the live platform', async () => {
+test('our own refusals and failures, and injected faults, are not violations of the live platform', async () => {
   const platform = await inFrontOf({ body: {} })
   await (await platform.ask('/v1/models', { bearer: null })).text()
   await (await platform.ask('/v1/models', { headers: { 'x-standin-fault': 'status=503' } })).text()
@@ -365,7 +365,7 @@ test('refusals and failures of our own, and injected faults, are not findings ab
   expect(await found(platform, 3)).toEqual([])
 })
 
-test('from the moment on in which answers come from elsewhere they are judged', async () => {
+test('answers are judged as soon as they come from the live platform', async () => {
   const live = await liveWith((_request, response) => void response.writeHead(200).end('{}'))
   const platform = await platformWith({ upstream: { baseUrl: live.url } })
   await (await health(platform)).text()
@@ -381,7 +381,7 @@ test('a long answer is judged as far as it is kept', async () => {
   expect(await found(platform)).toEqual([])
 })
 
-test('a wrong answer is found between right ones that stay the same', async () => {
+test('a wrong answer is found between identical correct ones', async () => {
   const right = { status: 200, body: { object: 'list', data: [] } }
   let now: { readonly status: number; readonly body: object } = right
   const live = await liveWith((_request, response) => {

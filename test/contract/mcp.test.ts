@@ -1,4 +1,4 @@
-/** The clauses about MCP servers at servers of each kind, and where there is none. */
+/** The clauses about MCP servers, for servers of each kind and without one. */
 import { expect, test } from 'vitest'
 import { contractTests } from '../../src/contract/index.js'
 import type { PlatformOptions } from '../../src/index.js'
@@ -16,12 +16,12 @@ async function judged(target: Parameters<typeof contractTests>[0]['target'], onl
 
 const standin = async (mcp?: PlatformOptions['mcp']) => platformWith(mcp === undefined ? {} : { mcp })
 
-test('a server is found in the API index, and keeps all clauses', async () => {
+test('a server is found through the API index, and keeps all clauses', async () => {
   const verdicts = await judged(await standin({ '/tools/mcp': { tools } }))
   expect(new Set(Object.values(verdicts))).toEqual(new Set(['held']))
 })
 
-test('what a server has no version, no tools or no need for is skipped', async () => {
+test('clauses about versions, tools or credentials that a server does not have are skipped', async () => {
   const stateless = await judged(await standin({ protocolVersions: ['2026-07-28'] }))
   expect(stateless).toMatchObject({
     ...{ 'MCP-1': 'held', 'MCP-D4': 'the server has no versions with sessions', 'MCP-D5': 'held' },
@@ -34,12 +34,12 @@ test('what a server has no version, no tools or no need for is skipped', async (
   })
 })
 
-test('without a server all of them are skipped', async () => {
+test('without a server all clauses are skipped', async () => {
   const verdicts = await judged(await standin())
   expect(new Set(Object.values(verdicts))).toEqual(new Set(['the API index lists no MCP server, and none is given']))
 })
 
-test('a real server that answers with streams is read, too', async () => {
+test('a real server that answers with streams is judged too', async () => {
   const { url } = await everythingServer()
   const verdicts = await judged({ url, mcpPath: '/mcp', apiKey: 'sk-one' }, 'MCP-1,MCP-D4,MCP-D6,MCP-D7,MCP-D8')
   expect(new Set(Object.values(verdicts))).toEqual(new Set(['held']))

@@ -1,4 +1,4 @@
-/** The same contract in every mode: emulated, carried to another process, and played from what was recorded there. */
+/** The same contract in every mode: emulated, proxied to another process, and replayed from recordings of that process. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -7,13 +7,13 @@ import { clauses, contractSuite, createTarget, judgeAll, type ReceivedAnswer } f
 import { developmentUser } from '../../src/core/secrets.js'
 import { type Platform, type PlatformOptions, startPlatform } from '../../src/index.js'
 import { otherProcess } from './other-process.js'
-import { overhearing, overSupertest } from './overheard.js'
+import { overSupertest, rememberingSend } from './senders.js'
 
 let live: Awaited<ReturnType<typeof otherProcess>>
 let dir: string
 const opened: Platform[] = []
 
-/** A platform that asks the other process, or plays what that has said. */
+/** A platform that calls the other process, or replays its recorded answers. */
 async function inMode(mode: 'emulate' | 'proxy' | 'record' | 'replay') {
   const { url: baseUrl, apiKey, anonKey } = live
   const options: PlatformOptions = { mode, upstream: { baseUrl, apiKey, anonKey }, recordings: { dir, speed: 0 } }
@@ -22,12 +22,12 @@ async function inMode(mode: 'emulate' | 'proxy' | 'record' | 'replay') {
   return platform
 }
 
-/** What the contract says of a platform, and what that said to each call. */
+/** The verdicts on a platform, and its answer to each call. */
 async function judged({ url, apiKey, anonKey }: Pick<Platform, 'url' | 'apiKey' | 'anonKey'>) {
-  const { send, heard } = overhearing(url)
+  const { send, answers } = rememberingSend(url)
   const target = createTarget({ url, apiKey, anonKey, ...developmentUser, send })
   const findings = await judgeAll({ target, table: clauses, wanted: clauses })
-  return { verdicts: findings.map(({ clause, verdict }) => [clause.id, verdict]), heard }
+  return { verdicts: findings.map(({ clause, verdict }) => [clause.id, verdict]), answers }
 }
 
 let recorded: Awaited<ReturnType<typeof judged>>
@@ -46,7 +46,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-describe('emulated, asked with supertest', () => {
+describe('emulated, called with supertest', () => {
   const target = async () => {
     const platform = await inMode('emulate')
     return { ...platform, ...developmentUser, send: overSupertest(platform.url) }
@@ -54,37 +54,37 @@ describe('emulated, asked with supertest', () => {
   contractSuite({ target, strict: true, test, describe })
 })
 
-describe('carried to another process', () => {
+describe('proxied to another process', () => {
   const target = async () => ({ ...(await inMode('proxy')), ...developmentUser })
   contractSuite({ target, strict: true, test, describe })
 })
 
-describe('played from recordings', () => {
+describe('replayed from recordings', () => {
   const target = async () => ({ ...(await inMode('replay')), ...developmentUser })
   contractSuite({ target, strict: true, test, describe })
 })
 
-const bytesOf = (heard: ReadonlyMap<string, ReceivedAnswer>) =>
-  [...heard]
+const bytesOf = (answers: ReadonlyMap<string, ReceivedAnswer>) =>
+  [...answers]
     .map(([call, { status, headers, text }]) => [call, status, headers.get('content-type'), text] as const)
     .sort(([one], [other]) => (one < other ? -1 : 1))
 
-test('what is played is what was recorded, byte for byte', async () => {
-  const played = await judged(await inMode('replay'))
-  expect(bytesOf(played.heard)).toEqual(bytesOf(recorded.heard))
-  expect(played.heard.size).toBeGreaterThan(40)
-  expect(played.verdicts).toEqual(recorded.verdicts)
+test('a replayed answer is the recorded one, byte for byte', async () => {
+  const replayed = await judged(await inMode('replay'))
+  expect(bytesOf(replayed.answers)).toEqual(bytesOf(recorded.answers))
+  expect(replayed.answers.size).toBeGreaterThan(40)
+  expect(replayed.verdicts).toEqual(recorded.verdicts)
 })
 
-test('through the proxy all is as the other process says it itself, but for the ids and times of completions', async () => {
+test('the proxy returns the answers of the other process, except for the ids and times of completions', async () => {
   const [direct, proxied] = [await judged(live), await judged(await inMode('proxy'))]
-  const timeless = (heard: ReadonlyMap<string, ReceivedAnswer>) =>
-    bytesOf(heard).map(([call, status, type, text]) => [
+  const timeless = (answers: ReadonlyMap<string, ReceivedAnswer>) =>
+    bytesOf(answers).map(([call, status, type, text]) => [
       call,
       status,
       type,
       text.replaceAll(/"chatcmpl-\w+"/g, '"id"').replaceAll(/"created":\d+/g, '"created":0'),
     ])
-  expect(timeless(proxied.heard)).toEqual(timeless(direct.heard))
+  expect(timeless(proxied.answers)).toEqual(timeless(direct.answers))
   expect(proxied.verdicts).toEqual(direct.verdicts)
 })

@@ -10,7 +10,7 @@ import type { Ready } from '../command.js'
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 
-/** Its facts, and what ends it. */
+/** Starts the process, and returns its facts and a function that stops it. */
 export async function otherProcess() {
   const dir = mkdtempSync(path.join(tmpdir(), 'standin-'))
   const child = spawn(process.execPath, [cli, 'dev', '--port', '0', '--json', '--state', 'memory'], {

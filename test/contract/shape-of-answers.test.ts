@@ -16,15 +16,15 @@ const shaped = ({ status = 200, type = 'application/json', headers = [], body = 
     body: Buffer.from(body),
   })
 
-/** What has drifted between two answers, as `severity path`. */
+/** The drift between two answers, as `severity path`. */
 const drifted = (recorded: Answer, live: Answer) =>
   compare(shaped(recorded), shaped(live)).map(({ severity, path }) => `${severity} ${path}`)
 
 test.each<[string, Answer, Answer, readonly string[]]>([
-  ['an error where success was', {}, { status: 500, body: '{"error":"x"}' }, ['critical status']],
-  ['success where an error was', { status: 404, body: '{"error":"x"}' }, {}, ['critical status']],
+  ['an error instead of success', {}, { status: 500, body: '{"error":"x"}' }, ['critical status']],
+  ['success instead of an error', { status: 404, body: '{"error":"x"}' }, {}, ['critical status']],
   ['another kind of error', { status: 404 }, { status: 503 }, ['critical status']],
-  ['another success', { status: 200 }, { status: 201 }, ['warning status']],
+  ['another success status', { status: 200 }, { status: 201 }, ['warning status']],
   ['an overload that has passed', { status: 429 }, { status: 200 }, ['warning status']],
   ['an outage that has passed', { status: 503 }, { status: 200 }, ['warning status']],
   [
@@ -34,24 +34,24 @@ test.each<[string, Answer, Answer, readonly string[]]>([
     ['critical error'],
   ],
   [
-    'an error in other words',
+    'an error with other words',
     { status: 400, body: '{"error":"No."}' },
     { status: 400, body: '{"error":"Never."}' },
     [],
   ],
-  ['another type', {}, { type: 'text/html', body: '<p>Hello' }, ['critical content-type', 'critical body']],
+  ['another content type', {}, { type: 'text/html', body: '<p>Hello' }, ['critical content-type', 'critical body']],
   ['the same type with a charset', {}, { type: 'Application/JSON; charset=utf-8' }, []],
-  ['JSON that is broken', {}, { body: '{' }, ['critical body']],
-  ['nothing at all', {}, { body: '' }, ['critical body']],
+  ['broken JSON', {}, { body: '{' }, ['critical body']],
+  ['an empty body', {}, { body: '' }, ['critical body']],
   [
-    'headers that are gone and new',
+    'removed and new headers',
     { headers: [['x-ratelimit-limit-requests', '60']] },
     { headers: [['retry-after', '1']] },
     ['warning x-ratelimit-limit-requests', 'info retry-after'],
   ],
-  ['headers that say something else', { headers: [['retry-after', '1']] }, { headers: [['retry-after', '20']] }, []],
-  ['headers without a meaning for clients', { headers: [['x-request-id', 'a']] }, {}, []],
-])('%s', (_what, recorded, live, expected) => {
+  ['headers with other values', { headers: [['retry-after', '1']] }, { headers: [['retry-after', '20']] }, []],
+  ['headers that mean nothing to clients', { headers: [['x-request-id', 'a']] }, {}, []],
+])('the drift has its severity: %s', (_what, recorded, live, expected) => {
   expect(drifted(recorded, live)).toEqual(expected)
 })
 
@@ -74,9 +74,13 @@ const stream = (frames: readonly unknown[], end = '\n'): Answer => ({
 const whole = [role, ...words, finish, usage, DONE]
 
 test.each<[string, readonly unknown[], readonly string[]]>([
-  ['the same', whole, []],
-  ['one word instead of three', [role, choice({ content: 'One, two, three!' }), finish, usage, DONE], []],
-  ['cut off by the limit', [role, ...words, choice({}, 'length'), usage, DONE], ['info choices[].finish_reason']],
+  ['that is the same', whole, []],
+  ['with one word instead of three', [role, choice({ content: 'One, two, three!' }), finish, usage, DONE], []],
+  [
+    'that is cut off by the limit',
+    [role, ...words, choice({}, 'length'), usage, DONE],
+    ['info choices[].finish_reason'],
+  ],
   ['without [DONE]', [role, ...words, finish, usage], ['critical [DONE]']],
   ['without its role', [choice({ content: 'o' }), ...words, finish, usage, DONE], ['critical choices[].delta.role']],
   ['without its usage', [role, ...words, finish, DONE], ['critical usage']],
@@ -87,24 +91,28 @@ test.each<[string, readonly unknown[], readonly string[]]>([
     ['warning choices[].delta.text', 'critical choices[].delta.content'],
   ],
   [
-    'with a tool call in place of the words',
+    'with a tool call instead of the words',
     [role, choice({ tool_calls: [{ index: 0 }] }), choice({}, 'stop'), usage, DONE],
     ['warning choices[].delta.tool_calls'],
   ],
-  ['with another reason', [role, ...words, choice({}, 'eos'), usage, DONE], ['critical choices[].finish_reason']],
+  [
+    'with an unknown finish reason',
+    [role, ...words, choice({}, 'eos'), usage, DONE],
+    ['critical choices[].finish_reason'],
+  ],
   ['in another order', [role, ...words, usage, finish, DONE], ['info order']],
   [
-    'with an error in its midst',
+    'with an error in the middle',
     [role, { error: 'Too much.' }, ...words, finish, usage, DONE],
     expect.arrayContaining(['critical error']),
   ],
-  ['with a frame that is no JSON', [role, '{"choices":', ...words, finish, usage, DONE], ['critical body']],
+  ['with a frame that is not JSON', [role, '{"choices":', ...words, finish, usage, DONE], ['critical body']],
   ['without any frame', [DONE], ['critical body']],
-])('a stream %s', (_what, frames, expected) => {
+])('a recorded stream is compared with one %s', (_what, frames, expected) => {
   expect(drifted(stream(whole), stream(frames, '\r\n'))).toEqual(expected)
 })
 
-test('a stream that has become whole, and the other way round', () => {
+test('a stream that has become a whole answer is critical, and the other way round', () => {
   const completion = { body: JSON.stringify({ object: 'chat.completion', choices: [] }) }
   expect(drifted(stream(whole), completion)).toEqual(['critical content-type', 'critical body'])
   expect(drifted(completion, stream(whole))).toEqual(['critical content-type', 'critical body'])

@@ -3,24 +3,24 @@ import { describe, expect, test } from 'vitest'
 import { compareShapes } from '../../src/contract/compare.js'
 import { merge, shapeOf } from '../../src/contract/shape.js'
 
-/** What has drifted between two JSON values, as `severity path`. */
+/** The drift between two JSON values, as `severity path`. */
 const drifted = (recorded: unknown, live: unknown) =>
   compareShapes(shapeOf(recorded), shapeOf(live)).map(({ severity, path }) => `${severity} ${path}`)
 
 const json = fc.jsonValue({ maxDepth: 5 })
 
-/** The same with other words, other numbers, and every list said twice. */
-function saidDifferently(value: unknown): unknown {
+/** The same with other strings and numbers, and every list doubled. */
+function reworded(value: unknown): unknown {
   if (typeof value === 'string') return `${value}, or in other Words`
   if (typeof value === 'number') return value + 1
   if (typeof value === 'boolean') return !value
-  if (Array.isArray(value)) return [...value, ...value].map(saidDifferently)
+  if (Array.isArray(value)) return [...value, ...value].map(reworded)
   if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, saidDifferently(inner)]))
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, reworded(inner)]))
 }
 
-describe('whatever the value', () => {
-  test('it never drifts from itself', () => {
+describe('for any value', () => {
+  test('a value never drifts from itself', () => {
     fc.assert(
       fc.property(json, value => {
         expect(drifted(value, structuredClone(value))).toEqual([])
@@ -28,15 +28,15 @@ describe('whatever the value', () => {
     )
   })
 
-  test('other words, numbers and lengths of lists are no drift', () => {
+  test('other strings, numbers and lengths of lists are not drift', () => {
     fc.assert(
       fc.property(json, value => {
-        expect(drifted(value, saidDifferently(value))).toEqual([])
+        expect(drifted(value, reworded(value))).toEqual([])
       }),
     )
   })
 
-  test('a field that is gone is critical at its path, and nothing else is said', () => {
+  test('a field that is gone is critical at its path, and nothing else is reported', () => {
     const name = fc.stringMatching(/^[a-z_]{1,8}$/)
     const around = fc.array(fc.oneof(name, fc.constant('[]')), { maxLength: 6 })
     fc.assert(
@@ -53,7 +53,7 @@ describe('whatever the value', () => {
     )
   })
 
-  test('a value whose type is another one is critical', () => {
+  test('a value of another type is critical', () => {
     const kinds = [fc.string(), fc.integer(), fc.boolean(), fc.array(json), fc.dictionary(fc.string(), json)]
     const two = fc
       .constantFrom(...kinds.keys())
@@ -68,7 +68,7 @@ describe('whatever the value', () => {
     )
   })
 
-  test('shapes merge in any order, and with themselves', () => {
+  test('shapes can be merged in any order, and with themselves', () => {
     fc.assert(
       fc.property(json, json, (one, other) => {
         const [a, b] = [shapeOf(one), shapeOf(other)]
@@ -81,31 +81,31 @@ describe('whatever the value', () => {
 })
 
 test.each<[string, unknown, unknown, readonly string[]]>([
-  ['a field that is new', { id: 1 }, { id: 1, model: 'm' }, ['warning model']],
-  ['an error that is new', { id: 1 }, { id: 1, error: 'Nobody home.' }, ['critical error']],
-  ['an error that says null', { id: 1 }, { id: 1, error: null }, ['warning error']],
-  ['a text that is null', { said: 'yes' }, { said: null }, ['warning said']],
-  ['a null that is a text', { said: null }, { said: 'yes' }, ['warning said']],
-  ['an object that is null', { usage: { total: 1 } }, { usage: null }, ['critical usage']],
-  ['a field in some items', [{ a: 1 }, { a: 2 }], [{ a: 1 }, {}], ['info [].a']],
-  ['a field in none of the items', [{ a: 1 }, {}], [{}, {}], ['critical [].a']],
-  ['a type in some items', [{ a: 1 }], [{ a: 1 }, { a: '1' }], ['critical [].a']],
-  ['one type less', [1, 'one'], [1], ['info []']],
-  ['a list without items', { choices: [{ index: 0 }] }, { choices: [] }, ['warning choices[]']],
-  ['a list with items at last', { data: [] }, { data: [{ id: 1 }] }, []],
-  ['another object', { object: 'chat.completion' }, { object: 'completion' }, ['critical object']],
+  ['a new field', { id: 1 }, { id: 1, model: 'm' }, ['warning model']],
+  ['a new error', { id: 1 }, { id: 1, error: 'Nobody home.' }, ['critical error']],
+  ['a new error that is null', { id: 1 }, { id: 1, error: null }, ['warning error']],
+  ['a string that became null', { said: 'yes' }, { said: null }, ['warning said']],
+  ['a null that became a string', { said: null }, { said: 'yes' }, ['warning said']],
+  ['an object that became null', { usage: { total: 1 } }, { usage: null }, ['critical usage']],
+  ['a field that only some items still have', [{ a: 1 }, { a: 2 }], [{ a: 1 }, {}], ['info [].a']],
+  ['a field that no item has any more', [{ a: 1 }, {}], [{}, {}], ['critical [].a']],
+  ['another type in some items', [{ a: 1 }], [{ a: 1 }, { a: '1' }], ['critical [].a']],
+  ['one type fewer', [1, 'one'], [1], ['info []']],
+  ['a list that became empty', { choices: [{ index: 0 }] }, { choices: [] }, ['warning choices[]']],
+  ['an empty list that got items', { data: [] }, { data: [{ id: 1 }] }, []],
+  ['another type of object', { object: 'chat.completion' }, { object: 'completion' }, ['critical object']],
   ['another role', [{ role: 'assistant' }], [{ role: 'model' }], ['critical [].role']],
-  ['a reason that is none', { finish_reason: 'stop' }, { finish_reason: 'end_turn' }, ['critical finish_reason']],
-  ['the other way to end', { finish_reason: 'stop' }, { finish_reason: 'length' }, ['info finish_reason']],
-  ['words where texts stand', { type: 'a b' }, { type: 'c d e' }, []],
-  ['long texts where words stand', { type: 'a'.repeat(41) }, { type: 'b'.repeat(41) }, []],
+  ['an unknown finish reason', { finish_reason: 'stop' }, { finish_reason: 'end_turn' }, ['critical finish_reason']],
+  ['another known finish reason', { finish_reason: 'stop' }, { finish_reason: 'length' }, ['info finish_reason']],
+  ['texts of several words', { type: 'a b' }, { type: 'c d e' }, []],
+  ['long texts', { type: 'a'.repeat(41) }, { type: 'b'.repeat(41) }, []],
   ['a name with dots in it', { 'a.b': 1 }, {}, ['critical ["a.b"]']],
-  ['the whole', { a: 1 }, 'a', ['critical body']],
-])('%s', (_what, recorded, live, expected) => {
+  ['the whole value', { a: 1 }, 'a', ['critical body']],
+])('the drift has its severity: %s', (_what, recorded, live, expected) => {
   expect(drifted(recorded, live)).toEqual(expected)
 })
 
-test('both sides are told, and no value that is not a word of the interface', () => {
+test('both sides are reported, but no values except known words of the API', () => {
   const found = compareShapes(
     shapeOf({ object: 'chat.completion', id: 'my secret', type: 'sk-live-0123456789' }),
     shapeOf({ object: 'list', id: 12345, type: 'sk-live-9876543210', token: 'another secret' }),
@@ -117,7 +117,7 @@ test('both sides are told, and no value that is not a word of the interface', ()
   ])
 })
 
-test('an answer that is nested without end is looked at as far as that makes sense', () => {
+test('a very deeply nested answer is compared down to a limit', () => {
   const deep = (depth: number) => JSON.parse('[{"a":'.repeat(depth) + 1 + '}]'.repeat(depth))
   expect(drifted(deep(20_000), deep(20_000))).toEqual([])
   expect(drifted(deep(20_000), deep(10))).toEqual([`critical ${'[].a'.repeat(10)}`])

@@ -1,4 +1,4 @@
-/** The contract as a suite: for handlers and addresses, and for whichever runner. */
+/** The contract as a suite: for handlers and addresses, in any test runner. */
 import { spawnSync } from 'node:child_process'
 import http from 'node:http'
 import path from 'node:path'
@@ -11,19 +11,22 @@ import { mustBe } from '../sentences.js'
 import { breaking, type Change } from './breaking.js'
 import { otherProcess } from './other-process.js'
 
-/** Handles requests as a stand-in does, but for one change. */
+/** Handles requests like a stand-in, except for one change. */
 async function handling(change: Change = () => undefined) {
   const base = await platformWith()
   const { apiKey, anonKey } = base
   return { handler: breaking(base, change), apiKey, anonKey }
 }
 
-const lower: Change = (_, answer) => ({ ...answer, text: answer.text.replace('"version":"1.0.0"', '"version":"1"') })
+const shortVersion: Change = (_, answer) => ({
+  ...answer,
+  text: answer.text.replace('"version":"1.0.0"', '"version":"1"'),
+})
 
 const outcomes = async (tests: ReturnType<typeof contractTests>) =>
   Object.fromEntries(await Promise.all(tests.map(async ({ clause, judge }) => [clause.id, (await judge()).kind])))
 
-test('a listener, an express app and a server are each given an address', async () => {
+test('a listener, an Express app and a server can each be a target without an address', async () => {
   const { handler, ...keys } = await handling()
   const app = express().use(handler)
   const server = http.createServer(handler)
@@ -40,8 +43,8 @@ test('a listener, an express app and a server are each given an address', async 
   }
 })
 
-test('a clause that is not kept fails with what was expected, what came, and what the document says', async () => {
-  const target = await handling(lower)
+test('a broken clause fails with what was expected, what came, and what the document says', async () => {
+  const target = await handling(shortVersion)
   const [version] = contractTests({ target, only: 'HEALTH-3' })
   const error = await version?.run().catch(error => error)
   expect(error).toBeInstanceOf(ContractError)
@@ -57,7 +60,7 @@ test('a clause that is not kept fails with what was expected, what came, and wha
   ])
 })
 
-test('a decision that a target does not share fails only where that is asked for', async () => {
+test('a decided clause that a target breaks fails only in strict mode', async () => {
   const target = await handling((_, answer) => ({ ...answer, headers: {} }))
   const cors = (strict: boolean) => contractTests({ target, only: 'CORS-D1', strict })[0]
   expect(await cors(false)?.run()).toMatch(/^Differs from what Standin does: no such header, not /)
@@ -66,21 +69,21 @@ test('a decision that a target does not share fails only where that is asked for
   )
 })
 
-test('what cannot be found out is said, and why', async () => {
+test('a clause that cannot be checked is skipped with the reason', async () => {
   const { apiKey: _, ...target } = await handling()
   const [chat] = contractTests({ target, only: 'CHAT-1' })
   expect(await chat?.run()).toBe('Skipped: no API key is given.')
 })
 
-test('each thing is asked once, in whatever order and however often the tests run', async () => {
-  const asked: string[] = []
-  const target = await handling(({ method, path }) => void asked.push(`${method} ${path}`))
+test('each request is sent once, in whatever order and however often the tests run', async () => {
+  const requests: string[] = []
+  const target = await handling(({ method, path }) => void requests.push(`${method} ${path}`))
   const tests = contractTests({ target, only: 'HEALTH-*' })
   await Promise.all([...tests.toReversed(), ...tests].map(({ run }) => run()))
-  expect(asked).toEqual(['GET /health'])
+  expect(requests).toEqual(['GET /health'])
 })
 
-test('clauses are chosen by id, by section and by where they are from, and choosing none is a mistake', async () => {
+test('clauses are selected by id, section or source, and selecting none is an error', async () => {
   const idsOf = (only: string) =>
     contractTests({ target: { url: 'http://127.0.0.1' }, only }).map(({ clause }) => clause.id)
   expect(idsOf('health-*, LIMIT-D1')).toEqual(['HEALTH-1', 'HEALTH-2', 'HEALTH-3', 'HEALTH-D1', 'LIMIT-D1'])
@@ -91,7 +94,7 @@ test('clauses are chosen by id, by section and by where they are from, and choos
   expect(() => idsOf('')).toThrow(RangeError)
 })
 
-test('a runner that knows no skipping is told on the console, and its tests take no parameter', async () => {
+test('a runner without skipping gets a warning on the console, and its tests take no parameter', async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
   onTestFinished(() => warn.mockRestore())
   const defined: (() => Promise<void>)[] = []
@@ -106,7 +109,7 @@ test('a runner that knows no skipping is told on the console, and its tests take
   expect(warn.mock.calls).toEqual([[expect.stringMatching(/^EP-3 .* Skipped: no API key is given\.$/)]])
 })
 
-describe('built', () => {
+describe('the built package', () => {
   const contract = new URL('../../dist/contract.js', import.meta.url)
   const script = (only: string) => `
     import { describe, test } from 'node:test'
@@ -114,15 +117,15 @@ describe('built', () => {
     const { URL: url, API_KEY: apiKey, ANON_KEY: anonKey } = process.env
     contractSuite({ target: { url, apiKey, anonKey }, only: ${JSON.stringify(only)}, test, describe })`
 
-  /** What node's own runner makes of it. */
+  /** Runs the suite with node's own runner. */
   function ran(only: string, env: Record<string, string>) {
     const dir = folderWith({ 'contract.test.mjs': script(only) })
     const args = ['--test-reporter=tap', '--test', path.join(dir, 'contract.test.mjs')]
     return spawnSync(process.execPath, args, { encoding: 'utf8', env: { PATH: process.env.PATH, ...env } })
   }
 
-  test("node's own runner runs it, and is told what was skipped", async () => {
-    // The runner is waited for, so the target has to be in another process than this one.
+  test("node's own runner runs the suite, and reports what was skipped", async () => {
+    // spawnSync blocks this process, so the target has to be in another one.
     const { url, apiKey, anonKey, stop } = await otherProcess()
     onTestFinished(stop)
     const { status, stdout } = ran('HEALTH-*,AUTH-2', { URL: url, API_KEY: apiKey, ANON_KEY: anonKey })
@@ -131,7 +134,7 @@ describe('built', () => {
     expect(status).toBe(0)
   })
 
-  test("node's own runner fails where a clause is broken", () => {
+  test("node's own runner fails if a clause is broken", () => {
     const { status, stdout } = ran('EP-1', { URL: 'http://127.0.0.1:1' })
     expect(stdout).toMatch(/not ok \d+ - EP-1 /)
     expect(status).toBe(1)

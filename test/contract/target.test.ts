@@ -1,4 +1,4 @@
-/** A target is asked with care: within a budget, with patience, and so that its secrets stay secret. */
+/** A target is called with care: within a budget, waiting when it asks for that, and without revealing its secrets. */
 import type { RequestListener } from 'node:http'
 import { expect, test } from 'vitest'
 import { type Call, clauses, createTarget, judgeAll, type TargetOptions, wantedOf } from '../../src/contract/index.js'
@@ -25,7 +25,7 @@ test('no more calls are made than the budget allows, and the rest is skipped', a
   expect(reasons).toContain('the budget of 3 calls is used up')
 })
 
-test('everything is asked below the base address, which may have a path of its own', async () => {
+test('all requests go below the base address, which may have a path of its own', async () => {
   const live = await liveWith(
     ({ url }, response) => void response.writeHead(404, json).end(JSON.stringify({ error: 'No.', path: url })),
   )
@@ -54,7 +54,7 @@ const nowhere: RequestListener = ({ url }, response) =>
   void response.writeHead(404, json).end(JSON.stringify({ error: 'No.', path: url }))
 const aboutIndex = 'EP-2,INDEX-*,AUTH-1.1,AUTH-1.2,AUTH-1.5,AUTH-3.2,AUTH-6.1,AUTH-6.2,AUTH-D6'
 
-test('an API index that is not there is one breach, not one for each credential', async () => {
+test('a missing API index is one breach, not one for each credential', async () => {
   const verdicts = await verdictsOn(aboutIndex, nowhere, { apiKey: 'sk-one', anonKey: jwtLike('anon') })
   const { 'EP-2': there, ...others } = verdicts
   expect(there).toBe('broken')
@@ -64,12 +64,12 @@ test('an API index that is not there is one breach, not one for each credential'
   )
 })
 
-test('without the key that opens the API index, the one breach is that of the first call without any', async () => {
+test('without a key for the API index, the one breach is that of the first call without a credential', async () => {
   const verdicts = await verdictsOn(aboutIndex, nowhere, {})
   expect(Object.entries(verdicts).filter(([, verdict]) => verdict === 'broken')).toEqual([['AUTH-6.1', 'broken']])
 })
 
-test('an API index that hides behind a 404 from those without its key breaks what is said of them', async () => {
+test('an API index that answers 404 to callers without its key breaks the clauses about them', async () => {
   const hidden: RequestListener = (request, response) =>
     request.headers.authorization === 'Bearer sk-two'
       ? void response.writeHead(200, json).end('{"status":"ok","endpoints":[]}')
@@ -79,14 +79,14 @@ test('an API index that hides behind a 404 from those without its key breaks wha
   })
 })
 
-test('one string that is both keys is no breach', async () => {
+test('one string as both keys is not a breach', async () => {
   const same = 'the API key and the anon key are the same'
   expect(await verdictsOn('AUTH-D5,AUTH-D6', fine, { apiKey: 'sk-one', anonKey: 'sk-one' })).toEqual({
     ...{ 'AUTH-D5': same, 'AUTH-D6': same },
   })
 })
 
-test('where the form of an error is wrong its status is judged all the same', async () => {
+test('the status of an error is judged even if its format is wrong', async () => {
   const refusing =
     (status: number): RequestListener =>
     (_, response) =>
@@ -99,7 +99,7 @@ test('where the form of an error is wrong its status is judged all the same', as
   })
 })
 
-test('a rate limit breaks no clause, and what was asked too often stays open', async () => {
+test('a rate limit breaks no clause, and clauses that it stops are skipped', async () => {
   const target = await targetOf((_, response) => void response.writeHead(429, json).end('{"error":"Slow down."}'))
   const findings = await judgeAll({
     target,
@@ -110,7 +110,7 @@ test('a rate limit breaks no clause, and what was asked too often stays open', a
   expect([...kinds]).toEqual(['skipped'])
 })
 
-test('a rate limit has the form of every error', async () => {
+test('a rate limit must have the format of every error', async () => {
   const target = await targetOf((_, response) => void response.writeHead(429, json).end('{"message":"Slow down."}'), {
     ...{ apiKey: 'sk-one', model: 'one' },
   })
@@ -118,7 +118,7 @@ test('a rate limit has the form of every error', async () => {
   expect(findings.map(({ verdict }) => verdict.kind)).toEqual(['broken'])
 })
 
-test('a target that asks for a moment of patience is asked again, and every try is counted', async () => {
+test('a target that asks for a short wait is called again, and every try is counted', async () => {
   let left = 2
   const target = await targetOf((_, response) => {
     if (left-- > 0) return void response.writeHead(429, { 'retry-after': '0' }).end()
@@ -128,13 +128,13 @@ test('a target that asks for a moment of patience is asked again, and every try 
   expect(target.calls()).toBe(3)
 })
 
-test('a target that asks for too much patience is not asked again', async () => {
+test('a target that asks for a long wait is not called again', async () => {
   const target = await targetOf((_, response) => void response.writeHead(429, { 'retry-after': '86400' }).end())
   expect(await target.ask(health)).toMatchObject({ status: 429 })
   expect(target.calls()).toBe(1)
 })
 
-test('an answer that does not come, or does not end, is none', async () => {
+test('an answer that does not arrive or does not end counts as unanswered', async () => {
   const silent = await targetOf(() => {}, { timeoutMs: 100 })
   expect(await silent.ask(health)).toEqual({ kind: 'unanswered', why: 'none within 0.1 s' })
   const endless = await targetOf((_, response) => void response.writeHead(200).write('{"status"'), { timeoutMs: 300 })
@@ -145,7 +145,7 @@ test('an answer that does not come, or does not end, is none', async () => {
   expect(await cut.ask(health)).toMatchObject({ kind: 'unanswered', why: /^the answer broke off/ })
 })
 
-test('an answer without an end of bytes is cut off', async () => {
+test('an endless answer is cut off', async () => {
   const target = await targetOf((_, response) => {
     response.on('error', () => {})
     const pour = (): void => {
@@ -157,14 +157,14 @@ test('an answer without an end of bytes is cut off', async () => {
   expect(await target.ask(health)).toMatchObject({ kind: 'unanswered', why: /larger than 4000000 bytes/ })
 })
 
-test('a redirect is an answer: credentials are not sent on', async () => {
+test('a redirect counts as an answer, and credentials are not sent to its target', async () => {
   const elsewhere = await liveWith(fine)
   const target = await targetOf((_, response) => void response.writeHead(302, { location: elsewhere.url }).end())
   expect(await target.ask(health)).toMatchObject({ status: 302 })
   expect(elsewhere.seen).toHaveLength(0)
 })
 
-test('a target that does not answer three times is not asked any more', async () => {
+test('a target that fails to answer three times is not called any more', async () => {
   const { url, close } = await liveWith(fine)
   await close()
   const target = createTarget({ url, apiKey: 'sk-one', anonKey: 'sk-two' })
@@ -173,7 +173,7 @@ test('a target that does not answer three times is not asked any more', async ()
   expect(target.unreachable()).toBe('ECONNREFUSED')
 })
 
-test('what is stopped asks nothing more', async () => {
+test('a stopped run sends no more requests', async () => {
   const controller = new AbortController()
   const target = await targetOf(fine, { signal: controller.signal })
   await target.ask(health)
@@ -181,7 +181,7 @@ test('what is stopped asks nothing more', async () => {
   await expect(target.ask(path('/api/v1'))).rejects.toThrow('it was stopped')
 })
 
-test('neither keys nor passwords nor tokens are in anything that is shown', async () => {
+test('the verdicts contain neither keys nor passwords nor tokens', async () => {
   const secrets = { apiKey: 'live-key-of-no-known-form', anonKey: jwtLike('anon'), password: 'correct horse' }
   const { apiKey, anonKey, password } = secrets
   const echo: RequestListener = ({ headers, url = '' }, response) => {
@@ -197,7 +197,7 @@ test('neither keys nor passwords nor tokens are in anything that is shown', asyn
   expect(shown).toContain('Authorization: Bearer <API_KEY>')
 })
 
-test('where max_tokens is not known it is left out, and only that is said to differ', async () => {
+test('max_tokens is left out if the target does not know it, and only its own clause is broken', async () => {
   const asked: string[] = []
   const live = await liveWith((_, response) => {
     const body = live.seen.at(-1)?.body ?? ''
@@ -216,7 +216,7 @@ test('where max_tokens is not known it is left out, and only that is said to dif
   expect(asked).toHaveLength(2)
 })
 
-test('of the model little is asked: one token at a time, and few times', async () => {
+test('every call to the model asks for a single token, and almost all others only read', async () => {
   const live = await liveWith(fine)
   const target = createTarget({ url: live.url, apiKey: 'sk-one', anonKey: 'sk-two', model: 'one' })
   await judgeAll({ target, table: clauses, wanted: clauses })

@@ -1,4 +1,4 @@
-/** Tokens that look like those of a backend, made on the spot. */
+/** Made-up tokens that look like those of a backend. */
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 export const jwtLike = (role: string) =>

@@ -1,4 +1,4 @@
-/** Shapes of answers are kept as JSON and come back as they were. */
+/** Shapes of answers are stored as JSON and read back unchanged. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compare } from '../../src/contract/compare.js'
@@ -14,15 +14,15 @@ const shapeOf = (contentType: string, text: string, status = 200) =>
     body: Buffer.from(text),
   })
 
-const again = (value: unknown) => JSON.parse(JSON.stringify(value))
+const stored = (value: unknown) => JSON.parse(JSON.stringify(value))
 
-test('any JSON has a shape that can be kept, and that differs in nothing from itself', () => {
+test('the shape of any JSON is read back unchanged, and does not differ from itself', () => {
   fc.assert(
     fc.property(fc.jsonValue(), value => {
       const shape = shapeOf('application/json', JSON.stringify(value))
-      const back = answerShapeIn(again(shape))
-      expect(back && compare(shape, back)).toEqual([])
-      expect(back).toEqual(shape)
+      const readBack = answerShapeIn(stored(shape))
+      expect(readBack && compare(shape, readBack)).toEqual([])
+      expect(readBack).toEqual(shape)
     }),
   )
 })
@@ -30,16 +30,16 @@ test('any JSON has a shape that can be kept, and that differs in nothing from it
 test.each([
   ['a stream', 'text/event-stream', 'data: {"choices":[{"delta":{"content":"Hi"}}]}\n\ndata: [DONE]\n\n'],
   ['a stream without an event', 'text/event-stream', ''],
-  ['a text', 'text/plain', 'Hi.'],
-  ['nothing', 'text/plain', ''],
-])('so has %s', (_, type, text) => {
+  ['plain text', 'text/plain', 'Hi.'],
+  ['an empty body', 'text/plain', ''],
+])('the shape of %s is read back unchanged', (_, type, text) => {
   const shape = shapeOf(type, text)
-  expect(answerShapeIn(again(shape))).toEqual(shape)
+  expect(answerShapeIn(stored(shape))).toEqual(shape)
 })
 
-test('nothing that an answer says is kept, only what it is made of', () => {
-  const said = { role: 'assistant', content: 'A secret of mine.', list: [{ id: 'sk-live-1' }, {}] }
-  const written = shapeOf('application/json', JSON.stringify(said))
+test('a shape contains the structure of an answer and none of its values', () => {
+  const answer = { role: 'assistant', content: 'A secret of mine.', list: [{ id: 'sk-live-1' }, {}] }
+  const written = shapeOf('application/json', JSON.stringify(answer))
   expect(JSON.stringify(written)).not.toMatch(/secret of|sk-live/)
   expect(written.body).toMatchObject({
     kind: 'JSON',
@@ -54,6 +54,6 @@ test('nothing that an answer says is kept, only what it is made of', () => {
 })
 
 test.each([null, [], 'text', { status: 200 }, { status: '200', contentType: '', headers: [], body: { kind: 'text' } }])(
-  '%j is no shape',
+  '%j is not a shape',
   value => expect(answerShapeIn(value)).toBeUndefined(),
 )

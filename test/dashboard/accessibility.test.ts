@@ -1,15 +1,15 @@
 import { expect } from 'vitest'
-import { everyLook, expectFitForAll } from './axe.js'
+import { allAppearances, expectAccessible } from './axe.js'
 import { goWithin, inBrowser, phone, useBrowser } from './browser.js'
-import { ada, comeInOn, createKeyOn } from './people.js'
+import { ada, createKeyOn, openSignedIn } from './people.js'
 import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
 
 const longEmail = (i: number) => `somebody.with.a.long.name.${i}@a-company-with-a-long-name.example`
 
-/** Visits views, each of which has to be accessible. */
-async function looking() {
+/** Visits views of a platform with long lists and names, and expects each to be accessible. */
+async function openCrowded() {
   const users = Array.from({ length: 25 }, (_, i) => ({
     email: longEmail(i),
     confirmed: i % 2 === 0,
@@ -17,27 +17,27 @@ async function looking() {
   const models = [{ id: 'a_model_with_a_name_that_is_longer_than_a_phone_is_wide_and_never_breaks' }, { id: 'short' }]
   const platform = await platformWith({ users, models })
   const { page } = await openPage()
-  const visit = async (view: string, sign: string, looks?: typeof everyLook) => {
+  const visit = async (view: string, text: string, appearances?: typeof allAppearances) => {
     await goWithin(page, platform.dashboardUrl + view)
-    await page.getByText(sign).first().waitFor()
-    await expectFitForAll(page, looks)
+    await page.getByText(text).first().waitFor()
+    await expectAccessible(page, appearances)
   }
   return { platform, page, visit }
 }
 
-inBrowser('every view is accessible and fits a desk and a phone, before a user is signed in', async () => {
-  const { page, platform, visit } = await looking()
+inBrowser('signed out, every view is accessible and fits desktop and phone', async () => {
+  const { page, platform, visit } = await openCrowded()
   await page.goto(platform.dashboardUrl)
-  await visit('', 'Endpoints', everyLook)
+  await visit('', 'Endpoints', allAppearances)
   await visit('/sign-in', 'Forgot your password?')
   await visit('/new-password', 'Request another one')
   await visit('/outbox', 'Nothing has been sent')
 })
 
-inBrowser('keys and what is done with them are accessible and fit a desk and a phone', async () => {
-  const { platform, page } = await looking()
-  const check = () => expectFitForAll(page)
-  await comeInOn(page, platform)
+inBrowser('the keys and their dialogs are accessible and fit desktop and phone', async () => {
+  const { platform, page } = await openCrowded()
+  const check = () => expectAccessible(page)
+  await openSignedIn(page, platform)
   await createKeyOn(page, 'a_key_with_a_name_that_is_longer_than_a_phone_is_wide_and_never_breaks')
   await createKeyOn(page, 'short')
   await page.getByRole('button', { name: 'Revoke short' }).click()
@@ -61,8 +61,8 @@ inBrowser('keys and what is done with them are accessible and fit a desk and a p
   await check()
 })
 
-inBrowser('every list that is full is accessible and fits a desk and a phone', async () => {
-  const { platform, page, visit } = await looking()
+inBrowser('full lists are accessible and fit desktop and phone', async () => {
+  const { platform, page, visit } = await openCrowded()
   await platform.ask('/auth/v1/recover', {
     method: 'POST',
     bearer: null,
@@ -75,7 +75,7 @@ inBrowser('every list that is full is accessible and fits a desk and a phone', a
   await visit('/nowhere', 'Page not found')
 })
 
-inBrowser('the controls are accessible and fit a desk and a phone', async () => {
+inBrowser('the controls are accessible and fit desktop and phone', async () => {
   const models = [{ id: 'a_model_with_a_name_that_is_longer_than_a_phone_is_wide_and_never_breaks' }]
   const platform = await platformWith({ models, limits: { requestsPerMinute: 3 } })
   await (await platform.ask('/v1/models')).text()
@@ -87,13 +87,13 @@ inBrowser('the controls are accessible and fit a desk and a phone', async () => 
   await page.getByLabel('Jitter', { exact: true }).fill('')
   await page.keyboard.press('Enter')
   await page.getByText('Enter a number.').waitFor()
-  await expectFitForAll(page)
+  await expectAccessible(page)
   await page.getByRole('button', { name: 'Reset everything' }).click()
   await page.getByRole('dialog').waitFor()
-  await expectFitForAll(page)
+  await expectAccessible(page)
 })
 
-inBrowser('the page follows the colours of the system, or those that were chosen in this browser', async () => {
+inBrowser('the page follows the colour scheme of the system, or the one chosen in this browser', async () => {
   const { dashboardUrl } = await platformWith()
   const { page } = await openPage({ colorScheme: 'dark' })
   await page.goto(dashboardUrl)
@@ -113,29 +113,26 @@ inBrowser('the page follows the colours of the system, or those that were chosen
   expect([await isDark(), await page.getByLabel('Theme').inputValue()]).toEqual([true, 'dark'])
 })
 
-inBrowser(
-  'nothing moves for a user who prefers reduced motion; what scrolls can be reached with the keyboard',
-  async () => {
-    const { dashboardUrl } = await platformWith()
-    const { page } = await openPage({ viewport: phone })
-    await page.goto(dashboardUrl)
-    await page.getByRole('heading', { name: 'Connect' }).waitFor()
-    const moving = await page.evaluate<number>(
-      `[...document.querySelectorAll('*')].filter(element => {
+inBrowser('with reduced motion nothing moves, and the keyboard reaches everything that scrolls', async () => {
+  const { dashboardUrl } = await platformWith()
+  const { page } = await openPage({ viewport: phone })
+  await page.goto(dashboardUrl)
+  await page.getByRole('heading', { name: 'Connect' }).waitFor()
+  const moving = await page.evaluate<number>(
+    `[...document.querySelectorAll('*')].filter(element => {
       const { transitionDuration, animationName } = getComputedStyle(element)
       return animationName !== 'none' || /[1-9]/.test(transitionDuration)
     }).length`,
-    )
-    expect(moving).toBe(0)
-    const stuck = await page.evaluate<readonly string[]>(
-      `[...document.querySelectorAll('*')].filter(element =>
+  )
+  expect(moving).toBe(0)
+  const stuck = await page.evaluate<readonly string[]>(
+    `[...document.querySelectorAll('*')].filter(element =>
       getComputedStyle(element).overflowX === 'auto' && element.scrollWidth > element.clientWidth &&
       element.tabIndex < 0 && !element.querySelector('a, button')
     ).map(element => element.outerHTML)`,
-    )
-    expect(stuck).toEqual([])
-  },
-)
+  )
+  expect(stuck).toEqual([])
+})
 
 /** From 0, black, to 255, white. */
 function brightness(rgb: string): number {

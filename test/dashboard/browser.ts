@@ -19,16 +19,16 @@ import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 /** Debian's Chromium; its headless shell opens a page in half the time. */
 const executablePath = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find(existsSync)
 const noBrowser = executablePath === undefined
-if (noBrowser) console.warn('The tests of the dashboard are skipped: there is no Chromium in /usr/bin.')
+if (noBrowser) console.warn('Dashboard tests are skipped: there is no Chromium in /usr/bin.')
 
 /** A test that needs a browser. */
 export const inBrowser = test.skipIf(noBrowser)
 
 const browserFlags =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync --process-per-site'
-/** Fewer processes, and with them a tenth less CPU. */
+/** Fewer processes, which saves a tenth of the CPU time. */
 const fewerProcesses = ['--in-process-gpu', '--enable-features=NetworkServiceInProcess2']
-/** A name that a foreign DNS points at this machine. */
+/** A name that foreign DNS points at this machine. */
 export const REBOUND = 'rebound.example'
 const browserArguments = [
   ...browserFlags.split(' '),
@@ -37,30 +37,30 @@ const browserArguments = [
 ]
 
 export const phone = { width: 360, height: 740 }
-export const desk = { width: 1440, height: 900 }
+export const desktop = { width: 1440, height: 900 }
 export interface OpenedPage {
   readonly page: Page
-  /** Every address that it asked for. */
+  /** Every URL that it requested. */
   readonly asked: readonly string[]
-  /** What it or the browser complained about; answers that are refusals are no complaints. */
+  /** Console messages and errors, except those about failed requests. */
   readonly complaints: readonly string[]
 }
 
-/** What a page can be given after its context was made. */
+/** What can be set for an opened page. */
 interface Look {
   readonly viewport?: { readonly width: number; readonly height: number }
   readonly colorScheme?: 'light' | 'dark'
   readonly permissions?: readonly string[]
-  /** Only a context of its own has another time zone. */
+  /** Needs a context of its own. */
   readonly timezoneId?: string
-  /** Whether time passes as the test says, for what the page does every few seconds. Only a context of its own has a clock. */
+  /** Whether the test controls the time, for what the page does every few seconds. Needs a context of its own. */
   readonly hasClock?: boolean
 }
 
-/** Playwright has Chromium share memory in files on the disk. Where there is room in memory, that saves CPU. */
+/** Playwright makes Chromium keep shared memory on disk. With room in /dev/shm, ignoring that argument saves CPU. */
 const ignoreDefaultArgs = hasRoom('/dev/shm') ? ['--disable-dev-shm-usage'] : []
 
-/** Containers often have 64 MB there, in which Chromium crashes. */
+/** Containers often have only 64 MB there, with which Chromium crashes. */
 function hasRoom(folder: string): boolean {
   if (!existsSync(folder)) return false
   const { bavail, bsize } = statfsSync(folder)
@@ -69,7 +69,7 @@ function hasRoom(folder: string): boolean {
 
 interface SharedPage {
   readonly page: Page
-  /** To the page's browser, for what Playwright has no word for. */
+  /** DevTools, for what Playwright has no method for. */
   readonly session: CDPSession
   isInUse: boolean
 }
@@ -77,7 +77,7 @@ interface SharedPage {
 let launched: Promise<Browser> | undefined
 let shared: Promise<SharedPage> | undefined
 
-/** One for all tests of a worker; it ends with the worker. */
+/** One browser for all tests of a worker; it ends with the worker. */
 async function theBrowser(): Promise<Browser> {
   const before = await launched
   if (before?.isConnected()) return before
@@ -88,32 +88,32 @@ async function theBrowser(): Promise<Browser> {
 
 async function newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const browser = await theBrowser()
-  const context = await browser.newContext({ reducedMotion: 'reduce', viewport: desk, ...options })
-  // Only a page that hangs takes so long; a slow machine with all cores busy may take a third of it.
+  const context = await browser.newContext({ reducedMotion: 'reduce', viewport: desktop, ...options })
+  // Only a page that hangs takes this long; a slow machine with all cores busy may take a third of it.
   context.setDefaultTimeout(60_000)
-  // An expression as text: the tests know no DOM.
+  // An expression as text, because the tests have no DOM types.
   await context.addInitScript(
     `addEventListener('securitypolicyviolation', ({ violatedDirective: rule, blockedURI: what }) => console.error(rule, what))`,
   )
   return context
 }
 
-/** The page of most tests, one after the other: to start a context, a page and a renderer for each takes more time than most of the tests. */
+/** The page that most tests use in turn: starting a context, a page and a renderer takes longer than most tests. */
 async function newSharedPage(): Promise<SharedPage> {
   const context = await newContext()
   const page = await context.newPage()
   return { page, session: await context.newCDPSession(page), isInUse: false }
 }
 
-/** Gives the shared page the look that a test asks for. */
-async function show({ page }: SharedPage, { viewport = desk, colorScheme = 'light', permissions }: Look) {
+/** Gives the shared page the appearance and permissions that a test wants. */
+async function prepare({ page }: SharedPage, { viewport = desktop, colorScheme = 'light', permissions }: Look) {
   if (permissions) await page.context().grantPermissions([...permissions])
   await page.setViewportSize(viewport)
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
 }
 
-/** Leaves the shared page as a new one, without what it has stored at these origins. */
-async function forget({ page, session }: SharedPage, origins: ReadonlySet<string>): Promise<void> {
+/** Returns the shared page to the state of a new one, without anything stored at these origins. */
+async function resetPage({ page, session }: SharedPage, origins: ReadonlySet<string>): Promise<void> {
   const context = page.context()
   await Promise.all(context.pages().map(other => other !== page && other.close()))
   page.removeAllListeners('request')
@@ -125,8 +125,8 @@ async function forget({ page, session }: SharedPage, origins: ReadonlySet<string
 }
 
 /**
- * Opens pages, each in a browser that has seen nothing yet: the first page of a test is the shared one, others are in contexts of their
- * own. To be called once in a file of tests.
+ * Opens pages without any stored state: the first page of a test is the shared one, others are in contexts of their
+ * own. Call it once per test file.
  */
 export function useBrowser(): (look?: Look) => Promise<OpenedPage> {
   beforeAll(async () => {
@@ -143,14 +143,14 @@ export function useBrowser(): (look?: Look) => Promise<OpenedPage> {
     onTestFinished(async () => {
       end()
       const origins = asked.filter(url => url.startsWith('http')).map(url => new URL(url).origin)
-      // A page that has crashed, or that its test has closed, is not used again.
-      await forget(common, new Set(origins)).catch(async () => {
+      // A page that crashed, or that its test closed, is not used again.
+      await resetPage(common, new Set(origins)).catch(async () => {
         shared = undefined
         await common.page.context().close()
       })
       common.isInUse = false
     })
-    await show(common, look)
+    await prepare(common, look)
     return { page: common.page, asked, complaints }
   }
 }
@@ -164,7 +164,7 @@ async function openOwn({ hasClock, ...look }: Look): Promise<OpenedPage> {
   return { page: await context.newPage(), asked, complaints }
 }
 
-/** Collects what pages ask for and complain about, until the end. */
+/** Collects the requests and complaints of pages, until `end` is called. */
 function listenTo(context: BrowserContext) {
   const asked: string[] = []
   const complaints: string[] = []
@@ -191,7 +191,7 @@ export async function appElsewhere(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-/** What a script on the page gets from a fetch: the answer, or the browser's refusal. */
+/** What a script on the page gets from fetch: the answer, or the browser's refusal. */
 export const fetchOn = (
   page: Page,
   url: string,
@@ -206,46 +206,46 @@ export const fetchOn = (
     [url, init] as const,
   )
 
-/** Goes to another address of the page without loading it again, as its links do. */
+/** Goes to another address within the page without reloading it, as its links do. */
 export const goWithin = (page: Page, address: string) =>
   page.evaluate(`history.pushState(null, '', ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent('popstate'))`)
 
-/** Lets time pass on a page that has a clock, until this is so. */
-export const later = (page: Page, isSo: () => Promise<boolean>) =>
+/** Advances the clock of a page until the condition holds. */
+export const later = (page: Page, condition: () => Promise<boolean>) =>
   vi.waitFor(
     async () => {
       await page.clock.fastForward(5000)
-      expect(await isSo()).toBe(true)
+      expect(await condition()).toBe(true)
     },
     { timeout: 60_000 },
   )
 
-/** Comes back to the page, as from the terminal. */
+/** Gives the page focus, as when the user returns from the terminal. */
 export const comeBack = (page: Page) => page.evaluate("dispatchEvent(new Event('focus'))")
 
-/** What the clipboard holds. */
+/** The text on the clipboard. */
 export const clipboardOf = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()')
 
-/** Whether the keyboard is at this element. */
+/** Whether this element has the focus. */
 export const hasFocus = async (page: Page, element: Locator) =>
   (await element.and(page.locator(':focus')).count()) === 1
 
-/** How often Tab repeats before it is looked where the keyboard is: each look takes longer than a press. */
+/** How often Tab repeats before the focus is checked: a check takes longer than a press. */
 const HELD = 8
 
-/** Holds Tab down until the keyboard is at this element. */
+/** Holds Tab down until this element has the focus. */
 export async function tabTo(page: Page, element: Locator): Promise<void> {
   await element.waitFor()
   for (let presses = 0; presses < 80; presses += HELD) {
-    // Found again each time, since the page may have drawn another in its place.
+    // Looked up again each time, because the page may have replaced it.
     if (await element.evaluate(endTabAt)) return
     await Promise.all(Array.from({ length: HELD }, () => page.keyboard.down('Tab')))
     await page.keyboard.up('Tab')
   }
-  throw new Error(`The keyboard does not get to ${element}.`)
+  throw new Error(`The keyboard cannot reach ${element}.`)
 }
 
-/** What it needs of the DOM, which the tests do not know. */
+/** What it needs of the DOM, for which the tests have no types. */
 interface PageNode {
   readonly ownerDocument: {
     readonly activeElement: unknown
@@ -253,7 +253,7 @@ interface PageNode {
   }
 }
 
-/** Runs on the page: whether the keyboard is at this element. If not yet, Tab goes no further than to it. */
+/** Runs on the page: whether this element has the focus. If not yet, Tab goes no further than this element. */
 function endTabAt(node: unknown): boolean {
   const { ownerDocument } = node as PageNode
   const isThere = () => ownerDocument.activeElement === node

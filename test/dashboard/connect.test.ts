@@ -24,7 +24,7 @@ inBrowser('without signing in, the page shows where to point an app, the endpoin
   expect(await models.allInnerTexts()).toEqual(['model-one', 'vendor/model-two'])
 })
 
-inBrowser('an address is copied with one click, and the click is answered', async () => {
+inBrowser('an address is copied with one click, and the page confirms it', async () => {
   const { url, dashboardUrl } = await platformWith()
   const { page } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] })
   await page.goto(dashboardUrl)
@@ -34,7 +34,7 @@ inBrowser('an address is copied with one click, and the click is answered', asyn
   expect(await clipboardOf(page)).toBe(`${url}/v1`)
 })
 
-inBrowser('there is code for each client', async () => {
+inBrowser('there is sample code for each client', async () => {
   const { url, dashboardUrl, anonKey, apiKey } = await platformWith({ models: [{ id: 'model-one' }] })
   const { page } = await openPage()
   await page.goto(dashboardUrl)
@@ -43,14 +43,14 @@ inBrowser('there is code for each client', async () => {
     return page.getByRole('tabpanel').innerText()
   }
   expect(await code('curl')).toContain(`curl ${url}/v1/chat/completions`)
-  // On this machine it works as it is.
+  // On this machine it works unchanged.
   expect(await code('openai')).toContain(`baseURL: '${url}/v1',\n  apiKey: '${apiKey}'`)
   expect(await code('openai')).toContain("model: 'model-one'")
   expect(await code('supabase-js')).toContain(`createClient(\n  '${url}',\n  '${anonKey}',\n)`)
   expect(await code('.env')).toContain(`OPENAI_BASE_URL=${url}/v1\nOPENAI_API_KEY=${apiKey}\n`)
 })
 
-inBrowser('what stands in the configuration is shown as text, whatever it is', async () => {
+inBrowser('values from the configuration are shown as text, whatever they contain', async () => {
   const id = `<img src=x onerror="alert(1)">&amp;'"`
   const { dashboardUrl } = await platformWith({ models: [{ id }] })
   const { page, complaints } = await openPage()

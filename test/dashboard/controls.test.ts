@@ -5,13 +5,13 @@ import { control } from '../http/controlled.js'
 import { liveWith, saying } from '../recordings/live.js'
 import { mustBe, NEEDS_LIVE, range } from '../sentences.js'
 import { comeBack, hasFocus, inBrowser, later, tabTo, useBrowser } from './browser.js'
-import { comeInOn } from './people.js'
+import { openSignedIn } from './people.js'
 import { hello, platformWith, type Scene } from './scene.js'
 import { addressOfThisMachine } from './this-machine.js'
 
 const openPage = useBrowser()
 
-/** The controls of a platform, on a page. */
+/** Opens the controls of a platform. */
 async function controlsOf(platform: Pick<Scene, 'dashboardUrl'>, look = {}): Promise<Page> {
   const { page } = await openPage(look)
   await page.goto(`${platform.dashboardUrl}/controls`)
@@ -22,17 +22,17 @@ async function controlsOf(platform: Pick<Scene, 'dashboardUrl'>, look = {}): Pro
 const modeOf = async (platform: Scene) => (await control(platform, 'GET /mode')).body.mode as string
 
 const group = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
-const said = (page: Page, text: string) =>
+const announced = (page: Page, text: string) =>
   page.getByRole('status').getByText(text, { exact: true }).waitFor({ state: 'attached' })
 
-/** Writes a number as a person does: it counts once the field is left. */
+/** Enters a number as a user does: it takes effect when the field is left. */
 async function write(field: Locator, number: number): Promise<void> {
   await field.fill(String(number))
   await field.press('Enter')
 }
 
 inBrowser(
-  'a mode holds as soon as it is chosen, for all endpoints or for one; one that cannot work says why',
+  'a mode takes effect when it is chosen, for all endpoints or for one, and an unavailable one says why',
   async () => {
     const platform = await platformWith()
     const page = await controlsOf(platform)
@@ -41,7 +41,7 @@ inBrowser(
     expect(await record.isDisabled()).toBe(true)
     expect(await record.locator('..').innerText()).toContain(`The mode record ${NEEDS_LIVE}`)
     await mode.getByRole('radio', { name: 'Replay' }).click()
-    await said(page, 'The mode is changed.')
+    await announced(page, 'The mode is changed.')
     await page.locator('.mode').getByText('replay').waitFor()
     expect(await modeOf(platform)).toBe('replay')
     await mode.getByText('Single endpoints').click()
@@ -59,7 +59,7 @@ inBrowser(
   },
 )
 
-inBrowser('a mode that asks the live platform wants to be meant', async () => {
+inBrowser('a mode that calls the live platform asks for confirmation', async () => {
   const live = await liveWith(saying({}))
   const platform = await platformWith({ upstream: { baseUrl: live.url } })
   const page = await controlsOf(platform)
@@ -73,7 +73,7 @@ inBrowser('a mode that asks the live platform wants to be meant', async () => {
   expect([await modeOf(platform), await proxy.isChecked()]).toEqual(['proxy', true])
 })
 
-inBrowser('the mode of an endpoint stays as it is until a switch is confirmed', async () => {
+inBrowser('the mode of an endpoint does not change until the switch is confirmed', async () => {
   const live = await liveWith(saying({}))
   const platform = await platformWith({ upstream: { baseUrl: live.url } })
   const page = await controlsOf(platform)
@@ -85,7 +85,7 @@ inBrowser('the mode of an endpoint stays as it is until a switch is confirmed', 
   expect(await models.inputValue()).toBe('')
 })
 
-inBrowser('the single endpoints stay in sight when the last one gets the mode of all others', async () => {
+inBrowser('the list of single endpoints stays open when the last one returns to the default mode', async () => {
   const platform = await platformWith()
   await control(platform, 'PUT /mode', { mode: 'emulate', modes: { 'GET /v1/models': 'replay' } })
   const page = await controlsOf(platform)
@@ -96,7 +96,7 @@ inBrowser('the single endpoints stay in sight when the last one gets the mode of
   expect(await hasFocus(page, models)).toBe(true)
 })
 
-inBrowser('a preset makes the next request fail, and the line shows who waits', async () => {
+inBrowser('a preset makes the next request fail, and pending faults are listed', async () => {
   const platform = await platformWith()
   const page = await controlsOf(platform)
   const faults = group(page, 'Faults')
@@ -105,7 +105,7 @@ inBrowser('a preset makes the next request fail, and the line shows who waits', 
   await faults.getByRole('button', { name: '500' }).click()
   await faults.getByRole('listitem').nth(1).waitFor()
   await faults.getByRole('button', { name: /^Remove: Status 429, retry after 2/ }).click()
-  await said(page, 'The fault is removed.')
+  await announced(page, 'The fault is removed.')
   await vi.waitFor(async () => expect(await hasFocus(page, faults.getByRole('heading', { name: 'Faults' }))).toBe(true))
   expect((await platform.chat(hello)).status).toBe(500)
   await comeBack(page)
@@ -114,7 +114,7 @@ inBrowser('a preset makes the next request fail, and the line shows who waits', 
 })
 
 inBrowser(
-  'any fault is put together for the requests that it is meant for; one that cannot be is refused at its field',
+  'any fault can be set for the requests it is meant for, and an invalid one is refused at its field',
   async () => {
     const platform = await platformWith()
     const page = await controlsOf(platform)
@@ -136,12 +136,12 @@ inBrowser(
     await faults.getByText('the next 2 requests: POST /v1/*, user contains “hello”, model gpt-4o-mini').waitFor()
     expect((await platform.ask('/v1/models')).status).toBe(200)
     expect((await platform.chat({ ...hello, model: 'gpt-4o' })).status).toBe(200)
-    const struck = await platform.chat(hello)
-    expect([struck.status, await struck.json()]).toEqual([418, { error: 'I am a teapot.' }])
+    const faulty = await platform.chat(hello)
+    expect([faulty.status, await faulty.json()]).toEqual([418, { error: 'I am a teapot.' }])
   },
 )
 
-inBrowser('every kind of fault of the form is one that the server takes', async () => {
+inBrowser('the server accepts every kind of fault in the form', async () => {
   const platform = await platformWith()
   const page = await controlsOf(platform)
   const faults = group(page, 'Faults')
@@ -172,7 +172,7 @@ inBrowser('every kind of fault of the form is one that the server takes', async 
   await faults.getByText('No pending faults.').waitFor()
 })
 
-inBrowser('a fault hits requests at random, until it is taken back', async () => {
+inBrowser('a fault hits requests at random until it is removed', async () => {
   const platform = await platformWith()
   const page = await controlsOf(platform)
   const faults = group(page, 'Faults')
@@ -188,14 +188,14 @@ inBrowser('a fault hits requests at random, until it is taken back', async () =>
 })
 
 inBrowser(
-  'a pace is in force as soon as a preset, a number or a slider says it; a number that cannot be stays, with the reason',
+  'a preset, number or slider changes the pace immediately, and an invalid number stays with the reason',
   async () => {
     const platform = await platformWith()
     const page = await controlsOf(platform)
     const pace = group(page, 'Pace')
     const inForce = async () => (await control(platform, 'GET /pace')).body.inForce
     await pace.getByRole('button', { name: 'Like a large model' }).click()
-    await said(page, 'The pace is changed.')
+    await announced(page, 'The pace is changed.')
     expect(await inForce()).toMatchObject({ firstTokenMs: 700, tokensPerSecond: 35, distribution: 'lognormal' })
     expect(await pace.getByRole('button', { name: 'Like a large model' }).getAttribute('aria-pressed')).toBe('true')
     await write(pace.getByLabel('First token', { exact: true }), 120)
@@ -215,7 +215,7 @@ inBrowser(
   },
 )
 
-inBrowser('a number that was refused is gone once the pace is as configured', async () => {
+inBrowser('a refused number is gone once the pace is back to the configuration', async () => {
   const platform = await platformWith()
   const page = await controlsOf(platform)
   const pace = group(page, 'Pace')
@@ -228,23 +228,23 @@ inBrowser('a number that was refused is gone once the pace is as configured', as
   expect(await jitter.inputValue()).toBe('0')
 })
 
-inBrowser('a model has a pace of its own, and loses it again', async () => {
+inBrowser('a model can get a pace of its own and lose it again', async () => {
   const platform = await platformWith()
   const page = await controlsOf(platform)
   const pace = group(page, 'Pace')
   await pace.getByLabel('For', { exact: true }).selectOption('gpt-4o')
   await write(pace.getByLabel('First token', { exact: true }), 250)
-  await said(page, 'The pace of gpt-4o is changed.')
+  await announced(page, 'The pace of gpt-4o is changed.')
   expect((await control(platform, 'GET /pace')).body.inForce).toMatchObject({
     firstTokenMs: 0,
     models: { 'gpt-4o': { firstTokenMs: 250 } },
   })
   await pace.getByRole('button', { name: 'Use the usual pace' }).click()
-  await said(page, 'gpt-4o has the usual pace.')
+  await announced(page, 'gpt-4o has the usual pace.')
   expect(await pace.getByLabel('First token', { exact: true }).inputValue()).toBe('0')
 })
 
-inBrowser('what is changed is marked, with what it was, and can be undone one by one', async () => {
+inBrowser('each changed value is marked with its old value and can be undone', async () => {
   const platform = await platformWith({ pace: { firstTokenMs: 300, tokensPerSecond: 100 } })
   const page = await controlsOf(platform)
   const pace = group(page, 'Pace')
@@ -269,13 +269,13 @@ inBrowser('what is changed is marked, with what it was, and can be undone one by
   )
 })
 
-inBrowser('limits are set, what is used of them is shown, and no secret with it', async () => {
+inBrowser('limits can be set, and their usage is shown without secrets', async () => {
   const platform = await platformWith({ apiKeys: [{ name: 'my app', key: 'sk-local-very-secret-indeed' }] })
   const page = await controlsOf(platform)
   const limits = group(page, 'Limits')
   await limits.getByText('Usage is counted when a limit per minute is set.').waitFor()
   await write(limits.getByLabel('Requests per minute', { exact: true }), 2)
-  await said(page, 'The limit is changed.')
+  await announced(page, 'The limit is changed.')
   const statuses: number[] = []
   for (let i = 0; i < 3; i++) statuses.push((await platform.chat(hello)).status)
   expect(statuses).toEqual([200, 200, 429])
@@ -289,7 +289,7 @@ inBrowser('limits are set, what is used of them is shown, and no secret with it'
   expect((await platform.chat(hello)).status).toBe(200)
 })
 
-inBrowser('the clock is moved on, stands still, and shows the real time again', async () => {
+inBrowser('the clock can be advanced, frozen and returned to real time', async () => {
   const platform = await platformWith()
   const page = await controlsOf(platform)
   const clock = group(page, 'Clock')
@@ -305,7 +305,7 @@ inBrowser('the clock is moved on, stands still, and shows the real time again', 
   expect(platform.clock.state()).toMatchObject({ offsetMs: 0, frozen: false })
 })
 
-inBrowser('everything is reset once that is meant', async () => {
+inBrowser('everything is reset after confirmation', async () => {
   const platform = await platformWith()
   await control(platform, 'PUT /pace', { firstTokenMs: 5 })
   await control(platform, 'PUT /limits', { requestsPerMinute: 5 })
@@ -316,7 +316,7 @@ inBrowser('everything is reset once that is meant', async () => {
   const page = await controlsOf(platform)
   await page.getByRole('button', { name: 'Reset everything' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click()
-  await said(page, 'Everything is reset.')
+  await announced(page, 'Everything is reset.')
   for (const name of ['Where answers come from', 'Faults', 'Pace', 'Limits', 'Clock']) {
     await group(page, name).getByText('Changed', { exact: true }).waitFor({ state: 'detached' })
   }
@@ -327,16 +327,16 @@ inBrowser('everything is reset once that is meant', async () => {
   ])
 })
 
-inBrowser('a reset says what happens to users, and signs out the one who is signed in', async () => {
+inBrowser('a reset says what happens to users, and signs out the current user', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await comeInOn(page, platform)
+  await openSignedIn(page, platform)
   await page.getByRole('link', { name: 'Controls' }).click()
   await page.getByRole('button', { name: 'Reset everything' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('So do users, keys, messages and the rows of resources').waitFor()
   await dialog.getByRole('button', { name: 'Reset' }).click()
-  await said(page, 'Everything is reset.')
+  await announced(page, 'Everything is reset.')
   await page.getByRole('button', { name: /^Account/ }).waitFor({ state: 'detached' })
 
   const kept = await platformWith({ state: `file:${folderWith({})}/state.db` })
@@ -345,7 +345,7 @@ inBrowser('a reset says what happens to users, and signs out the one who is sign
   await dialog.getByText('Users, keys and recordings stay.').waitFor()
 })
 
-inBrowser('what is changed elsewhere is shown without being asked for', async () => {
+inBrowser('changes made elsewhere appear without a reload', async () => {
   const platform = await platformWith()
   const page = await controlsOf(platform, { hasClock: true })
   await control(platform, 'PUT /pace', { firstTokenMs: 321 })
@@ -356,22 +356,22 @@ inBrowser('what is changed elsewhere is shown without being asked for', async ()
   await page.locator('.mode').getByText('replay').waitFor()
 })
 
-inBrowser('all of it works by keyboard alone, and the keyboard keeps its place', async () => {
+inBrowser('all controls work by keyboard alone, and the focus keeps its place', async () => {
   const platform = await platformWith()
   const page = await controlsOf(platform)
   await tabTo(page, page.getByRole('radio', { name: 'Emulate' }))
   await page.keyboard.press('ArrowDown')
-  await said(page, 'The mode is changed.')
+  await announced(page, 'The mode is changed.')
   expect(await modeOf(platform)).toBe('replay')
   const back = page.getByRole('button', { name: 'Where answers come from: back to the configuration' })
   await back.waitFor()
   await back.focus()
   await page.keyboard.press('Enter')
-  await said(page, 'Where answers come from: as configured.')
+  await announced(page, 'Where answers come from: as configured.')
   expect(await hasFocus(page, page.getByRole('heading', { name: 'Where answers come from' }))).toBe(true)
   await tabTo(page, page.getByRole('button', { name: '500' }))
   await page.keyboard.press('Enter')
-  await said(page, 'The fault is set for the next request.')
+  await announced(page, 'The fault is set for the next request.')
   await tabTo(page, page.getByText('Another fault'))
   await page.keyboard.press('Enter')
   await tabTo(page, page.getByLabel('Times'))
@@ -380,9 +380,9 @@ inBrowser('all of it works by keyboard alone, and the keyboard keeps its place',
   await page.getByText('1 day ahead of real time').waitFor()
 })
 
-inBrowser('where others can reach it, the control token opens the controls', async ({ skip }) => {
+inBrowser('from another machine the control token opens the controls', async ({ skip }) => {
   const address = addressOfThisMachine()
-  if (address === undefined) skip('This machine has no address but its own loopback.')
+  if (address === undefined) skip('This machine has no address other than loopback.')
   const controlToken = 'control-token-of-this-test'
   const { url } = await platformWith({ host: '0.0.0.0', controlToken })
   const { page } = await openPage()

@@ -8,7 +8,7 @@ const openPage = useBrowser()
 
 const cells = (text: string) => text.split(/[\t\n]+/)
 
-inBrowser('the users are listed with what is known of them', async () => {
+inBrowser('users are listed with their state, sessions and times', async () => {
   const platform = await platformWith({
     users: [
       { id: '11111111-1111-4111-8111-111111111111', email: 'grace@example.com', confirmed: false },
@@ -35,7 +35,7 @@ inBrowser('the users are listed with what is known of them', async () => {
   expect(await clipboardOf(page)).toBe('11111111-1111-4111-8111-111111111111')
 })
 
-inBrowser('many users are looked at page by page, and the page survives a reload', async () => {
+inBrowser('many users are listed page by page, and a reload keeps the page', async () => {
   const users = Array.from({ length: 45 }, (_, i) => ({ email: `user-${i}@example.com` }))
   const { dashboardUrl } = await platformWith({ users })
   const { page } = await openPage()
@@ -52,7 +52,7 @@ inBrowser('many users are looked at page by page, and the page survives a reload
   expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
 })
 
-inBrowser('messages appear by themselves, with what is in them to copy, and go when they are cleared', async () => {
+inBrowser('messages appear without a reload, their codes can be copied, and they can be cleared', async () => {
   const platform = await platformWith({ auth: { testOtp: '424242' } })
   await signedUp(platform)
   const { page } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'], hasClock: true })
@@ -70,7 +70,11 @@ inBrowser('messages appear by themselves, with what is in them to copy, and go w
   await page.getByRole('status').getByText('Copied').waitFor({ state: 'attached' })
   expect(await clipboardOf(page)).toBe('424242')
 
-  await fetch(`${platform.url}/auth/v1/otp`, { method: 'POST', headers, body: JSON.stringify({ phone: '4791234567' }) })
+  await fetch(`${platform.url}/auth/v1/otp`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ phone: '4791234567' }),
+  })
   await comeBack(page)
   await page.getByRole('status').getByText('A new message to 4791234567.').waitFor({ state: 'attached' })
 
@@ -79,7 +83,7 @@ inBrowser('messages appear by themselves, with what is in them to copy, and go w
   await page.getByText('Nothing has been sent').waitFor()
 })
 
-inBrowser('an address without a view is a page with a way back', async () => {
+inBrowser('an unknown address shows a page with a way back', async () => {
   const { dashboardUrl } = await platformWith()
   const { page } = await openPage()
   const response = await page.goto(`${dashboardUrl}/nosuch`)
@@ -89,9 +93,9 @@ inBrowser('an address without a view is a page with a way back', async () => {
   await page.getByRole('heading', { name: 'Connect', exact: true }).waitFor()
 })
 
-inBrowser('from another machine a secret service key opens the views of the developer', async ({ skip }) => {
+inBrowser('from another machine a secret service key opens the developer views', async ({ skip }) => {
   const address = addressOfThisMachine()
-  if (address === undefined) skip('This machine has no address but its own loopback.')
+  if (address === undefined) skip('This machine has no address other than loopback.')
   const { url, apiKey, serviceKey, anonKey } = await platformWith({
     host: '0.0.0.0',
     auth: { jwtSecret: 'a-secret-of-our-own-with-32-characters' },
@@ -115,9 +119,9 @@ inBrowser('from another machine a secret service key opens the views of the deve
   expect(await page.content()).not.toContain(apiKey)
 })
 
-inBrowser('from another machine a user signs up, makes a key and copies it', async ({ skip }) => {
+inBrowser('from another machine a user signs up, creates a key and copies it', async ({ skip }) => {
   const address = addressOfThisMachine()
-  if (address === undefined) skip('This machine has no address but its own loopback.')
+  if (address === undefined) skip('This machine has no address other than loopback.')
   const platform = await platformWith({ host: '0.0.0.0' })
   const { page, complaints } = await openPage()
   await signUpOn(page, {
@@ -127,14 +131,14 @@ inBrowser('from another machine a user signs up, makes a key and copies it', asy
   await page.getByRole('button', { name: 'Create key' }).click()
   await page.getByRole('dialog').getByLabel('Name').fill('far')
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
-  // Browsers keep the clipboard's newer ways to this machine and https.
+  // Browsers offer the newer clipboard API only on this machine and over HTTPS.
   expect(await page.evaluate<boolean>('isSecureContext')).toBe(false)
   await page.getByRole('button', { name: 'Copy the key' }).click()
   await page.getByRole('button', { name: 'Copied the key' }).waitFor()
   expect(complaints).toEqual([])
 })
 
-inBrowser('with a live auth backend its users sign in here, and it keeps its people to itself', async () => {
+inBrowser('with a live auth backend its users can sign in, but users and messages are not listed', async () => {
   const live = await platformWith()
   const platform = await platformWith({
     auth: { mode: 'proxy' },

@@ -15,7 +15,7 @@ interface Operation {
   readonly body: string
 }
 
-/** What would do something, if it came through. */
+/** Bodies that would change something if they got through. */
 const bodies: Readonly<Record<string, object>> = {
   '/dashboard/api/keys': { name: 'foreign' },
   '/__standin/mode': { mode: 'replay' },
@@ -32,8 +32,8 @@ const bodies: Readonly<Record<string, object>> = {
   '/__standin/tokens': { role: 'service' },
 }
 
-/** A platform with something of everything to read, to change and to destroy. */
-async function worthAnAttack() {
+/** A platform with something of every kind to read, change and delete. */
+async function platformToAttack() {
   const replies = folderWith({ 'none.yaml': '' })
   const platform = await platformWith({ recordings: { dir: recordings(1) }, replies: [`${replies}/*.yaml`] })
   const token = await signedUp(platform)
@@ -47,7 +47,7 @@ async function worthAnAttack() {
   return { platform, post, operations: await operationsOf(platform) }
 }
 
-/** All of the control API and of the dashboard's, as the document has it; what it leaves out beside it. */
+/** All operations of the control API and the dashboard's API: those in the OpenAPI document, and those that it leaves out. */
 async function operationsOf({ url, ask }: Scene): Promise<readonly Operation[]> {
   const { paths } = (await (await ask('/__standin/openapi.json')).json()) as {
     paths: Readonly<Record<string, Readonly<Record<string, object>>>>
@@ -64,19 +64,19 @@ async function operationsOf({ url, ask }: Scene): Promise<readonly Operation[]> 
   }))
 }
 
-/** All that can be changed, as it is. */
+/** The current state of everything that can be changed. */
 async function everythingOf({ ask }: Scene): Promise<unknown> {
   const paths = ['mode', 'faults', 'faults/random', 'pace', 'limits', 'replies', 'recordings', 'sessions', 'state']
   const read = async (path: string) => [path, await (await ask(`/__standin/${path}`, { bearer: null })).json()] as const
-  // A browser asks by itself for pictures of pages, which the platform is asked for and has not.
+  // Only /health, because a browser requests favicons on its own, which the platform does not have.
   const kept = await read('journal?path=/health')
   const { frozen, offsetMs } = (await read('clock'))[1] as Record<string, unknown>
   return [...(await Promise.all(paths.map(read))), kept, ['clock', frozen, offsetMs]]
 }
 
 /**
- * Runs on the page, as text, since the tests know no DOM: tries everything that a page may do with an address of another origin, and
- * gives back what it got to read.
+ * Runs on the page, as text, because the tests have no DOM types: tries everything that a page can do with an address of another origin, and
+ * returns what it could read.
  */
 const attack = `async (operations, some, names) => {
   const leaks = []
@@ -163,7 +163,7 @@ const attack = `async (operations, some, names) => {
   return leaks
 }`
 
-/** All that there is to try, or what is named. What needs frames, elements or connections is tried with some of the operations, others each time. */
+/** All attacks, or the named ones. Those that need frames, elements or connections are tried on a random part of the operations. */
 function attackOn(operations: readonly Operation[], ...names: readonly string[]): string {
   const some = fc
     .sample(fc.shuffledSubarray([...operations], { minLength: operations.length }), 1)[0]
@@ -172,25 +172,22 @@ function attackOn(operations: readonly Operation[], ...names: readonly string[])
   return `(${attack})(${given.map(value => JSON.stringify(value)).join()})`
 }
 
-inBrowser(
-  'a page of another origin reads and changes nothing, whatever it tries with whichever control route',
-  async () => {
-    const { platform, post, operations } = await worthAnAttack()
-    expect(operations.length).toBeGreaterThan(50)
-    const before = await everythingOf(platform)
-    const { page } = await openPage()
-    await page.goto(await appElsewhere())
-    expect(await page.evaluate(attackOn(operations))).toEqual([])
-    expect(await everythingOf(platform)).toEqual(before)
-    // One that comes from here does change something, and would have been seen.
-    await post('/__standin/clock', {})
-    await platform.ask('/__standin/faults', { method: 'DELETE', bearer: null })
-    expect(await everythingOf(platform)).not.toEqual(before)
-  },
-)
+inBrowser('a page of another origin can neither read nor change anything through any control route', async () => {
+  const { platform, post, operations } = await platformToAttack()
+  expect(operations.length).toBeGreaterThan(50)
+  const before = await everythingOf(platform)
+  const { page } = await openPage()
+  await page.goto(await appElsewhere())
+  expect(await page.evaluate(attackOn(operations))).toEqual([])
+  expect(await everythingOf(platform)).toEqual(before)
+  // A request from here does change something, so an attack would have been noticed.
+  await post('/__standin/clock', {})
+  await platform.ask('/__standin/faults', { method: 'DELETE', bearer: null })
+  expect(await everythingOf(platform)).not.toEqual(before)
+})
 
-inBrowser('neither does one without an origin, from a frame in a sandbox', async () => {
-  const { platform, operations } = await worthAnAttack()
+inBrowser('a sandboxed frame without an origin can neither read nor change anything', async () => {
+  const { platform, operations } = await platformToAttack()
   const before = await everythingOf(platform)
   const { page } = await openPage()
   await page.goto(await appElsewhere())
@@ -205,8 +202,8 @@ inBrowser('neither does one without an origin, from a frame in a sandbox', async
   expect(await everythingOf(platform)).toEqual(before)
 })
 
-inBrowser('neither does one whose name was made to lead here', async () => {
-  const { platform, operations } = await worthAnAttack()
+inBrowser('a page whose name was rebound to this machine can neither read nor change anything', async () => {
+  const { platform, operations } = await platformToAttack()
   const before = await everythingOf(platform)
   const { page } = await openPage()
   const { port } = new URL(platform.url)

@@ -2,17 +2,17 @@ import OpenAI from 'openai'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { clipboardOf, comeBack, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
-import { ada, comeInOn, createKeyOn, signInOn, signUpOn, takeSecret } from './people.js'
+import { ada, createKeyOn, openSignedIn, signInOn, signUpOn, takeSecret } from './people.js'
 import { hello, platformWith, type Scene } from './scene.js'
 
 const openPage = useBrowser()
 
-/** What an app gets with this key: a status. */
+/** The status that an app gets with this key. */
 const statusWith = async (platform: Scene, key: string) => (await platform.chat(hello, { bearer: key })).status
 
 const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
 
-inBrowser('from the first sign-up to a key that is used, rolled and revoked', async () => {
+inBrowser('a user signs up, then creates, uses, rolls and revokes a key', async () => {
   const platform = await platformWith()
   const { page, complaints } = await openPage()
   await signUpOn(page, platform)
@@ -50,7 +50,7 @@ inBrowser('from the first sign-up to a key that is used, rolled and revoked', as
   expect(complaints).toEqual([])
 })
 
-inBrowser('the same with nothing but a keyboard', async () => {
+inBrowser('a user signs up, creates and revokes a key by keyboard alone', async () => {
   const platform = await platformWith()
   const { page } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] })
   const press = (key: string) => page.keyboard.press(key)
@@ -96,7 +96,7 @@ inBrowser('the same with nothing but a keyboard', async () => {
   await press('Enter')
   await rowOf(page, 'keyboard').getByText('Revoked', { exact: true }).waitFor()
   expect(await statusWith(platform, key)).toBe(401)
-  // Its button is gone with the key; the keyboard goes on from the heading.
+  // Its button is gone with the key, so the focus moves to the heading.
   expect(await hasFocus(page, page.getByRole('heading', { name: 'API keys' }))).toBe(true)
 
   await tabTo(page, page.getByRole('tab', { name: 'curl' }))
@@ -114,7 +114,7 @@ inBrowser('the same with nothing but a keyboard', async () => {
 inBrowser('the secret of a key is shown once, and filled into the examples until the page is left', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await comeInOn(page, platform)
+  await openSignedIn(page, platform)
   const key = await createKeyOn(page, 'once')
   expect(await page.getByRole('tabpanel').innerText()).toContain(key)
   await page.getByRole('link', { name: 'Connect' }).click()
@@ -128,10 +128,10 @@ inBrowser('the secret of a key is shown once, and filled into the examples until
   expect(await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage])')).not.toContain(key)
 })
 
-inBrowser('a key that was rolled with an overlap works on beside the new one', async () => {
+inBrowser('a key rolled with an overlap keeps working beside the new one', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await comeInOn(page, platform)
+  await openSignedIn(page, platform)
   const old = await createKeyOn(page, 'service')
   await page.getByRole('button', { name: 'Roll service' }).click()
   await page.getByLabel('Works for 24 more hours').check()
@@ -141,10 +141,10 @@ inBrowser('a key that was rolled with an overlap works on beside the new one', a
   expect([await statusWith(platform, old), await statusWith(platform, rolled)]).toEqual([200, 200])
 })
 
-inBrowser('a key expires when it was said to', async () => {
+inBrowser('a key expires after the chosen time', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await comeInOn(page, platform)
+  await openSignedIn(page, platform)
   await createKeyOn(page, 'short', '30 days')
   const expiry = rowOf(page, 'short').locator('[data-label="Expires"] time')
   expect(await expiry.innerText()).toBe('next month')
@@ -153,22 +153,22 @@ inBrowser('a key expires when it was said to', async () => {
   expect(await expiry.getAttribute('title')).toMatch(/20\d\d/)
 })
 
-inBrowser('the lifetime of a key is counted by the clock of Standin, wherever that was moved', async () => {
+inBrowser('the lifetime of a key follows Standin’s clock, even when it was moved', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
   await platform.clock.advance(2 * 86_400_000)
-  await comeInOn(page, platform)
+  await openSignedIn(page, platform)
   const secret = await createKeyOn(page, 'later', '1 hour')
   expect(await statusWith(platform, secret)).toBe(200)
   await platform.clock.advance(3_600_000)
   expect(await statusWith(platform, secret)).toBe(401)
 })
 
-inBrowser('keys are listed, and last days offered, by the clock of Standin', async () => {
+inBrowser('the times of keys and the last days on offer follow Standin’s clock', async () => {
   const platform = await platformWith()
   await platform.clock.set(Date.UTC(2040, 0, 31, 12))
   const { page } = await openPage({ timezoneId: 'UTC' })
-  await comeInOn(page, platform)
+  await openSignedIn(page, platform)
   const secret = await createKeyOn(page, 'later', '7 days')
   expect(await statusWith(platform, secret)).toBe(200)
   await comeBack(page)
@@ -184,7 +184,7 @@ inBrowser('keys are listed, and last days offered, by the clock of Standin', asy
 inBrowser('a key that has expired says so, on the page and to apps', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await comeInOn(page, platform)
+  await openSignedIn(page, platform)
   const token = await page.evaluate<string>("JSON.parse(localStorage.getItem('standin-dashboard')).access_token")
   const made = await platform.ask('/dashboard/api/keys', {
     method: 'POST',
@@ -204,7 +204,7 @@ inBrowser('a key that has expired says so, on the page and to apps', async () =>
 inBrowser('a key expires at the end of a chosen day', async () => {
   const platform = await platformWith()
   const { page } = await openPage({ timezoneId: 'America/New_York' })
-  await comeInOn(page, platform)
+  await openSignedIn(page, platform)
   await page.getByRole('button', { name: 'Create key' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('dated')
@@ -219,9 +219,9 @@ inBrowser('a key expires at the end of a chosen day', async () => {
 inBrowser("a user does not see another user's keys", async () => {
   const platform = await platformWith()
   const { page: adas } = await openPage()
-  await comeInOn(adas, platform)
+  await openSignedIn(adas, platform)
   await createKeyOn(adas, 'of ada')
   const { page: graces } = await openPage()
-  await comeInOn(graces, platform, { email: 'grace@example.com', password: 'another password' })
+  await openSignedIn(graces, platform, { email: 'grace@example.com', password: 'another password' })
   await graces.getByText('No keys yet').waitFor()
 })

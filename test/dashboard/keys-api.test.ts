@@ -11,7 +11,7 @@ interface Key {
   readonly expires_at: string | null
 }
 
-/** A user's way to their keys. */
+/** The keys API, called by one user. */
 async function keysOf(platform: Scene, person: object = ada) {
   const bearer = await signedUp(platform, person)
   const send = (method: string, path: string, body?: object) =>
@@ -25,7 +25,7 @@ async function keysOf(platform: Scene, person: object = ada) {
   return { send, create, list, bearer }
 }
 
-test('a key is told with its secret once, and listed without it ever after', async () => {
+test('a key is returned with its secret only once, and is listed without it', async () => {
   const platform = await platformWith()
   const { send, list } = await keysOf(platform)
   const made = await send('POST', '', { name: '  CI  ' })
@@ -46,7 +46,7 @@ test('a key is told with its secret once, and listed without it ever after', asy
   expect(await list()).toEqual([shown])
 })
 
-test('a key opens the language model API until it is revoked, and revoking it twice is no mistake', async () => {
+test('a key works for the language model API until it is revoked, and revoking it twice is not an error', async () => {
   const platform = await platformWith()
   const { send, create, list } = await keysOf(platform)
   const { id, key } = await create()
@@ -63,7 +63,7 @@ test('a key opens the language model API until it is revoked, and revoking it tw
   expect(await (await send('DELETE', `/${id}`)).json()).toEqual(view)
 })
 
-test('a key that is rolled dies at once, unless it is to live on for a while', async () => {
+test('a rolled key stops working immediately, unless the request asks for an overlap', async () => {
   const platform = await platformWith()
   const { send, create } = await keysOf(platform)
   const old = await create({ name: 'one', expires_in: 3600 })
@@ -77,7 +77,7 @@ test('a key that is rolled dies at once, unless it is to live on for a while', a
   for (const { key } of [next, last]) expect((await platform.chat(hello, { bearer: key })).status).toBe(200)
 })
 
-test('a revoked key is not rolled', async () => {
+test('a revoked key cannot be rolled', async () => {
   const { send, create } = await keysOf(await platformWith())
   const { id } = await create()
   await send('DELETE', `/${id}`)
@@ -89,8 +89,8 @@ test('a revoked key is not rolled', async () => {
 })
 
 test.each([
-  ['in so many seconds', { expires_in: 3600 }, 3_600_000],
-  ['at a moment', { expires_at: new Date(Date.now() + 7_200_000).toISOString() }, 7_200_000],
+  ['in a number of seconds', { expires_in: 3600 }, 3_600_000],
+  ['at a given time', { expires_at: new Date(Date.now() + 7_200_000).toISOString() }, 7_200_000],
 ])('a key expires %s', async (_how, expiry, afterMs) => {
   const { create } = await keysOf(await platformWith())
   const { expires_at } = await create({ name: 'one', ...expiry })
@@ -99,9 +99,9 @@ test.each([
 
 test.each([
   ['null', { expires_at: null }, null],
-  ['a day', { expires_at: '2040-01-31' }, '2040-01-31T00:00:00.000Z'],
-  ['another zone', { expires_at: '2040-01-31T12:00:00+02:00' }, '2040-01-31T10:00:00.000Z'],
-])('the moment of expiry may be %s', async (_what, expiry, expected) => {
+  ['a date', { expires_at: '2040-01-31' }, '2040-01-31T00:00:00.000Z'],
+  ['in another time zone', { expires_at: '2040-01-31T12:00:00+02:00' }, '2040-01-31T10:00:00.000Z'],
+])('the time of expiry may be %s', async (_what, expiry, expected) => {
   const { create } = await keysOf(await platformWith())
   expect((await create({ name: 'one', ...expiry })).expires_at).toBe(expected)
 })
@@ -145,14 +145,14 @@ test.each([
     mustBe('expires_in', 'left out if expires_at is given', 60),
   ],
   [[], mustBe('The request body', AN_OBJECT, [])],
-])('a key cannot be made from %j', async (body, error) => {
+])('a key cannot be created from %j', async (body, error) => {
   const { send, list } = await keysOf(await platformWith())
   const refused = await send('POST', '', body)
   expect({ status: refused.status, body: await refused.json() }).toEqual({ status: 400, body: { error } })
   expect(await list()).toEqual([])
 })
 
-test('an overlap cannot last for ever', async () => {
+test('an overlap cannot exceed its maximum', async () => {
   const { send, create } = await keysOf(await platformWith())
   const { id } = await create()
   const refused = await send('POST', `/${id}/roll`, { overlap_seconds: 1e9 })
@@ -163,7 +163,7 @@ test('an overlap cannot last for ever', async () => {
 
 test.each([
   ['that is empty', '', 400, NO_BODY],
-  ['that is cut', '{"name":', 400, expect.stringMatching(/^The request body .*JSON: /)],
+  ['that is truncated', '{"name":', 400, expect.stringMatching(/^The request body .*JSON: /)],
   ['that is too large', `{"name":"${'n'.repeat(70_000)}"}`, 413, tooLarge(65536)],
 ])('a body %s is refused', async (_what, body, status, error) => {
   const platform = await platformWith()
@@ -177,7 +177,7 @@ test.each([
   ['text/plain', { 'content-type': 'text/plain' }],
   ['a form', { 'content-type': 'application/x-www-form-urlencoded' }],
   ['compressed', { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
-])('a body is JSON or nothing: %s', async (_what, headers) => {
+])('a body that is not plain JSON is refused: %s', async (_what, headers) => {
   const platform = await platformWith()
   const { bearer, list } = await keysOf(platform)
   const refused = await platform.ask('/dashboard/api/keys', { method: 'POST', bearer, headers, body: '{"name":"one"}' })
@@ -185,7 +185,7 @@ test.each([
   expect(await list()).toEqual([])
 })
 
-test('only a user has keys', async () => {
+test('only a user token gives access to keys', async () => {
   const { ask, anonKey, serviceKey, apiKey } = await platformWith()
   const asked = (bearer: string | null) => ask('/dashboard/api/keys', { bearer })
   expect(await refusalOf(await asked(null))).toEqual(unauthorized(NO_CREDENTIAL))
@@ -225,7 +225,7 @@ test('an unknown path of the API is a 404 like any other', async () => {
   })
 })
 
-test.each(['a\0b', 'half \ud83d'])('a name that nothing could keep is refused: %j', async name => {
+test.each(['a\0b', 'half \ud83d'])('a name with unstorable characters is refused: %j', async name => {
   const { send } = await keysOf(await platformWith())
   const refused = await send('POST', '', { name })
   expect(refused.status).toBe(400)
@@ -233,7 +233,7 @@ test.each(['a\0b', 'half \ud83d'])('a name that nothing could keep is refused: %
   expect(error).toMatch(/^name must be a text of 1 to 100 characters, all of them whole and none of them NUL, not "/)
 })
 
-test('after a body that was too large the connection takes the next request', async () => {
+test('after a body that was too large the connection accepts the next request', async () => {
   const platform = await platformWith()
   const { bearer } = await keysOf(platform)
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })

@@ -1,30 +1,30 @@
-/** What the lists of the dashboard are tested with. */
+/** Helpers for tests of the dashboard's lists. */
 import type { Page } from 'playwright-core'
 import { folderWith } from '../command.js'
 import { hello, type Scene } from '../scene.js'
 
-/** The editor of a rule. */
+/** The rule editor. */
 export const ruleOn = (page: Page) => page.getByRole('textbox', { name: 'Rule', exact: true })
 
-/** Puts another text into the editor of a rule, as if it was pasted. */
+/** Replaces the text in the rule editor, as if it was pasted. */
 export async function writeRule(page: Page, yaml: string): Promise<void> {
   await ruleOn(page).focus()
   await page.keyboard.press('Control+A')
   await page.keyboard.insertText(yaml)
 }
 
-/** What stands in the editor of a rule. */
+/** The text in the rule editor. */
 export const ruleTextOn = async (page: Page) =>
   (await ruleOn(page).locator('.cm-line').allInnerTexts()).map(line => line.replace(/\n$/, '')).join('\n')
 
-/** A recording as written by hand. */
-export const recordingOf = (said: string, more = '') => `${more}request:
+/** A handwritten recording. */
+export const recordingOf = (prompt: string, more = '') => `${more}request:
   method: POST
   path: /v1/chat/completions
   body:
     json:
       messages:
-        - content: ${said}
+        - content: ${prompt}
           role: user
       model: gpt-4o
 response:
@@ -38,7 +38,7 @@ response:
 
 export const nameOfRecording = (n: number) => `chat-completions/some-${n.toString(16).padStart(12, '0')}.yaml`
 
-/** A folder with so many recordings. */
+/** A folder with this many recordings. */
 export const recordings = (count: number) =>
   folderWith(
     Object.fromEntries(Array.from({ length: count }, (_, i) => [nameOfRecording(i), recordingOf(`question ${i}`)])),

@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { folderWith } from '../command.js'
-import { expectFitForAll } from './axe.js'
+import { expectAccessible } from './axe.js'
 import { hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { ruleOn, ruleTextOn, say, writeRule } from './lists.js'
 import { platformWith, type Scene } from './scene.js'
@@ -11,7 +11,7 @@ import { platformWith, type Scene } from './scene.js'
 const openPage = useBrowser()
 
 /** A platform with folders for rules and recordings, and one request. */
-async function asked(more = {}) {
+async function platformWithRequest(more = {}) {
   const replies = folderWith({ 'none.yaml': '' })
   const recordings = folderWith()
   const platform = await platformWith({
@@ -20,8 +20,8 @@ async function asked(more = {}) {
     rules: [{ name: 'first', when: { user: 'penguin' }, reply: { text: 'A penguin.' }, priority: -1 }],
     ...more,
   })
-  const heard = await say(platform, 'What is a penguin?')
-  return { platform, replies, recordings, heard }
+  const answer = await say(platform, 'What is a penguin?')
+  return { platform, replies, recordings, answer }
 }
 
 const exchangeOn = (page: Page, { dashboardUrl }: Scene) => page.goto(`${dashboardUrl}/requests?id=1`)
@@ -29,8 +29,8 @@ const exchangeOn = (page: Page, { dashboardUrl }: Scene) => page.goto(`${dashboa
 const rulesOf = async ({ ask }: Scene) =>
   ((await (await ask('/__standin/replies', { bearer: null })).json()) as { data: readonly unknown[] }).data
 
-inBrowser('a rule is made from a request, corrected, tried and saved to a file, by keyboard alone', async () => {
-  const { platform, replies } = await asked()
+inBrowser('a rule is created from a request, corrected, tried and saved to a file by keyboard alone', async () => {
+  const { platform, replies } = await platformWithRequest()
   const { page, complaints } = await openPage()
   await exchangeOn(page, platform)
   await tabTo(page, page.getByRole('button', { name: 'Create rule from request 1' }))
@@ -74,7 +74,7 @@ inBrowser('a rule is made from a request, corrected, tried and saved to a file, 
 })
 
 inBrowser('a rule can also be added in memory, and that can be undone at once', async () => {
-  const { platform } = await asked()
+  const { platform } = await platformWithRequest()
   const { page } = await openPage()
   await exchangeOn(page, platform)
   await page.getByRole('button', { name: 'Create rule from request 1' }).click()
@@ -88,8 +88,8 @@ inBrowser('a rule can also be added in memory, and that can be undone at once', 
   expect(await rulesOf(platform)).toHaveLength(1)
 })
 
-inBrowser('Escape asks before an edited rule is thrown away', async () => {
-  const { platform } = await asked()
+inBrowser('Escape asks before it discards an edited rule', async () => {
+  const { platform } = await platformWithRequest()
   const { page } = await openPage()
   await exchangeOn(page, platform)
   await page.getByRole('button', { name: 'Create rule from request 1' }).click()
@@ -105,8 +105,8 @@ inBrowser('Escape asks before an edited rule is thrown away', async () => {
   expect(await rulesOf(platform)).toHaveLength(1)
 })
 
-inBrowser('a name that is taken is reported, and what was written stays', async () => {
-  const { platform, replies } = await asked()
+inBrowser('a file name that is taken or invalid is reported, and the edited rule stays', async () => {
+  const { platform, replies } = await platformWithRequest()
   const { page } = await openPage()
   await exchangeOn(page, platform)
   await page.getByRole('button', { name: 'Create rule from request 1' }).click()
@@ -120,8 +120,8 @@ inBrowser('a name that is taken is reported, and what was written stays', async 
   expect(await ruleTextOn(page)).toContain('What is a penguin?')
 })
 
-inBrowser('an editor that takes long to load does not take the keyboard from a user who types a name', async () => {
-  const { platform } = await asked()
+inBrowser('an editor that loads slowly does not take the focus from the file name', async () => {
+  const { platform } = await platformWithRequest()
   const { page } = await openPage()
   let load = () => {}
   const loading = new Promise<void>(resolve => {
@@ -142,8 +142,8 @@ inBrowser('an editor that takes long to load does not take the keyboard from a u
   expect(await name.inputValue()).toBe('penguins')
 })
 
-inBrowser('a recording is made of a request, and replay plays it', async () => {
-  const { platform, recordings, heard } = await asked()
+inBrowser('a recording created from a request is replayed', async () => {
+  const { platform, recordings, answer } = await platformWithRequest()
   const { page } = await openPage()
   await exchangeOn(page, platform)
   const make = async (existing?: string) => {
@@ -168,11 +168,11 @@ inBrowser('a recording is made of a request, and replay plays it', async () => {
   await page.getByRole('dialog').getByRole('link').click()
   await page.getByText('content: What is a penguin?').waitFor()
   platform.switchMode('replay')
-  expect(await say(platform, 'What is a penguin?')).toBe(heard)
+  expect(await say(platform, 'What is a penguin?')).toBe(answer)
 })
 
-inBrowser('making is accessible on a desk and a phone, in light and dark colours', async () => {
-  const { platform } = await asked({ pace: { firstTokenMs: 10, tokensPerSecond: 100 } })
+inBrowser('creating rules and recordings is accessible on desktop and phone, in light and dark colours', async () => {
+  const { platform } = await platformWithRequest({ pace: { firstTokenMs: 10, tokensPerSecond: 100 } })
   const { page } = await openPage()
   await exchangeOn(page, platform)
   await page.getByRole('button', { name: 'Create rule from request 1' }).click()
@@ -180,12 +180,12 @@ inBrowser('making is accessible on a desk and a phone, in light and dark colours
   await page.getByRole('button', { name: 'Try this request' }).click()
   await page.getByRole('dialog').getByText('answers.').waitFor()
   await page.getByText('Other rules').click()
-  await expectFitForAll(page)
+  await expectAccessible(page)
   await writeRule(page, '- rply: {}')
   await page.getByRole('button', { name: /^Line/ }).first().waitFor()
-  await expectFitForAll(page)
+  await expectAccessible(page)
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Discard' }).click()
   await page.getByRole('button', { name: 'Create recording from request 1' }).click()
-  await expectFitForAll(page)
+  await expectAccessible(page)
 })

@@ -1,7 +1,7 @@
 /** MCP servers on the dashboard: their tools, a form that calls one, and its last calls. */
 import { expect } from 'vitest'
 import { notValid } from '../sentences.js'
-import { expectFitForAll } from './axe.js'
+import { expectAccessible } from './axe.js'
 import { inBrowser, later, useBrowser } from './browser.js'
 import { platformWith } from './scene.js'
 
@@ -22,7 +22,7 @@ const weather = {
   },
 } as const
 
-inBrowser('a tool is found, called with a form, and its calls lead to their requests', async () => {
+inBrowser('a tool is found and called with a form, and its calls link to their requests', async () => {
   const platform = await platformWith({
     mcp: { '/mcp': { tools: [weather] }, '/tools': {} },
     rules: [
@@ -42,7 +42,7 @@ inBrowser('a tool is found, called with a form, and its calls lead to their requ
   await page.getByRole('region', { name: 'Server /tools' }).getByText('No credential was sent.').waitFor()
   await page.getByLabel('Credential').selectOption('Development key')
   await page.getByText('This server lists no tools.').waitFor()
-  await expectFitForAll(page)
+  await expectAccessible(page)
   await page.getByRole('link', { name: 'get_weather', exact: true }).click()
   await page.getByText('No calls yet').waitFor()
 
@@ -60,11 +60,11 @@ inBrowser('a tool is found, called with a form, and its calls lead to their requ
   const last = calls.getByRole('row').filter({ hasText: '{"celsius":-3}' })
   await last.getByText('{"city":"Oslo","days":2,"unit":"kelvin","options":{"wind":true}}').waitFor()
   await page.getByText('Schemas').click()
-  await expectFitForAll(page)
+  await expectAccessible(page)
 
   await last.getByRole('link').click()
   await page.getByText('tools/call get_weather').first().waitFor()
-  // What the page did by itself is not in the list.
+  // Requests that the page makes on its own are not in the list.
   expect(platform.journal.find().map(({ request }) => request.body)).toMatchObject([
     { method: 'tools/call' },
     { method: 'tools/call' },
@@ -72,7 +72,7 @@ inBrowser('a tool is found, called with a form, and its calls lead to their requ
   expect(complaints).toEqual([])
 })
 
-inBrowser('a tool that is added while the view is open appears by itself', async () => {
+inBrowser('a tool that is added while the view is open appears without a reload', async () => {
   const platform = await platformWith({ mcp: { tools: [weather] } })
   const { page } = await openPage({ hasClock: true })
   await page.goto(`${platform.dashboardUrl}/mcp`)

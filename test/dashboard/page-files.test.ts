@@ -23,7 +23,7 @@ const views = [
   '/new-password',
 ]
 
-test.each(views)('the page is there at /dashboard%s, so that a reload finds it', async view => {
+test.each(views)('the page is served at /dashboard%s, so that a reload works', async view => {
   const { url } = await platformWith()
   const { status, type, headers } = await request(url).get(`/dashboard${view}`)
   expect({ status, type, cache: headers['cache-control'] }).toEqual({
@@ -33,7 +33,7 @@ test.each(views)('the page is there at /dashboard%s, so that a reload finds it',
   })
 })
 
-test('nothing runs, loads or connects but what is ours', async () => {
+test('the page may only run, load and connect to what is our own', async () => {
   const { url } = await platformWith()
   const { headers } = await request(url).get('/dashboard')
   expect(headers['content-security-policy']).toBe(
@@ -45,11 +45,11 @@ test('nothing runs, loads or connects but what is ours', async () => {
   expect(headers).not.toHaveProperty('x-powered-by')
 })
 
-test('what the page loads is kept for good, since its names change with what is in it', async () => {
+test('the files of the page are cached for good, because their names change with their content', async () => {
   const { url } = await platformWith()
   const { text } = await request(url).get('/dashboard')
   const loaded = [...text.matchAll(/(?:href|src)="(\/dashboard\/[^"]+)"/g)].map(([, path]) => path ?? '')
-  // The style sheet, the script, and what it needs at once: what is shared by views, and who is signed in.
+  // The style sheet, the script, and two chunks it needs immediately: what views share, and who is signed in.
   expect(loaded.length).toBe(4)
   for (const path of loaded) {
     expect(path).toMatch(/^\/dashboard\/assets\/\w+-[\w-]{8}\.(js|css)$/)
@@ -60,8 +60,8 @@ test('what the page loads is kept for good, since its names change with what is 
   }
 })
 
-/** How many bytes of body go over the wire for what a browser loads at this address. */
-async function weightOf(url: string, coding: string): Promise<number> {
+/** How many bytes of body a browser downloads from this address. */
+async function downloadSizeOf(url: string, coding: string): Promise<number> {
   const { stdout } = await run('curl', [
     '-s',
     '-H',
@@ -75,17 +75,17 @@ async function weightOf(url: string, coding: string): Promise<number> {
   return Number(stdout)
 }
 
-test.skipIf(noCurl)('what the first view loads goes over the wire in 90 kB', async () => {
+test.skipIf(noCurl)('the first view downloads less than 90 kB', async () => {
   const { url } = await platformWith()
   const { text } = await request(url).get('/dashboard')
   const loaded = [...text.matchAll(/(?:href|src)="(\/dashboard\/[^"]+)"/g)].map(([, path]) => path ?? '')
-  const weights = await Promise.all(
-    ['/dashboard', '/dashboard/api/config', ...loaded].map(path => weightOf(url + path, 'gzip')),
+  const sizes = await Promise.all(
+    ['/dashboard', '/dashboard/api/config', ...loaded].map(path => downloadSizeOf(url + path, 'gzip')),
   )
-  expect(weights.reduce((sum, bytes) => sum + bytes)).toBeLessThan(90_000)
+  expect(sizes.reduce((sum, bytes) => sum + bytes)).toBeLessThan(90_000)
 })
 
-test('a file is compressed for those who take that, and each form has a tag of its own', async () => {
+test('a file is compressed for clients that accept it, and each encoding has its own ETag', async () => {
   const { url } = await platformWith()
   const { text } = await request(url).get('/dashboard')
   const script = /src="([^"]+)"/.exec(text)?.[1] ?? ''
@@ -119,19 +119,19 @@ test.each(['/assets/nothing.js', '/assets/', '/assets/..%2findex.html', '/index.
   },
 )
 
-test('a person who asks for a page that is not there gets one with a way back', async () => {
+test('a browser that requests an unknown path gets a page as its 404', async () => {
   const { url } = await platformWith()
   const { status, type } = await request(url).get('/dashboard/nosuch').set('accept', 'text/html,*/*;q=0.8')
   expect({ status, type }).toEqual({ status: 404, type: 'text/html' })
 })
 
-test('the page is there to be read', async () => {
+test('the page allows only GET and HEAD', async () => {
   const { url } = await platformWith()
   const { status, headers } = await request(url).post('/dashboard/keys')
   expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'GET, HEAD' })
 })
 
-test('the configuration tells what anybody may know, and nothing else', async () => {
+test('the configuration contains what is public, and nothing else', async () => {
   const { url, anonKey, serviceKey, apiKey } = await platformWith({
     version: '3.2.1',
     models: [{ id: 'model-one' }],
@@ -163,13 +163,13 @@ test('the configuration tells what anybody may know, and nothing else', async ()
   for (const secret of [serviceKey, 'a secret of mine', 'sk-live-secret']) expect(text).not.toContain(secret)
 })
 
-test('the development user stands in the configuration', async () => {
+test('the configuration contains the development user', async () => {
   const { url } = await platformWith()
   const { body } = await request(url).get('/dashboard/api/config')
   expect(body.sign_in).toEqual({ email: 'developer@example.com', password: 'developer' })
 })
 
-test('the page signs in with the code that apps have with supabase-js', () => {
+test('the page signs in with the version of auth-js that supabase-js brings', () => {
   const versionIn = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
   const brought = versionIn('node_modules/@supabase/supabase-js/package.json').dependencies['@supabase/auth-js']
   expect(versionIn('package.json').devDependencies['@supabase/auth-js']).toBe(brought)

@@ -35,7 +35,7 @@ test('users are listed page by page, newest first, with the number of their open
   expect(new Set([...first.data, ...rest.data].map(({ email }) => email)).size).toBe(6)
 })
 
-test('users are found by address, phone number, id and metadata', async () => {
+test('users are found by email address, phone number, id and metadata', async () => {
   const id = '11111111-1111-4111-8111-111111111111'
   const platform = await platformWith({
     users: [
@@ -57,14 +57,14 @@ test('users are found by address, phone number, id and metadata', async () => {
   expect(await found('nobody')).toEqual([])
 })
 
-test('no password is shown, not even its hash', async () => {
+test('neither passwords nor their hashes are returned', async () => {
   const platform = await platformWith()
   const text = JSON.stringify(await control(platform, '/users'))
   expect(text).toContain('developer@example.com')
   expect(text).not.toMatch(/password|argon2|scrypt|\$2[aby]\$/)
 })
 
-test('a user without an e-mail address is signed in by id', async () => {
+test('a user without an email address can be signed in by id', async () => {
   const platform = await platformWith({ users: [{ phone: '+4791234567' }] })
   const [user] = (await control(platform, '/users')).data
   const answer = await send(platform, 'POST', '/sessions', { user_id: user?.id })
@@ -94,7 +94,7 @@ test('the developer lists the keys of a user without their secrets, and revokes 
   const keys = await control(platform, `/keys?user=${user?.id}`)
   expect(keys.data).toMatchObject([{ id, name: 'my laptop', state: 'active' }])
   expect(JSON.stringify(keys)).not.toContain(key)
-  // The key of the configuration, which has no owner, is among all keys.
+  // The list of all keys includes the configured key, which has no owner.
   expect((await control(platform, '/keys')).data.length).toBe(2)
 
   expect((await platform.ask('/v1/models', { bearer: key })).status).toBe(200)
@@ -103,7 +103,7 @@ test('the developer lists the keys of a user without their secrets, and revokes 
   expect((await send(platform, 'DELETE', '/keys/nothing')).status).toBe(404)
 })
 
-test('a message in the outbox says what its reader would see, and where its link leads', async () => {
+test('a message in the outbox has what its reader would see, and where its link leads', async () => {
   const platform = await platformWith()
   await signedUp(platform)
   await recover(platform, ada.email, 'http://localhost:3000/new-password')
@@ -121,7 +121,7 @@ test('a message in the outbox says what its reader would see, and where its link
   ])
 })
 
-test('messages are searched, and counted from the last one that was seen', async () => {
+test('messages can be searched, and counted from the last one seen', async () => {
   const platform = await platformWith({ users: [ada, { email: 'grace@example.com' }] })
   await recover(platform, ada.email)
   await recover(platform, 'grace@example.com')
@@ -139,7 +139,7 @@ const configOf = async (platform: Scene, headers: Record<string, string> = {}) =
     Record<string, unknown>
   >
 
-test('the development key is offered where it works, and not where it was replaced', async () => {
+test('the development key is offered unless the configuration replaces it', async () => {
   const platform = await platformWith()
   expect((await configOf(platform)).development_key).toBe(platform.apiKey)
   expect(
@@ -147,7 +147,7 @@ test('the development key is offered where it works, and not where it was replac
   ).not.toHaveProperty('development_key')
 })
 
-test('the rule for passwords is told in the words of the settings', async () => {
+test('the password rule describes the settings', async () => {
   expect((await configOf(await platformWith())).password_rule).toBe('At least 6 characters.')
   const strict = await platformWith({ auth: { passwordMinLength: 10, passwordRequiredCharacters: 'abc:123' } })
   expect((await configOf(strict)).password_rule).toBe(
@@ -155,7 +155,7 @@ test('the rule for passwords is told in the words of the settings', async () => 
   )
 })
 
-test('a reset that brings back the users of the start is told from the state as it was', async () => {
+test('a reset counts as replacing the users only if they had changed', async () => {
   const platform = await platformWith()
   const before = (await configOf(platform)).users
   await platform.reset()

@@ -1,4 +1,4 @@
-/** Users for the tests of the dashboard: made through the auth backend, signed in on the page. */
+/** Users for dashboard tests: created through the auth backend, signed in on the page. */
 import type { Page } from 'playwright-core'
 import type { Scene } from '../scene.js'
 
@@ -15,18 +15,18 @@ async function post({ url, anonKey }: Scene, path: string, body: object): Promis
   return (await response.json()) as Session
 }
 
-/** Makes an account, and gives back a token of its user. */
+/** Creates an account and returns a token of its user. */
 export const signedUp = async (platform: Scene, person: object = ada) =>
   (await post(platform, '/signup', person)).access_token
 
-/** Ends every session of a user, from another browser so to say. */
+/** Ends every session of a user, as from another browser. */
 export async function signedOutEverywhere(platform: Scene, person = ada): Promise<void> {
   const { access_token } = await post(platform, '/token?grant_type=password', person)
   const headers = { apikey: platform.anonKey, authorization: `Bearer ${access_token}` }
   await fetch(`${platform.url}/auth/v1/logout?scope=global`, { method: 'POST', headers })
 }
 
-/** Makes an account over the form. */
+/** Creates an account with the form. */
 export async function signUpOn(page: Page, { dashboardUrl }: Scene, { email, password } = ada): Promise<void> {
   await page.goto(`${dashboardUrl}/sign-up`)
   await page.getByLabel('Email').fill(email)
@@ -35,17 +35,17 @@ export async function signUpOn(page: Page, { dashboardUrl }: Scene, { email, pas
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
 }
 
-/** Makes an account and opens the page with its session, as it is after a sign-in. */
-export async function comeInOn(page: Page, platform: Scene, person = ada): Promise<void> {
+/** Creates an account and opens the page with its session, as after a sign-in. */
+export async function openSignedIn(page: Page, platform: Scene, person = ada): Promise<void> {
   const session = await post(platform, '/signup', person)
-  // Anything of the same origin.
+  // Any page of the same origin.
   await page.goto(`${platform.url}/health`)
   await page.evaluate(`localStorage.setItem('standin-dashboard', ${JSON.stringify(JSON.stringify(session))})`)
   await page.goto(`${platform.dashboardUrl}/keys`)
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
 }
 
-/** Fills in the form that is there already. */
+/** Fills in the sign-in form that is already open. */
 export async function signInOn(page: Page, { email, password } = ada): Promise<void> {
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password').fill(password)
@@ -65,7 +65,7 @@ export async function createKeyOn(page: Page, name: string, duration?: string): 
   return takeSecret(page)
 }
 
-/** Reads the secret that is shown this once, and closes the dialog. */
+/** Reads the secret, which is shown only once, and closes the dialog. */
 export async function takeSecret(page: Page): Promise<string> {
   const secret = await page
     .getByRole('dialog')

@@ -8,7 +8,7 @@ import { platformWith } from '../scene.js'
 const run = promisify(execFile)
 const noPython = spawnSync('python3', ['--version']).status !== 0
 
-/** A request with everything in it that could be misread by a shell or a language. */
+/** A request with everything that a shell or a language could misread. */
 const request = {
   model: 'gpt-4o-mini',
   messages: [
@@ -34,7 +34,7 @@ const request = {
 const snippet = (name: string, body: object, url = 'http://127.0.0.1:1') =>
   codeFor(JSON.stringify(body), url).find(one => one.name === name)?.code ?? ''
 
-test('the command for a shell sends the very same request', async () => {
+test('the curl command sends exactly the same request', async () => {
   const platform = await platformWith({ rules: [{ name: 'hi', reply: { text: 'Hi.' } }] })
   for (const stream of [false, true]) {
     const command = snippet('curl', { ...request, stream }, platform.url)
@@ -46,7 +46,7 @@ test('the command for a shell sends the very same request', async () => {
   expect(bodies).toEqual([request, { ...request, stream: true }])
 })
 
-test('the code for Node sends the very same request with the openai package', async () => {
+test('the code for Node sends exactly the same request with the openai package', async () => {
   const platform = await platformWith({ rules: [{ name: 'hi', reply: { text: 'Hi there.' } }] })
   for (const stream of [false, true]) {
     const code = snippet('Node', { ...request, stream }, platform.url).replace('YOUR_API_KEY', platform.apiKey)
@@ -58,7 +58,7 @@ test('the code for Node sends the very same request with the openai package', as
   expect(bodies).toEqual([request, { ...request, stream: true }])
 })
 
-/** Stands in the place of the openai package: says what it was called with. */
+/** Replaces the openai package and prints what it was called with. */
 const fake = `
 import json, sys, types
 class Client:
@@ -70,14 +70,14 @@ class Client:
 sys.modules['openai'] = types.SimpleNamespace(OpenAI=Client)
 `
 
-test.skipIf(noPython)('the code for Python says the very same request', async () => {
+test.skipIf(noPython)('the code for Python sends exactly the same request', async () => {
   for (const stream of [false, true]) {
     const { stdout } = await run('python3', ['-c', fake + snippet('Python', { ...request, stream })])
     expect(JSON.parse(stdout)).toEqual({ ...request, stream })
   }
 })
 
-test('any JSON is the same JSON as a literal of JavaScript', () => {
+test('any JSON is the same value as a JavaScript literal', () => {
   fc.assert(
     fc.property(fc.jsonValue(), value => {
       const code = snippet('Node', { value })
@@ -87,6 +87,6 @@ test('any JSON is the same JSON as a literal of JavaScript', () => {
   )
 })
 
-test('no key is ever in the code', () => {
+test('the code never contains a key', () => {
   for (const { code } of codeFor(JSON.stringify(request), 'http://127.0.0.1:1')) expect(code).toContain('YOUR_API_KEY')
 })

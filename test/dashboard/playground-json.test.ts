@@ -4,7 +4,7 @@ import { bodyWith, firstSettings, type PlaygroundSettings, problemIn } from '../
 import { messagesOf } from '../../src/page/playground/turns.js'
 import { mustBe, notValid } from '../sentences.js'
 
-const set = (news: Partial<PlaygroundSettings>) => ({ ...firstSettings, ...news })
+const set = (changes: Partial<PlaygroundSettings>) => ({ ...firstSettings, ...changes })
 const tool = (name: string) => ({ type: 'function', function: { name } })
 
 test.each([
@@ -30,12 +30,12 @@ test.each([
   expect(problemIn(set({ tools }), 'tools')).toBe(sentence)
 })
 
-test('one tool may stand without its list, and a choice of a tool that is gone is not sent', () => {
+test('a single tool needs no list, and the choice of a tool that no longer exists is not sent', () => {
   const settings = set({ tools: JSON.stringify(tool('a')), toolChoice: 'b', stream: false })
   expect(bodyWith(settings, 'm', [])).toEqual({ body: { model: 'm', messages: [], tools: [tool('a')], stream: false } })
 })
 
-test('a response format that is one is sent as it is', () => {
+test('a valid response format is sent as it is', () => {
   const responseFormat = JSON.stringify({ type: 'json_object' })
   expect(bodyWith(set({ responseFormat }), 'm', [])).toMatchObject({
     body: { response_format: { type: 'json_object' } },
@@ -43,11 +43,11 @@ test('a response format that is one is sent as it is', () => {
   expect(problemIn(set({ responseFormat: '[]' }), 'responseFormat')).toBe(mustBe('This', 'a JSON object'))
 })
 
-test.each(['warm', '1,5', 'NaN', 'Infinity', '--1'])('%s is no number', temperature => {
+test.each(['warm', '1,5', 'NaN', 'Infinity', '--1'])('%s is not accepted as a number', temperature => {
   expect(problemIn(set({ temperature }), 'temperature')).toBe('Enter a number, or leave it empty.')
 })
 
-/** What is sent when nothing was changed. */
+/** The request that is sent when nothing was changed. */
 function sentAgain(body: object): unknown {
   const opened = conversationOf(body)
   if (!opened) return undefined
@@ -61,7 +61,7 @@ const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA
 const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }
 
 test.each([
-  ['a message alone', { messages: [{ role: 'user', content: 'hello' }], stream: false }],
+  ['a single message', { messages: [{ role: 'user', content: 'hello' }], stream: false }],
   [
     'everything the settings offer',
     {
@@ -89,14 +89,14 @@ test.each([
   ],
   ['an image as the last message', { messages: [{ role: 'user', content: [image] }], stream: false }],
   [
-    'parameters without a field of their own',
+    'parameters without a form field',
     { messages: [{ role: 'user', content: 'x' }], top_p: 0.1, stop: ['END'], max_completion_tokens: 5, stream: false },
   ],
-])('a request that is opened is sent again as it was: %s', (_name, body) => {
+])('an opened request is sent again unchanged: %s', (_name, body) => {
   expect(sentAgain({ model: 'm', ...body })).toEqual({ model: 'm', ...body })
 })
 
-test('the last message of a request that is opened is the one to edit, and what is no request opens nothing', () => {
+test('the last message of an opened request is ready to edit, and a body that is not a request opens nothing', () => {
   const messages = [
     { role: 'system', content: 'Be brief.' },
     { role: 'user', content: 'hello' },

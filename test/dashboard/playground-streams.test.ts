@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { createEventSplitter, dataOf } from '../../src/completions/events.js'
 import { type AnswerContent, createGatherer, nothingSaid } from '../../src/page/playground/completion.js'
 
-/** Texts in pieces, cut anywhere. */
+/** The text in pieces, cut at these places. */
 const cut = (text: string, places: readonly number[]): readonly string[] => {
   const sorted = [...new Set(places.map(place => place % (text.length + 1)))].sort((a, b) => a - b)
   return [...sorted, text.length].map((end, i) => text.slice(i === 0 ? 0 : sorted[i - 1], end))
@@ -22,12 +22,12 @@ const line = fc.constantFrom(
 )
 const places = fc.array(fc.nat(500), { maxLength: 40 })
 
-/** What the page reads of a text that comes in these pieces. */
+/** The events that the page reads from these pieces. */
 function read(pieces: readonly string[]): readonly string[] {
-  const said: string[] = []
-  const parser = createParser({ onEvent: ({ data }) => void said.push(data) })
+  const events: string[] = []
+  const parser = createParser({ onEvent: ({ data }) => void events.push(data) })
   for (const piece of pieces) parser.feed(piece)
-  return said
+  return events
 }
 
 test('events are read as the server reads them, wherever the network cuts the text', () => {
@@ -42,7 +42,7 @@ test('events are read as the server reads them, wherever the network cuts the te
   )
 })
 
-test('a lone carriage return ends a line as well, also where it comes last', () => {
+test('a lone carriage return also ends a line, even at the end of a piece', () => {
   expect(read(['data: one\r', '\rdata: two\r', '\n', '\r\n', 'data: th', 'ree\n', '\n'])).toEqual([
     'one',
     'two',
@@ -50,7 +50,7 @@ test('a lone carriage return ends a line as well, also where it comes last', () 
   ])
 })
 
-/** What is known after the last of these events. */
+/** The answer as gathered from these events. */
 function gathered(events: readonly unknown[]) {
   const gatherer = createGatherer()
   return events.reduce<AnswerContent>((_said, event) => gatherer.chunk(event), nothingSaid)
@@ -61,8 +61,8 @@ const delta = (delta: object, finish_reason: string | null = null) => ({
   choices: [{ index: 0, delta, finish_reason }],
 })
 
-test('the calls of a stream are put together by their index, however they are mixed', () => {
-  const piece = (index: number, said: object) => delta({ tool_calls: [{ index, ...said }] })
+test('the calls of a stream are assembled by index, however they are interleaved', () => {
+  const piece = (index: number, call: object) => delta({ tool_calls: [{ index, ...call }] })
   const { calls, finishReason } = gathered([
     piece(0, { id: 'call_a', function: { name: 'first', arguments: '' } }),
     piece(1, { id: 'call_b', custom: { name: 'second', input: '' } }),
@@ -79,7 +79,7 @@ test('the calls of a stream are put together by their index, however they are mi
   expect(finishReason).toBe('tool_calls')
 })
 
-test('a stream and a whole completion come to the same', () => {
+test('a stream and a whole completion give the same answer', () => {
   const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
   const tool_calls = [{ id: 'call_a', type: 'function', function: { name: 'first', arguments: '{}' } }]
   const message = { role: 'assistant', content: 'Hello.', reasoning_content: 'Hm.', refusal: null, tool_calls }
@@ -97,7 +97,7 @@ test('a stream and a whole completion come to the same', () => {
   expect(gathered(stream)).toMatchObject({ text: 'Hello.', usage: { prompt: 3, completion: 2 } })
 })
 
-test('whatever JSON a live platform sends, nothing breaks', () => {
+test('any JSON from a live platform is handled without an error', () => {
   const odd = fc.oneof(
     fc.jsonValue(),
     fc.record({

@@ -1,8 +1,8 @@
 import { expect, vi } from 'vitest'
 import { playgroundWith } from '../../src/dashboard/routes.js'
 import { clipboardOf, goWithin, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
-import { comeInOn, createKeyOn } from './people.js'
-import { answersOn, messageIn, overOn, playOn, questionsOf, sayOn, unfold } from './playground.js'
+import { createKeyOn, openSignedIn } from './people.js'
+import { answersOn, chatRequestsOf, messageIn, overOn, playOn, sayOn, unfold } from './playground.js'
 import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
@@ -24,7 +24,7 @@ const weather = [
 ]
 
 inBrowser(
-  'an answer comes piece by piece; what came stays when the user stops it, and the server stops as well',
+  'an answer arrives piece by piece; when the user stops it, the text so far stays and the server stops as well',
   async () => {
     const platform = await platformWith({ rules: [{ ...slow, pace: { firstTokenMs: 0, tokensPerSecond: 20 } }] })
     const { page } = await openPage()
@@ -50,7 +50,7 @@ inBrowser(
   },
 )
 
-inBrowser('an answer that is stopped before its first word is not taken for an earlier one', async () => {
+inBrowser('an answer that is stopped before its first word is not confused with an earlier one', async () => {
   const platform = await platformWith({
     rules: [
       { name: 'first', reply: { text: 'Hello.' }, times: 1 },
@@ -67,7 +67,7 @@ inBrowser('an answer that is stopped before its first word is not taken for an e
   await answersOn(page).getByText('rule "second"').waitFor()
 })
 
-inBrowser('an answer that is over tells what it took and which rule gave it', async () => {
+inBrowser('a finished answer shows its times, its tokens and the rule that gave it', async () => {
   const platform = await platformWith({ rules: [{ ...slow, pace: { firstTokenMs: 0, tokensPerSecond: 1000 } }] })
   const { page, complaints } = await openPage()
   await playOn(page, platform)
@@ -83,7 +83,7 @@ inBrowser('an answer that is over tells what it took and which rule gave it', as
 inBrowser('a request of an app is opened, changed and sent again', async () => {
   const platform = await platformWith({ rules: weather })
   const { page } = await openPage()
-  const questions = questionsOf(page)
+  const requests = chatRequestsOf(page)
   const asked = {
     model: 'gpt-4o',
     messages: [
@@ -99,9 +99,9 @@ inBrowser('a request of an app is opened, changed and sent again', async () => {
   expect(await messageIn(page).inputValue()).toBe('the weather?')
   await messageIn(page).press('Enter')
   await overOn(page)
-  expect(questions).toEqual([{ ...asked, stream: false }])
+  expect(requests).toEqual([{ ...asked, stream: false }])
 
-  // A conversation is not replaced without a question.
+  // A conversation is not replaced without confirmation.
   await goWithin(page, playgroundWith(exchange?.id ?? ''))
   await page.getByRole('dialog', { name: 'Replace the conversation?' }).getByRole('button', { name: 'Replace' }).click()
   await answersOn(page).waitFor({ state: 'detached' })
@@ -110,11 +110,11 @@ inBrowser('a request of an app is opened, changed and sent again', async () => {
 })
 
 inBrowser(
-  'a suggestion is said at once; the keyboard goes on in the message, where Shift and Enter begin a new line',
+  'a suggestion is sent immediately, and the focus moves to the message, where Shift and Enter begin a new line',
   async () => {
     const platform = await platformWith({ rules: [greeting] })
     const { page } = await openPage()
-    const questions = questionsOf(page)
+    const requests = chatRequestsOf(page)
     await playOn(page, platform)
     await tabTo(page, page.getByRole('button', { name: 'Hello' }))
     await page.keyboard.press('Enter')
@@ -123,10 +123,10 @@ inBrowser(
     await page.keyboard.type('hello')
     await page.keyboard.press('Shift+Enter')
     await page.keyboard.type('there')
-    expect(questions.length).toBe(1)
+    expect(requests.length).toBe(1)
     await page.keyboard.press('Enter')
     await overOn(page, 1)
-    expect(questions.at(-1)?.messages.at(-1)).toEqual({ role: 'user', content: 'hello\nthere' })
+    expect(requests.at(-1)?.messages.at(-1)).toEqual({ role: 'user', content: 'hello\nthere' })
     expect(await messageIn(page).inputValue()).toBe('')
   },
 )
@@ -134,10 +134,10 @@ inBrowser(
 const journalOf = async ({ url }: { readonly url: string }) =>
   (await (await fetch(`${url}/__standin/journal?path=/v1/chat/completions`)).json()) as { data: readonly object[] }
 
-inBrowser('a tool is called, its result is filled in, and the model goes on with that', async () => {
+inBrowser('a tool is called, its result is filled in, and the model continues with it', async () => {
   const platform = await platformWith({ rules: weather })
   const { page } = await openPage()
-  const questions = questionsOf(page)
+  const requests = chatRequestsOf(page)
   await playOn(page, platform)
   await unfold(page, 'Tools')
   await page.getByRole('button', { name: 'Fill in a sample of Tools' }).click()
@@ -152,7 +152,7 @@ inBrowser('a tool is called, its result is filled in, and the model goes on with
   await overOn(page, 1)
   expect(await answersOn(page).last().locator('.said').innerText()).toBe('The tool says four degrees.')
   expect(await call.innerText()).toContain('four degrees')
-  const [first, second] = questions
+  const [first, second] = requests
   expect(first).toMatchObject({
     tools: [{ type: 'function', function: { name: 'get_weather' } }],
     tool_choice: { type: 'function', function: { name: 'get_weather' } },
@@ -172,10 +172,10 @@ inBrowser('a tool is called, its result is filled in, and the model goes on with
   ])
 })
 
-inBrowser('everything that is set goes into the request, and nothing else', async () => {
+inBrowser('all settings go into the request, and nothing else', async () => {
   const platform = await platformWith({ models: [{ id: 'model-one' }, { id: 'model-two' }] })
   const { page } = await openPage()
-  const questions = questionsOf(page)
+  const requests = chatRequestsOf(page)
   await playOn(page, platform)
   await sayOn(page, 'first')
   await page.getByLabel('Model').selectOption('model-two')
@@ -188,7 +188,7 @@ inBrowser('everything that is set goes into the request, and nothing else', asyn
   await page.getByLabel('System message').fill('Be brief.')
   await page.getByRole('button', { name: 'Clear' }).click()
   await sayOn(page, 'second')
-  expect(questions).toEqual([
+  expect(requests).toEqual([
     {
       model: 'model-one',
       messages: [{ role: 'user', content: 'first' }],
@@ -217,28 +217,25 @@ inBrowser('everything that is set goes into the request, and nothing else', asyn
   })
 })
 
-inBrowser(
-  'JSON that is none is not sent: the keyboard is brought to it, and its line and column are named',
-  async () => {
-    const platform = await platformWith()
-    const { page } = await openPage()
-    const questions = questionsOf(page)
-    await playOn(page, platform)
-    await unfold(page, 'Tools')
-    const tools = page.getByLabel('Tools (JSON)')
-    await tools.fill('[\n  { "type": "function", }\n]')
-    await messageIn(page).fill('hello')
-    await page.keyboard.press('Enter')
-    expect(await hasFocus(page, tools)).toBe(true)
-    await page.getByText('Line 2, column 25: Property name expected.').first().waitFor()
-    expect(await messageIn(page).inputValue()).toBe('hello')
-    await tools.fill('[{ "type": "function" }]')
-    await page.getByText('Tool 1 has no name.').waitFor()
-    expect(questions).toEqual([])
-  },
-)
+inBrowser('invalid JSON is not sent: it gets the focus, and the line and column are named', async () => {
+  const platform = await platformWith()
+  const { page } = await openPage()
+  const requests = chatRequestsOf(page)
+  await playOn(page, platform)
+  await unfold(page, 'Tools')
+  const tools = page.getByLabel('Tools (JSON)')
+  await tools.fill('[\n  { "type": "function", }\n]')
+  await messageIn(page).fill('hello')
+  await page.keyboard.press('Enter')
+  expect(await hasFocus(page, tools)).toBe(true)
+  await page.getByText('Line 2, column 25: Property name expected.').first().waitFor()
+  expect(await messageIn(page).inputValue()).toBe('hello')
+  await tools.fill('[{ "type": "function" }]')
+  await page.getByText('Tool 1 has no name.').waitFor()
+  expect(requests).toEqual([])
+})
 
-inBrowser('without a credential, and with a wrong one, the 401 is shown with what to do about it', async () => {
+inBrowser('without a credential, and with a wrong one, the 401 is shown with advice', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
   await playOn(page, platform, 'sk-local-of-nobody')
@@ -254,7 +251,7 @@ inBrowser('without a credential, and with a wrong one, the 401 is shown with wha
   expect(await answersOn(page).getByRole('alert').innerText()).toContain('401 No credential was sent.')
 })
 
-inBrowser('a fault of the platform is told in its words, and asking again may help', async () => {
+inBrowser('an error of the platform is shown in its words, and asking again may help', async () => {
   const platform = await platformWith({ rules: [greeting] })
   const { page } = await openPage()
   await playOn(page, platform)
@@ -269,10 +266,10 @@ inBrowser('a fault of the platform is told in its words, and asking again may he
   await answersOn(page).getByText('Hello yourself.').waitFor()
 })
 
-inBrowser('a user who is signed in needs no key, and a key that was just made is there at once', async () => {
+inBrowser('a signed-in user needs no key, and a newly created key is selected immediately', async () => {
   const platform = await platformWith({ rules: [greeting] })
   const { page } = await openPage()
-  await comeInOn(page, platform)
+  await openSignedIn(page, platform)
   await page.getByRole('link', { name: 'Playground' }).click()
   expect(await page.getByLabel('Credential').locator(':checked').innerText()).toBe('My session (ada@example.com)')
   await sayOn(page, 'hello')
@@ -282,7 +279,7 @@ inBrowser('a user who is signed in needs no key, and a key that was just made is
   await createKeyOn(page, 'laptop')
   await page.getByRole('link', { name: 'Playground' }).click()
   expect(await page.getByLabel('Credential').locator(':checked').innerText()).toBe('New key “laptop”')
-  // What was said before is still here.
+  // The conversation so far is still here.
   await sayOn(page, 'hello again')
   expect(await answersOn(page).count()).toBe(2)
   const { data } = await journalOf(platform)
@@ -292,7 +289,7 @@ inBrowser('a user who is signed in needs no key, and a key that was just made is
   ])
 })
 
-inBrowser('signed out on this machine, the first click is answered', async () => {
+inBrowser('signed out on this machine, the first click gets an answer', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
   await page.goto(`${platform.dashboardUrl}/playground`)
@@ -303,7 +300,7 @@ inBrowser('signed out on this machine, the first click is answered', async () =>
   expect(await page.getByLabel('Credential').locator(':checked').innerText()).toBe('Development key')
 })
 
-inBrowser('where no key can be offered, the first click asks for one and sends nothing', async () => {
+inBrowser('if no key can be offered, the first click asks for one and sends nothing', async () => {
   const platform = await platformWith({ apiKeys: [{ name: 'mine', key: 'sk-of-our-own-and-long-enough' }] })
   const { page } = await openPage()
   await page.goto(`${platform.dashboardUrl}/playground`)
@@ -313,10 +310,10 @@ inBrowser('where no key can be offered, the first click asks for one and sends n
   expect(platform.journal.count({ path: '/v1/chat/completions' })).toBe(0)
 })
 
-inBrowser('a key that is pasted is hidden, kept nowhere, and gone for the next user', async () => {
+inBrowser('a pasted key is masked, stored nowhere, and gone for the next user', async () => {
   const platform = await platformWith({ rules: [greeting] })
   const { page, asked } = await openPage()
-  await comeInOn(page, platform)
+  await openSignedIn(page, platform)
   await page.getByRole('link', { name: 'Playground' }).click()
   await page.getByLabel('Credential').selectOption('A key that I paste')
   const key = page.getByLabel('API key', { exact: true })
@@ -344,10 +341,10 @@ inBrowser('a key that is pasted is hidden, kept nowhere, and gone for the next u
   expect(await key.inputValue()).toBe('')
 })
 
-inBrowser('a message that is edited is sent in the place of the old one, with what came before it', async () => {
+inBrowser('an edited message is sent in place of the old one, with the messages before it', async () => {
   const platform = await platformWith({ rules: [greeting] })
   const { page } = await openPage()
-  const questions = questionsOf(page)
+  const requests = chatRequestsOf(page)
   await playOn(page, platform)
   for (const text of ['hello one', 'hello two', 'hello three']) await sayOn(page, text)
   await page.getByRole('button', { name: 'Edit answer 2' }).click()
@@ -357,9 +354,9 @@ inBrowser('a message that is edited is sent in the place of the old one, with wh
   expect(await hasFocus(page, page.getByRole('textbox', { name: 'Message 3' }))).toBe(true)
   await page.getByRole('textbox', { name: 'Message 3' }).fill('hello instead')
   await page.getByRole('button', { name: 'Send from here' }).click()
-  await vi.waitFor(() => expect(questions.length).toBe(4), { timeout: 60_000 })
+  await vi.waitFor(() => expect(requests.length).toBe(4), { timeout: 60_000 })
   await overOn(page)
-  expect(questions.at(-1)?.messages).toEqual([
+  expect(requests.at(-1)?.messages).toEqual([
     { role: 'user', content: 'hello one' },
     { role: 'assistant', content: 'Something else.' },
     { role: 'user', content: 'hello instead' },
@@ -367,7 +364,7 @@ inBrowser('a message that is edited is sent in the place of the old one, with wh
   expect(await page.locator('.turn').count()).toBe(4)
 })
 
-inBrowser('what a model says is shown as text, whatever it is', async () => {
+inBrowser('the answer of a model is shown as text, whatever it contains', async () => {
   const text = `<img src=x onerror="alert(1)"><b>bold</b> &amp; {{user}}\n\n  indented`
   const platform = await platformWith({ rules: [{ name: 'html', reply: { text: text.replace('{{user}}', '') } }] })
   const { page, complaints } = await openPage()
@@ -378,7 +375,7 @@ inBrowser('what a model says is shown as text, whatever it is', async () => {
   expect(complaints).toEqual([])
 })
 
-inBrowser('a hundred thousand characters in thousands of pieces a second are drawn in few steps', async () => {
+inBrowser('a fast stream of a hundred thousand characters is rendered in few steps', async () => {
   const text = Array.from(
     { length: 1700 },
     (_, i) => `Line ${i} has a few words, and then it ends without more ado.`,
@@ -402,7 +399,7 @@ inBrowser('a hundred thousand characters in thousands of pieces a second are dra
       .locator('.said')
       .evaluate(said => (said as { textContent?: string }).textContent),
   ).toBe(text)
-  // Drawn at most once a frame, that is, not with every word.
+  // Rendered at most once a frame, so not with every word.
   expect(await page.evaluate<number>('window.drawn')).toBeLessThan(text.split(' ').length / 4)
 })
 
@@ -427,37 +424,34 @@ inBrowser('the page follows the end of an answer, unless the user has scrolled a
   await expect.poll(fromEnd, { timeout: 60_000 }).toBeLessThan(60)
 })
 
-inBrowser(
-  'an answer goes on while its reader looks at another view, and is read out once, when it is over',
-  async () => {
-    const platform = await platformWith({ rules: [{ ...slow, pace: { firstTokenMs: 0, tokensPerSecond: 200 } }] })
-    const { page } = await openPage()
-    await playOn(page, platform)
-    await page.evaluate(`{
-    window.heard = []
+inBrowser('an answer continues while the user is on another view, and is announced once, when it is over', async () => {
+  const platform = await platformWith({ rules: [{ ...slow, pace: { firstTokenMs: 0, tokensPerSecond: 200 } }] })
+  const { page } = await openPage()
+  await playOn(page, platform)
+  await page.evaluate(`{
+    window.announced = []
     const live = '[role=status], [role=alert], [role=log], [aria-live]'
     new MutationObserver(changes => {
       for (const { target } of changes) {
         const place = (target.nodeType === 1 ? target : target.parentElement)?.closest(live)
-        if (place?.textContent) window.heard.push(place.textContent)
+        if (place?.textContent) window.announced.push(place.textContent)
       }
     }).observe(document.body, { subtree: true, childList: true, characterData: true })
   }`)
-    await messageIn(page).fill('slowly')
-    await page.keyboard.press('Enter')
-    await page.locator('.said').getByText('word3 ').waitFor()
-    await page.getByRole('link', { name: 'Connect' }).click()
-    await page.getByRole('heading', { name: 'Connect' }).waitFor()
-    await page.getByRole('link', { name: 'Playground' }).click()
-    await overOn(page)
-    expect(await page.locator('.turn-answer .said').innerText()).toBe(slow.reply.text)
-    // It is over before the page shows what it took. What was read out is removed again, so it may be gone by now.
-    const heard = await page.evaluate<readonly string[]>('window.heard')
-    expect(new Set(heard)).toEqual(new Set([expect.stringMatching(/^Answer: word0 word1 .*, and so on$/)]))
-  },
-)
+  await messageIn(page).fill('slowly')
+  await page.keyboard.press('Enter')
+  await page.locator('.said').getByText('word3 ').waitFor()
+  await page.getByRole('link', { name: 'Connect' }).click()
+  await page.getByRole('heading', { name: 'Connect' }).waitFor()
+  await page.getByRole('link', { name: 'Playground' }).click()
+  await overOn(page)
+  expect(await page.locator('.turn-answer .said').innerText()).toBe(slow.reply.text)
+  // The answer is over before the page shows its facts. An announcement is removed again, so it may be gone by now.
+  const announced = await page.evaluate<readonly string[]>('window.announced')
+  expect(new Set(announced)).toEqual(new Set([expect.stringMatching(/^Answer: word0 word1 .*, and so on$/)]))
+})
 
-inBrowser('the raw answer and the code for it are there, and so is the whole conversation to copy', async () => {
+inBrowser('the raw answer and code for it are shown, and the whole conversation can be copied', async () => {
   const platform = await platformWith({ rules: [greeting] })
   const { page } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] })
   await playOn(page, platform)
@@ -477,7 +471,7 @@ inBrowser('the raw answer and the code for it are there, and so is the whole con
   ])
 })
 
-inBrowser('the mode is told, also when it changes', async () => {
+inBrowser('the mode is shown, and follows when it changes', async () => {
   const platform = await platformWith({ upstream: { baseUrl: 'http://127.0.0.1:9', apiKey: 'sk-live' } })
   const { page } = await openPage()
   await playOn(page, platform)
@@ -488,7 +482,7 @@ inBrowser('the mode is told, also when it changes', async () => {
   await page.getByText('Mode proxy: the live platform answers').waitFor()
 })
 
-inBrowser('all of it with nothing but a keyboard', async () => {
+inBrowser('the playground works by keyboard alone', async () => {
   const platform = await platformWith({ rules: [greeting, ...weather] })
   const { page } = await openPage()
   const press = (key: string) => page.keyboard.press(key)

@@ -1,4 +1,4 @@
-/** The playground for its tests: opened, with a key filled in, and what can be done there. */
+/** Helpers for playground tests: opening it with a key, and sending messages. */
 import type { Page } from 'playwright-core'
 import type { Scene } from '../scene.js'
 
@@ -6,7 +6,7 @@ export const messageIn = (page: Page) => page.getByLabel('Message', { exact: tru
 
 export const answersOn = (page: Page) => page.locator('.turn-answer')
 
-/** Shows a setting, wherever it is folded away. */
+/** Unfolds the settings and the named ones within them. */
 export async function unfold(page: Page, ...names: readonly string[]): Promise<void> {
   for (const name of ['Settings', ...names]) {
     const fold = page.locator('details').filter({ has: page.locator(':scope > summary', { hasText: name }) })
@@ -14,7 +14,7 @@ export async function unfold(page: Page, ...names: readonly string[]): Promise<v
   }
 }
 
-/** Opens it with this key, or the platform's. */
+/** Opens the playground with this key, by default the platform's. */
 export async function playOn(page: Page, { dashboardUrl, apiKey }: Scene, key = apiKey): Promise<void> {
   await page.goto(`${dashboardUrl}/playground`)
   await page.getByRole('heading', { name: 'Playground' }).waitFor()
@@ -23,7 +23,7 @@ export async function playOn(page: Page, { dashboardUrl, apiKey }: Scene, key = 
   await page.getByLabel('API key', { exact: true }).fill(key)
 }
 
-/** Says something, and waits until the answer is over. */
+/** Sends a message, and waits until the answer is over. */
 export async function sayOn(page: Page, text: string): Promise<void> {
   const before = await answersOn(page).count()
   await messageIn(page).fill(text)
@@ -31,22 +31,22 @@ export async function sayOn(page: Page, text: string): Promise<void> {
   await overOn(page, before)
 }
 
-/** Waits until an answer is over, the last one as a rule. */
+/** Waits until an answer is over, by default the last one. */
 export async function overOn(page: Page, place?: number): Promise<void> {
   const at = place ?? (await answersOn(page).count()) - 1
   await answersOn(page).nth(at).locator('.answer-facts').waitFor()
 }
 
-/** What the page asked the model, one request after the other. */
-export function questionsOf(page: Page): readonly Question[] {
-  const questions: Question[] = []
+/** The chat requests that the page sends, in order. */
+export function chatRequestsOf(page: Page): readonly ChatRequest[] {
+  const requests: ChatRequest[] = []
   page.on('request', request => {
-    if (new URL(request.url()).pathname === '/v1/chat/completions') questions.push(request.postDataJSON())
+    if (new URL(request.url()).pathname === '/v1/chat/completions') requests.push(request.postDataJSON())
   })
-  return questions
+  return requests
 }
 
-export interface Question {
+export interface ChatRequest {
   readonly messages: readonly object[]
   readonly [field: string]: unknown
 }

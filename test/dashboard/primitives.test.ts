@@ -5,7 +5,7 @@ import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
 
-inBrowser('a dialog in which something was typed asks before it is closed', async () => {
+inBrowser('a dialog with unsaved input asks before it closes', async () => {
   const { dashboardUrl } = await platformWith({ users: [ada] })
   const { page } = await openPage()
   await page.goto(`${dashboardUrl}/keys`)
@@ -28,7 +28,7 @@ inBrowser('a dialog in which something was typed asks before it is closed', asyn
   await page.keyboard.press('Escape')
   await question.waitFor({ state: 'hidden' })
   expect(await dialog.getByLabel('Name').inputValue()).toBe('my laptop')
-  // However often: browsers let a page hold back only the first of several.
+  // Several times, because browsers let a page prevent only the first of several.
   for (let times = 0; times < 3; times++) {
     await page.keyboard.press('Escape')
     await question.waitFor()

@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'vitest'
 import { folderWith } from '../command.js'
-import { expectFitForAll } from './axe.js'
+import { expectAccessible } from './axe.js'
 import { clipboardOf, goWithin, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { nameOfRecording, recordingOf, recordings } from './lists.js'
 import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
 
-inBrowser('recordings are found while the user types, page by page, and a reload finds the same', async () => {
+inBrowser('recordings are paged and searched while the user types, and a reload keeps the search', async () => {
   const { dashboardUrl } = await platformWith({ recordings: { dir: recordings(45) } })
   const { page, complaints } = await openPage()
   await page.goto(`${dashboardUrl}/recordings`)
@@ -29,7 +29,7 @@ inBrowser('recordings are found while the user types, page by page, and a reload
   expect(complaints).toEqual([])
 })
 
-inBrowser('one is read as it is written, copied, and deleted by keyboard alone', async () => {
+inBrowser('the file of a recording is read, copied and deleted by keyboard alone', async () => {
   const dir = folderWith({ [nameOfRecording(1)]: recordingOf('Where are my whales?') })
   const { dashboardUrl } = await platformWith({ recordings: { dir } })
   const { page } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] })
@@ -46,7 +46,7 @@ inBrowser('one is read as it is written, copied, and deleted by keyboard alone',
   await page.keyboard.press('Enter')
   await page.getByRole('dialog').getByText(nameOfRecording(1)).waitFor()
   await page.keyboard.press('Escape')
-  // By its role it would be gone as soon as it is hidden.
+  // Found by role, it would count as detached as soon as it is hidden.
   await page.locator('dialog').waitFor({ state: 'detached' })
   expect(await hasFocus(page, page.getByRole('button', { name: 'Delete' }))).toBe(true)
   expect(existsSync(path.join(dir, nameOfRecording(1)))).toBe(true)
@@ -57,7 +57,7 @@ inBrowser('one is read as it is written, copied, and deleted by keyboard alone',
   expect(existsSync(path.join(dir, nameOfRecording(1)))).toBe(false)
 })
 
-inBrowser('without recordings the page says how to make some', async () => {
+inBrowser('without recordings the page says how to create some', async () => {
   const { dashboardUrl } = await platformWith({ recordings: { dir: path.join(folderWith(), 'none') } })
   const { page } = await openPage()
   await page.goto(`${dashboardUrl}/recordings`)
@@ -65,7 +65,7 @@ inBrowser('without recordings the page says how to make some', async () => {
   expect(await page.getByLabel('Search recordings').count()).toBe(0)
 })
 
-inBrowser('hundreds of recordings are searched', async () => {
+inBrowser('hundreds of recordings can be searched', async () => {
   const { dashboardUrl } = await platformWith({ recordings: { dir: recordings(500) } })
   const { page } = await openPage()
   await page.goto(`${dashboardUrl}/recordings`)
@@ -74,7 +74,7 @@ inBrowser('hundreds of recordings are searched', async () => {
   await page.getByText('1 recording', { exact: true }).waitFor()
 })
 
-inBrowser('recordings are accessible on a desk and a phone, in light and dark colours', async () => {
+inBrowser('recordings are accessible on desktop and phone, in light and dark colours', async () => {
   const dir = folderWith({
     [nameOfRecording(1)]: recordingOf('Where_are_my_whales_and_all_the_penguins_that_went_with_them_to_the_sea?'),
     [nameOfRecording(2)]: 'request: [',
@@ -83,11 +83,11 @@ inBrowser('recordings are accessible on a desk and a phone, in light and dark co
   const { page } = await openPage()
   await page.goto(`${dashboardUrl}/recordings`)
   await page.getByText('Broken', { exact: true }).waitFor()
-  await expectFitForAll(page)
+  await expectAccessible(page)
   await goWithin(page, `${dashboardUrl}/recordings?file=${encodeURIComponent(nameOfRecording(1))}`)
   await page.getByText('choices: []').waitFor()
-  await expectFitForAll(page)
+  await expectAccessible(page)
   await goWithin(page, `${dashboardUrl}/recordings?file=gone`)
   await page.getByText('There is no recording "gone".').waitFor()
-  await expectFitForAll(page)
+  await expectAccessible(page)
 })

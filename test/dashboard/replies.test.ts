@@ -5,7 +5,7 @@ import { placeOf } from '../../src/page/editor/rule-completion.js'
 import { saysInShort, whenInShort } from '../../src/page/replies/in-short.js'
 import { folderWith } from '../command.js'
 import { lacks } from '../sentences.js'
-import { expectFitForAll } from './axe.js'
+import { expectAccessible } from './axe.js'
 import { clipboardOf, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
 import { ruleOn, ruleTextOn, say, writeRule } from './lists.js'
 import { platformWith, type Scene } from './scene.js'
@@ -14,7 +14,7 @@ const openPage = useBrowser()
 
 const cells = (text: string) => text.split(/[\t\n]+/)
 
-inBrowser('rules are listed in their order, with what they say and how often they have', async () => {
+inBrowser('rules are listed in order, with what they say and how often they answered', async () => {
   const platform = await platformWith({
     rules: [
       {
@@ -62,7 +62,7 @@ async function shopRules(look = {}) {
   return { platform, page, complaints, file, text: () => readFileSync(file, 'utf8') }
 }
 
-inBrowser('a rule of a file is edited, moved and switched off by keyboard alone, and its comments stay', async () => {
+inBrowser('a rule in a file is edited, moved and switched off by keyboard alone, and its comments stay', async () => {
   const { platform, page, complaints, text } = await shopRules()
   await tabTo(page, page.getByRole('button', { name: 'Edit greeting' }))
   await page.keyboard.press('Enter')
@@ -99,7 +99,7 @@ inBrowser('a rule of a file is edited, moved and switched off by keyboard alone,
   expect(complaints).toEqual([])
 })
 
-inBrowser('a rule that is moved to another page takes the keyboard along', async () => {
+inBrowser('a rule that is moved to another page keeps the focus', async () => {
   const ruleNo = (n: number) => `- name: rule-${n}\n  reply: { text: No. ${n} }\n`
   const folder = folderWith({ 'many.yaml': Array.from({ length: 22 }, (_, i) => ruleNo(i + 1)).join('') })
   const platform = await platformWith({ replies: [`${folder}/*.yaml`] })
@@ -116,7 +116,7 @@ inBrowser('a rule that is moved to another page takes the keyboard along', async
   }
 })
 
-inBrowser('a request leads to the rule that answered it: its file, its line and its text', async () => {
+inBrowser('a request links to the rule that answered it: its file, its line and its text', async () => {
   const { platform, page } = await shopRules()
   await say(platform, 'hello')
   const followLink = async () => {
@@ -130,7 +130,7 @@ inBrowser('a request leads to the rule that answered it: its file, its line and 
   expect(await hasFocus(page, ruleOn(page))).toBe(true)
   expect(await ruleTextOn(page)).toContain('- name: greeting # in the log')
 
-  // By now another rule is at its place.
+  // Now another rule is in its place.
   await changeGreeting(platform, { move: 'down' })
   await followLink()
   await dialog.getByText(/shop\.yaml:\d$/).waitFor()
@@ -155,7 +155,7 @@ async function changeGreeting({ ask }: Scene, change: object): Promise<void> {
   expect(status).toBe(200)
 }
 
-inBrowser('a new rule is put into a file that is there, and is tried before the others in it', async () => {
+inBrowser('a new rule is saved to an existing file, and is tried before the others in it', async () => {
   const { platform, page, text } = await shopRules()
   const rule = '- name: polite\n  when: { user: hello }\n  reply: { text: Good morning. }\n'
   await page.getByRole('button', { name: 'New rule' }).click()
@@ -170,7 +170,7 @@ inBrowser('a new rule is put into a file that is there, and is tried before the 
   expect(await say(platform, 'hello')).toContain('Good morning.')
 })
 
-inBrowser('the keyboard goes on from the heading when a copy or a deletion is cancelled', async () => {
+inBrowser('the focus moves to the heading when a copy or a deletion is cancelled', async () => {
   const { page } = await shopRules()
   const dialog = page.getByRole('dialog')
   for (const name of ['Duplicate', 'Delete']) {
@@ -183,7 +183,7 @@ inBrowser('the keyboard goes on from the heading when a copy or a deletion is ca
   }
 })
 
-inBrowser('what was written in a dialog is not thrown away by another dialog or by going back', async () => {
+inBrowser('the edits in a dialog are not discarded by another dialog or by going back', async () => {
   const { page } = await shopRules()
   const question = page.getByRole('dialog', { name: 'Discard your changes?' })
   const editor = page.getByRole('dialog', { name: 'greeting' })
@@ -224,21 +224,18 @@ inBrowser('a rule is duplicated and deleted from its dialog', async () => {
   expect(text()).not.toContain('Greets.')
 })
 
-inBrowser(
-  'a file that was changed meanwhile is not overwritten, and what was written stays in the dialog',
-  async () => {
-    const { page, file, text } = await shopRules()
-    await page.getByRole('button', { name: 'Edit greeting' }).click()
-    await ruleOn(page).waitFor()
-    writeFileSync(file, `${shop}# mine\n`)
-    await writeRule(page, '- reply: { text: theirs }\n')
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('was changed in the meantime, so nothing was written').waitFor()
-    expect([text(), await ruleTextOn(page)]).toEqual([`${shop}# mine\n`, '- reply: { text: theirs }\n'])
-  },
-)
+inBrowser('a file that changed in the meantime is not overwritten, and the edit stays in the dialog', async () => {
+  const { page, file, text } = await shopRules()
+  await page.getByRole('button', { name: 'Edit greeting' }).click()
+  await ruleOn(page).waitFor()
+  writeFileSync(file, `${shop}# mine\n`)
+  await writeRule(page, '- reply: { text: theirs }\n')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('was changed in the meantime, so nothing was written').waitFor()
+  expect([text(), await ruleTextOn(page)]).toEqual([`${shop}# mine\n`, '- reply: { text: theirs }\n'])
+})
 
-inBrowser('a prompt is tried against all rules: what would be sent, and why each matches or not', async () => {
+inBrowser('a prompt is tried against all rules, which shows the reply and why each rule matches or not', async () => {
   const { platform, page } = await shopRules()
   await page.getByRole('textbox', { name: 'Prompt' }).fill('hello there')
   await page.keyboard.press('Enter')
@@ -263,21 +260,21 @@ inBrowser('keys and values are completed as they are typed', async () => {
   await page.keyboard.press('Control+End')
   await page.keyboard.type('  tim')
   await page.getByRole('option', { name: 'times' }).waitFor()
-  // It closes the list and not the dialog.
+  // Escape closes the list, not the dialog.
   await page.keyboard.press('Escape')
   await page.getByRole('option', { name: 'times' }).waitFor({ state: 'detached' })
   expect(await page.getByRole('button', { name: 'Discard' }).count()).toBe(0)
 })
 
-inBrowser('rules are accessible on a desk and a phone, in light and dark colours', async () => {
+inBrowser('rules are accessible on desktop and phone, in light and dark colours', async () => {
   const { page } = await shopRules()
   await page.getByRole('textbox', { name: 'Prompt' }).fill('hello')
   await page.keyboard.press('Enter')
   await page.getByText('Other rules').click()
-  await expectFitForAll(page)
+  await expectAccessible(page)
   await page.getByRole('button', { name: 'New rule' }).click()
   await ruleOn(page).waitFor()
-  await expectFitForAll(page)
+  await expectAccessible(page)
 })
 
 test.each([
@@ -289,11 +286,11 @@ test.each([
   ['- name: a\n  reply:\n    toolCalls:\n      - na', ['-', 'reply', 'toolCalls', '-'], false],
   ['- reply: {}\n  then: re', ['-', 'then'], true],
   ['- when: { stream: tr', ['-', 'when', 'stream'], true],
-])('at the end of %j a completion looks in %j', (text, path, isValue) => {
+])('at the end of %j the editor completes within %j', (text, path, isValue) => {
   expect(placeOf(text.replace(/\w*$/, ''))).toEqual({ path, isValue })
 })
 
-inBrowser('a thousand rules are searched', async () => {
+inBrowser('a thousand rules can be searched', async () => {
   const rules = Array.from({ length: 1000 }, (_, i) => ({ name: `rule-${i}`, reply: { text: `Whale number ${i}.` } }))
   const platform = await platformWith({ rules })
   const { page } = await openPage()
@@ -312,14 +309,14 @@ inBrowser('without rules the page says where to create one', async () => {
   await page.getByText('There are no rules').waitFor()
 })
 
-describe('in short', () => {
+describe('summaries', () => {
   test.each([
     [{}, 'always'],
     [{ when: { user: 'hi', stream: true, turn: { min: 2, max: 3 } } }, 'user "hi", stream yes, turn from 2, to 3'],
     [{ when: { user: ['a', { contains: '/b/' }] } }, 'user "a" or /b/'],
     [{ when: { toolResult: { tool: 'find' }, not: { system: 'x' } } }, 'after find, not system "x"'],
     [{ when: { toolResult: false } }, 'not after a tool result'],
-  ])('%j answers %s', (rule, words) => expect(whenInShort(rule)).toBe(words))
+  ])('the condition of %j reads: %s', (rule, words) => expect(whenInShort(rule)).toBe(words))
 
   test.each([
     [{ reply: { text: '' } }, '(nothing)'],
@@ -330,5 +327,5 @@ describe('in short', () => {
     [{ reply: { json: { a: 1 } } }, '{"a":1}'],
     [{ replies: [{ text: 'one' }, { refusal: 'no' }] }, '2 in turn: one · refuses: no'],
     [{ reply: { choices: [{ text: 'a' }, { text: 'b' }] } }, 'a, b'],
-  ])('%j says %s', (rule, words) => expect(saysInShort(rule)).toBe(words))
+  ])('the reply of %j reads: %s', (rule, words) => expect(saysInShort(rule)).toBe(words))
 })

@@ -39,8 +39,8 @@ const brief = (id: number, more: Partial<JournalBrief> = {}): JournalBrief => ({
   ...more,
 })
 
-test('however it is told, no row is there twice, none is lost from counting, and no more than so many are kept', () => {
-  // Batches that skip ids, and that tell some again, as after a lost connection.
+test('however batches arrive, no row appears twice, every row is counted, and only a limited number is kept', () => {
+  // Batches that skip ids and repeat some, as after a lost connection.
   const batch = fc.record({ back: fc.nat(30), gaps: fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 900 }) })
   fc.assert(
     fc.property(fc.array(batch, { maxLength: 8 }), batches => {
@@ -66,7 +66,7 @@ test('however it is told, no row is there twice, none is lost from counting, and
   )
 })
 
-test('when a scope is cleared, the rows of others stay', () => {
+test('when a scope is cleared, the rows of other scopes stay', () => {
   const history = createHistory()
   history.began('one', '0')
   history.add([brief(1, { scope: 'a' }), brief(2), brief(3, { scope: 'b' })])
@@ -74,7 +74,7 @@ test('when a scope is cleared, the rows of others stay', () => {
   expect(history.newestFirst().map(({ id }) => id)).toEqual(['3', '2'])
 })
 
-test('what was cleared does not come back, and another run starts from the beginning', () => {
+test('cleared rows do not come back, and another run starts from the beginning', () => {
   const history = createHistory()
   expect(history.began('one', '0')).toBe(false)
   history.add([brief(1), brief(2)])
@@ -87,7 +87,7 @@ test('what was cleared does not come back, and another run starts from the begin
   expect(history.newestFirst().map(({ id }) => id)).toEqual(['1'])
 })
 
-test('a filter goes into an address and comes back out of it as it was', () => {
+test('a filter is read back from the address unchanged', () => {
   const filters = fc.record({
     search: fc.string(),
     status: fc.constantFrom('', '2xx', 'none'),
@@ -128,21 +128,21 @@ test.each([
   [{ caller: 'refused' }, false],
   [{ scope: 'one' }, true],
   [{ problems: true }, false],
-])('%o fits: %s', (filter, fits) => {
+])('the filter %o matches: %s', (filter, isMatch) => {
   const of = {
     source: 'rule "greet"',
     model: 'gpt-4o',
     prompt: 'How is the Weather?',
     caller: { kind: 'user', id: 'a', email: 'ada@example.com' },
   } as const
-  expect(matching({ ...everything, ...filter })(brief(1, { ...of, mode: 'emulate', scope: 'one' }))).toBe(fits)
+  expect(matching({ ...everything, ...filter })(brief(1, { ...of, mode: 'emulate', scope: 'one' }))).toBe(isMatch)
 })
 
 test.each([{ status: 404 }, { status: null }, { complete: false }, { missed: true }])('%o is a problem', more => {
   expect(matching({ ...everything, problems: true })(brief(1, more))).toBe(true)
 })
 
-test('a stream is put together choice by choice, with its calls, up to where it was cut', () => {
+test('a stream is assembled choice by choice, with its calls, up to where it was cut', () => {
   const chunk = (index: number, delta: object) => `data: ${JSON.stringify({ choices: [{ index, delta }] })}\n\n`
   const call = (index: number, named: object) => ({ tool_calls: [{ index, function: named }] })
   const stream = [
@@ -159,7 +159,7 @@ test('a stream is put together choice by choice, with its calls, up to where it 
   ])
 })
 
-test('bodies of any form are read without trouble', () => {
+test('bodies of any form are read without an error', () => {
   fc.assert(
     fc.property(fc.anything(), fc.string(), (any, text) => {
       for (const body of [any, { messages: any }, { choices: any }, { choices: [any] }, { messages: [any] }, text]) {

@@ -4,8 +4,8 @@ import { startPlatform } from '../../src/index.js'
 import { folderWith } from '../command.js'
 import { liveWith, proxyTo } from '../http/live.js'
 import { NEAREST } from '../sentences.js'
-import { expectFitForAll } from './axe.js'
-import { clipboardOf, desk, goWithin, hasFocus, inBrowser, phone, tabTo, useBrowser } from './browser.js'
+import { expectAccessible } from './axe.js'
+import { clipboardOf, desktop, goWithin, hasFocus, inBrowser, phone, tabTo, useBrowser } from './browser.js'
 import { hello, platformWith, type Scene } from './scene.js'
 import { addressOfThisMachine } from './this-machine.js'
 
@@ -28,8 +28,8 @@ const visit = async ({ ask }: Scene, ...paths: readonly string[]) => {
   for (const path of paths) await (await ask(path)).text()
 }
 
-/** The page of a platform that has been asked for these paths. */
-async function watching(platform: Scene, look = {}, query = '') {
+/** Opens the requests of a platform. */
+async function openRequests(platform: Scene, look = {}, query = '') {
   const opened = await openPage(look)
   await opened.page.goto(`${platform.dashboardUrl}/requests${query}`)
   await opened.page.getByRole('heading', { name: 'Requests', exact: true }).waitFor()
@@ -37,9 +37,9 @@ async function watching(platform: Scene, look = {}, query = '') {
   return opened
 }
 
-inBrowser('requests appear as they come, the newest on top, with who, what, the decision and the times', async () => {
+inBrowser('requests appear as they arrive, newest first, with caller, request, decision and times', async () => {
   const platform = await platformWith({ rules, pace })
-  const { page, complaints } = await watching(platform)
+  const { page, complaints } = await openRequests(platform)
   await page.getByText('No requests yet').waitFor()
   await visit(platform, '/health', '/v1/models')
   await (await platform.chat({ ...hello, stream: true })).text()
@@ -63,12 +63,12 @@ inBrowser('requests appear as they come, the newest on top, with who, what, the 
 })
 
 inBrowser(
-  'one exchange is shown in full: the conversation, the decision, the answer put together, and its curl',
+  'an exchange is shown in full: the conversation, the decision, the assembled answer, and its curl command',
   async () => {
-    // So slow that its pieces do not leave together when something else keeps the process busy.
+    // Slow enough that pieces are not sent together when the process is busy.
     const platform = await platformWith({ rules, pace: { firstTokenMs: 5, tokensPerSecond: 20 } })
     await (await platform.chat({ ...hello, stream: true, top_k: 5 })).text()
-    const { page } = await watching(platform, { permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page } = await openRequests(platform, { permissions: ['clipboard-read', 'clipboard-write'] })
     expect(await row(page, '/v1/chat/completions').innerText()).toContain('OpenAI refuses this · rule "greeting"')
     await row(page, '/v1/chat/completions').click()
     const one = page.getByRole('complementary', { name: 'POST /v1/chat/completions' })
@@ -98,23 +98,20 @@ inBrowser(
   },
 )
 
-inBrowser(
-  'the charts show the last two minutes of the server at once, and nothing where there was nothing',
-  async () => {
-    const platform = await platformWith()
-    const { page } = await watching(platform, { viewport: phone })
-    await page.getByText('No requests yet').waitFor()
-    expect(await page.locator('.charts').count()).toBe(0)
-    await visit(platform, '/health', '/nope')
-    await says(page, '2 requests')
-    await page.goto(`${platform.dashboardUrl}/users`)
-    await page.getByRole('heading', { name: 'Users' }).waitFor()
-    await page.goto(`${platform.dashboardUrl}/requests`)
-    await page.locator('.chart .unseen').filter({ hasText: '2 requests and 1 failure' }).waitFor()
-    const charts = await page.locator('.charts').boundingBox()
-    expect(charts?.height).toBeLessThan(50)
-  },
-)
+inBrowser('the charts show the last two minutes immediately, and are absent when there were no requests', async () => {
+  const platform = await platformWith()
+  const { page } = await openRequests(platform, { viewport: phone })
+  await page.getByText('No requests yet').waitFor()
+  expect(await page.locator('.charts').count()).toBe(0)
+  await visit(platform, '/health', '/nope')
+  await says(page, '2 requests')
+  await page.goto(`${platform.dashboardUrl}/users`)
+  await page.getByRole('heading', { name: 'Users' }).waitFor()
+  await page.goto(`${platform.dashboardUrl}/requests`)
+  await page.locator('.chart .unseen').filter({ hasText: '2 requests and 1 failure' }).waitFor()
+  const charts = await page.locator('.charts').boundingBox()
+  expect(charts?.height).toBeLessThan(50)
+})
 
 inBrowser('a refused request shows its body, its size and which credential was tried', async () => {
   const platform = await platformWith()
@@ -126,7 +123,7 @@ inBrowser('a refused request shows its body, its size and which credential was t
   await (await platform.chat(hello, { bearer: key })).text()
   await (await platform.chat(hello, { bearer: 'sk-of-another-platform' })).text()
   await (await platform.chat(hello, { bearer: null })).text()
-  const { page } = await watching(platform, {}, '?caller=refused')
+  const { page } = await openRequests(platform, {}, '?caller=refused')
   await says(page, '2 requests')
   await row(page, 'revoked key old laptop').click()
   const one = page.getByRole('complementary')
@@ -140,12 +137,12 @@ inBrowser('a refused request shows its body, its size and which credential was t
   await row(page, 'no credential').waitFor()
 })
 
-inBrowser('a fault is named as the cause of what it did', async () => {
+inBrowser('a fault is named as the cause of its effect', async () => {
   const platform = await platformWith({ rules, pace })
   await platform.chat(hello, { headers: { 'x-standin-fault': 'reset=before' } }).catch(() => {})
   const cut = await platform.chat({ ...hello, stream: true }, { headers: { 'x-standin-fault': 'cutAfterChunks=2' } })
   await cut.text().catch(() => {})
-  const { page } = await watching(platform)
+  const { page } = await openRequests(platform)
   await row(page, 'Cut off: fault cutAfterChunks=2').waitFor()
   await row(page, 'No response: fault reset=before').click()
   const one = page.getByRole('complementary')
@@ -154,12 +151,12 @@ inBrowser('a fault is named as the cause of what it did', async () => {
 })
 
 inBrowser(
-  'a request is sent again as it came, or opened in the playground; what cannot work is not offered',
+  'a request is sent again unchanged or opened in the playground, and actions that cannot work are not offered',
   async () => {
     const platform = await platformWith({ rules })
     await (await platform.chat(hello)).text()
     await visit(platform, '/nope')
-    const { page } = await watching(platform, {}, '?id=2')
+    const { page } = await openRequests(platform, {}, '?id=2')
     const one = page.getByRole('complementary')
     await one.getByRole('button', { name: 'Send again' }).waitFor()
     expect(await one.getByRole('button', { name: /Make a/ }).count()).toBe(0)
@@ -178,13 +175,13 @@ inBrowser(
 inBrowser('with an exchange open on a laptop the list still shows ten requests', async () => {
   const platform = await platformWith()
   await visit(platform, ...Array.from({ length: 20 }, (_, i) => `/path-${i}`))
-  const { page } = await watching(platform, { viewport: { width: 1280, height: 800 } }, '?id=20')
+  const { page } = await openRequests(platform, { viewport: { width: 1280, height: 800 } }, '?id=20')
   await page.getByRole('heading', { name: 'Time and size' }).waitFor()
   const boxes = await Promise.all((await rowsOf(page).all()).map(row => row.boundingBox()))
   expect(boxes.filter(box => box && box.y + box.height <= 800).length).toBeGreaterThanOrEqual(10)
 })
 
-inBrowser('what a live answer has against the contract stands in its exchange', async () => {
+inBrowser('an exchange shows where a live answer breaks the contract', async () => {
   const live = await liveWith((_request, response) => {
     response.setHeader('content-type', 'application/json')
     response.end('{"status":"fine","version":"1.2.3"}')
@@ -192,7 +189,7 @@ inBrowser('what a live answer has against the contract stands in its exchange', 
   const platform = await proxyTo(live.url)
   await (await platform.ask('/health')).text()
   await platform.violations()
-  const { page } = await watching(platform)
+  const { page } = await openRequests(platform)
   await row(page, '/health').click()
   const table = page.getByRole('table', { name: 'Where the answer breaks the contract' })
   expect(await table.innerText()).toMatch(/status\s+status must be "ok"\.\s+critical, documented/)
@@ -209,7 +206,7 @@ inBrowser('a miss shows the nearest rule, or the nearest recording field by fiel
   await (await platform.chat(weather)).text()
   platform.switchMode('emulate')
   await (await platform.chat(weather)).text()
-  const { page } = await watching(platform)
+  const { page } = await openRequests(platform)
   await filters(page)
   await page.getByLabel('Only misses and errors').check()
   await says(page, '2 requests')
@@ -225,11 +222,11 @@ inBrowser('a miss shows the nearest rule, or the nearest recording field by fiel
   ])
 })
 
-inBrowser('filters narrow the list, stand in the address, and survive a reload', async () => {
+inBrowser('filters narrow the list, are part of the address, and survive a reload', async () => {
   const platform = await platformWith({ rules })
   await visit(platform, '/health', '/nope', '/v1/models')
   await (await platform.chat(hello, { headers: { 'x-standin-scope': 'checkout' } })).text()
-  const { page } = await watching(platform)
+  const { page } = await openRequests(platform)
   await says(page, '4 requests')
   await page.keyboard.press('/')
   await page.keyboard.type('GREET')
@@ -252,11 +249,11 @@ inBrowser('filters narrow the list, stand in the address, and survive a reload',
   await page.getByText('No requests match these filters').waitFor()
 })
 
-inBrowser('the search looks for a text in bodies, also in those that come later', async () => {
+inBrowser('the search finds text in bodies, including those that arrive later', async () => {
   const platform = await platformWith({ rules })
   await visit(platform, '/health')
   await (await platform.chat(hello)).text()
-  const { page } = await watching(platform)
+  const { page } = await openRequests(platform)
   await says(page, '2 requests')
   await page.getByRole('searchbox').fill('text:"hello" status:200')
   await says(page, '1 request')
@@ -265,15 +262,15 @@ inBrowser('the search looks for a text in bodies, also in those that come later'
   await says(page, '2 requests')
 })
 
-inBrowser('the keyboard alone goes through the list, opens, steps on, and comes back to the same row', async () => {
+inBrowser('by keyboard alone a user moves through the list, opens, steps on, and returns to the same row', async () => {
   const platform = await platformWith()
   await visit(platform, ...Array.from({ length: 40 }, (_, i) => `/path-${i}`))
-  const { page } = await watching(platform)
+  const { page } = await openRequests(platform)
   await says(page, '40 requests')
   await tabTo(page, row(page, '/path-39').getByRole('link'))
   for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowUp')
-  // What comes meanwhile moves nothing under the keyboard.
+  // New requests do not move the focused row.
   await visit(platform, '/later', '/later')
   await page.getByRole('button', { name: 'Show 2 new' }).waitFor()
   expect(await hasFocus(page, row(page, '/path-36').getByRole('link'))).toBe(true)
@@ -295,10 +292,10 @@ inBrowser('the keyboard alone goes through the list, opens, steps on, and comes 
   expect(await hasFocus(page, page.locator('[data-index="41"] a'))).toBe(true)
 })
 
-inBrowser('paused it stays as it is and counts what is new; cleared it is empty, and so is the journal', async () => {
+inBrowser('a paused list stays as it is and counts new requests, and clearing it empties the journal too', async () => {
   const platform = await platformWith()
   await visit(platform, '/one')
-  const { page } = await watching(platform)
+  const { page } = await openRequests(platform)
   await says(page, 'Live. 1 request')
   await page.getByRole('button', { name: 'Pause' }).click()
   await visit(platform, '/two', '/three')
@@ -313,11 +310,11 @@ inBrowser('paused it stays as it is and counts what is new; cleared it is empty,
   await says(page, 'Live. 1 request')
 })
 
-inBrowser('what is cleared elsewhere is gone from the list as well', async () => {
+inBrowser('requests that are cleared elsewhere disappear from the list as well', async () => {
   const platform = await platformWith()
   await visit(platform, '/one')
   await platform.ask('/two', { headers: { 'x-standin-scope': 'mine' } })
-  const [{ page }, { page: other }] = [await watching(platform, {}, '?id=1'), await watching(platform)]
+  const [{ page }, { page: other }] = [await openRequests(platform, {}, '?id=1'), await openRequests(platform)]
   await platform.ask('/__standin/journal?scope=mine', { method: 'DELETE' })
   await says(page, 'Live. 1 request')
   expect(await pathsOn(page)).toEqual(['GET /one'])
@@ -330,7 +327,7 @@ inBrowser('what is cleared elsewhere is gone from the list as well', async () =>
   await page.getByText('No requests yet').waitFor()
 })
 
-inBrowser('token counts in the hundred thousands have room in their column', async () => {
+inBrowser('token counts in the hundreds of thousands fit into their column', async () => {
   const usage = { prompt_tokens: 250_000, completion_tokens: 128_500, total_tokens: 378_500 }
   const live = await liveWith(
     (_request, response) =>
@@ -340,7 +337,7 @@ inBrowser('token counts in the hundred thousands have room in their column', asy
   )
   const platform = await proxyTo(live.url)
   await (await platform.chat(hello)).text()
-  const { page } = await watching(platform, { viewport: { width: 1280, height: 720 } })
+  const { page } = await openRequests(platform, { viewport: { width: 1280, height: 720 } })
   const tokens = row(page, '/v1/chat/completions').locator('.request-tokens')
   expect(await tokens.innerText()).toMatch(/250K \+ 129K$/)
   const cutPx = await tokens.evaluate((cell: unknown) => {
@@ -350,10 +347,10 @@ inBrowser('token counts in the hundred thousands have room in their column', asy
   expect(cutPx).toBe(0)
 })
 
-inBrowser('what the pointer is about to press does not move away; where it rests the list goes on', async () => {
+inBrowser('rows do not move away from a moving pointer, and the list continues once the pointer rests', async () => {
   const platform = await platformWith()
   await visit(platform, '/one')
-  const { page } = await watching(platform)
+  const { page } = await openRequests(platform)
   await row(page, '/one').hover()
   await says(page, 'Paused.')
   await visit(platform, '/two')
@@ -361,9 +358,9 @@ inBrowser('what the pointer is about to press does not move away; where it rests
   expect(await pathsOn(page)).toEqual(['GET /two', 'GET /one'])
 })
 
-inBrowser('while the page is hidden nothing is drawn, and nothing is lost', async () => {
+inBrowser('while the page is hidden nothing is rendered, and nothing is lost', async () => {
   const platform = await platformWith()
-  const [{ page }, { page: other }] = [await watching(platform), await watching(platform)]
+  const [{ page }, { page: other }] = [await openRequests(platform), await openRequests(platform)]
   const hide = (isHidden: boolean) =>
     page.evaluate(`
       Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} })
@@ -377,10 +374,10 @@ inBrowser('while the page is hidden nothing is drawn, and nothing is lost', asyn
   await says(page, 'Live. 2 requests')
 })
 
-inBrowser('it reconnects when Standin is restarted, and the list starts over', async () => {
+inBrowser('the list reconnects when Standin is restarted, and starts over', async () => {
   const first = await startPlatform()
   const port = Number(new URL(first.url).port)
-  const { page } = await watching(first as Scene)
+  const { page } = await openRequests(first as Scene)
   await (await fetch(`${first.url}/first`)).text()
   await says(page, 'Live. 1 request')
   await first.stop()
@@ -393,7 +390,7 @@ inBrowser('it reconnects when Standin is restarted, and the list starts over', a
   expect(await pathsOn(page)).toEqual(['GET /second'])
 })
 
-inBrowser('opened while Standin is away, the view counts no requests until it is back', async () => {
+inBrowser('opened while Standin is stopped, the view counts no requests until it is back', async () => {
   const platform = await platformWith()
   await visit(platform, '/one')
   const { page } = await openPage()
@@ -411,10 +408,10 @@ inBrowser('opened while Standin is away, the view counts no requests until it is
 })
 
 inBrowser(
-  'an exchange that is no longer kept says so, with what the list still knows; one that never was says that',
+  'an exchange that is no longer kept says so, with what the list still knows, and one that never existed says that',
   async () => {
     const platform = await platformWith({ journal: { maxBytes: 1 } })
-    const { page } = await watching(platform)
+    const { page } = await openRequests(platform)
     await visit(platform, '/one', '/two')
     await says(page, '2 requests')
     await row(page, '/one').click()
@@ -426,12 +423,12 @@ inBrowser(
   },
 )
 
-inBrowser('whatever was asked is shown as text: odd paths, markup, huge bodies and ten thousand pieces', async () => {
+inBrowser('any request is shown as text: odd paths, markup, huge bodies and ten thousand pieces', async () => {
   const platform = await platformWith({
     rules: [{ when: { user: 'long' }, reply: { text: 'word '.repeat(10_000) } }],
     pace: { tokensPerSecond: 100_000 },
   })
-  const { page, complaints } = await watching(platform)
+  const { page, complaints } = await openRequests(platform)
   const markup = `<img src=x onerror="alert(1)">`
   await visit(platform, '/v1/%00', `/${'x'.repeat(5000)}`, `/%D7%A9%D7%9C?a=${encodeURIComponent(markup)}`)
   await (await platform.chat({ ...hello, messages: [{ role: 'user', content: markup }] })).text()
@@ -447,13 +444,13 @@ inBrowser('whatever was asked is shown as text: odd paths, markup, huge bodies a
     await page.waitForFunction(`document.title.startsWith('Request ${id} ')`)
     await one.getByRole('heading', { name: 'Time and size' }).waitFor()
     expect((await one.innerText()).length).toBeLessThan(60_000)
-    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(desk.width)
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(desktop.width)
   }
   expect(await page.locator('img').count()).toBe(0)
   expect(complaints).toEqual([])
 })
 
-inBrowser('from another machine it takes the control token or a secret service key, which is not kept', async () => {
+inBrowser('from another machine it takes the control token or a secret service key, which is not stored', async () => {
   const address = addressOfThisMachine()
   if (address === undefined) return
   const platform = await platformWith({
@@ -462,7 +459,7 @@ inBrowser('from another machine it takes the control token or a secret service k
   })
   const dashboardUrl = platform.dashboardUrl.replace('0.0.0.0', address)
   await visit(platform, '/one')
-  const { page } = await watching({ ...platform, dashboardUrl })
+  const { page } = await openRequests({ ...platform, dashboardUrl })
   await page.getByLabel('Service key').fill(platform.serviceKey)
   await page.getByRole('button', { name: 'Show', exact: true }).click()
   await says(page, 'Live. 1 request')
@@ -470,27 +467,27 @@ inBrowser('from another machine it takes the control token or a secret service k
   await page.getByRole('heading', { name: 'The same request in a terminal' }).waitFor()
 })
 
-inBrowser('in a flood few rows are drawn, no row is there twice, and the chart counts every request', async () => {
+inBrowser('in a flood few rows are rendered, no row appears twice, and the chart counts every request', async () => {
   const platform = await platformWith()
-  const { page, complaints } = await watching(platform)
+  const { page, complaints } = await openRequests(platform)
   const many = 300
-  const next = async (asked: number): Promise<void> => {
-    if (asked >= many) return
-    await (await fetch(`${platform.url}/flood-${asked}`)).text()
-    return next(asked + 10)
+  const next = async (index: number): Promise<void> => {
+    if (index >= many) return
+    await (await fetch(`${platform.url}/flood-${index}`)).text()
+    return next(index + 10)
   }
   await Promise.all(Array.from({ length: 10 }, (_, i) => next(i)))
   await page.locator('.chart .unseen').filter({ hasText: '300 requests and 300 failures' }).waitFor()
-  const drawn = await pathsOn(page)
-  expect(drawn.length).toBeLessThan(60)
-  expect(new Set(drawn).size).toBe(drawn.length)
+  const rendered = await pathsOn(page)
+  expect(rendered.length).toBeLessThan(60)
+  expect(new Set(rendered).size).toBe(rendered.length)
   const number = (text: string) => Number(text.replaceAll(',', ''))
   const counted = async () => {
-    const said = /^Live\. ([\d,]+) requests(?:, ([\d,]+) more only counted)?$/.exec(await state(page).innerText())
-    const [, shown = '', more = '0'] = said ?? []
+    const counts = /^Live\. ([\d,]+) requests(?:, ([\d,]+) more only counted)?$/.exec(await state(page).innerText())
+    const [, shown = '', more = '0'] = counts ?? []
     return number(shown) + number(more)
   }
-  // The chart may know of the last ones before the list has them.
+  // The chart may count the last requests before the list shows them.
   await vi.waitFor(async () => expect(await counted()).toBe(many), { timeout: 60_000 })
   await page.mouse.wheel(0, 3000)
   await says(page, 'Paused.')
@@ -498,10 +495,10 @@ inBrowser('in a flood few rows are drawn, no row is there twice, and the chart c
   expect(complaints).toEqual([])
 })
 
-inBrowser('list and exchange are accessible and fit a desk and a phone, in light and dark colours', async () => {
+inBrowser('list and exchange are accessible and fit desktop and phone, in light and dark colours', async () => {
   const platform = await platformWith({ rules, pace })
-  const { page } = await watching(platform)
-  await expectFitForAll(page)
+  const { page } = await openRequests(platform)
+  await expectAccessible(page)
   await visit(platform, '/health', `/${'x'.repeat(400)}`)
   await (
     await platform.chat(hello, { headers: { 'x-standin-fault': 'status=503', 'x-standin-scope': 'a'.repeat(60) } })
@@ -509,10 +506,10 @@ inBrowser('list and exchange are accessible and fit a desk and a phone, in light
   await (await platform.chat({ ...hello, stream: true })).text()
   await (await platform.chat(weather)).text()
   await says(page, '5 requests')
-  await expectFitForAll(page)
+  await expectAccessible(page)
   await row(page, 'rule "greeting"').click()
   await page.getByRole('heading', { name: 'The same request in a terminal' }).waitFor()
-  await expectFitForAll(page)
+  await expectAccessible(page)
   const list = page.getByRole('list', { name: 'Requests, the newest first' })
   expect(await list.isVisible()).toBe(true)
   await page.setViewportSize(phone)

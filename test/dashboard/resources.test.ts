@@ -1,7 +1,7 @@
 /** Resources on the dashboard: their rows are found, added, edited, deleted and restored. */
 import { expect } from 'vitest'
 import { notValid } from '../sentences.js'
-import { expectFitForAll } from './axe.js'
+import { expectAccessible } from './axe.js'
 import { inBrowser, useBrowser } from './browser.js'
 import { platformWith } from './scene.js'
 
@@ -24,7 +24,7 @@ inBrowser('rows of a resource are searched, added, edited, deleted and restored'
   await page.goto(`${platform.dashboardUrl}/resources`)
   await page.getByRole('link', { name: path, exact: true }).click()
   await page.getByText('23 rows', { exact: true }).waitFor()
-  await expectFitForAll(page)
+  await expectAccessible(page)
   await page.getByLabel('Search rows').fill('project 23')
   await page.getByText('1 row', { exact: true }).waitFor()
   await page.reload()
@@ -57,7 +57,7 @@ inBrowser('rows of a resource are searched, added, edited, deleted and restored'
   expect(complaints.filter(one => !one.includes('409'))).toEqual([])
 })
 
-inBrowser('fields of a row that are changed elsewhere while it is edited stay', async () => {
+inBrowser('fields that are changed elsewhere while a row is edited stay changed', async () => {
   const platform = await platformWith({ resources: { [path]: { data: [{ id: 1, name: 'Atlas', status: 'new' }] } } })
   const { page } = await openPage()
   const dialog = page.getByRole('dialog')

@@ -1,4 +1,4 @@
-/** Platforms for tests in the browser: each at an origin that the browser knows already, where there is one. */
+/** Platforms for tests in the browser, each at an origin that the browser already knows if there is one. */
 import { onTestFinished } from 'vitest'
 import { StartError } from '../../src/check/problem.js'
 import type { PlatformOptions } from '../../src/index.js'
@@ -7,14 +7,14 @@ import { type Scene, platformWith as startWith } from '../scene.js'
 
 export { hello, type Scene } from '../scene.js'
 
-/** Ports of platforms that have stopped. At a new origin a page takes half as long again, since nothing that it loads is in a cache. */
+/** Ports of platforms that have stopped. At a new origin a page takes 50 % longer, because nothing that it loads is cached. */
 const freePorts: number[] = []
 
-/** Starts a platform with these options; it is stopped with the test unless something else is said. */
+/** Starts a platform with these options; by default it is stopped with the test. */
 export async function platformWith(options: PlatformOptions = {}, until: Until = onTestFinished): Promise<Scene> {
   if (options.port !== undefined) return startWith(options, until)
   let platform: Scene | undefined
-  // What is registered first ends last, that is, when the platform has stopped.
+  // What is registered first runs last, when the platform has stopped.
   until(() => void (platform && freePorts.push(Number(new URL(platform.url).port))))
   platform = await startAt(freePorts.pop() ?? 0, options, until)
   return platform

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { passwordShorterThan, WRONG_LOGIN } from '../sentences.js'
 import { comeBack, hasFocus, inBrowser, later, useBrowser } from './browser.js'
-import { ada, comeInOn, createKeyOn, signedOutEverywhere, signedUp, signInOn, signUpOn } from './people.js'
+import { ada, createKeyOn, openSignedIn, signedOutEverywhere, signedUp, signInOn, signUpOn } from './people.js'
 import { platformWith } from './scene.js'
 
 const openPage = useBrowser()
@@ -22,7 +22,7 @@ inBrowser('a session survives a reload, on every view', async () => {
 })
 
 inBrowser(
-  'a link brings the keyboard to the heading of its view; the ways back and forward are those of the browser',
+  'a link moves the focus to the heading of its view, and the browser’s back and forward buttons work',
   async () => {
     const { dashboardUrl } = await platformWith()
     const { page } = await openPage()
@@ -55,7 +55,7 @@ inBrowser('a wrong password is refused in the words of the backend', async () =>
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
 })
 
-inBrowser('an address that has an account already cannot have another', async () => {
+inBrowser('an email address that already has an account cannot sign up again', async () => {
   const platform = await platformWith()
   await signedUp(platform)
   const { page } = await openPage()
@@ -67,7 +67,7 @@ inBrowser('an address that has an account already cannot have another', async ()
   expect(await hasFocus(page, page.getByLabel('Email'))).toBe(true)
 })
 
-inBrowser('the rule for passwords stands beside the field, and what was typed can be shown', async () => {
+inBrowser('the password rule is shown next to the field, and the password can be revealed', async () => {
   const { dashboardUrl } = await platformWith()
   const { page } = await openPage()
   await page.goto(`${dashboardUrl}/sign-up`)
@@ -83,7 +83,7 @@ inBrowser('the rule for passwords stands beside the field, and what was typed ca
   expect(await hasFocus(page, password)).toBe(true)
 })
 
-inBrowser('an address that is not confirmed yet gets the link once more', async () => {
+inBrowser('an email address that is not confirmed yet can get the link again', async () => {
   const platform = await platformWith({ auth: { mailerAutoconfirm: false } })
   await signedUp(platform)
   const { page } = await openPage()
@@ -96,7 +96,7 @@ inBrowser('an address that is not confirmed yet gets the link once more', async 
   expect((await platform.outbox.messages({ to: ada.email })).length).toBe(2)
 })
 
-inBrowser('the user who is there from the start is one click away', async () => {
+inBrowser('the development user is filled in with one click', async () => {
   const { dashboardUrl } = await platformWith()
   const { page } = await openPage()
   await page.goto(`${dashboardUrl}/keys`)
@@ -105,7 +105,7 @@ inBrowser('the user who is there from the start is one click away', async () => 
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
 })
 
-inBrowser('no user is offered where the configuration has others', async () => {
+inBrowser('the development user is not offered if the configuration has users of its own', async () => {
   const { dashboardUrl } = await platformWith({ users: [{ email: 'own@example.com', password: 'a secret of mine' }] })
   const { page } = await openPage()
   await page.goto(`${dashboardUrl}/sign-in`)
@@ -114,7 +114,7 @@ inBrowser('no user is offered where the configuration has others', async () => {
   expect(await page.content()).not.toContain('own@example.com')
 })
 
-inBrowser('an address that has to be confirmed is confirmed with the link in the outbox', async () => {
+inBrowser('an email address that has to be confirmed is confirmed with the link in the outbox', async () => {
   const platform = await platformWith({ auth: { mailerAutoconfirm: false } })
   const { page } = await openPage()
   await page.goto(`${platform.dashboardUrl}/sign-up`)
@@ -158,7 +158,7 @@ inBrowser('a forgotten password is replaced with the link in the outbox, which w
   expect(complaints).toEqual([])
 })
 
-inBrowser('a user who was deleted or banned is told so, in the other tab as well', async () => {
+inBrowser('a deleted or banned user gets the reason, in the other tab as well', async () => {
   const platform = await platformWith()
   const admin = (method: string, body: object) => async () => {
     const { data } = (await (await platform.ask('/__standin/users', { bearer: null })).json()) as Users
@@ -170,7 +170,7 @@ inBrowser('a user who was deleted or banned is told so, in the other tab as well
     })
   }
   const { page } = await openPage()
-  await comeInOn(page, platform)
+  await openSignedIn(page, platform)
   await admin('PUT', { ban_duration: '1h' })()
   await comeBack(page)
   await page.getByRole('alert').getByText('Your account is banned.').waitFor()
@@ -187,20 +187,20 @@ inBrowser('a user who was deleted or banned is told so, in the other tab as well
   await other.getByRole('alert').getByText('Your account was deleted.').waitFor()
 })
 
-inBrowser('a user who was signed out elsewhere is told so, once, however many requests were refused', async () => {
+inBrowser('a user who was signed out elsewhere gets the reason once, however many requests were refused', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await comeInOn(page, platform)
+  await openSignedIn(page, platform)
   await page.getByText('No keys yet').waitFor()
   const refusedKeys = () => page.waitForResponse(response => response.status() === 401)
-  // Both are refused before the page has asked what became of its user.
+  // Both are refused before the page has looked up its user.
   let goOn = () => {}
   const bothRefused = new Promise<void>(resolve => {
     goOn = resolve
   })
-  let questions = 0
+  let userRequests = 0
   await page.route('**/auth/v1/user', async route => {
-    questions++
+    userRequests++
     await bothRefused
     await route.continue()
   })
@@ -210,15 +210,15 @@ inBrowser('a user who was signed out elsewhere is told so, once, however many re
   const why = page.getByRole('alert').getByText('You were signed out elsewhere.')
   await why.waitFor()
   await page.waitForLoadState('networkidle')
-  expect([questions, await why.isVisible()]).toEqual([1, true])
+  expect([userRequests, await why.isVisible()]).toEqual([1, true])
   await signInOn(page)
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
 })
 
-inBrowser('a clock that is moved on a day signs no user out; a reset does, and says so', async () => {
+inBrowser('advancing the clock by a day signs no user out, but a reset does and says so', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await comeInOn(page, platform)
+  await openSignedIn(page, platform)
   await platform.clock.advance(86_400_000)
   await comeBack(page)
   await createKeyOn(page, 'of tomorrow')
@@ -228,11 +228,11 @@ inBrowser('a clock that is moved on a day signs no user out; a reset does, and s
   await page.getByRole('alert').getByText('Standin was reset, and its sessions with it.').waitFor()
 })
 
-inBrowser('a user whose session went with a restart is told so', async () => {
+inBrowser('a user whose session was lost in a restart gets the reason', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await comeInOn(page, platform)
-  // Where nothing is asked of it in the meantime.
+  await openSignedIn(page, platform)
+  // A view that sends no requests in the meantime.
   await page.getByRole('link', { name: 'Connect' }).click()
   await page.getByRole('heading', { name: 'Connect', exact: true }).waitFor()
   await platform.stop()
@@ -242,7 +242,7 @@ inBrowser('a user whose session went with a restart is told so', async () => {
   expect(await page.evaluate<string | null>("localStorage.getItem('standin-dashboard')")).toBeNull()
 })
 
-inBrowser('a platform that has stopped is told of, and the page goes on when it is back', async () => {
+inBrowser('the page says that the platform has stopped, and continues when it is back', async () => {
   const platform = await platformWith()
   const { page } = await openPage({ hasClock: true })
   await page.goto(`${platform.dashboardUrl}/users`)
@@ -250,7 +250,7 @@ inBrowser('a platform that has stopped is told of, and the page goes on when it 
   await platform.stop()
   await comeBack(page)
   await page.getByRole('alert').getByText('Standin isn’t running.').first().waitFor()
-  // What is known stays to be read.
+  // What was loaded before stays readable.
   expect(await page.getByRole('row').count()).toBe(2)
   await platformWith({ port: Number(new URL(platform.url).port) })
   await later(page, async () => (await page.getByRole('alert').count()) === 0)
@@ -266,10 +266,10 @@ inBrowser('signing in to a stopped platform fails, and the page says why', async
   await page.getByRole('alert').getByText('Standin isn’t running.').first().waitFor()
 })
 
-inBrowser('who signs out takes the secret of their new key along', async () => {
+inBrowser('signing out removes the secret of a new key from the page', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await comeInOn(page, platform)
+  await openSignedIn(page, platform)
   const key = await createKeyOn(page, 'mine')
   await page.getByRole('button', { name: /^Account/ }).click()
   await page.getByRole('button', { name: 'Sign out' }).click()
@@ -279,7 +279,7 @@ inBrowser('who signs out takes the secret of their new key along', async () => {
   expect(await page.content()).not.toContain(key)
 })
 
-inBrowser('the page works under each name of this machine', async () => {
+inBrowser('the page works under localhost as well, and sends all its requests there', async () => {
   const platform = await platformWith()
   const { page, asked } = await openPage()
   const { port } = new URL(platform.url)

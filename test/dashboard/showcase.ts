@@ -1,4 +1,4 @@
-/** A platform in use, to be looked at: people, rules, and requests that went well and that did not. */
+/** A platform in use, for screenshots: users, rules, and requests that succeeded or failed. */
 import { type Platform, type PlatformOptions, startPlatform } from '../../src/index.js'
 
 const ada = { email: 'ada@example.com', password: 'correct horse battery' }
@@ -36,7 +36,7 @@ const rules = [
   },
 ]
 
-/** The tool that the assistant of the shop may call. */
+/** The tool that the shop's assistant may call. */
 export const findOrder = {
   type: 'function',
   function: {
@@ -46,7 +46,7 @@ export const findOrder = {
   },
 } as const
 
-/** Starts it, and has everything asked. */
+/** Starts the platform and sends all requests. */
 export async function startShowcase(options: PlatformOptions = {}): Promise<Platform> {
   const platform = await startPlatform({ users: [ada, grace], rules, seed: 7, ...options })
   await signIn(platform)
@@ -63,7 +63,7 @@ async function signIn({ authUrl, anonKey }: Platform): Promise<void> {
   await post('recover', { email: grace.email })
 }
 
-/** Asks what the apps of a small shop ask in a moment. */
+/** Sends what the apps of a small shop send in a moment. */
 export async function askMuch({ url, apiKey, failNext }: Platform): Promise<void> {
   const get = async (path: string, bearer?: string) => {
     const headers = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }

@@ -16,7 +16,7 @@ const ownPaths = [
   '/__standin/ready',
 ]
 
-/** Views for which no user has to be signed in, or that ask for that, by their titles. */
+/** Views that a signed-out user can open, with the titles they then have. */
 const views = [
   ['', 'Connect'],
   ['/keys', 'Sign in'],
@@ -27,7 +27,7 @@ const views = [
   ['/new-password', 'This link has expired or was already used'],
 ] as const
 
-inBrowser('signed out, the page holds no key but the public ones', async () => {
+inBrowser('signed out, the page contains only public keys', async () => {
   const { dashboardUrl, apiKey, serviceKey } = await platformWith({
     apiKeys: [{ name: 'mine', key: 'sk-of-our-own-and-long-enough' }],
     upstream: { apiKey: 'sk-live-secret', anonKey: 'live-anon-secret' },
@@ -42,7 +42,7 @@ inBrowser('signed out, the page holds no key but the public ones', async () => {
   }
 })
 
-inBrowser('the page loads nothing from elsewhere and complains of nothing', async () => {
+inBrowser('the page loads nothing from other origins and logs no errors', async () => {
   const { url, dashboardUrl } = await platformWith()
   const { page, asked, complaints } = await openPage()
   await page.goto(dashboardUrl)
@@ -55,7 +55,7 @@ inBrowser('the page loads nothing from elsewhere and complains of nothing', asyn
   expect(complaints).toEqual([])
 })
 
-inBrowser("a page of another origin can neither read nor change what is Standin's own", async () => {
+inBrowser("a page of another origin can neither read nor change Standin's own data", async () => {
   const platform = await platformWith()
   const token = await signedUp(platform)
   const { page } = await openPage()
@@ -73,7 +73,7 @@ inBrowser("a page of another origin can neither read nor change what is Standin'
   expect(await keys.json()).toEqual({ data: [] })
 })
 
-inBrowser('a page of another origin cannot load what is ours as a script or a picture of its own', async () => {
+inBrowser("a page of another origin cannot load Standin's data as a script or an image", async () => {
   const { url } = await platformWith()
   const { page } = await openPage()
   await page.goto(await appElsewhere())
@@ -117,7 +117,7 @@ inBrowser('an app of another origin calls the platform with its key', async () =
   })
 })
 
-inBrowser('an app of another origin can read what was wrong', async () => {
+inBrowser('an app of another origin can read error responses', async () => {
   const { url } = await platformWith()
   const { page } = await openPage()
   await page.goto(await appElsewhere())

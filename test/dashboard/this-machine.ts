@@ -1,7 +1,7 @@
-/** The machine that the tests run on, as others see it. */
+/** The machine that the tests run on, as other machines see it. */
 import { networkInterfaces } from 'node:os'
 
-/** An IPv4 address that is not the loopback's; `undefined` where there is none. */
+/** An IPv4 address other than loopback; `undefined` if there is none. */
 export const addressOfThisMachine = () =>
   Object.values(networkInterfaces())
     .flat()

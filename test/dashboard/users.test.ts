@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { notValid, passwordShorterThan, WRONG_LOGIN } from '../sentences.js'
-import { expectFitForAll } from './axe.js'
+import { expectAccessible } from './axe.js'
 import { clipboardOf, hasFocus, inBrowser, tabTo, useBrowser } from './browser.js'
-import { ada, comeInOn, createKeyOn, signInOn } from './people.js'
+import { ada, createKeyOn, openSignedIn, signInOn } from './people.js'
 import { platformWith, type Scene } from './scene.js'
 import { addressOfThisMachine } from './this-machine.js'
 
@@ -11,7 +11,7 @@ const openPage = useBrowser()
 
 const grace = { email: 'grace@example.com', password: 'another battery' }
 
-/** Signs in over the auth backend, and gives back the status or the access token. */
+/** Signs in through the auth backend, and returns the status and the access token. */
 async function signIn({ url, anonKey }: Scene, { email, password }: typeof ada) {
   const headers = { apikey: anonKey, 'content-type': 'application/json' }
   const body = JSON.stringify({ email, password })
@@ -20,7 +20,7 @@ async function signIn({ url, anonKey }: Scene, { email, password }: typeof ada) 
   return { status: response.status, token: access_token }
 }
 
-const opens = async ({ ask }: Scene, bearer: string) => (await ask('/v1/models', { bearer })).status
+const statusWith = async ({ ask }: Scene, bearer: string) => (await ask('/v1/models', { bearer })).status
 
 const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
@@ -64,7 +64,7 @@ inBrowser('users are searched, and the search survives a reload', async () => {
   await page.getByText('No users match').waitFor()
 })
 
-inBrowser('metadata, role and password are edited, and JSON with a mistake is not saved', async () => {
+inBrowser('metadata, role and password are edited, and invalid JSON is not saved', async () => {
   const platform = await platformWith({ users: [{ ...ada, user_metadata: { name: 'Ada', plan: 'free' } }] })
   const { page } = await openPage()
   await openUser(page, platform, ada.email)
@@ -80,13 +80,13 @@ inBrowser('metadata, role and password are edited, and JSON with a mistake is no
   await button(page, 'Save').click()
   await page.getByRole('status').getByText('Saved.').waitFor({ state: 'attached' })
   const { data } = (await (await platform.ask('/__standin/users', { bearer: null })).json()) as { data: object[] }
-  // What was left out is gone, as it would be in a form.
+  // Fields that were left out are removed, as in any form.
   expect(data[0]).toMatchObject({ role: 'editor', user_metadata: { plan: 'pro' } })
   expect(JSON.stringify(data[0])).not.toContain('"name":"Ada"')
   expect((await signIn(platform, { ...ada, password: 'a password of the admin' })).status).toBe(200)
 })
 
-inBrowser('what was changed elsewhere while a user was edited stays', async () => {
+inBrowser('changes made elsewhere while a user is edited are kept', async () => {
   const platform = await platformWith({ users: [{ ...ada, user_metadata: { name: 'Ada', plan: 'free' } }] })
   const { page } = await openPage()
   await openUser(page, platform, ada.email)
@@ -113,7 +113,7 @@ inBrowser('what was changed elsewhere while a user was edited stays', async () =
   })
 })
 
-inBrowser('changes that were refused are undone, and the keyboard keeps its place', async () => {
+inBrowser('refused changes can be undone, and the focus moves to the heading', async () => {
   const platform = await platformWith({ users: [ada] })
   const { page } = await openPage()
   await openUser(page, platform, ada.email)
@@ -126,7 +126,7 @@ inBrowser('changes that were refused are undone, and the keyboard keeps its plac
   expect(await hasFocus(page, heading(page, ada.email))).toBe(true)
 })
 
-inBrowser('a user is confirmed, banned, let in again and deleted', async () => {
+inBrowser('a user is confirmed, banned, unbanned and deleted', async () => {
   const platform = await platformWith({ users: [{ ...ada, confirmed: false }] })
   const { page } = await openPage()
   await openUser(page, platform, ada.email)
@@ -135,15 +135,15 @@ inBrowser('a user is confirmed, banned, let in again and deleted', async () => {
   await button(page, 'Save').click()
   await page.getByText('Confirmed', { exact: true }).waitFor()
   const { token } = await signIn(platform, ada)
-  expect(await opens(platform, token)).toBe(200)
+  expect(await statusWith(platform, token)).toBe(200)
 
   await button(page, 'Ban').click()
   await inDialog(page).getByRole('button', { name: 'Ban' }).click()
   await page.getByText('Banned', { exact: true }).waitFor()
-  expect(await opens(platform, token)).toBe(401)
+  expect(await statusWith(platform, token)).toBe(401)
   await button(page, 'Lift the ban').click()
   await button(page, 'Ban').waitFor()
-  expect(await opens(platform, token)).toBe(200)
+  expect(await statusWith(platform, token)).toBe(200)
 
   await button(page, 'Delete').click()
   await inDialog(page).getByRole('button', { name: 'Delete user' }).click()
@@ -152,7 +152,7 @@ inBrowser('a user is confirmed, banned, let in again and deleted', async () => {
   expect((await signIn(platform, ada)).status).toBe(400)
 })
 
-inBrowser('bans and moments are counted by the clock of Standin', async () => {
+inBrowser('bans and times follow Standin’s clock', async () => {
   const platform = await platformWith({ users: [ada] })
   await platform.clock.advance(-30 * 86_400_000)
   await signIn(platform, ada)
@@ -176,12 +176,12 @@ inBrowser('the developer signs in as a user, and copies the access token', async
   await button(page, 'Sign in as').click()
   await button(page, 'Copy the access token').click()
   await button(page, 'Copied the access token').waitFor()
-  expect(await opens(platform, await clipboardOf(page))).toBe(200)
+  expect(await statusWith(platform, await clipboardOf(page))).toBe(200)
   await button(page, 'Done').click()
   await page.getByRole('region', { name: 'Sessions' }).getByRole('row').nth(1).waitFor()
 })
 
-inBrowser('a link is sent to a user, and the outbox says where it leads', async () => {
+inBrowser('the developer sends a link to a user, and the outbox says where it leads', async () => {
   const platform = await platformWith({ users: [ada] })
   const { page } = await openPage()
   await openUser(page, platform, ada.email)
@@ -214,7 +214,7 @@ inBrowser('new messages are counted beside the outbox until it is opened', async
   await page.getByRole('link', { name: 'Outbox', exact: true }).waitFor()
 })
 
-inBrowser('a message that comes while another one is being read does not move it', async () => {
+inBrowser('a message that arrives while another one is being read does not move it', async () => {
   const platform = await platformWith({ users: [ada, grace] })
   const { page } = await openPage()
   const recover = async (email: string) => {
@@ -235,7 +235,7 @@ inBrowser('a message that comes while another one is being read does not move it
   expect(await recipients.allInnerTexts()).toEqual([`To ${grace.email}`, `To ${ada.email}`])
 })
 
-inBrowser('one session is ended, then all of a user, by keyboard alone', async () => {
+inBrowser('one session of a user is ended, then all of them, by keyboard alone', async () => {
   const platform = await platformWith({ users: [ada, grace] })
   const first = (await signIn(platform, ada)).token
   const second = (await signIn(platform, ada)).token
@@ -253,8 +253,8 @@ inBrowser('one session is ended, then all of a user, by keyboard alone', async (
   await tabTo(page, inDialog(page).getByRole('button', { name: 'Sign out' }))
   await page.keyboard.press('Enter')
   await button(page, 'Sign out everywhere').waitFor({ state: 'detached' })
-  // Which of two that were begun in one moment comes first is not defined.
-  expect([await opens(platform, first), await opens(platform, second)].toSorted()).toEqual([200, 401])
+  // The order of two sessions that began at the same moment is not defined.
+  expect([await statusWith(platform, first), await statusWith(platform, second)].toSorted()).toEqual([200, 401])
 
   const third = (await signIn(platform, ada)).token
   await page.reload()
@@ -264,14 +264,14 @@ inBrowser('one session is ended, then all of a user, by keyboard alone', async (
   await page.keyboard.press('Enter')
   await page.getByText('Not signed in.').waitFor()
   expect(await hasFocus(page, heading(page, ada.email))).toBe(true)
-  const all = [first, second, third, other].map(token => opens(platform, token))
+  const all = [first, second, third, other].map(token => statusWith(platform, token))
   expect(await Promise.all(all)).toEqual([401, 401, 401, 200])
 })
 
-inBrowser('a key that is revoked for its user disappears from Connect at once', async () => {
+inBrowser('a key that is revoked for its user disappears from Connect immediately', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
-  await comeInOn(page, platform)
+  await openSignedIn(page, platform)
   const key = await createKeyOn(page, 'doomed')
   const goTo = (name: string) => page.getByRole('navigation').getByRole('link', { name }).first().click()
   await goTo('Connect')
@@ -286,7 +286,7 @@ inBrowser('a key that is revoked for its user disappears from Connect at once', 
   expect(await page.content()).not.toContain(key)
 })
 
-inBrowser('the requests of a user are one click away, those with an API key as well', async () => {
+inBrowser('the requests of a user are one click away, including those with an API key', async () => {
   const platform = await platformWith({
     users: [ada, grace],
     apiKeys: [{ name: 'CI', key: 'sk-ci-of-ada-and-long', user: ada.email }],
@@ -306,7 +306,7 @@ inBrowser('the requests of a user are one click away, those with an API key as w
 
 inBrowser('from another machine the control token opens users, recordings and replies', async ({ skip }) => {
   const address = addressOfThisMachine()
-  if (address === undefined) skip('This machine has no address but its own loopback.')
+  if (address === undefined) skip('This machine has no address other than loopback.')
   const platform = await platformWith({
     host: '0.0.0.0',
     controlToken: 'control-token-of-this-test',
@@ -328,25 +328,25 @@ inBrowser('from another machine the control token opens users, recordings and re
     .waitFor()
 })
 
-inBrowser('the page of a user is accessible on a desk and a phone, in light and dark colours', async () => {
+inBrowser('the page of a user is accessible on desktop and phone, in light and dark colours', async () => {
   const long = { ...ada, email: 'somebody.with.a.long.name@a-company-with-a-long-name.example' }
   const platform = await platformWith({ users: [long] })
   const { page } = await openPage()
   await openUser(page, platform, long.email)
   await page.getByText('Not signed in.').waitFor()
-  await expectFitForAll(page)
+  await expectAccessible(page)
   await signIn(platform, long)
   await page.reload()
   await button(page, 'Sign out').waitFor()
-  // The others have text only.
+  // The other dialogs only have text.
   for (const action of ['Send a link', 'Ban']) {
     await button(page, action).click()
     await inDialog(page).waitFor()
-    await expectFitForAll(page)
+    await expectAccessible(page)
     await page.keyboard.press('Escape')
   }
   await page.goto(`${platform.dashboardUrl}/sign-in`)
   await signInOn(page, { ...long, password: 'wrong' })
   await page.getByText(WRONG_LOGIN).waitFor()
-  await expectFitForAll(page)
+  await expectAccessible(page)
 })

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { expectFitForAll } from './axe.js'
-import { desk, hasFocus, inBrowser, phone, tabTo, useBrowser } from './browser.js'
+import { expectAccessible } from './axe.js'
+import { desktop, hasFocus, inBrowser, phone, tabTo, useBrowser } from './browser.js'
 import { ruleOn, writeRule } from './lists.js'
 import { ada } from './people.js'
 import { answersOn, messageIn, overOn } from './playground.js'
@@ -15,7 +15,7 @@ const rows = (page: Page) => page.getByRole('list', { name: 'Requests, the newes
 const row = (page: Page, text: string) => rows(page).filter({ hasText: text }).getByRole('link')
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true, level: 1 })
 
-/** Goes to a view by keyboard, over the menu where there is no room for the ways beside it. */
+/** Goes to a view by keyboard, through the menu if there is no room for the links. */
 async function goTo(page: Page, name: string): Promise<void> {
   const link = page.getByRole('link', { name, exact: true })
   // From the top of the page, where a user would jump to.
@@ -31,9 +31,9 @@ async function goTo(page: Page, name: string): Promise<void> {
 
 inBrowser.each([
   ['phone', phone],
-  ['desk', desk],
+  ['desktop', desktop],
 ] as const)(
-  'a request becomes a rule, the playground gets its answer, and that leads to its exchange: on a %s, by keyboard alone',
+  'a request becomes a rule, and its answer in the playground links to the exchange: on a %s, by keyboard alone',
   async (_device, viewport) => {
     const platform = await platformWith()
     const { page, complaints } = await openPage({ viewport })
@@ -78,7 +78,7 @@ inBrowser.each([
   },
 )
 
-inBrowser('a dialog that is on its way is closed by Escape, and the exchange below it stays', async () => {
+inBrowser('Escape closes a dialog that is still loading, and the exchange below it stays', async () => {
   const platform = await platformWith()
   await (await platform.chat(penguin)).text()
   const { page } = await openPage()
@@ -91,7 +91,7 @@ inBrowser('a dialog that is on its way is closed by Escape, and the exchange bel
   expect(new URL(page.url()).search).toBe('?id=1')
 })
 
-inBrowser('a fault that is set in the controls hits the next request, and the requests tell so', async () => {
+inBrowser('a fault that is set in the controls hits the next request, and the list of requests shows it', async () => {
   const platform = await platformWith()
   const { page } = await openPage()
   await page.goto(`${platform.dashboardUrl}/controls`)
@@ -109,7 +109,7 @@ inBrowser('a fault that is set in the controls hits the next request, and the re
   await decision.getByText(/^fault status=429; retryAfter=2/).waitFor()
 })
 
-inBrowser('a session that is ended opens nothing any more, and the refusal says what to do', async () => {
+inBrowser('a token of an ended session is refused, and the refusal says what to do', async () => {
   const platform = await platformWith({ users: [ada] })
   const bearer = await accessToken(platform)
   expect((await platform.ask('/v1/models', { bearer })).status).toBe(200)
@@ -133,7 +133,7 @@ inBrowser('a session that is ended opens nothing any more, and the refusal says 
   )
 })
 
-inBrowser('on a phone the ways to the views are behind a button that names the one that is shown', async () => {
+inBrowser('on a phone the links to the views are behind a button that names the current view', async () => {
   const { dashboardUrl } = await platformWith()
   const { page } = await openPage({ viewport: phone })
   await page.goto(`${dashboardUrl}/outbox`)
@@ -142,7 +142,7 @@ inBrowser('on a phone the ways to the views are behind a button that names the o
   expect(await page.getByRole('link', { name: 'Controls' }).isVisible()).toBe(false)
   await menu.click()
   expect(await menu.getAttribute('aria-expanded')).toBe('true')
-  await expectFitForAll(page)
+  await expectAccessible(page)
   await page.getByRole('link', { name: 'Controls' }).focus()
   await page.keyboard.press('Escape')
   expect(await page.getByRole('link', { name: 'Controls' }).isVisible()).toBe(false)
@@ -152,7 +152,7 @@ inBrowser('on a phone the ways to the views are behind a button that names the o
   expect(await page.getByRole('link', { name: 'Outbox' }).isVisible()).toBe(false)
 })
 
-inBrowser('a view that cannot be loaded any more says so, and the others work', async () => {
+inBrowser('a view that can no longer be loaded says so, and the others work', async () => {
   const { dashboardUrl } = await platformWith()
   const { page } = await openPage()
   await page.route('**/assets/controls-view-*.js', route => route.abort())
@@ -163,7 +163,7 @@ inBrowser('a view that cannot be loaded any more says so, and the others work', 
   await heading(page, 'Outbox').waitFor()
 })
 
-/** Signs in over the auth backend. */
+/** Signs in through the auth backend. */
 async function accessToken({ url, anonKey }: Scene): Promise<string> {
   const headers = { apikey: anonKey, 'content-type': 'application/json' }
   const init = { method: 'POST', headers, body: JSON.stringify(ada) }

@@ -1,4 +1,4 @@
-/** Whatever a model may say: whole, as a stream and back it is the same. */
+/** Any completion survives conversion to a stream and back. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { assembledText, streamOf, wholeOf, withUsage } from '../../src/recordings/convert.js'
@@ -8,49 +8,49 @@ import { runs } from '../runs.js'
 import { completion } from './completions.js'
 import { jsonOf, objectsOf, places, stream, textOf, whole } from './responses.js'
 
-/** A stream with other borders between its chunks. */
+/** The same stream with other chunk boundaries. */
 const recut = (response: ReturnType<typeof streamOf>, places: readonly number[]) =>
   stream(bodyOf(response ?? whole({})), places)
 
-test('a completion that is told as a stream and put together again is the same completion', () => {
+test('a completion converted to a stream and back is unchanged', () => {
   fc.assert(
-    fc.property(completion, places, (said, places) => {
-      const streamed = recut(streamOf(whole(said), { includeUsage: true }), places)
-      expect(jsonOf(wholeOf(streamed))).toEqual(said)
+    fc.property(completion, places, (original, places) => {
+      const streamed = recut(streamOf(whole(original), { includeUsage: true }), places)
+      expect(jsonOf(wholeOf(streamed))).toEqual(original)
     }),
     { numRuns: runs(300) },
   )
 })
 
-test('who does not ask for the usage gets all but that', () => {
+test('without include_usage only the usage is missing', () => {
   fc.assert(
-    fc.property(completion, said => {
-      const { usage: _, ...rest } = said
-      const streamed = streamOf(whole(said), { includeUsage: false })
+    fc.property(completion, original => {
+      const { usage: _, ...rest } = original
+      const streamed = streamOf(whole(original), { includeUsage: false })
       expect(jsonOf(streamed && wholeOf(streamed))).toEqual(rest)
       expect(objectsOf(streamed).every(event => !('usage' in event))).toBe(true)
     }),
   )
 })
 
-test('a stream whose usage is left out has the bytes of one that never had any, and the times of one that had', () => {
+test('removing the usage from a stream gives the bytes of one without usage, at the original times', () => {
   fc.assert(
-    fc.property(completion, places, (said, places) => {
-      const streamed = recut(streamOf(whole(said), { includeUsage: true }), places)
+    fc.property(completion, places, (original, places) => {
+      const streamed = recut(streamOf(whole(original), { includeUsage: true }), places)
       const without = withUsage(streamed, false)
-      expect(textOf(without)).toBe(textOf(streamOf(whole(said), { includeUsage: false })))
+      expect(textOf(without)).toBe(textOf(streamOf(whole(original), { includeUsage: false })))
       const times = streamed.chunks.map(({ atMs }) => atMs)
       expect(times).toEqual(expect.arrayContaining(without?.chunks.map(({ atMs }) => atMs) ?? []))
-      expect(withUsage(streamed, true)).toBe('usage' in said ? streamed : undefined)
+      expect(withUsage(streamed, true)).toBe('usage' in original ? streamed : undefined)
     }),
     { numRuns: runs(300) },
   )
 })
 
-test('each event tells some of the text, and the logprobs of that', () => {
+test('each event carries the logprobs of its own text', () => {
   fc.assert(
-    fc.property(completion, said => {
-      for (const event of objectsOf(streamOf(whole(said), { includeUsage: false }))) {
+    fc.property(completion, original => {
+      for (const event of objectsOf(streamOf(whole(original), { includeUsage: false }))) {
         for (const { delta, logprobs } of event.choices) {
           const tokens: { bytes: number[] }[] = logprobs?.content ?? []
           if (tokens.length === 0 || delta.content === undefined || delta.content === '') continue
@@ -61,11 +61,11 @@ test('each event tells some of the text, and the logprobs of that', () => {
   )
 })
 
-test('text for people is made of anything', () => {
+test('assembling readable text never fails, whatever the body', () => {
   const anything = fc.oneof(
     fc.json(),
     fc.json().map(json => `data: ${json}\n\ndata: [DONE]\n\n`),
-    completion.chain(said => fc.json().map(json => JSON.stringify({ ...said, choices: JSON.parse(json) }))),
+    completion.chain(original => fc.json().map(json => JSON.stringify({ ...original, choices: JSON.parse(json) }))),
     fc.json().map(json => `data: {"choices":[{"delta":${json}}]}\n\n`),
     fc.string({ unit: anyCharacter }),
   )

@@ -1,4 +1,4 @@
-/** What is put together here is what OpenAI's own client makes of the same bytes. */
+/** Streams are assembled into what OpenAI's own client makes of the same bytes. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
@@ -20,13 +20,13 @@ const step = fc.oneof(
     logprobs: fc.option(fc.record({ content: tokens, refusal: tokens })),
   }),
   fc.record({ refusal: someText }).map(delta => ({ delta })),
-  fc.record({ index: fc.nat(2), said: text }).map(({ index, said }) => ({
-    delta: { tool_calls: [{ index, function: { arguments: said } }] },
+  fc.record({ index: fc.nat(2), args: text }).map(({ index, args }) => ({
+    delta: { tool_calls: [{ index, function: { arguments: args } }] },
   })),
   fc.record({ data: fc.base64String(), transcript: text }).map(audio => ({ delta: { audio } })),
 )
 
-/** All that is said of a choice: the role, perhaps three calls by their names, more, the end. */
+/** All deltas of a choice: the role, perhaps three named calls, more steps, the end. */
 const track = fc
   .record({
     steps: fc.array(step, { maxLength: 6 }),
@@ -35,17 +35,17 @@ const track = fc
   })
   .map(({ steps, names, content }) => [
     { delta: { role: 'assistant', content, refusal: null } },
-    names ? { delta: { tool_calls: names.map(beginning) } } : { delta: { content: 'Hi' } },
+    names ? { delta: { tool_calls: names.map(startOfCall) } } : { delta: { content: 'Hi' } },
     ...steps.filter(({ delta }) => names || !('tool_calls' in delta)),
     { delta: {}, finish_reason: 'stop' },
   ])
 
-const beginning = (name: string, index: number) => ({
+const startOfCall = (name: string, index: number) => ({
   ...{ index, id: `call_${name}`, type: 'function' },
   function: { name, arguments: '' },
 })
 
-/** The events of some choices, who take turns. */
+/** The events of a few interleaved choices. */
 const events = fc
   .record({
     tracks: fc.array(track, { minLength: 1, maxLength: 3 }),
@@ -64,18 +64,18 @@ const events = fc
     ]
   })
 
-/** The events as bytes: with line ends of either kind, comments, and JSON in one line or in several. */
+/** The events as a body: either kind of line break, perhaps comments, JSON on one line or several. */
 const body = fc
   .tuple(events, fc.constantFrom('\n', '\r\n'), fc.constantFrom(0, 1), fc.constantFrom('', ': ping'))
   .map(([events, end, indent, comment]) =>
     events
-      .map(said => (typeof said === 'string' ? said : JSON.stringify(said, null, indent)).split('\n'))
+      .map(data => (typeof data === 'string' ? data : JSON.stringify(data, null, indent)).split('\n'))
       .map(lines => [...(comment ? [comment, ''] : []), ...lines.map(line => `data: ${line}`), '', ''].join(end))
       .join(''),
   )
 
-/** A server that says what it is given, chunk by chunk, and OpenAI's client that puts it together. */
-async function openaiHearing() {
+/** A server that sends the given response chunk by chunk, and OpenAI's client, which assembles it. */
+async function assemblerOfOpenai() {
   let response: RecordedResponse | undefined
   const server = createServer((_request, answer) => {
     answer.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -86,8 +86,8 @@ async function openaiHearing() {
   onTestFinished(() => void server.close())
   const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
   const openai = new OpenAI({ baseURL, apiKey: 'sk-any', maxRetries: 0 })
-  return async (said: RecordedResponse) => {
-    response = said
+  return async (next: RecordedResponse) => {
+    response = next
     const request = { ...hello, messages: [{ role: 'user' as const, content: 'hello' }] }
     const { choices, ...others } = await openai.chat.completions.stream(request).finalChatCompletion()
     // `parsed` is the client's own.
@@ -96,27 +96,27 @@ async function openaiHearing() {
   }
 }
 
-test('a stream is put together as the client does it', async () => {
-  const heard = await openaiHearing()
+test("a stream is assembled as OpenAI's client assembles it", async () => {
+  const assemble = await assemblerOfOpenai()
   await fc.assert(
     fc.asyncProperty(body, places, async (body, places) => {
       const said = stream(body, places)
-      expect(jsonOf(wholeOf(said))).toEqual(await heard(said))
+      expect(jsonOf(wholeOf(said))).toEqual(await assemble(said))
     }),
   )
 })
 
-test('a stream that is made of a whole is that whole to the client', async () => {
-  const heard = await openaiHearing()
+test('the client reads the original completion from the stream made of it', async () => {
+  const assemble = await assemblerOfOpenai()
   await fc.assert(
     fc.asyncProperty(completion.map(knownToClient), async said => {
       const streamed = streamOf(whole(said), { includeUsage: true })
-      expect(await heard(streamed ?? whole(said))).toEqual(said)
+      expect(await assemble(streamed ?? whole(said))).toEqual(said)
     }),
   )
 })
 
-/** The client's streams know no custom tools, no functions and no thoughts, and say null in place of what is empty or left out. */
+/** The client's streams support no custom tools, functions or reasoning, and have null for empty or missing fields. */
 function knownToClient({ choices, system_fingerprint, ...others }: AnyCompletion) {
   return {
     ...others,

@@ -1,10 +1,10 @@
-/** What comes of a recorded answer when it is asked for in the other form, vendor by vendor. */
+/** Recorded answers converted from streamed to whole and back, vendor by vendor. */
 import { expect, test } from 'vitest'
 import { assembledText, streamOf, wholeOf, withUsage } from '../../src/recordings/convert.js'
 import { platformWith } from '../scene.js'
 import { ended, jsonOf, objectsOf, piece, saying, stream, streaming, textOf, whole } from './responses.js'
 
-/** What the one choice of a stream with these deltas says as a whole. */
+/** The assembled message of a stream with one choice and these deltas. */
 const messageOf = (...deltas: readonly object[]) => jsonOf(wholeOf(saying(...deltas))).choices[0].message
 
 const completion = {
@@ -15,7 +15,7 @@ const completion = {
   system_fingerprint: 'fp_1',
 }
 
-test('a whole is there when its stream has ended, with the headers of that', () => {
+test('a whole answer arrives when its stream would have ended, with the headers of the stream', () => {
   const streamed = saying({ role: 'assistant', content: 'Hi' })
   const answer = wholeOf({ ...streamed, status: 201 })
   expect(answer).toMatchObject({ status: 201, headMs: 520, endMs: 0, complete: true, chunks: [{ atMs: 0 }] })
@@ -25,7 +25,7 @@ test('a whole is there when its stream has ended, with the headers of that', () 
   })
 })
 
-test('a stream of a whole is as OpenAI would have sent it', () => {
+test('a stream made of a whole answer is what OpenAI would have sent', () => {
   const answer = streamOf(whole(completion), { includeUsage: true })
   expect(answer?.headers).toContainEqual(['content-type', 'text/event-stream; charset=utf-8'])
   expect(answer).toMatchObject({ status: 200, headMs: 120, endMs: 0 })
@@ -48,7 +48,7 @@ test('a stream of a whole is as OpenAI would have sent it', () => {
   ])
 })
 
-test('a call of a tool is told first by its name, then what it is called with in pieces', () => {
+test('a tool call starts with its name and sends its arguments in pieces', () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{"city": "Oslo"}' } }
   const message = { role: 'assistant', content: null, tool_calls: [call] }
   const streamed = streamOf(whole({ ...completion, choices: [{ ...ended, message }] }), { includeUsage: false })
@@ -61,15 +61,15 @@ test('a call of a tool is told first by its name, then what it is called with in
   ])
 })
 
-test('the choices of a stream take turns', () => {
+test('the choices of a stream are interleaved', () => {
   const choices = ['one two', 'three four five'].map((content, index) => ({ ...ended, index, message: { content } }))
   const events = objectsOf(streamOf(whole({ ...completion, choices }), { includeUsage: false }))
   expect(events.map(({ choices: [{ index }] }) => index).join('')).toBe('010101011')
 })
 
-test('each token is told with the text that it is a part of', () => {
+test('each token is sent with the text it belongs to', () => {
   const token = (text: string, bytes = [...Buffer.from(text)]) => ({ token: text, logprob: -0.5, bytes })
-  // The letter of a smile has four bytes, and here three tokens.
+  // The emoji has four bytes, here in three tokens.
   const tokens = [
     token('Hi'),
     token(' \\xf0', [32, 0xf0]),
@@ -80,22 +80,22 @@ test('each token is told with the text that it is a part of', () => {
   const message = { role: 'assistant', content: 'Hi 😀!' }
   const choices = [{ ...ended, message, logprobs: { content: tokens, refusal: null } }]
   const events = objectsOf(streamOf(whole({ ...completion, choices }), { includeUsage: false }))
-  const told = events.slice(1, -1).map(({ choices: [{ delta, logprobs }] }) => [delta.content, logprobs])
-  expect(told).toEqual([
+  const sent = events.slice(1, -1).map(({ choices: [{ delta, logprobs }] }) => [delta.content, logprobs])
+  expect(sent).toEqual([
     ['Hi', { content: [tokens[0]], refusal: null }],
     [' 😀', { content: tokens.slice(1, 4), refusal: null }],
     ['!', { content: [tokens[4]], refusal: null }],
   ])
 })
 
-test('tokens that the text is not made of stay with all of it', () => {
+test('logprobs that do not spell the text are sent with the whole text', () => {
   const logprobs = { content: [{ token: 'Hello', logprob: -1, bytes: null }], refusal: null }
   const choices = [{ ...ended, message: { role: 'assistant', content: 'Hi there!' }, logprobs }]
   const events = objectsOf(streamOf(whole({ ...completion, choices }), { includeUsage: false }))
   expect(events[1].choices[0]).toMatchObject({ delta: { content: 'Hi there!' }, logprobs })
 })
 
-test('what the platform itself says whole and as a stream is the same once it is put together', async () => {
+test('a stream of the platform itself assembles to the same completion as its whole answer', async () => {
   const { chat } = await platformWith({
     rules: [
       {
@@ -115,13 +115,13 @@ test('what the platform itself says whole and as a stream is the same once it is
   }
   const asked = await chat({ ...request, stream: true, stream_options: { include_usage: true } })
   const assembled = jsonOf(wholeOf(stream(await asked.text())))
-  const said = (await (await chat(request)).json()) as object
+  const wholeAnswer = (await (await chat(request)).json()) as object
   const { id, created, choices } = assembled
   expect(choices).toHaveLength(3)
-  expect(assembled).toEqual({ ...said, id, created })
+  expect(assembled).toEqual({ ...wholeAnswer, id, created })
 })
 
-test('thoughts that a vendor tells before and then calls null are kept', () => {
+test('reasoning that a vendor sends first and sets to null afterwards is kept', () => {
   const message = messageOf(
     { role: 'assistant', content: null, reasoning_content: '' },
     { content: null, reasoning_content: 'Let me' },
@@ -131,15 +131,15 @@ test('thoughts that a vendor tells before and then calls null are kept', () => {
   expect(message).toEqual({ role: 'assistant', content: 'Hi', reasoning_content: 'Let me see.' })
 })
 
-test('a call whose keys are repeated empty with every piece keeps its id and its name', () => {
-  const called = (id: string, name: string, said: string) => ({
-    tool_calls: [{ index: 0, id, type: 'function', function: { name, arguments: said } }],
+test('a call keeps its id and name when later pieces repeat them empty', () => {
+  const called = (id: string, name: string, args: string) => ({
+    tool_calls: [{ index: 0, id, type: 'function', function: { name, arguments: args } }],
   })
   const { tool_calls } = messageOf(called('call_1', 'look', ''), called('', '', '{"a":'), called('', '', '1}'))
   expect(tool_calls).toEqual([{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"a":1}' } }])
 })
 
-test('calls that are not numbered are told apart by their ids', () => {
+test('calls without an index are told apart by id', () => {
   const message = messageOf(
     { role: 'assistant', content: '', tool_calls: [{ id: 'call_1', function: { name: 'look', arguments: '{' } }] },
     { tool_calls: [{ function: { arguments: '}' } }] },
@@ -154,22 +154,22 @@ test('calls that are not numbered are told apart by their ids', () => {
   })
 })
 
-test('calls and choices that come out of order are put in order', () => {
+test('calls and choices that arrive out of order are sorted', () => {
   const call = (index: number) => ({
     tool_calls: [{ index, id: `call_${index}`, function: { name: 'f', arguments: '' } }],
   })
-  const said = streaming(
+  const streamed = streaming(
     piece({ index: 1, delta: { content: 'second' } }),
     piece({ index: 0, delta: call(1) }),
     piece({ index: 0, delta: call(0) }),
     piece({ ...ended, index: 0, delta: {} }, { ...ended, index: 1, delta: {} }),
   )
-  const [first, second] = jsonOf(wholeOf(said)).choices
+  const [first, second] = jsonOf(wholeOf(streamed)).choices
   expect(first.message.tool_calls.map(({ id }: { id: string }) => id)).toEqual(['call_0', 'call_1'])
   expect(second.message.content).toBe('second')
 })
 
-test('the functions from before there were tools, citations and sound are put together too', () => {
+test('legacy function calls, citations and audio are assembled too', () => {
   const message = messageOf(
     { role: 'assistant', content: null, function_call: { name: 'look', arguments: '' } },
     { function_call: { arguments: '{}' }, annotations: [{ type: 'url_citation', url: 'a' }] },
@@ -184,9 +184,9 @@ test('the functions from before there were tools, citations and sound are put to
   })
 })
 
-test("Azure's events without an id tell what was filtered, and nothing about the completion", () => {
+test("Azure's events without an id add filter results and nothing else to the completion", () => {
   const nameless = { id: '', object: '', created: 0, model: '' }
-  const said = streaming(
+  const streamed = streaming(
     { ...nameless, choices: [], prompt_filter_results: [{ prompt_index: 0 }] },
     piece({ index: 0, delta: { role: 'assistant', content: 'Hi' }, finish_reason: null, content_filter_results: {} }),
     piece({ ...ended, delta: {} }),
@@ -195,7 +195,7 @@ test("Azure's events without an id tell what was filtered, and nothing about the
       choices: [{ index: 0, finish_reason: null, content_filter_results: { hate: { filtered: false } } }],
     },
   )
-  expect(jsonOf(wholeOf(said))).toEqual({
+  expect(jsonOf(wholeOf(streamed))).toEqual({
     ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1_750_000_000, model: 'gpt-4o' },
     choices: [
       {
@@ -207,13 +207,13 @@ test("Azure's events without an id tell what was filtered, and nothing about the
   })
 })
 
-test('of usage that is told with every event the last one counts, and padding is left out', () => {
-  const said = streaming(
+test('the last usage counts when every event has one, and padding is left out', () => {
+  const streamed = streaming(
     { ...piece({ index: 0, delta: { content: 'a' } }), usage: { total_tokens: 1 }, obfuscation: 'xyz' },
     { ...piece({ ...ended, delta: {} }), usage: { total_tokens: 2 }, obfuscation: 'x' },
     { ...piece(), usage: null },
   )
-  const { usage, obfuscation } = jsonOf(wholeOf(said))
+  const { usage, obfuscation } = jsonOf(wholeOf(streamed))
   expect(usage).toEqual({ total_tokens: 2 })
   expect(obfuscation).toBeUndefined()
 })
@@ -221,30 +221,30 @@ test('of usage that is told with every event the last one counts, and padding is
 const hi = 'data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n'
 
 test.each([
-  ['an error in its midst', `${hi}data: {"error":{"message":"overloaded"}}\n\ndata: [DONE]\n\n`],
-  ['an event that is called error', `${hi}event: error\ndata: {"message":"overloaded"}\n\ndata: [DONE]\n\n`],
+  ['an error in the middle', `${hi}data: {"error":{"message":"overloaded"}}\n\ndata: [DONE]\n\n`],
+  ['an event named error', `${hi}event: error\ndata: {"message":"overloaded"}\n\ndata: [DONE]\n\n`],
   ['no [DONE]', hi],
-  ['half of an event', `${hi}data: {"choi\n\ndata: [DONE]\n\n`],
-  ['content that is no text', `${hi}data: {"choices":[{"delta":{"content":[]}}]}\n\ndata: [DONE]\n\n`],
-  ['no completion', 'data: {"id":"cmpl-1","choices":[{"index":0,"text":"Hi"}]}\n\ndata: [DONE]\n\n'],
+  ['half an event', `${hi}data: {"choi\n\ndata: [DONE]\n\n`],
+  ['content that is not a string', `${hi}data: {"choices":[{"delta":{"content":[]}}]}\n\ndata: [DONE]\n\n`],
+  ['legacy text completions', 'data: {"id":"cmpl-1","choices":[{"index":0,"text":"Hi"}]}\n\ndata: [DONE]\n\n'],
   ['nothing but [DONE]', 'data: [DONE]\n\n'],
-])('a stream with %s is not put together', (_what, body) => {
+])('a stream with %s is not assembled', (_what, body) => {
   expect(wholeOf(stream(body))).toBeUndefined()
 })
 
-test('an answer that broke off is not told in the other form', () => {
+test('an incomplete answer is not converted', () => {
   expect(wholeOf({ ...stream(`${hi}data: [DONE]\n\n`), complete: false })).toBeUndefined()
   expect(streamOf({ ...whole(completion), complete: false }, { includeUsage: false })).toBeUndefined()
 })
 
-test('comments, names of events, data in several lines and a missing last line end do not matter', () => {
+test('comments, event names, multi-line data and a missing final line break do not matter', () => {
   const json = JSON.stringify(piece({ ...ended, delta: { content: 'Hi' } }), null, 1)
   const lines = json.split('\n').map(line => `data: ${line}\r\n`)
-  const said = stream(`: ping\r\n\r\nevent: message\r\nid: 7\r\n${lines.join('')}\r\ndata:[DONE]`)
-  expect(jsonOf(wholeOf(said)).choices[0].message.content).toBe('Hi')
+  const streamed = stream(`: ping\r\n\r\nevent: message\r\nid: 7\r\n${lines.join('')}\r\ndata:[DONE]`)
+  expect(jsonOf(wholeOf(streamed)).choices[0].message.content).toBe('Hi')
 })
 
-test('an error is the answer for either form', () => {
+test('an error is the answer to streamed and whole requests alike', () => {
   const json = { ...whole({ error: 'Too many requests.' }), status: 429 }
   const event = { ...stream('data: {"error":"Too many requests."}\n\n'), status: 429 }
   for (const refused of [json, event]) {
@@ -261,7 +261,7 @@ test.each([[{ error: 'No.' }], [{ ...completion, choices: [] }], [[completion]],
   },
 )
 
-test('what is in the form already stays as it is', () => {
+test('a response that is already in the requested form is returned as is', () => {
   const json = whole(completion)
   const events = saying({ content: 'Hi' })
   expect(wholeOf(json)).toBe(json)
@@ -269,11 +269,11 @@ test('what is in the form already stays as it is', () => {
   expect(streamOf(events, { includeUsage: false })).toBe(events)
 })
 
-test('usage that was not recorded cannot be told', () => {
+test('a stream cannot include usage that was not recorded', () => {
   expect(streamOf(saying({ content: 'Hi' }), { includeUsage: true })).toBeUndefined()
 })
 
-test('only the usage of the stream is left out: not that of a vendor, not that of the text', () => {
+test("only the stream's own usage is removed, not a vendor field or text that mentions usage", () => {
   const body = [
     'data: {"usage":null,"choices":[{"delta":{"content":",\\"usage\\":null"}}]}\r\n\r\n',
     'data: {"x_groq":{"id":"a","usage":null}, "usage" : null, "choices":[]}\n\n',
@@ -289,16 +289,16 @@ test('only the usage of the stream is left out: not that of a vendor, not that o
   )
 })
 
-test('usage that a vendor tells beside a choice, asked or not, is told', () => {
+test('usage that a vendor sends along with a choice is kept, whether requested or not', () => {
   const last = { ...piece({ ...ended, delta: {} }), usage: { total_tokens: 3 } }
-  const said = streaming(piece({ index: 0, delta: { content: 'Hi' } }), last)
-  expect(withUsage(said, false)).toBe(said)
-  expect(withUsage(said, true)).toBe(said)
+  const streamed = streaming(piece({ index: 0, delta: { content: 'Hi' } }), last)
+  expect(withUsage(streamed, false)).toBe(streamed)
+  expect(withUsage(streamed, true)).toBe(streamed)
 })
 
-test('people read what was said, thought, refused and called', () => {
+test('the readable text has content, reasoning, refusals and calls', () => {
   const call = { index: 0, id: 'call_1', function: { name: 'get_weather', arguments: '{"city":"Oslo"}' } }
-  const said = streaming(
+  const streamed = streaming(
     piece({ index: 0, delta: { reasoning_content: 'Where is that?' } }),
     piece({ index: 0, delta: { content: 'Let me see.', tool_calls: [call] } }),
     piece({ index: 1, delta: { refusal: 'No.', function_call: { name: 'look', arguments: '{}' } } }),
@@ -313,15 +313,15 @@ test('people read what was said, thought, refused and called', () => {
     '[refusal] No.',
     'look({})',
   ].join('\n')
-  expect(assembledText(said)).toBe(text)
-  expect(assembledText(wholeOf(said) ?? said)).toBe(text)
+  expect(assembledText(streamed)).toBe(text)
+  expect(assembledText(wholeOf(streamed) ?? streamed)).toBe(text)
 })
 
-test('people read what there is of a stream that broke off', () => {
+test('the readable text of an incomplete stream is what arrived', () => {
   expect(assembledText({ ...stream(`${hi}data: {"choi`), complete: false })).toBe('Hi')
 })
 
-test('there is nothing to read in what is no chat completion', () => {
+test('only chat completions have a readable text', () => {
   expect(assembledText(whole({ object: 'list', data: [] }))).toBeUndefined()
   expect(assembledText({ ...whole({ error: 'No.' }), status: 500 })).toBeUndefined()
   expect(assembledText(stream('data: {"type":"response.created"}\n\n'))).toBeUndefined()

@@ -1,8 +1,8 @@
-/** Chat completions by chance, as platforms of many vendors say them. */
+/** Random chat completions, as platforms of many vendors send them. */
 import fc from 'fast-check'
 import { cutAt } from './responses.js'
 
-/** Letters of every length in UTF-8, line ends, quotes, halves of pairs, and what looks like the frame of an event. */
+/** Characters of every length in UTF-8, line breaks, lone surrogates, and text that looks like the framing of an event. */
 export const text = fc
   .array(
     fc.oneof(
@@ -14,9 +14,9 @@ export const text = fc
   )
   .map(parts => parts.join(''))
 
-export const someText = text.filter(said => said !== '')
+export const someText = text.filter(written => written !== '')
 
-/** Fields that OpenAI does not know, under names that it will not take. */
+/** Vendor fields, under names that OpenAI will not use. */
 const vendorFields = fc.dictionary(
   fc.stringMatching(/^x_[a-z]{1,5}$/),
   fc.oneof(text, fc.nat(), fc.constant(null), fc.constant({ usage: null })),
@@ -35,10 +35,10 @@ const call = fc
   )
   .map(([id, by, others]) => ({ id, ...by, ...others }))
 
-/** What was said, as tokens that end in the midst of letters as well. */
-const tokensOf = (said: string) =>
+/** A text as tokens, which may end in the middle of a character. */
+const tokensOf = (content: string) =>
   fc.array(fc.nat(), { maxLength: 9 }).map(places =>
-    cutAt(Buffer.from(said), places).map((bytes, i) => ({
+    cutAt(Buffer.from(content), places).map((bytes, i) => ({
       ...{ token: bytes.toString('utf8'), logprob: -1 / (i + 7) },
       ...{ bytes: [...bytes], top_logprobs: [] },
     })),
@@ -59,7 +59,7 @@ const message = fc
   )
   .map(({ vendor, content, ...others }) => ({
     role: 'assistant',
-    // An empty text beside a call is the one thing that a stream does not tell from none.
+    // A stream cannot distinguish empty content beside a call from no content.
     content:
       content === '' && (others.tool_calls || others.function_call || others.refusal || others.audio) ? null : content,
     ...others,

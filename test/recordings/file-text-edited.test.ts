@@ -10,8 +10,8 @@ import { asking } from './scene.js'
 const request = 'request: { method: GET, path: /v1/models }\n'
 const response = 'response: { status: 200 }\n'
 
-/** What is wrong with a file, as it would be printed. */
-function complaintsAbout(text: string, read: (text: string, file: string) => unknown = recordingIn): readonly string[] {
+/** The problems of a file, as they would be printed. */
+function problemsOf(text: string, read: (text: string, file: string) => unknown = recordingIn): readonly string[] {
   try {
     read(text, 'models/a.yaml')
   } catch (error) {
@@ -23,7 +23,7 @@ function complaintsAbout(text: string, read: (text: string, file: string) => unk
 
 const bodyIn = (text: string) => bodyOf(recordingIn(text, 'a.yaml').response).toString()
 
-test('a recording that was written by hand says what it wants to and no more', () => {
+test('a handwritten recording may leave out everything that has a default', () => {
   const beforeMs = Date.now()
   const { recordedAt, ...rest } = recordingIn(request + response, 'a.yaml')
   expect(Date.parse(recordedAt)).toBeGreaterThanOrEqual(beforeMs)
@@ -34,7 +34,7 @@ test('a recording that was written by hand says what it wants to and no more', (
   })
 })
 
-test('JSON that was edited is answered as edited, in the way it came', () => {
+test('edited JSON is answered as edited, in its original formatting', () => {
   const edited = (more: string) =>
     `${request}response:\n  status: 200\n  body:\n    json:\n      a: [1, yes, 12345678901234567890]\n      b: é\n${more}`
   expect(bodyIn(edited(''))).toBe('{"a":[1,"yes",12345678901234567890],"b":"é"}')
@@ -43,7 +43,7 @@ test('JSON that was edited is answered as edited, in the way it came', () => {
   )
 })
 
-test('chunks without a time come with the one before them', () => {
+test('a chunk without a time is sent together with the previous one', () => {
   const text = `${request}response:\n  status: 200\n  chunks:\n    - text: a\n    - { atMs: 5, text: b }\n    - text: c\n`
   expect(recordingIn(text, 'a.yaml').response).toMatchObject({
     chunks: [{ atMs: 0 }, { atMs: 5 }, { atMs: 5 }],
@@ -51,7 +51,7 @@ test('chunks without a time come with the one before them', () => {
   })
 })
 
-test('headers may be numbers, lists, and in any letters', () => {
+test('headers may be numbers, lists and in any case', () => {
   const text = `${request}response:\n  status: 200\n  headers:\n    Retry-After: 2\n    x-id: 12345678901234567890\n    link: [a, b]\n`
   expect(recordingIn(text, 'a.yaml').response.headers).toEqual([
     ['retry-after', '2'],
@@ -61,19 +61,19 @@ test('headers may be numbers, lists, and in any letters', () => {
   ])
 })
 
-test('a request that was edited has the key of what it says now', () => {
+test('an edited request has the key of its new content', () => {
   const text = `request:\n  method: post\n  path: /v1/chat/completions\n  body:\n    json:\n      stream: false\n      model: m\n      messages:\n        - role: user\n          content: hi\n`
   const asked = asking({ model: 'm', messages: [{ content: 'hi', role: 'user' }] })
   const ignore = ignoreFrom([])
   expect(keyOf(requestIn(text, 'a.yaml'), ignore)).toBe(keyOf(asked, ignore))
 })
 
-test('a request is found behind the response as well, and whatever the response is like', () => {
+test('a request can be read when it follows the response or the response is broken', () => {
   expect(requestIn(response + request, 'a.yaml')).toMatchObject({ method: 'GET' })
   expect(requestIn(`${request}response: { status: 200, [ }\n`, 'a.yaml')).toMatchObject({ method: 'GET' })
 })
 
-test.each<[text: string, complaints: readonly string[]]>([
+test.each<[text: string, problems: readonly string[]]>([
   [
     `${request}response: { status: 2000 }`,
     [mustBe('models/a.yaml:2:13: response.status', range('a status', 100, 999), 2000)],
@@ -112,21 +112,21 @@ test.each<[text: string, complaints: readonly string[]]>([
     `${request}${request}${response}`,
     [`models/a.yaml:2:1: ${notValid('YAML')}: The key "request" appears twice, first on line 1. Remove one of them.`],
   ],
-])('%j is told what is wrong with it', (text, complaints) => {
-  expect(complaintsAbout(text)).toEqual(complaints)
+])('the problems of %j are reported', (text, problems) => {
+  expect(problemsOf(text)).toEqual(problems)
 })
 
-test('a body that nests too deep is refused, also where aliases add up', () => {
+test('a body that nests too deep is refused, also through aliases', () => {
   const nested = (inside: string) => `${'['.repeat(400)}${inside}${']'.repeat(400)}`
   const json = `[&a ${nested('')}, &b ${nested('*a ')}, ${nested('*b ')}]`
   const text = `request: { method: POST, path: /v1/files, body: { json: ${json} } }\n${response}`
   for (const read of [recordingIn, requestIn])
-    expect(complaintsAbout(text, read)).toEqual(['models/a.yaml: This has more than 1100 levels.'])
+    expect(problemsOf(text, read)).toEqual(['models/a.yaml: This has more than 1100 levels.'])
 })
 
-test('a request is told what is wrong with it, at its place', () => {
+test('a problem in the request is reported with its position', () => {
   const text = `# comment\nrequest:\n  method: GET\n  path: models\n${response}`
-  expect(complaintsAbout(text, requestIn)).toEqual([
+  expect(problemsOf(text, requestIn)).toEqual([
     mustBe('models/a.yaml:4:3: request.path', 'a path that begins with /', 'models'),
   ])
 })

@@ -6,7 +6,7 @@ import { ignoreFrom } from '../../src/recordings/ignore.js'
 import { keyOf } from '../../src/recordings/key.js'
 import { bodyOf, type Recording } from '../../src/recordings/recording.js'
 import { runs } from '../runs.js'
-import { knownWays, oddBytes, oddJson, oddText, otherWays } from './odd.js'
+import { knownFormats, oddBytes, oddJson, oddText, otherFormats } from './odd.js'
 import { answered, asking, question, recorded, streamed } from './scene.js'
 
 const key = '0a1b2c3d4e5f'
@@ -14,10 +14,11 @@ const written = (recording: Recording) => textOf(recording, key)
 const again = (recording: Recording) => recordingIn(written(recording), 'a.yaml')
 const bodyAgain = (recording: Recording) => bodyOf(again(recording).response).toString()
 
-const spoken = (content: string) => Buffer.from(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`)
+const contentEvent = (content: string) =>
+  Buffer.from(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`)
 const done = Buffer.from('data: [DONE]\n\n')
 
-test('a recording of a whole answer reads like a review', () => {
+test('a recording of a whole answer is readable in a review', () => {
   const tools = [
     { type: 'function', function: { name: 'find', parameters: { required: ['a', 'yes'], enum: [1, '1', null] } } },
   ]
@@ -72,11 +73,11 @@ response:
 `)
 })
 
-test('a recording of a stream says on top what it came to, and has its chunks as they came', () => {
+test('a recording of a stream has the assembled text on top and the chunks as they arrived', () => {
   const chunks = [
-    { atMs: 417.26, bytes: spoken('Paris is the capital.\n') },
-    { atMs: 430, bytes: spoken('It lies on the Seine.').subarray(0, 20) },
-    { atMs: 431, bytes: spoken('It lies on the Seine.').subarray(20) },
+    { atMs: 417.26, bytes: contentEvent('Paris is the capital.\n') },
+    { atMs: 430, bytes: contentEvent('It lies on the Seine.').subarray(0, 20) },
+    { atMs: 431, bytes: contentEvent('It lies on the Seine.').subarray(20) },
     { atMs: 431, bytes: Buffer.from(': ping\r\n\r\n') },
     { atMs: 440.04, bytes: done },
   ]
@@ -110,8 +111,8 @@ recordedAt:`)
 `)
 })
 
-test('all of a recording comes back', () => {
-  const chunks = [spoken('a'), done].map((bytes, i) => ({ atMs: i * 10.5, bytes }))
+test('a recording is read back in full', () => {
+  const chunks = [contentEvent('a'), done].map((bytes, i) => ({ atMs: i * 10.5, bytes }))
   const headers = [
     ['content-type', 'text/event-stream'],
     ['x-request-id', '12'],
@@ -124,22 +125,22 @@ test('all of a recording comes back', () => {
   expect(again(empty)).toEqual(empty)
 })
 
-test('only what broke off says so', () => {
+test('only incomplete recordings are marked', () => {
   expect(written(streamed([], asking(question)))).not.toContain('complete')
   expect(written(recorded({ complete: false }))).toContain('complete: false\n')
 })
 
-test('any text comes back byte for byte', () => {
+test('any text is read back byte for byte', () => {
   fc.assert(
     fc.property(oddText, text => {
-      const came = Buffer.from(text)
-      expect(bodyAgain(answered(came))).toBe(came.toString())
+      const original = Buffer.from(text)
+      expect(bodyAgain(answered(original))).toBe(original.toString())
     }),
     { numRuns: runs(1000) },
   )
 })
 
-test('any bytes come back', () => {
+test('any bytes are read back unchanged', () => {
   fc.assert(
     fc.property(oddBytes, bytes => {
       expect(bodyOf(again(answered(bytes)).response).equals(bytes)).toBe(true)
@@ -150,33 +151,38 @@ test('any bytes come back', () => {
   expect(bodyOf(again(answered(every)).response).equals(every)).toBe(true)
 })
 
-test('any JSON comes back byte for byte, in whatever way it was written', () => {
+test('any JSON is read back byte for byte, however it was formatted', () => {
   fc.assert(
-    fc.property(oddJson, fc.constantFrom(...knownWays, ...otherWays), fc.constantFrom('', '\n'), (value, way, end) => {
-      const body = `${way({ value })}${end}`
-      expect(bodyAgain(answered(body))).toBe(Buffer.from(body).toString())
-    }),
+    fc.property(
+      oddJson,
+      fc.constantFrom(...knownFormats, ...otherFormats),
+      fc.constantFrom('', '\n'),
+      (value, format, end) => {
+        const body = `${format({ value })}${end}`
+        expect(bodyAgain(answered(body))).toBe(Buffer.from(body).toString())
+      },
+    ),
     { numRuns: runs(2000) },
   )
 })
 
-test('the ways of writing JSON that are known are kept as YAML', () => {
+test('JSON in a known format is stored as YAML', () => {
   const value = { a: [1, { b: 'é' }], c: {}, d: [] }
-  const ways = knownWays.flatMap(way => [way(value), `${way(value).trimEnd()}\n`])
-  const told = ways.map(body => /^ {4}written: .*/m.exec(written(answered(body)))?.[0].trim() ?? 'left out')
-  expect(new Set(told).size).toBe(11)
-  expect(told[0]).toBe('left out')
-  for (const body of ways) expect(written(answered(body))).toContain('    json:\n      a:\n')
+  const bodies = knownFormats.flatMap(format => [format(value), `${format(value).trimEnd()}\n`])
+  const styles = bodies.map(body => /^ {4}written: .*/m.exec(written(answered(body)))?.[0].trim() ?? 'left out')
+  expect(new Set(styles).size).toBe(11)
+  expect(styles[0]).toBe('left out')
+  for (const body of bodies) expect(written(answered(body))).toContain('    json:\n      a:\n')
 })
 
-test('Python may have written it', () => {
+test("the format of Python's json.dumps is known", () => {
   // json.dumps({"content": "Où 🦊 \x7f", "list": [1.5, {}], "none": None})
   const body = String.raw`{"content": "O\u00f9 \ud83e\udd8a \u007f", "list": [1.5, {}], "none": null}`
   expect(written(answered(body))).toContain('written: spaced, ascii\n')
   expect(bodyAgain(answered(body))).toBe(body)
 })
 
-test('JSON of any size and shape comes back, and is read soon', () => {
+test('deep, wide and long JSON is read back, and quickly', () => {
   const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
   const wide = JSON.stringify(Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, i])))
   const long = JSON.stringify({
@@ -185,7 +191,7 @@ test('JSON of any size and shape comes back, and is read soon', () => {
   for (const body of [deep, wide, long]) expect(bodyAgain(answered(body)) === body).toBe(true)
 })
 
-test('chunks come back, wherever the network cut them', () => {
+test('chunks are read back unchanged, wherever the network cut them', () => {
   fc.assert(
     fc.property(oddBytes, fc.array(fc.nat()), (whole, places) => {
       const ends = [...places.map(place => place % (whole.length + 1)).toSorted((a, b) => a - b), whole.length]
@@ -199,15 +205,15 @@ test('chunks come back, wherever the network cut them', () => {
   )
 })
 
-test('any request comes back with its key, from the head of the file as from the whole', () => {
+test('any request is read back with its key, on its own or with the whole file', () => {
   const ignore = ignoreFrom([])
-  const spokenBody = oddText.map(content =>
+  const chatBody = oddText.map(content =>
     Buffer.from(JSON.stringify({ model: content, messages: [{ role: 'user', content }] })),
   )
   const body = fc.oneof(
     oddJson.map(value => Buffer.from(JSON.stringify(value))),
     oddBytes,
-    spokenBody,
+    chatBody,
   )
   fc.assert(
     fc.property(body, fc.webQueryParameters(), (body, query) => {
@@ -222,7 +228,7 @@ test('any request comes back with its key, from the head of the file as from the
   )
 })
 
-test('a whole number of any length is written and read as it was sent', () => {
+test('an integer of any length is written and read as it was sent', () => {
   const body =
     '{"list":[1,12345678901234567890],"long":1000000000000000128,"negative":-12345678901234567890,"short":200}'
   const text = written(recorded({}, asking(body)))
@@ -230,24 +236,24 @@ test('a whole number of any length is written and read as it was sent', () => {
   expect(stringifyExact((requestIn(text, 'a.yaml').body as { value: unknown }).value)).toBe(body)
 })
 
-test('a number that JSON cannot say again is still a number', () => {
+test('a number that overflows in JSON is still a number', () => {
   const request = asking('{"seed":1e400,"top":-1e400}')
   expect(requestIn(written(recorded({}, request)), 'a.yaml')).toEqual(request)
 })
 
-test('git and editors may turn the line ends of the file', () => {
+test('git and editors may convert the line breaks of the file', () => {
   fc.assert(
     fc.property(oddText, oddJson, (text, value) => {
       const recording = streamed([{ atMs: 1, bytes: Buffer.from(text) }], asking({ value }))
-      const turned = recordingIn(written(recording).replaceAll('\n', '\r\n'), 'a.yaml')
-      expect(bodyOf(turned.response).equals(Buffer.from(text))).toBe(true)
-      expect(stringifyExact(turned.request)).toBe(stringifyExact(recording.request))
+      const converted = recordingIn(written(recording).replaceAll('\n', '\r\n'), 'a.yaml')
+      expect(bodyOf(converted.response).equals(Buffer.from(text))).toBe(true)
+      expect(stringifyExact(converted.request)).toBe(stringifyExact(recording.request))
     }),
     { numRuns: runs(1000) },
   )
 })
 
-test('editors may take off trailing blanks, and blank lines at the end', () => {
+test('editors may strip trailing whitespace and blank lines at the end', () => {
   fc.assert(
     fc.property(oddText, text => {
       const recording = streamed([{ atMs: 1, bytes: Buffer.from(text) }])
@@ -260,11 +266,11 @@ test('editors may take off trailing blanks, and blank lines at the end', () => {
   )
 })
 
-test('the comment on top stays a comment of a modest size, whatever was said', () => {
+test('the comment on top stays a comment of limited size, whatever the content', () => {
   fc.assert(
     fc.property(oddText, oddText, (asked, said) => {
       const request = asking({ model: asked, messages: [{ role: 'user', content: asked }] })
-      const text = written(streamed([{ atMs: 0, bytes: spoken(said.repeat(300)) }], request))
+      const text = written(streamed([{ atMs: 0, bytes: contentEvent(said.repeat(300)) }], request))
       const comment = text.slice(0, text.indexOf('recordedAt:')).split('\n').slice(0, -1)
       expect(comment.every(line => /^#( |$)/.test(line) && !/[\p{C}\u2028\u2029]/u.test(line))).toBe(true)
       expect(comment.slice(1).every(line => line.length <= 120)).toBe(true)
@@ -273,7 +279,7 @@ test('the comment on top stays a comment of a modest size, whatever was said', (
   )
 })
 
-test('no line is folded, and nothing is said by reference', () => {
+test('no line is folded, and YAML aliases are not used', () => {
   const same = { role: 'user', content: 'word '.repeat(500).trim() }
   const text = written(recorded({}, asking({ model: 'm', messages: [same, same] })))
   expect(text.split(same.content)).toHaveLength(3)

@@ -45,9 +45,9 @@ const asked = fc.record({
 })
 
 const piece = fc.oneof(
-  text.map(said => Buffer.from(`data: ${JSON.stringify({ said })}\n\n`)),
+  text.map(content => Buffer.from(`data: ${JSON.stringify({ content })}\n\n`)),
   fc.constant(Buffer.from('data: [DONE]\n\n')),
-  // Also what ends in the midst of a letter.
+  // May end in the middle of a character.
   fc.uint8Array({ minLength: 1, maxLength: 9 }).map(bytes => Buffer.from(bytes)),
 )
 
@@ -74,7 +74,7 @@ const answer = fc
     }),
   )
 
-/** As it comes off the disk. */
+/** A recording as it is read from disk. */
 const recording = fc
   .record({ asked, answer, at: fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }) })
   .map(({ asked, answer, at }) => {
@@ -93,7 +93,7 @@ function byKey(recordings: readonly Recording[]): ReadonlyMap<string, readonly R
   return keys
 }
 
-test('whatever was recorded comes back from a HAR file as it was, with its times and in its order', () => {
+test('any recordings survive export to HAR and import, with their times and order', () => {
   fc.assert(
     fc.property(fc.array(recording, { minLength: 1, maxLength: 5 }), recordings => {
       const kept = byKey(recordings)

@@ -1,6 +1,6 @@
-/** HAR 1.2 (w3c.github.io/web-performance/specs/HAR/Overview.html) as a JSON Schema, as far as an export goes into it. */
+/** HAR 1.2 (w3c.github.io/web-performance/specs/HAR/Overview.html) as a JSON Schema, limited to what an export contains. */
 
-/** What must be there and what may; other names begin with an underscore. */
+/** Required and optional properties; all others must begin with an underscore. */
 const object = (required: object, optional: object = {}) => ({
   type: 'object',
   properties: { ...required, ...optional, comment: { type: 'string' } },

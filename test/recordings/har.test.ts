@@ -5,7 +5,7 @@ import { fromChrome, harWith, imported, LIVE } from './hars.js'
 
 const prompt = '{"model":"gpt-4o","messages":[{"role":"user","content":"hello"}]}'
 
-test("an exchange that Chrome saved becomes a recording, without the caller's key and what belongs to the connection", () => {
+test("an exchange saved by Chrome becomes a recording without the caller's key and connection headers", () => {
   const { recordings, passedOver, remarks } = imported(harWith(fromChrome({ body: prompt })), LIVE)
   expect({ passedOver, remarks }).toEqual({ passedOver: {}, remarks: [] })
   expect(recordings).toEqual([
@@ -30,14 +30,14 @@ test("an exchange that Chrome saved becomes a recording, without the caller's ke
   ])
 })
 
-test('the key that the caller showed is in none of it, not even where the answer repeats it', () => {
+test("the caller's key is removed everywhere, even where the answer repeats it", () => {
   const text = '{"error":"Incorrect API key provided: sk-live-0123456789abcdefghijklmnopqrstuv"}'
   const { recordings } = imported(harWith(fromChrome({ body: prompt, status: 401, text })))
   expect(recordings).toHaveLength(1)
   expect(recordings[0] && bodyOf(recordings[0].response).toString()).not.toContain('sk-live-0123')
 })
 
-test("mitmproxy's file is read: times with a zone, bodies in Base64, lists of timings that are short", () => {
+test('files of mitmproxy are read: times with a UTC offset, Base64 bodies, incomplete timings', () => {
   const entry = {
     startedDateTime: '2026-11-20T11:00:00.123456+01:00',
     time: 10,
@@ -65,7 +65,7 @@ test("mitmproxy's file is read: times with a zone, bodies in Base64, lists of ti
   expect(recording && bodyOf(recording.response)).toEqual(Buffer.from([0xff, 0x00, 0xfe, 0x80]))
 })
 
-test("Firefox's and Charles' files are read: a byte order mark, nulls, no headers of the answer, forms as parameters", () => {
+test('files of Firefox and Charles are read: a byte order mark, nulls, no response headers, forms as parameters', () => {
   const entry = {
     pageref: 'page_1',
     startedDateTime: '2026-11-20T10:00:00.000+00:00',
@@ -91,7 +91,7 @@ test("Firefox's and Charles' files are read: a byte order mark, nulls, no header
   })
 })
 
-test('the events of a stream are spread evenly over the time in which it came', () => {
+test('the events of a stream are spread evenly over the time it took to receive', () => {
   const events = ['data: {"choices":[]}\n\n', ': still here\n\n', 'data: [DONE]\n\n']
   const chrome = fromChrome({ body: prompt, type: 'text/event-stream; charset=utf-8', text: events.join('') })
   const [recording] = imported(harWith({ ...chrome, timings: { wait: 100, receive: 300 } }), LIVE).recordings
@@ -101,7 +101,7 @@ test('the events of a stream are spread evenly over the time in which it came', 
   })
 })
 
-test('a stream of a chat completion without [DONE] broke off, and so did what Chrome has an error for or cut', () => {
+test('a chat stream without [DONE] is incomplete, and so is an entry with an error or truncated content', () => {
   const withoutEnd = fromChrome({ body: prompt, type: 'text/event-stream', text: 'data: {"choices":[]}\n\n' })
   const failed = fromChrome({ body: prompt })
   const aborted = { ...failed, response: { ...failed.response, _error: 'net::ERR_INCOMPLETE_CHUNKED_ENCODING' } }
@@ -122,7 +122,7 @@ test.each<[string, object]>([
   ['static files', fromChrome({ method: 'GET', path: '/', type: 'text/html; charset=utf-8' })],
   ['without an answer', fromChrome({ status: 0 })],
   ["answered from the browser's cache", fromChrome({ method: 'GET', path: '/v1/models', status: 304 })],
-])('%s: such entries are counted and passed over', (reason, entry) => {
+])('entries are skipped and counted: %s', (reason, entry) => {
   const whole = { startedDateTime: '2026-11-20T10:00:00Z', response: { status: 200 }, ...entry }
   expect(imported(harWith(whole, fromChrome({ body: prompt })), LIVE)).toMatchObject({
     recordings: [{ request: { method: 'POST' } }],
@@ -130,7 +130,7 @@ test.each<[string, object]>([
   })
 })
 
-test("a gateway's error in HTML is an answer of the platform", () => {
+test('an HTML error of a gateway is imported as an answer of the platform', () => {
   const entry = fromChrome({
     method: 'GET',
     path: '/v1/models',
@@ -141,7 +141,7 @@ test("a gateway's error in HTML is an answer of the platform", () => {
   expect(imported(harWith(entry), LIVE).recordings).toMatchObject([{ response: { status: 502 } }])
 })
 
-test('what was saved without its body is told by its place', () => {
+test('an entry saved without its body is reported with its position', () => {
   const { request, response, ...rest } = fromChrome({ body: prompt })
   const { text: _text, ...unsaved } = response.content
   const { postData: _postData, ...bodiless } = request
@@ -165,19 +165,19 @@ test.each([
   ['https://live.example.com/platform/', '/v1/models'],
   ['https://live.example.com/plat', undefined],
   [undefined, '/platform/v1/models'],
-])('below %s the path is %s', (base, path) => {
+])('with base URL %s the path is %s', (base, path) => {
   const entry = fromChrome({ method: 'GET', path: '/platform/v1/models' })
   expect(imported(harWith(entry), base).recordings.map(({ request }) => request.path)).toEqual(path ? [path] : [])
 })
 
-test('the same request asked twice is two recordings, in the order in which they were asked', () => {
+test('a request sent twice becomes two recordings, in the order sent', () => {
   const later = fromChrome({ body: prompt, text: '{"n":2}', at: '2026-11-20T10:00:05.000Z' })
   const { byKey } = imported(harWith(later, fromChrome({ body: prompt, text: '{"n":1}' })), LIVE)
   const answers = [...byKey.values()].map(same => same.map(({ response }) => bodyOf(response).toString()))
   expect(answers).toEqual([['{"n":1}', '{"n":2}']])
 })
 
-test('headers that HTTP could not carry are left out, and a header with several lines is several headers', () => {
+test('headers that are invalid in HTTP are left out, and a header with several lines becomes several headers', () => {
   const chrome = fromChrome({ body: prompt })
   const headers = [
     { name: ':status', value: '200' },
@@ -199,37 +199,37 @@ const entry = fromChrome({ body: prompt })
 const inLines = (har: object) => JSON.stringify(har, null, 2)
 
 test.each<[string, unknown, string]>([
-  ['no JSON', '{"log": {\n  "entries": [1 2]\n}}', 'app.har:2:17: This is not valid JSON.'],
-  ['a word that JSON does not know', '{"log": {\n  "entries": [undefined]}}', 'app.har:2:15: This is not valid JSON.'],
+  ['a missing comma', '{"log": {\n  "entries": [1 2]\n}}', 'app.har:2:17: This is not valid JSON.'],
+  ['an unknown literal', '{"log": {\n  "entries": [undefined]}}', 'app.har:2:15: This is not valid JSON.'],
   ['two commas', '{"log":\n{"a": [1,\n ,2]}}', 'app.har:3:2: This is not valid JSON.'],
   ['more than one document', '{"log": {}}\n{}', 'app.har:2:1: This is not valid JSON.'],
   ['single quotes', "{\n 'log': 1}", 'app.har:2:2: This is not valid JSON.'],
-  ['a text with a line break', '{"log":\n"a\nb"}', 'app.har:2:1: This is not valid JSON.'],
-  ['cut off', '{"log": {\n"entries": [', 'app.har:2:13: This is not valid JSON.'],
-  ['wrong behind a byte order mark', '\ufeff{"log": [1 2]}', 'app.har:1:12: This is not valid JSON.'],
-  ['nested too deeply to look into', '['.repeat(100_000), 'app.har: This is not valid JSON.'],
-  ['something else', [], mustBe('app.har:1:1: The file', AN_OBJECT, [])],
-  ['without entries', { log: {} }, isMissing('app.har:1:8: log.entries', 'a list')],
+  ['a line break in a string', '{"log":\n"a\nb"}', 'app.har:2:1: This is not valid JSON.'],
+  ['a missing end', '{"log": {\n"entries": [', 'app.har:2:13: This is not valid JSON.'],
+  ['an error after a byte order mark', '\ufeff{"log": [1 2]}', 'app.har:1:12: This is not valid JSON.'],
+  ['nesting too deep to locate the error', '['.repeat(100_000), 'app.har: This is not valid JSON.'],
+  ['a list instead of an object', [], mustBe('app.har:1:1: The file', AN_OBJECT, [])],
+  ['no entries', { log: {} }, isMissing('app.har:1:8: log.entries', 'a list')],
   [
     'a status in words',
     inLines(harWith({ ...entry, response: { ...entry.response, status: 'OK' } })),
     mustBe('app.har:49:21: log.entries[0].response.status', 'a number', 'OK'),
   ],
   [
-    'without an address',
+    'a relative address',
     inLines(harWith({ ...entry, request: { ...entry.request, url: '/v1/models' } })),
     mustBe('app.har:23:18: log.entries[0].request.url', 'an address', '/v1/models'),
   ],
   [
-    'without a time',
+    'an invalid time',
     inLines(harWith({ ...entry, startedDateTime: 'now' })),
     mustBe('app.har:84:28: log.entries[0].startedDateTime', 'a time such as 2030-01-31T12:00:00.000Z', 'now'),
   ],
-])('a file that is %s says where', (_what, har, sentence) => {
+])('a file with %s is refused, naming the place', (_what, har, sentence) => {
   expect(() => imported(har)).toThrow(sentence)
 })
 
-test('an entry that is wrong is left out, the others keep their places', () => {
+test('an invalid entry is left out, and the others keep their positions', () => {
   const cut = { ...entry, response: { ...entry.response, content: { size: 9 } } }
   const { recordings, problems, remarks } = imported(harWith([], entry, { ...entry, request: 7 }, cut))
   expect(recordings).toHaveLength(1)
@@ -240,7 +240,7 @@ test('an entry that is wrong is left out, the others keep their places', () => {
   ])
 })
 
-test('of a file that is wrong throughout the first mistakes are told, and how many more there are', () => {
+test('a file with many errors reports the first ones and the number of the rest', () => {
   const wrong = Array.from({ length: 30 }, () => ({ ...entry, request: 'GET /' }))
   expect(() => imported(harWith(...wrong))).toThrow(/log\.entries\[19\][^\n]*\napp\.har: 10 more values are wrong\.$/)
 })
@@ -256,7 +256,7 @@ const bodyIn = ({ recordings: [recording] }: ReturnType<typeof imported>) =>
 test.each([
   ['Latin-1', said, Buffer.from(said).toString('latin1')],
   ['Windows-1252', 'data: Grüße “€”\n\ndata: [DONE]\n\n', 'data: GrÃ¼ÃŸe â€œâ‚¬â€\x9d\n\ndata: [DONE]\n\n'],
-])('an event stream that Chromium has saved as %s is put right, and that is said', (_encoding, right, text) => {
+])('an event stream that Chromium saved as %s is repaired, with a remark', (_encoding, right, text) => {
   const har = imported(harWith(stream(text, Buffer.byteLength(right))))
   expect(bodyIn(har)).toBe(right)
   expect(har.remarks).toEqual([
@@ -264,14 +264,14 @@ test.each([
   ])
 })
 
-test('an event stream that is garbled for good is reported and stays as it is', () => {
+test('an event stream garbled beyond repair is reported and left unchanged', () => {
   const text = 'data: GrÃ¼ÃŸe \ufffd\n\ndata: [DONE]\n\n'
   const har = imported(harWith(stream(text, 0)))
   expect(bodyIn(har)).toBe(text)
   expect(har.remarks.join()).toMatch(/^log\.entries\[0\] looks garbled/)
 })
 
-test('a stream that is written as it should be is left alone, even where it speaks of garbled text', () => {
+test('a correctly saved stream is left alone, even if its content looks garbled', () => {
   for (const text of [said, said.replace('Grüße', 'GrÃ¼ÃŸe')]) {
     const har = imported(harWith(stream(text, Buffer.byteLength(text))))
     expect(bodyIn(har)).toBe(text)
@@ -279,7 +279,7 @@ test('a stream that is written as it should be is left alone, even where it spea
   }
 })
 
-test('a JSON answer that was opened in a tab is no static file, whatever its path', () => {
+test('a JSON answer opened in a tab is not taken for a static file, whatever its path', () => {
   const opened = { ...fromChrome({ method: 'GET', path: '/v1/files/logo.png' }), _resourceType: 'document' }
   expect(imported(harWith(opened))).toMatchObject({ recordings: [{ request: { path: '/v1/files/logo.png' } }] })
 })

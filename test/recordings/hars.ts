@@ -1,16 +1,16 @@
-/** HAR files in the ways in which different tools write them. */
+/** HAR files as different tools write them. */
 import { importHar } from '../../src/recordings/har/import.js'
 import { ignoreFrom } from '../../src/recordings/index.js'
 import { createRedact } from '../../src/redact/index.js'
 
 export const LIVE = 'https://live.example.com'
 
-const nothingMore = { headers: [], query: [], emails: false, patterns: [], known: [] }
+const noRules = { headers: [], query: [], emails: false, patterns: [], known: [] }
 
-/** What comes of a file; a text is taken as it is. */
+/** The result of importing a file; a string is imported as is. */
 export function imported(har: unknown, base?: string) {
   const written = typeof har === 'string' ? har : JSON.stringify(har)
-  const options = { base, redact: createRedact(nothingMore), ignore: ignoreFrom([]) }
+  const options = { base, redact: createRedact(noRules), ignore: ignoreFrom([]) }
   const { byKey, passedOver, remarks, problems } = importHar(written, 'app.har', options)
   return {
     recordings: [...byKey.values()].flat(),
@@ -25,7 +25,7 @@ export const harWith = (...entries: readonly object[]) => ({
   log: { version: '1.2', creator: { name: 'x', version: '1' }, entries },
 })
 
-interface Said {
+interface ExchangeOptions {
   readonly method?: string
   readonly path?: string
   readonly body?: string
@@ -35,9 +35,15 @@ interface Said {
   readonly at?: string
 }
 
-/** An exchange as Chrome saves it, with all that it adds of its own. */
-export function fromChrome({ method = 'POST', path = '/v1/chat/completions', body, status = 200, ...said }: Said = {}) {
-  const { type = 'application/json', text = '{"object":"chat.completion"}', at = '2026-11-20T10:00:00.123Z' } = said
+/** An exchange as Chrome saves it, with all its own additions. */
+export function fromChrome({
+  method = 'POST',
+  path = '/v1/chat/completions',
+  body,
+  status = 200,
+  ...rest
+}: ExchangeOptions = {}) {
+  const { type = 'application/json', text = '{"object":"chat.completion"}', at = '2026-11-20T10:00:00.123Z' } = rest
   return {
     _connectionId: '31',
     _initiator: { type: 'script', stack: { callFrames: [] } },

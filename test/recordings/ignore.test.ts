@@ -4,14 +4,14 @@ import { type IgnoreOption, ignoreFrom } from '../../src/recordings/ignore.js'
 import { keyOf } from '../../src/recordings/key.js'
 import { asking, question } from './scene.js'
 
-/** Whether two bodies are the same request. */
+/** Whether two bodies count as the same request. */
 const same = (ignored: readonly IgnoreOption[], one: unknown, other: unknown, query = ['', '']) => {
   const ignore = ignoreFrom(ignored)
   return (
     keyOf(asking(one, { query: query[0] ?? '' }), ignore) === keyOf(asking(other, { query: query[1] ?? '' }), ignore)
   )
 }
-const left = (path: string, value: unknown) => ignoreFrom([path]).inJson(value)
+const without = (path: string, value: unknown) => ignoreFrom([path]).inJson(value)
 
 const body = {
   metadata: { requestId: 'r-1', unit: 'a' },
@@ -44,11 +44,11 @@ test.each([
   ['messages[7].content', body],
   ['metadata.requestId.deeper', body],
   ['no.such.field', body],
-])('%s leads to what is left out', (path, rest) => {
-  expect(left(path, body)).toEqual(rest)
+])('ignoring %s leaves the rest', (path, rest) => {
+  expect(without(path, body)).toEqual(rest)
 })
 
-test('a field that is ignored does not count, wherever it is there', () => {
+test('an ignored field does not count, whether present or not', () => {
   const ignored = ['metadata.requestId', 'messages[*].name']
   const named = { ...question, messages: [{ ...question.messages[0], name: 'ada' }], metadata: { requestId: 'r-1' } }
   expect(same(ignored, named, question)).toBe(true)
@@ -56,7 +56,7 @@ test('a field that is ignored does not count, wherever it is there', () => {
   expect(same([], named, question)).toBe(false)
 })
 
-test('with a pattern only what fits it does not count', () => {
+test('with a pattern only the matching text is ignored', () => {
   const ignored = [{ path: 'messages[0]', pattern: '/\\d{4}-\\d\\d-\\d\\d/' }]
   const on = (day: string, more = '') => ({
     model: 'm',
@@ -68,7 +68,7 @@ test('with a pattern only what fits it does not count', () => {
   expect(same(ignored, elsewhere('2026-01-31'), elsewhere('2025-12-24'))).toBe(false)
 })
 
-test('an expression alone counts for all texts: those of the body, the parameters, a body that is no JSON', () => {
+test('a regular expression alone applies to all strings of the body, to parameters and to bodies that are not JSON', () => {
   const ignored = ['/run-[a-z]+/i']
   const running = (run: string) => ({ ...question, deep: [{ er: `the ${run} of today` }] })
   expect(same(ignored, running('run-one'), running('RUN-TWO'))).toBe(true)
@@ -78,14 +78,14 @@ test('an expression alone counts for all texts: those of the body, the parameter
   expect(same(ignored, question, question, ['a=x%20run-one', 'a=y%20run-two'])).toBe(false)
 })
 
-test('an expression counts for the path', () => {
+test('a regular expression applies to the path', () => {
   const ignore = ignoreFrom(['/file-\\w+/'])
   const path = (path: string) => keyOf(asking('', { method: 'GET', path }), ignore)
   expect(path('/v1/files/file-abc/content')).toBe(path('/v1/files/file-def/content'))
   expect(path('/v1/files/file-abc/content')).not.toBe(path('/v1/files/file-abc'))
 })
 
-test('a parameter is left out, or what fits in it', () => {
+test('a query parameter is ignored entirely or only where it matches', () => {
   const either = (ignored: IgnoreOption, one: string, other: string) =>
     same([ignored], question, question, [one, other])
   expect(either({ query: 'at' }, 'a=1&at=12', 'a=1')).toBe(true)
@@ -97,32 +97,32 @@ test('a parameter is left out, or what fits in it', () => {
   expect(either('/\\d+/', 'a=x%26b=y', 'a=x&b=y')).toBe(false)
 })
 
-test('what is ignored counts as absent, as far as the defaults go', () => {
+test('ignored fields count as absent when defaults are applied', () => {
   expect(same(['metadata.requestId'], { ...question, metadata: { requestId: '1' } }, question)).toBe(true)
   expect(same(['tools[*]'], { ...question, tools: [{ a: 1 }] }, question)).toBe(true)
 })
 
-test('nothing but what is ignored goes, and fields keep their names', () => {
+test('only ignored fields are removed, and the others keep their names', () => {
   fc.assert(
     fc.property(fc.jsonValue(), value => {
       const json = JSON.stringify(value)
-      expect(JSON.stringify(left('no-such-field.**.at-all', JSON.parse(json)))).toBe(json)
+      expect(JSON.stringify(without('no-such-field.**.at-all', JSON.parse(json)))).toBe(json)
       expect(JSON.stringify(ignoreFrom(['/no such text at all/']).inJson(JSON.parse(json)))).toBe(json)
-      expect(left('**', { a: value })).toEqual({})
+      expect(without('**', { a: value })).toEqual({})
     }),
   )
   const odd = JSON.parse('{"__proto__":{"a":1,"b":2},"constructor":1}')
-  expect(JSON.stringify(left('*.a', odd))).toBe('{"__proto__":{"b":2},"constructor":1}')
+  expect(JSON.stringify(without('*.a', odd))).toBe('{"__proto__":{"b":2},"constructor":1}')
 })
 
-test('any path can be tried on any body', () => {
+test('any path can be applied to any body', () => {
   const step = fc.constantFrom('*', '**', '[0]', '[*]', '[-1]', '[', ']', '.', '..', '$', 'a', "['a']", '__proto__')
   fc.assert(
     fc.property(fc.array(step), fc.jsonValue(), (steps, value) => {
       const path = steps.join('.') || 'a'
-      const once = left(path, value)
-      // Indexes count from the shorter list the second time.
-      if (!path.includes('[')) expect(left(path, once)).toEqual(once)
+      const once = without(path, value)
+      // The second time, indexes refer to the shorter list.
+      if (!path.includes('[')) expect(without(path, once)).toEqual(once)
     }),
   )
 })

@@ -18,7 +18,7 @@ const call = (of: { id: unknown; token?: unknown; arguments?: unknown }) => ({
   params: { name: 'get_weather', arguments: of.arguments ?? { city: 'Oslo' }, _meta: { progressToken: of.token ?? 0 } },
 })
 
-test('calls are the same whatever their ids, progress tokens and further _meta', () => {
+test('ids, progress tokens and other _meta fields do not affect matching', () => {
   fc.assert(
     fc.property(id, id, fc.jsonValue(), (id, token, arguments_) => {
       const plain = call({ id: 1, arguments: arguments_ })
@@ -31,7 +31,7 @@ test('calls are the same whatever their ids, progress tokens and further _meta',
   )
 })
 
-test('versions of the protocol are told apart, those of a client are not', () => {
+test('protocol versions affect matching, client versions do not', () => {
   const initialize = (protocolVersion: string, version: string) =>
     keyFor({ jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion, clientInfo: { version } } })
   expect(initialize('2025-11-25', '1.0')).toBe(initialize('2025-11-25', '2.0'))
@@ -45,7 +45,7 @@ test('versions of the protocol are told apart, those of a client are not', () =>
   expect(discover('2026-07-28', 'a')).not.toBe(discover('2027-01-01', 'a'))
 })
 
-const asks = { jsonrpc: '2.0', id: 7, method: 'sampling/createMessage', params: {} }
+const serverRequest = { jsonrpc: '2.0', id: 7, method: 'sampling/createMessage', params: {} }
 const changed = (subscription: unknown) => ({
   ...{ jsonrpc: '2.0', method: 'notifications/tools/list_changed' },
   params: { _meta: { 'io.modelcontextprotocol/subscriptionId': subscription, other: 7 } },
@@ -55,11 +55,11 @@ const progress = (progressToken: unknown) => ({
   params: { progressToken, progress: 1, message: 'søker' },
 })
 
-test('an answer gets the ids of the call, however the network cut it; what the server counts stays', () => {
+test('an answer gets the ids of the call, however the network cut it, and ids of the server stay', () => {
   const then = { id: 7, token: 'a' }
   const messages = (now: typeof then | { id: unknown; token: unknown }) => [
     progress(now.token),
-    asks,
+    serverRequest,
     progress('of another call'),
     changed(now.id),
     changed('of another call'),

@@ -28,11 +28,11 @@ test.each<[what: string, one: unknown, other: unknown]>([
     '{"model":"m","a":{"x":1,"y":[{"p":1,"q":2}]}}',
     '{"a":{"y":[{"q":2,"p":1}],"x":1},"model":"m"}',
   ],
-  ['blanks', '{"model":"m","a":[1,2]}', ' {\n\t"model" : "m", "a": [ 1, 2 ]\r\n}'],
+  ['whitespace', '{"model":"m","a":[1,2]}', ' {\n\t"model" : "m", "a": [ 1, 2 ]\r\n}'],
   ['a byte order mark', '{"model":"m"}', '\ufeff{"model":"m"}'],
-  ['how characters are written', '{"model":"é🦊/"}', '{"model":"\\u00e9\\ud83e\\udd8a\\/"}'],
-  ['the form of numbers', '{"model":"m","a":[1,1.5,0,100]}', '{"model":"m","a":[1.0,15e-1,-0,1e2]}'],
-  ['null for absent', { ...question, seed: null, user: null, whatever: null }, question],
+  ['how characters are escaped', '{"model":"é🦊/"}', '{"model":"\\u00e9\\ud83e\\udd8a\\/"}'],
+  ['the notation of numbers', '{"model":"m","a":[1,1.5,0,100]}', '{"model":"m","a":[1.0,15e-1,-0,1e2]}'],
+  ['null in place of absent fields', { ...question, seed: null, user: null, whatever: null }, question],
   [
     'defaults',
     {
@@ -59,37 +59,37 @@ test.each<[what: string, one: unknown, other: unknown]>([
     },
     question,
   ],
-  ['a default with a sign', `{"presence_penalty":-0,${JSON.stringify(question).slice(1)}`, question],
-  ['tool_choice auto with tools', { ...question, tools: [tool], tool_choice: 'auto' }, { ...question, tools: [tool] }],
+  ['a default of -0', `{"presence_penalty":-0,${JSON.stringify(question).slice(1)}`, question],
+  ['tool_choice: auto with tools', { ...question, tools: [tool], tool_choice: 'auto' }, { ...question, tools: [tool] }],
   [
-    'a tool that is not strict',
+    'strict: false on a tool',
     { ...question, tools: [{ ...tool, function: { ...tool.function, strict: false, description: null } }] },
     { ...question, tools: [tool] },
   ],
   [
-    'a schema that is not strict',
+    'strict: false on a schema',
     { ...question, response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {}, strict: false } } },
     { ...question, response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {} } } },
   ],
-  ['options of a stream without any', { ...question, stream: true, stream_options: {} }, { ...question, stream: true }],
+  ['empty stream options', { ...question, stream: true, stream_options: {} }, { ...question, stream: true }],
   [
-    'usage that is not asked for',
+    'include_usage: false',
     { ...question, stream: true, stream_options: { include_usage: false } },
     { ...question, stream: true, stream_options: { include_usage: null } },
   ],
   [
-    'what an answer has that is sent back',
+    'empty fields of an assistant message that is sent back',
     {
       model: 'm',
       messages: [{ ...history[0], refusal: null, audio: null, function_call: null, tool_calls: [], name: null }],
     },
     { model: 'm', messages: [history[0]] },
   ],
-])('%s: no difference', (_, one, other) => {
+])('the key ignores %s', (_, one, other) => {
   expect(keyAsking(one)).toBe(keyAsking(other))
 })
 
-test('whatever changes the answer changes the key', () => {
+test('anything that can change the answer changes the key', () => {
   const withTools = { ...question, tools: [tool] }
   const strictTool = { ...tool, function: { ...tool.function, strict: true } }
   const different: readonly unknown[] = [
@@ -139,13 +139,13 @@ test('whatever changes the answer changes the key', () => {
   expect(new Set(keys).size).toBe(keys.length)
 })
 
-test('what is a default of chat completions is none elsewhere', () => {
+test('the defaults of chat completions do not apply to other endpoints', () => {
   const path = '/v1/embeddings'
   expect(keyAsking({ input: 'a', n: 1 }, { path })).not.toBe(keyAsking({ input: 'a' }, { path }))
   expect(keyAsking({ input: 'a', n: null }, { path })).toBe(keyAsking({ input: 'a' }, { path }))
 })
 
-test('the order of parameters and how they are encoded make no difference', () => {
+test('the key ignores the order and encoding of query parameters', () => {
   const asked = (query: string) => keyAsking('', { method: 'GET', path: '/v1/files', query })
   expect(asked('b=x%20y&a=%7e&b=1')).toBe(asked('a=~&b=1&b=x+y'))
   expect(asked('&a=1&')).toBe(asked('a=1'))
@@ -154,7 +154,7 @@ test('the order of parameters and how they are encoded make no difference', () =
   expect(asked('a=%zz')).not.toBe(asked('a=%25zz'))
 })
 
-test('credentials are no part of it, and none is in the request that is kept', () => {
+test('credentials are neither in the key nor in the stored request', () => {
   const asked = (secret: string) =>
     asking(
       { ...question, user: secret, metadata: { [secret]: 1, other: secret } },
@@ -167,13 +167,13 @@ test('credentials are no part of it, and none is in the request that is kept', (
   expect(asked('sk-planted-one').query).toBe('b=1&key=[key-1]')
 })
 
-test('a parameter with a credential may as well be left out; one that only looks like a placeholder may not', () => {
+test('a parameter with a credential counts as absent, one that only looks like a placeholder does not', () => {
   const asked = (query: string) => keyAsking('', { method: 'GET', path: '/v1/models', query })
   expect(asked('key=sk-planted-one&a=1')).toBe(asked('a=1'))
   expect(asked('filter=[name]&a=1')).not.toBe(asked('a=1'))
 })
 
-test('numbers of placeholders do not hang on the order of keys', () => {
+test('placeholder numbers do not depend on the order of keys', () => {
   const one = '{"a":"sk-planted-one","b":"sk-planted-two"}'
   const other = '{"b":"sk-planted-two","a":"sk-planted-one"}'
   expect(keyAsking(one)).toBe(keyAsking(other))
@@ -182,7 +182,7 @@ test('numbers of placeholders do not hang on the order of keys', () => {
   )
 })
 
-test('secrets are taken out of bodies of any kind', () => {
+test('secrets are removed from bodies of any kind', () => {
   const form = { contentType: 'application/x-www-form-urlencoded' }
   expect(asking('a=1&secret=sk-planted-one', form, plantedRedaction()).body).toEqual({
     kind: 'text',
@@ -195,7 +195,7 @@ test('secrets are taken out of bodies of any kind', () => {
   })
 })
 
-test('the same upload has the same key, although its boundary is made up each time', async () => {
+test('the same upload has the same key, although its boundary is random', async () => {
   const upload = async (word: string) => {
     const form = new FormData()
     form.set('model', 'whisper-1')
@@ -208,7 +208,7 @@ test('the same upload has the same key, although its boundary is made up each ti
   expect(await upload('hello')).not.toBe(await upload('hallo'))
 })
 
-test('nesting without end is text', () => {
+test('a body that nests too deep is treated as text', () => {
   const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
   expect(asking(deep).body).toEqual({ kind: 'text', text: deep })
   const objects = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`
@@ -223,22 +223,22 @@ test('fields may have any name', () => {
   expect(keyAsking(body)).not.toBe(keyAsking('{"__proto__":{"a":2},"constructor":2,"10":1,"2":1}'))
 })
 
-/** The same value with the keys of its objects the other way round. */
-const turned = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(turned)
+/** The same value with the keys of its objects in reverse order. */
+const reversed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(reversed)
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(([key, item]) => [key, turned(item)])
+  const entries = Object.entries(value).map(([key, item]) => [key, reversed(item)])
   return Object.fromEntries(entries.reverse())
 }
 
-test('what was asked has the key of its recording on the disk, in whatever order it came', () => {
+test('a request has the key of its recording on disk, whatever the order of its fields', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.webQueryParameters(), (value, query) => {
       const body = { ...question, more: value, field: { 'sk-planted-b': value, a: 'sk-planted-a' } }
       const came = asking(body, { query }, plantedRedaction())
       const kept = recordingIn(textOf(recorded({}, came), key(came)), 'a.yaml').request
       expect(key(kept)).toBe(key(came))
-      expect(keyAsking(turned(body), { query: query.split('&').reverse().join('&') })).toBe(key(came))
+      expect(keyAsking(reversed(body), { query: query.split('&').reverse().join('&') })).toBe(key(came))
     }),
   )
 })
@@ -246,14 +246,14 @@ test('what was asked has the key of its recording on the disk, in whatever order
 const bodies = (requests: readonly RecordedRequest[]) =>
   requests.map(({ body }) => (body.kind === 'json' ? body.value : body))
 
-test('a whole answer may come from a stream, best from one with its usage', () => {
+test('a whole answer may come from a stream, preferably from one with usage', () => {
   expect(bodies(variantsOf(asking({ ...question, stream: false })))).toEqual([
     { ...question, stream: true, stream_options: { include_usage: true } },
     { ...question, stream: true },
   ])
 })
 
-test('a stream may come from the other stream and from the whole answer', () => {
+test('a stream may come from a stream with or without usage, or from a whole answer', () => {
   const withUsage = { ...question, stream: true, stream_options: { include_usage: true } }
   const withoutUsage = { ...question, stream: true }
   expect(bodies(variantsOf(asking(withUsage)))).toEqual([withoutUsage, question])
@@ -266,7 +266,7 @@ test('a variant has the key of the request that it stands for', () => {
   expect(stream && key(stream)).toBe(keyAsking(asked))
 })
 
-test('HEAD may come from GET; nothing else from anything', () => {
+test('HEAD may come from GET, and other requests have no variants', () => {
   const head = asking('', { method: 'head', path: '/v1/models', query: 'a=1' })
   expect(variantsOf(head)).toEqual([{ ...head, method: 'GET' }])
   expect(key(head)).not.toBe(key({ ...head, method: 'GET' }))
@@ -274,7 +274,7 @@ test('HEAD may come from GET; nothing else from anything', () => {
   expect(variantsOf(asking('no JSON'))).toEqual([])
 })
 
-test('with another credential it is the same, wherever that is shown and repeated', () => {
+test('the key does not depend on the credential, wherever it is sent and repeated', () => {
   const redact = createRedact({ ...noRules, query: ['ticket'] })
   const shown = fc.constantFrom<(secret: string) => { headers?: Record<string, string>; query?: string }>(
     secret => ({ headers: { authorization: `Bearer ${secret}` } }),
@@ -300,24 +300,24 @@ test('with another credential it is the same, wherever that is shown and repeate
   )
 })
 
-test('a long number that was recorded as a text has the key that it always had', () => {
+test('a long number that was recorded as a string keeps its key', () => {
   const asked = asking('{"model":"m","seed":12345678901234567890}')
   const earlier = asking('{"model":"m","seed":"12345678901234567890"}')
   expect([key(asked), key(earlier)]).toEqual(['527b179377c6', '527b179377c6'])
 })
 
-test('what is ignored in texts is ignored in long numbers', () => {
+test('ignore patterns for strings also apply to long numbers', () => {
   const keyWith = (seed: string) => keyOf(asking(`{"model":"m","seed":${seed}}`), ignoreFrom(['/\\d{10}$/']))
   expect(keyWith('12345678901234567890')).toBe(keyWith('12345678900000000001'))
 })
 
-test('whole numbers that are not the same are not, however long; the form of a number makes no difference', () => {
+test('different integers have different keys, however long, and notation makes no difference', () => {
   const digits = fc.bigInt({ min: 10n ** 15n, max: 10n ** 400n })
   const number = fc.oneof(
     digits,
     fc.nat({ max: 9 }).map(more => 2n ** 53n + BigInt(more)),
   )
-  // Beside it a text with the same digits all the time.
+  // A string with the same digits stands next to it.
   const body = (id: bigint, text: bigint) => `{"b":[${id}, "${text}",-${id}],"model":"\\"m: ${text}","id": ${id}}`
   const fromDisk = (request: RecordedRequest) => recordingIn(textOf(recorded({}, request), '0'), 'a.yaml').request
   fc.assert(

@@ -9,7 +9,7 @@ import { startReady } from '../command.js'
 import { hello } from '../scene.js'
 import { liveKey, liveWith, saying, tape } from './live.js'
 
-test('a process that is killed while it records leaves whole recordings, nothing half, and no secret', async () => {
+test('a process killed while it records leaves only complete recordings and no secret', async () => {
   const live = await liveWith((request, response) => saying({ said: request.headers.authorization })(request, response))
   const { dir, files, replaying } = tape(live.url)
   const env = { STANDIN_UPSTREAM_API_KEY: liveKey, STANDIN_STATE: 'memory' }
@@ -41,10 +41,10 @@ test('a process that is killed while it records leaves whole recordings, nothing
   for (const file of files()) expect(readFileSync(path.join(dir, file), 'utf8')).not.toContain(liveKey)
 }, 60_000)
 
-test('the next start removes what killed processes have left, and leaves what others are writing', async () => {
+test('the next start removes leftovers of killed processes and keeps the files of running ones', async () => {
   const { dir, replaying } = tape()
   mkdirSync(path.join(dir, 'models'), { recursive: true })
-  const { pid: gone } = spawnSync(process.execPath, ['--version'])
+  const { pid: deadPid } = spawnSync(process.execPath, ['--version'])
   const left = (name: string) => {
     writeFileSync(path.join(dir, name), 'half')
     return path.join(dir, name)
@@ -55,10 +55,15 @@ test('the next start removes what killed processes have left, and leaves what ot
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     return folder
   }
-  // As in a container, where the process before had the same number.
-  const ofOneBefore = left(`models/.c.yaml.${process.pid}-1.tmp`)
-  utimesSync(ofOneBefore, 1, 1)
-  const leftovers = [left(`.a.yaml.${gone}-1.tmp`), left(`models/.b.yaml.${gone}-7.tmp`), ofOneBefore, spilled(gone)]
+  // As in a container, where the previous process had the same pid.
+  const ofPreviousProcess = left(`models/.c.yaml.${process.pid}-1.tmp`)
+  utimesSync(ofPreviousProcess, 1, 1)
+  const leftovers = [
+    left(`.a.yaml.${deadPid}-1.tmp`),
+    left(`models/.b.yaml.${deadPid}-7.tmp`),
+    ofPreviousProcess,
+    spilled(deadPid),
+  ]
   const others = [
     left(`.d.yaml.${process.pid}-1.tmp`),
     left(`.e.yaml.${process.ppid}-1.tmp`),
@@ -66,7 +71,7 @@ test('the next start removes what killed processes have left, and leaves what ot
     spilled(process.ppid),
   ]
   await expect((await replaying()).chat(hello)).resolves.toMatchObject({ status: 424 })
-  // Removing them delays no answer.
+  // They are removed in the background.
   await expect.poll(() => leftovers.filter(existsSync)).toEqual([])
   expect(others.filter(existsSync)).toEqual(others)
 })

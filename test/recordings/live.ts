@@ -1,4 +1,4 @@
-/** A live platform in a test, and this one in front of it. */
+/** A live platform in a test, and Standin in front of it. */
 import { EventEmitter, once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
@@ -9,10 +9,10 @@ import type { PlatformOptions } from '../../src/index.js'
 import { folderWith } from '../command.js'
 import { platformWith } from '../scene.js'
 
-/** In no other file than this one. */
+/** Does not occur in any other file. */
 export const liveKey = 'sk-live-0123456789abcdefABCDEF'
 
-/** A live platform with manners of its own. */
+/** A live platform that answers with this listener. */
 export async function liveWith(answer: RequestListener) {
   const seen: { readonly request: IncomingMessage; readonly body: string }[] = []
   const asked = new EventEmitter()
@@ -38,7 +38,7 @@ export async function liveWith(answer: RequestListener) {
   }
 }
 
-/** Says the same to everybody, as JSON. */
+/** Answers every request with the same JSON. */
 export const saying =
   (value: object): RequestListener =>
   (_request, response) =>
@@ -56,9 +56,9 @@ export function tape(liveUrl = '') {
     dir,
     recording: (more: PlatformOptions = {}) => platformWith({ mode: 'record', ...options(more) }),
     replaying: (more: PlatformOptions = {}) => platformWith({ mode: 'replay', ...options(more) }),
-    /** The recordings that are on disk, by name. */
+    /** The file names of the recordings on disk. */
     files: () => filesIn(dir),
-    /** What is written in a recording, the only one where none is named. */
+    /** The text of a recording, by default of the only one. */
     text: (file = filesIn(dir)[0] ?? '') => readFileSync(path.join(dir, file), 'utf8'),
   }
 }

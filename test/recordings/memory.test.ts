@@ -13,7 +13,7 @@ import { asking, recorded } from './scene.js'
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
-/** What is in use after a garbage collection. */
+/** Heap in use after a garbage collection. */
 function heapBytes(): number {
   collect()
   return process.memoryUsage().heapUsed
@@ -28,7 +28,7 @@ function recordingOf(nth: number) {
   return { kept, recording: recorded({ chunks: [{ atMs: 0, bytes: Buffer.from('{"said":"yes"}') }] }, request) }
 }
 
-test('a recording that was made leaves no more than its name in memory', async () => {
+test('a written recording leaves only its name in memory', async () => {
   const shelf = createShelf(openFolder(folderWith()))
   const run = createRun(() => {})
   await shelf.ready()
@@ -58,11 +58,11 @@ test('a recording that was read takes memory in proportion to its file', async (
   await read(all.slice(0, 50))
   const before = heapBytes()
   await read(all.slice(50))
-  // A file has some 3,500 bytes.
+  // A file has about 3,500 bytes.
   expect((heapBytes() - before) / 100).toBeLessThan(20_000)
 })
 
-test('of very many different requests of one scope the oldest count from the beginning', () => {
+test('a scope with very many different requests forgets the counts of the oldest', () => {
   const run = createRun(() => {})
   expect(run.count('', 'first')).toBe(0)
   expect(run.count('', 'first')).toBe(1)

@@ -1,4 +1,4 @@
-/** Texts and values of which YAML, JSON, UTF-8 and editors each have an opinion of their own. */
+/** Texts and values that YAML, JSON, UTF-8 or editors treat specially. */
 import fc from 'fast-check'
 import { anyCharacter } from '../characters.js'
 
@@ -35,7 +35,7 @@ const yamlMarks = [
 ]
 const jsonMarks = ['[', ']', '{', '}', ',', '"', "'", '\\', '\\n']
 const values = ['yes', 'null', 'true', '.inf', '0x1f', '1e3', '012', '1_000', '2026-01-31', '12:30:45']
-const unseen = [
+const invisible = [
   '\0',
   '\x07',
   '\x1b',
@@ -50,7 +50,7 @@ const unseen = [
   '\uffff',
 ]
 const letters = ['é', 'e\u0301', '猫', '🦊', '👩‍👩‍👧', '\ud800', '\udc00']
-const pieces = [words, blanks, yamlMarks, jsonMarks, values, unseen, letters].map(texts => fc.constantFrom(...texts))
+const pieces = [words, blanks, yamlMarks, jsonMarks, values, invisible, letters].map(texts => fc.constantFrom(...texts))
 
 const joined = (maxLength: number) => fc.array(fc.oneof(...pieces), { maxLength }).map(texts => texts.join(''))
 
@@ -83,7 +83,7 @@ export const oddJson: fc.Arbitrary<unknown> = fc.letrec(tie => ({
   ),
 })).value
 
-/** Bytes that are a text, or none. */
+/** Bytes that may or may not be text. */
 export const oddBytes = fc.oneof(
   oddText.map(text => Buffer.from(text)),
   fc.uint8Array({ maxLength: 200 }).map(bytes => Buffer.from(bytes)),
@@ -93,8 +93,8 @@ const asciiOf = (json: string) =>
   json.replace(/[\x7f-\uffff]/g, letter => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
 const spacedOf = (value: unknown) => JSON.stringify(value, null, 1).replace(/,\n */g, ', ').replace(/\n */g, '')
 
-/** The ways of platforms that a recording can tell. */
-export const knownWays: readonly ((value: unknown) => string)[] = [
+/** JSON formats of platforms that a recording can name. */
+export const knownFormats: readonly ((value: unknown) => string)[] = [
   value => JSON.stringify(value),
   value => JSON.stringify(value, null, 2),
   spacedOf,
@@ -103,8 +103,8 @@ export const knownWays: readonly ((value: unknown) => string)[] = [
   value => `${asciiOf(JSON.stringify(value, null, 2))}\n`,
 ]
 
-/** Ways that it cannot. */
-export const otherWays: readonly ((value: unknown) => string)[] = [
+/** JSON formats that it cannot. */
+export const otherFormats: readonly ((value: unknown) => string)[] = [
   value => JSON.stringify(value, null, '\t'),
   value => `${JSON.stringify(value)}\r\n`,
   value => ` ${JSON.stringify(value)}`,

@@ -16,7 +16,7 @@ import { liveWith, saying, tape } from './live.js'
 
 const sse = { 'content-type': 'text/event-stream' }
 
-/** A stream of these events, ending in `[DONE]` where that is among them. */
+/** A stream of these events; `[DONE]` is only sent if it is among them. */
 const streaming =
   (...events: readonly string[]) =>
   (_request: unknown, response: ServerResponse) => {
@@ -25,13 +25,13 @@ const streaming =
     response.end()
   }
 
-/** A live platform that gives another answer each time. */
+/** A live platform that gives a different answer each time. */
 const counting = () => {
   let count = 0
   return liveWith((request, response) => saying({ count: ++count })(request, response))
 }
 
-test('every exchange with the live platform becomes a file, and the client has what the live platform said', async () => {
+test('every exchange with the live platform becomes a file, and the client gets the live answer', async () => {
   const live = await liveWith(saying({ object: 'list', data: [{ id: 'live-model' }] }))
   const { recording, files, text } = tape(live.url)
   const { ask, stop, receipt } = await recording()
@@ -43,7 +43,7 @@ test('every exchange with the live platform becomes a file, and the client has w
   expect(receipt()).toMatchObject({ recorded: 1, passed: 1, served: 0, missed: 0 })
 })
 
-test('a refusal of the live platform is recorded as faithfully as anything it says', async () => {
+test('an error of the live platform is recorded and replayed like any other answer', async () => {
   const live = await liveWith((_request, response) =>
     response.writeHead(429, { 'retry-after': '7', 'content-type': 'application/json' }).end('{"error":"Slow down."}'),
   )
@@ -57,7 +57,7 @@ test('a refusal of the live platform is recorded as faithfully as anything it sa
   expect(await again.text()).toBe('{"error":"Slow down."}')
 })
 
-test('a live platform that cannot be reached leaves nothing on the disk', async () => {
+test('an unreachable live platform leaves nothing on disk', async () => {
   const live = await liveWith((request: IncomingMessage) => void request.socket.destroy())
   const { recording, files } = tape(live.url)
   const { chat, stop } = await recording()
@@ -66,7 +66,7 @@ test('a live platform that cannot be reached leaves nothing on the disk', async 
   expect(files()).toEqual([])
 })
 
-test('the same request asked several times is a list in the order of the requests, however late each answer comes', async () => {
+test('repeated requests are recorded in the order they were sent, whichever answer comes first', async () => {
   const live = await liveWith(() => {})
   const { recording, replaying, files } = tape(live.url)
   const { chat, stop } = await recording()
@@ -92,7 +92,7 @@ test('the same request asked several times is a list in the order of the request
   expect(played).toEqual([{ nth: 1 }, { nth: 2 }, { nth: 3 }])
 })
 
-test('what is recorded again takes the place of what was there, with nothing left of the longer list of old', async () => {
+test('recording again replaces all earlier recordings of a request', async () => {
   const live = await counting()
   const { recording, files, text } = tape(live.url)
   const first = await recording()
@@ -106,7 +106,7 @@ test('what is recorded again takes the place of what was there, with nothing lef
   expect(text()).toContain('count: 4')
 })
 
-test('with onlyNew what is there stays, and what is new is added', async () => {
+test('with onlyNew existing recordings stay, and new ones are added', async () => {
   const live = await counting()
   const { recording, files, text } = tape(live.url)
   const first = await recording()
@@ -122,7 +122,7 @@ test('with onlyNew what is there stays, and what is new is added', async () => {
   expect(text(old)).toBe(before)
 })
 
-test('a live platform that dies in mid-stream leaves a recording that is marked and not played', async () => {
+test('a live platform that dies mid-stream leaves an incomplete recording, which is not replayed', async () => {
   const live = await liveWith((_request, response) => {
     response.writeHead(200, sse).write('data: {"n":1}\n\n')
     response.once('drain', () => {})
@@ -138,7 +138,7 @@ test('a live platform that dies in mid-stream leaves a recording that is marked 
   expect(await response.json()).toEqual({ error: expect.stringContaining('broke off') })
 })
 
-test('a recording that broke off breaks off again when it is asked for', async () => {
+test('with recordings.incomplete a stream that broke off breaks off again', async () => {
   const live = await liveWith((_request, response) => {
     response.writeHead(200, sse).write('data: {"n":1}\n\n')
     setImmediate(() => response.destroy())
@@ -150,16 +150,16 @@ test('a recording that broke off breaks off again when it is asked for', async (
   const replay = await replaying({ recordings: { incomplete: true } })
   const response = await replay.chat({ ...hello, stream: true })
   expect(response.status).toBe(200)
-  const heard: string[] = []
+  const received: string[] = []
   const reading = (async () => {
     for await (const text of response.body as unknown as AsyncIterable<Uint8Array>)
-      heard.push(Buffer.from(text).toString())
+      received.push(Buffer.from(text).toString())
   })()
   await expect(reading).rejects.toThrow('terminated')
-  expect(heard.join('')).toBe('data: {"n":1}\n\n')
+  expect(received.join('')).toBe('data: {"n":1}\n\n')
 })
 
-test('so does a whole answer that broke off: it does not look complete', async () => {
+test('with recordings.incomplete a whole answer that broke off does not look complete', async () => {
   const live = await liveWith((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' }).write('{"whole":')
     setImmediate(() => response.destroy())
@@ -173,7 +173,7 @@ test('so does a whole answer that broke off: it does not look complete', async (
   await expect(response.text()).rejects.toThrow('terminated')
 })
 
-test('what broke off never takes the place of what is complete', async () => {
+test('an incomplete recording never replaces a complete one', async () => {
   let breaks = false
   const live = await liveWith((request, response) => {
     if (!breaks) return saying({ whole: true })(request, response)
@@ -192,9 +192,9 @@ test('what broke off never takes the place of what is complete', async () => {
   expect(text()).not.toContain('complete: false')
 })
 
-test('a client that hangs up once it has read [DONE] leaves a complete recording', async () => {
+test('a client that disconnects after [DONE] leaves a complete recording', async () => {
   const live = await liveWith((_request, response) => {
-    // It says everything there is to say and does not end.
+    // Sends everything, but never ends the response.
     response.writeHead(200, sse).write('data: {"n":1}\n\ndata: [DONE]\n\n')
   })
   const { recording, replaying } = tape(live.url)
@@ -212,7 +212,7 @@ test('a client that hangs up once it has read [DONE] leaves a complete recording
   expect(await (await replay.chat({ ...hello, stream: true })).text()).toBe('data: {"n":1}\n\ndata: [DONE]\n\n')
 })
 
-test('a client that leaves in mid-stream leaves a recording that is marked', async () => {
+test('a client that disconnects mid-stream leaves a recording marked as incomplete', async () => {
   const live = await liveWith((_request, response) => void response.writeHead(200, sse).write('data: {"n":1}\n\n'))
   const { recording, text } = tape(live.url)
   const { chat, stop } = await recording()
@@ -227,30 +227,30 @@ test('a client that leaves in mid-stream leaves a recording that is marked', asy
   expect(text()).toContain('complete: false')
 })
 
-test('the bytes come back as they were, wherever the network cut them and whatever they are', async () => {
+test('any bytes are replayed unchanged, wherever the network cut them', async () => {
   const bytes = Buffer.concat([
     Buffer.from('data: {"t":"Zürich 🌍"}\r\n\r\n: a comment\n\n'),
     Buffer.from([0xff, 0, 0xc3]),
   ])
   const live = await liveWith(async (_request, response) => {
     response.writeHead(200, sse)
-    // Each byte by itself, so that no letter of more than one arrives whole.
+    // Byte by byte, so that multi-byte characters arrive in pieces.
     for (const byte of bytes) await new Promise<void>(sent => response.write(Buffer.of(byte), () => sent()))
     response.end('data: [DONE]\n\n')
   })
   const { recording, replaying } = tape(live.url)
   const ask = { ...hello, stream: true }
   const { chat, stop } = await recording()
-  const heard = Buffer.from(await (await chat(ask)).arrayBuffer())
+  const received = Buffer.from(await (await chat(ask)).arrayBuffer())
   await stop()
-  expect(heard.subarray(0, bytes.length).equals(bytes)).toBe(true)
+  expect(received.subarray(0, bytes.length).equals(bytes)).toBe(true)
   for (const speed of [0, 1000]) {
     const replay = await replaying({ recordings: { speed } })
-    expect(Buffer.from(await (await replay.chat(ask)).arrayBuffer()).equals(heard)).toBe(true)
+    expect(Buffer.from(await (await replay.chat(ask)).arrayBuffer()).equals(received)).toBe(true)
   }
 })
 
-test('a body that is no text comes back byte for byte, with its length', async () => {
+test('a binary body is replayed byte for byte, with its length', async () => {
   const bytes = Buffer.from(Array.from({ length: 1000 }, (_, i) => (i * 7) % 256))
   const live = await liveWith((_request, response) =>
     response.writeHead(200, { 'content-type': 'audio/mpeg' }).end(bytes),
@@ -264,14 +264,14 @@ test('a body that is no text comes back byte for byte, with its length', async (
   expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true)
 })
 
-test('the live platform is asked for plain text, and what comes compressed all the same is kept readable', async () => {
+test('the live platform is asked for uncompressed answers, and compressed ones are stored readable', async () => {
   const packed = gzipSync('{"object":"list","data":[{"id":"packed-model"}]}')
   const live = await liveWith((_request, response) =>
     response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'application/json' }).end(packed),
   )
   const { recording, replaying, text } = tape(live.url)
   const { ask, stop } = await recording()
-  // fetch unpacks it.
+  // fetch decompresses it.
   expect(await (await ask('/v1/models')).json()).toMatchObject({ data: [{ id: 'packed-model' }] })
   await stop()
   expect(live.seen[0]?.request.headers['accept-encoding']).toBe('identity')
@@ -281,7 +281,7 @@ test('the live platform is asked for plain text, and what comes compressed all t
   expect(await response.text()).toBe('{"object":"list","data":[{"id":"packed-model"}]}')
 })
 
-test('a compressed stream keeps its rhythm and becomes readable', async () => {
+test('a compressed stream keeps its timing and is stored readable', async () => {
   const live = await liveWith(async (_request, response) => {
     response.writeHead(200, { ...sse, 'content-encoding': 'gzip' })
     const gzip = createGzip()
@@ -303,7 +303,7 @@ test('a compressed stream keeps its rhythm and becomes readable', async () => {
   expect(text()).toContain('data: {"n":2}')
 })
 
-test('an encoding that cannot be read is not kept, since its secrets could not be found', async () => {
+test('an answer in an unknown encoding is not recorded, because its secrets could not be found', async () => {
   const live = await liveWith((_request, response) =>
     response.writeHead(200, { 'content-encoding': 'secret-sauce' }).end('whatever'),
   )
@@ -315,7 +315,7 @@ test('an encoding that cannot be read is not kept, since its secrets could not b
   expect(receipt()?.notRecorded).toEqual([expect.stringContaining('"secret-sauce" cannot be read')])
 })
 
-test('an answer beyond the limit reaches the client whole and the disk not at all', async () => {
+test('an answer over the limit reaches the client in full and is not recorded', async () => {
   const live = await liveWith((_request, response) => response.writeHead(200, sse).end('x'.repeat(100_000)))
   const { recording, files } = tape(live.url)
   const { chat, stop, receipt } = await recording({ recordings: { maxBytes: 50_000 } })
@@ -325,7 +325,7 @@ test('an answer beyond the limit reaches the client whole and the disk not at al
   expect(receipt()?.notRecorded).toEqual([expect.stringContaining('recordings.maxBytes (50000)')])
 })
 
-test('what is small only while it is compressed is not recorded, and the receipt says so', async () => {
+test('an answer that exceeds the limit when decompressed is not recorded, and the receipt says so', async () => {
   const bomb = gzipSync(Buffer.alloc(4_000_000))
   const live = await liveWith((_request, response) =>
     response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(bomb),
@@ -338,7 +338,7 @@ test('what is small only while it is compressed is not recorded, and the receipt
   expect(receipt()?.notRecorded).toEqual([expect.stringContaining('recordings.maxBytes (50000)')])
 })
 
-test('a stream that is longer than the memory for it comes back byte for byte', async () => {
+test('a stream larger than the memory buffer is replayed byte for byte', async () => {
   const event = (i: number) => `data: {"n":${i},"pad":"${'p'.repeat(1000)}"}\n\n`
   const whole = `${Array.from({ length: 4000 }, (_, i) => event(i)).join('')}data: [DONE]\n\n`
   const live = await liveWith((_request, response) => {
@@ -352,10 +352,10 @@ test('a stream that is longer than the memory for it comes back byte for byte', 
   expect((await (await replay.chat({ ...hello, stream: true })).text()) === whole).toBe(true)
 })
 
-test('a disk that takes nothing costs the client nothing, and the receipt says what is missing', async () => {
+test('a failed write does not affect the client, and the receipt says what is missing', async () => {
   const live = await liveWith(saying({ ok: true }))
   const { recording, dir } = tape(live.url)
-  // A file stands where the folder would be.
+  // A file is in the place of the folder.
   writeFileSync(path.join(dir, 'chat-completions'), '')
   const { chat, stop, receipt } = await recording()
   expect(await (await chat(hello)).json()).toEqual({ ok: true })
@@ -374,7 +374,7 @@ test('the same request in a loop does not fill the disk', async () => {
   expect(receipt()?.notRecorded).toEqual([expect.stringContaining('At most 100 recordings of one request')])
 })
 
-test('what the bearer rules refuse is neither carried over nor recorded', async () => {
+test('a request that the bearer rules refuse is neither forwarded nor recorded', async () => {
   const live = await liveWith(saying({ ok: true }))
   const { recording, files } = tape(live.url)
   const { ask, chat, stop } = await recording()
@@ -385,7 +385,7 @@ test('what the bearer rules refuse is neither carried over nor recorded', async 
   expect(files()).toEqual([])
 })
 
-test('the headers that matter are kept, and those of the way are not', async () => {
+test('headers meant for the client are recorded, headers of servers and proxies are not', async () => {
   const live = await liveWith((_request, response) =>
     response
       .writeHead(200, [
@@ -419,7 +419,7 @@ test('the headers that matter are kept, and those of the way are not', async () 
   expect(headers.get('warning')).toBe('one, two')
 })
 
-test('a question without a body and one by HEAD are recorded too', async () => {
+test('requests without a body and HEAD requests are recorded too', async () => {
   const live = await liveWith(saying({ status: 'ok', version: '1.2.3' }))
   const { recording, replaying } = tape(live.url)
   const { ask, stop } = await recording()
@@ -428,13 +428,13 @@ test('a question without a body and one by HEAD are recorded too', async () => {
   await stop()
   const replay = await replaying()
   expect(await (await replay.ask('/health')).json()).toEqual({ status: 'ok', version: '1.2.3' })
-  // A GET answers a HEAD as well; the other way round there is no body.
+  // A recorded GET also answers HEAD; the other way round there is no body.
   expect((await replay.ask('/health', { method: 'HEAD' })).status).toBe(200)
   expect((await replay.ask('/v1/models', { method: 'HEAD' })).status).toBe(200)
   expect((await replay.ask('/v1/models')).status).toBe(424)
 })
 
-test('the client has the whole answer before anything of it is written', async () => {
+test('the client has the whole answer before anything is written to disk', async () => {
   const live = await liveWith(streaming('{"n":1}', '[DONE]'))
   const { recording, files } = tape(live.url)
   const { url, apiKey, stop } = await recording()
@@ -453,7 +453,7 @@ test('the client has the whole answer before anything of it is written', async (
   expect(files()).toHaveLength(1)
 })
 
-test('what has just been recorded is played at once after a switch to replay', async () => {
+test('a new recording is replayed immediately after a switch to replay', async () => {
   const live = await counting()
   const { recording } = tape(live.url)
   const { chat, switchMode, receipt } = await recording()
@@ -463,7 +463,7 @@ test('what has just been recorded is played at once after a switch to replay', a
   expect(receipt()).toMatchObject({ recorded: 1, served: 1, missed: 0 })
 })
 
-test('requests wait while the recordings that are still to be written fill their share of the memory', async () => {
+test('requests wait while unwritten recordings fill their share of memory', async () => {
   const redaction = createRedact({ headers: [], query: [], emails: false, patterns: [], known: [] })
   const request = { method: 'POST', path: '/v1/chat/completions', query: '', body: { kind: 'none' } } as const
   const recorder = createRecorder({

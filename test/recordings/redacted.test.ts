@@ -21,28 +21,28 @@ const said = (contentType: string, body: string | Buffer, rules = {}) =>
   textsOf(redacted(answer(contentType, body), rules)).join('')
 
 describe('a whole body', () => {
-  test('JSON keeps its blanks, its numbers and its escapes around what is secret', () => {
+  test('JSON keeps its whitespace, numbers and escapes around a secret', () => {
     const body = `{ "a" : "\\u00fcber ${ownKey}\\n\\/ü",\r\n\t"big": 12345678901234567890.10, "${ownKey}": [1e2, "\\"${aJwt}"] }`
     expect(said('application/json', body)).toBe(
       '{ "a" : "\\u00fcber [credential]\\n\\/ü",\r\n\t"big": 12345678901234567890.10, "[credential]": [1e2, "\\"[jwt-1]"] }',
     )
   })
 
-  test('a secret that hides behind escapes is found, and only the secret is rewritten', () => {
+  test('a secret written with escapes is found, and only the secret is rewritten', () => {
     const hidden = ownKey.replace('k', '\\u006b').replace('D', '\\u0044')
     expect(said('application/json', `{"a":"x\\u0020${hidden}\\u0020","b":"\\u0041"}`)).toBe(
       '{"a":"x\\u0020[credential]\\u0020","b":"\\u0041"}',
     )
   })
 
-  test('a number that a pattern calls secret becomes a text, so that the body stays JSON', () => {
+  test('a number that matches a pattern becomes a string, so that the body stays JSON', () => {
     const patterns = [{ name: 'card', pattern: /\b4\d{15}\b/ }]
     expect(said('application/json', '{"card": 4111111111111111, "n": [-1.5e3]}', { patterns })).toBe(
       '{"card": "[card-1]", "n": [-1.5e3]}',
     )
   })
 
-  test('a known value with letters of all kinds is found in JSON and in bytes that are none', () => {
+  test('a known value with special characters is found in JSON and in binary data', () => {
     const rules = { known: [{ name: 'live-password', value: 'pä"日😀' }] }
     expect(said('application/json', JSON.stringify({ a: '<pä"日😀>' }), rules)).toBe('{"a":"<[live-password]>"}')
     const bytes = Buffer.concat([Buffer.from('<pä"日😀>'), Buffer.from([255])])
@@ -51,12 +51,12 @@ describe('a whole body', () => {
     )
   })
 
-  test('logprobs do not spell a secret that is gone from the text', () => {
+  test('logprobs do not spell out a secret that was redacted from the text', () => {
     const tokens = ['My ', ...(ownKey.match(/.{1,5}/g) ?? []), '!'].map(token => ({
       ...{ token, logprob: -0.5, bytes: [...Buffer.from(token)] },
       top_logprobs: [{ token, logprob: -0.5, bytes: [...Buffer.from(token)] }],
     }))
-    const spelt = (body: string) =>
+    const spelled = (body: string) =>
       [...body.matchAll(/"token":"([^"]*)"|"bytes":\[([\d,]*)\]/g)]
         .map(([, token, bytes]) => token ?? String.fromCharCode(...(bytes ?? '').split(',').map(Number)))
         .join('')
@@ -70,24 +70,24 @@ describe('a whole body', () => {
     for (const body of [said('application/json', whole), said('text/event-stream', stream)]) {
       expect(body).toContain('[credential]')
       expect(body).toContain('"logprob":-0.5')
-      expect(spelt(body)).toMatch(/^\0*$/)
+      expect(spelled(body)).toMatch(/^\0*$/)
     }
   })
 
-  test('text is text, and JSON that is none as well', () => {
+  test('plain text and invalid JSON are redacted as text', () => {
     expect(said('text/plain', `Sorry, ${ownKey} is wrong.`)).toBe('Sorry, [credential] is wrong.')
     expect(said('application/json', `{"error": "${ownKey}`)).toBe('{"error": "[credential]')
     expect(said('application/json', `\ufeff{"a":"\\u0073${ownKey.slice(1)}"}`)).toBe('\ufeff{"a":"[credential]"}')
     expect(textsOf(redacted(answer('text/plain')))).toEqual([])
   })
 
-  test('bytes that are no UTF-8 stay what they are around what is secret', () => {
-    const [before, behind] = [Buffer.from([0, 255, 254, 10]), Buffer.from([200, 13, 0, 128])]
-    const { chunks } = redacted(answer('audio/mpeg', Buffer.concat([before, Buffer.from(ownKey), behind])))
-    expect(chunks[0]?.bytes).toEqual(Buffer.concat([before, Buffer.from('[credential]'), behind]))
+  test('bytes that are not UTF-8 stay unchanged around a secret', () => {
+    const [before, after] = [Buffer.from([0, 255, 254, 10]), Buffer.from([200, 13, 0, 128])]
+    const { chunks } = redacted(answer('audio/mpeg', Buffer.concat([before, Buffer.from(ownKey), after])))
+    expect(chunks[0]?.bytes).toEqual(Buffer.concat([before, Buffer.from('[credential]'), after]))
   })
 
-  test('headers are redacted in their pairs', () => {
+  test('headers are redacted pair by pair', () => {
     const response: RecordedResponse = {
       ...answer('text/plain', 'ok'),
       headers: [
@@ -105,7 +105,7 @@ describe('a whole body', () => {
     ])
   })
 
-  test('a cookie and a token that the answer itself sets are gone from its body and its other headers', () => {
+  test('a cookie and a token set by the answer itself are redacted in its body and other headers', () => {
     const response: RecordedResponse = {
       ...answer(
         'application/json',
@@ -117,13 +117,13 @@ describe('a whole body', () => {
         ['x-session', 'is plain-session-value'],
       ],
     }
-    const open = redacted(response)
-    expect(textsOf(open)).toEqual(['{"session":"[credential]","csrf":"[credential]","ownKey":"[credential]"}'])
-    expect(open.headers.map(([, value]) => value)).toEqual(['[set-cookie]', '[x-csrf-token]', 'is [credential]'])
-    expect(redacted(open)).toEqual(open)
+    const result = redacted(response)
+    expect(textsOf(result)).toEqual(['{"session":"[credential]","csrf":"[credential]","ownKey":"[credential]"}'])
+    expect(result.headers.map(([, value]) => value)).toEqual(['[set-cookie]', '[x-csrf-token]', 'is [credential]'])
+    expect(redacted(result)).toEqual(result)
   })
 
-  test('addresses in it lose their secret parameters, escaped or over the borders of tokens', () => {
+  test('secret parameters of URLs are redacted, with escapes and across tokens', () => {
     expect(said('application/json', '{"next": "https:\\/\\/a.test\\/x?access_token=abc\\u0026limit=2"}')).toBe(
       '{"next": "https:\\/\\/a.test\\/x?access_token=[access-token]\\u0026limit=2"}',
     )
@@ -133,7 +133,7 @@ describe('a whole body', () => {
     )
   })
 
-  test('what holds no secret is not touched', () => {
+  test('a body without secrets is left as is', () => {
     const response = answer('application/json', '{"a": "b\\u0020"}')
     expect(redacted(response).chunks[0]).toBe(response.chunks[0])
   })
@@ -145,7 +145,7 @@ const delta = (delta: unknown, index = 0) => event({ id: 'chatcmpl-1', model: 'g
 const stream = (...chunks: readonly (string | Buffer)[]) => answer('text/event-stream', ...chunks)
 
 describe('a stream', () => {
-  test('a secret that the model says token by token is in the event in which it begins', () => {
+  test('a secret sent token by token is replaced in the event where it begins', () => {
     const tokens = ['The key', ' is ', 'sk-', 'local-Standin', 'DevelopmentKeyDoNotDeploy41E9kt', ', keep it.']
     expect(textsOf(redacted(stream(...tokens.map(content => delta({ content })), event('[DONE]'))))).toEqual([
       ...['The key', ' is ', '[credential]', '', '', ', keep it.'].map(content => delta({ content })),
@@ -153,10 +153,10 @@ describe('a stream', () => {
     ])
   })
 
-  test('choices and tool calls that alternate are texts of their own, by the index that each says', () => {
+  test('interleaved choices and tool calls are separate texts, told apart by index', () => {
     const [a, b] = [aJwt.slice(0, 15), aJwt.slice(15)]
     const call = (index: number, args: string) => ({ tool_calls: [{ index, function: { arguments: args } }] })
-    const came = [
+    const input = [
       delta({ content: a }, 0),
       delta({ content: 'x' }, 1),
       delta(call(0, `{"token":"${a}`)),
@@ -166,7 +166,7 @@ describe('a stream', () => {
       delta(call(1, 'y"}')),
       delta({ content: 'z' }, 1),
     ]
-    expect(textsOf(redacted(stream(...came)))).toEqual([
+    expect(textsOf(redacted(stream(...input)))).toEqual([
       delta({ content: '[jwt-1]' }, 0),
       delta({ content: 'x' }, 1),
       delta(call(0, '{"token":"[jwt-1]')),
@@ -178,7 +178,7 @@ describe('a stream', () => {
     ])
   })
 
-  test('other ways to say a text in parts: reasoning, legacy completions, the events of responses', () => {
+  test('other streamed texts are redacted too: reasoning, legacy completions, Responses events', () => {
     const [a, b] = [aJwt.slice(0, 15), aJwt.slice(15)]
     const ways: readonly ((part: string) => unknown)[] = [
       reasoning => ({ choices: [{ index: 0, delta: { reasoning } }] }),
@@ -187,36 +187,36 @@ describe('a stream', () => {
       text => ({ type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text } }),
     ]
     for (const way of ways) {
-      const came = stream(event(way(a)), event(way(b)))
-      expect(textsOf(redacted(came))).toEqual([event(way('[jwt-1]')), event(way(''))])
+      const input = stream(event(way(a)), event(way(b)))
+      expect(textsOf(redacted(input))).toEqual([event(way('[jwt-1]')), event(way(''))])
     }
   })
 
-  test('what is said again in each event is not put together', () => {
+  test('values repeated in each event are not joined', () => {
     const patterns = [{ name: 'twice', pattern: /gpt-4ogpt-4o|assistantassistant/ }]
-    const came = stream(...[1, 2, 3].map(() => delta({ role: 'assistant' })))
-    expect(textsOf(redacted(came, { patterns }))).toEqual(textsOf(came))
+    const input = stream(...[1, 2, 3].map(() => delta({ role: 'assistant' })))
+    expect(textsOf(redacted(input, { patterns }))).toEqual(textsOf(input))
   })
 
-  test('an event stays as it is written but for its secret: blanks, comments, names, data in several lines', () => {
-    const came = `: key ${ownKey}\r\nevent: x\r\ndata:{ "a" : "${ownKey} \\u00e9",\r\ndata:  "delta" : "é" }\r\nid: ${ownKey}\r\n\r\n`
-    expect(said('text/event-stream', came)).toBe(came.replaceAll(ownKey, '[credential]'))
+  test('apart from the secret an event is unchanged: whitespace, comments, names, multi-line data', () => {
+    const input = `: key ${ownKey}\r\nevent: x\r\ndata:{ "a" : "${ownKey} \\u00e9",\r\ndata:  "delta" : "é" }\r\nid: ${ownKey}\r\n\r\n`
+    expect(said('text/event-stream', input)).toBe(input.replaceAll(ownKey, '[credential]'))
   })
 
-  test('what is no JSON is searched as it is, over the borders of events too', () => {
+  test('data that is not JSON is searched as text, across events too', () => {
     const pem = '-----BEGIN PRIVATE KEY-----\n\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----'
     expect(said('text/event-stream', `data: {broken ${ownKey}\n\n${pem}\n\n`)).toBe(
       'data: {broken [credential]\n\n[private-key-1]\n\n',
     )
   })
 
-  test('documents on lines are events as well', () => {
+  test('NDJSON lines are events as well', () => {
     const line = (delta: string) => `${JSON.stringify({ delta })}\n`
-    const came = answer('application/x-ndjson', line('a sk-local-Standin'), line(`${ownKey.slice(16)} b`))
-    expect(textsOf(redacted(came))).toEqual([line('a [credential]'), line(' b')])
+    const input = answer('application/x-ndjson', line('a sk-local-Standin'), line(`${ownKey.slice(16)} b`))
+    expect(textsOf(redacted(input))).toEqual([line('a [credential]'), line(' b')])
   })
 
-  test('Ollama says its answers in parts as well, in whatever type it comes', () => {
+  test('streamed answers of Ollama are redacted, whatever their content type', () => {
     const [a, b] = [aJwt.slice(0, 15), aJwt.slice(15)]
     const ways: readonly ((part: string) => object)[] = [
       content => ({ model: 'm', message: { role: 'assistant', content }, done: false }),
@@ -225,28 +225,28 @@ describe('a stream', () => {
     ]
     for (const way of ways) {
       const lines = (...parts: readonly string[]) => parts.map(part => `${JSON.stringify(way(part))}\n`).join('')
-      const came = lines('It is ', a, b, '.')
+      const input = lines('It is ', a, b, '.')
       for (const type of ['application/x-ndjson', 'application/json', 'text/plain']) {
-        expect(said(type, came)).toBe(lines('It is ', '[jwt-1]', '', '.'))
+        expect(said(type, input)).toBe(lines('It is ', '[jwt-1]', '', '.'))
       }
     }
   })
 
-  test('what other documents on lines say again and again is not put together', () => {
+  test('values repeated in other NDJSON lines are not joined', () => {
     const patterns = [{ name: 'twice', pattern: /okok|assistantassistant/ }]
-    const came = `${JSON.stringify({ message: { role: 'assistant' }, status: 'ok' })}\n`.repeat(3)
-    expect(said('application/x-ndjson', came, { patterns })).toBe(came)
+    const input = `${JSON.stringify({ message: { role: 'assistant' }, status: 'ok' })}\n`.repeat(3)
+    expect(said('application/x-ndjson', input, { patterns })).toBe(input)
   })
 
-  test('chunk borders inside of a secret, an escape and a character: the rest stays in its chunk', () => {
+  test('with chunk boundaries inside a secret, an escape and a character the rest stays in its chunk', () => {
     const bytes = Buffer.from(delta({ content: `é"${ownKey}"日本` }))
     const at = (text: string) => bytes.indexOf(text)
     const cuts = [0, at('é') + 1, at('\\"') + 1, at('local'), at('Key'), at('日') + 2, bytes.length]
-    const came = stream(...cuts.slice(1).map((cut, i) => bytes.subarray(cuts[i], cut)))
-    const { chunks } = redacted(came)
-    const open = chunks.map(({ bytes }) => bytes.toString('latin1'))
-    const before = came.chunks.map(({ bytes }) => bytes.toString('latin1'))
-    expect(open).toEqual([
+    const input = stream(...cuts.slice(1).map((cut, i) => bytes.subarray(cuts[i], cut)))
+    const { chunks } = redacted(input)
+    const result = chunks.map(({ bytes }) => bytes.toString('latin1'))
+    const before = input.chunks.map(({ bytes }) => bytes.toString('latin1'))
+    expect(result).toEqual([
       before[0],
       before[1],
       before[2]?.replace('sk-', '[credential]'),
@@ -254,11 +254,11 @@ describe('a stream', () => {
       before[4]?.slice(ownKey.length - ownKey.indexOf('Key')),
       before[5],
     ])
-    expect(chunks.map(({ atMs }) => atMs)).toEqual(came.chunks.map(({ atMs }) => atMs))
+    expect(chunks.map(({ atMs }) => atMs)).toEqual(input.chunks.map(({ atMs }) => atMs))
   })
 })
 
-/** Cuts at places that chance says. */
+/** The bytes, cut at these places. */
 function cutAt(bytes: Buffer, places: readonly number[]): readonly Buffer[] {
   const cuts = [...places.map(place => place % (bytes.length + 1)), 0, bytes.length].sort((a, b) => a - b)
   return cuts.slice(1).map((cut, i) => bytes.subarray(cuts[i], cut))
@@ -272,63 +272,63 @@ const cutText = (text: string, places: readonly number[]) => {
 
 const places = fc.array(fc.nat(), { maxLength: 12 })
 
-/** What the events say when they are put together. */
+/** The assembled content of the events. */
 const assembled = (text: string) =>
   [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => JSON.parse(json).choices[0].delta.content).join('')
 
-describe('whatever comes', () => {
-  test('a secret in a stream is gone, from the bytes and from what they say; all the rest is as it was', () => {
+describe('for any input', () => {
+  test('a secret in a stream is gone from the bytes and the assembled text, and the rest is unchanged', () => {
     fc.assert(
-      fc.property(secret, prose, prose, places, places, (secret, before, behind, tokens, borders) => {
-        const text = before + secret + behind
+      fc.property(secret, prose, prose, places, places, (secret, before, after, tokens, borders) => {
+        const text = before + secret + after
         const body =
           cutText(text, tokens)
             .map(content => delta({ content }))
             .join('') + event('[DONE]')
-        const open = redacted(stream(...cutAt(Buffer.from(body), borders)))
-        const whole = Buffer.concat(open.chunks.map(({ bytes }) => bytes)).toString()
-        expect(open.chunks).toHaveLength(borders.length + 1)
+        const result = redacted(stream(...cutAt(Buffer.from(body), borders)))
+        const whole = Buffer.concat(result.chunks.map(({ bytes }) => bytes)).toString()
+        expect(result.chunks).toHaveLength(borders.length + 1)
         const [placeholder = ''] = /\[(jwt|key|private-key)-1\]/.exec(whole) ?? []
-        expect(assembled(whole)).toBe(before + placeholder + behind)
+        expect(assembled(whole)).toBe(before + placeholder + after)
         expect(findSecrets(whole, noRules)).toEqual([])
         expect(whole.split('\n').length).toBe(body.split('\n').length)
       }),
     )
   })
 
-  test('where no secret is, each chunk is what it was, byte for byte', () => {
+  test('without a secret each chunk is unchanged, byte for byte', () => {
     fc.assert(
       fc.property(fc.array(prose), fc.uint8Array(), places, (parts, bytes, borders) => {
         const body = Buffer.concat([Buffer.from(parts.map(content => delta({ content })).join('')), bytes])
-        const came = stream(...cutAt(body, borders))
-        expect(redacted(came, { known: [{ name: 'live', value: 'q'.repeat(50) }], emails: true })).toEqual(came)
+        const input = stream(...cutAt(body, borders))
+        expect(redacted(input, { known: [{ name: 'live', value: 'q'.repeat(50) }], emails: true })).toEqual(input)
       }),
     )
   })
 
-  test('in plain bytes, every byte that is no secret stays in its chunk', () => {
+  test('in binary data every byte outside a secret stays in its chunk', () => {
     const filler = fc.oneof(fc.uint8Array({ max: 31, maxLength: 9 }).map(Buffer.from), prose.map(Buffer.from))
     fc.assert(
       fc.property(fc.array(filler), key, places, (fillers, key, borders) => {
         const parts = fillers.flatMap(filler => [filler, Buffer.from(` ${key}\n`)])
         const body = Buffer.concat(parts)
-        const came = answer('application/octet-stream', ...cutAt(body, borders))
-        const open = redacted(came).chunks.map(({ bytes }) => bytes.toString('latin1'))
-        // A chunk without the secret's letters and without the placeholder's is the same on both sides.
+        const input = answer('application/octet-stream', ...cutAt(body, borders))
+        const result = redacted(input).chunks.map(({ bytes }) => bytes.toString('latin1'))
+        // Without the bytes of secret and placeholder a chunk is the same on both sides.
         let start = 0
         const secretAt = new Uint8Array(body.length)
         for (let at = body.indexOf(key); at >= 0; at = body.indexOf(key, at + 1)) secretAt.fill(1, at, at + key.length)
-        const expected = came.chunks.map(({ bytes }) => {
+        const expected = input.chunks.map(({ bytes }) => {
           const rest = bytes.filter((_, i) => !secretAt[start + i])
           start += bytes.length
           return Buffer.from(rest).toString('latin1')
         })
-        expect(open.map(chunk => chunk.replaceAll('[key-1]', ''))).toEqual(expected)
+        expect(result.map(chunk => chunk.replaceAll('[key-1]', ''))).toEqual(expected)
       }),
     )
   })
 
-  test('a JSON body stays JSON and says the same, but for its secrets', () => {
+  test('a JSON body stays JSON with the same content, apart from its secrets', () => {
     const json = fc.jsonValue({ maxDepth: 4 })
     fc.assert(
       fc.property(json, secret, prose, fc.boolean(), (value, secret, prose, ascii) => {
@@ -340,14 +340,14 @@ describe('whatever comes', () => {
         const body = ascii
           ? written.replace(/[^\x20-\x7e\n]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
           : written
-        const open = JSON.parse(said('application/json', body))
-        expect(open).toEqual(createRedact(noRules)().value(JSON.parse(body)))
-        expect(open.value).toEqual(JSON.parse(body).value)
+        const result = JSON.parse(said('application/json', body))
+        expect(result).toEqual(createRedact(noRules)().value(JSON.parse(body)))
+        expect(result.value).toEqual(JSON.parse(body).value)
       }),
     )
   })
 
-  test('redacting once more changes nothing, and another credential gives the same', () => {
+  test('redacting twice changes nothing more, and the result does not depend on the credential', () => {
     const parts = fc.array(fc.oneof(prose, secret, fc.constant(undefined)), { maxLength: 5 })
     fc.assert(
       fc.property(parts, credential, credential, places, (parts, one, other, tokens) => {

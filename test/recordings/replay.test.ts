@@ -9,7 +9,7 @@ import { liveWith, saying, tape } from './live.js'
 
 const streamed = { ...hello, stream: true }
 
-/** A tape on which the live platform has answered these requests, each with another number. */
+/** A tape with live answers to these requests, numbered from 1. */
 async function taped(bodies: readonly object[] = [hello], options: PlatformOptions = {}) {
   let count = 0
   const live = await liveWith((request, response) => saying({ count: ++count })(request, response))
@@ -28,7 +28,7 @@ const event = (delta: object, more: object = {}) =>
     ...more,
   })}\n\n`
 
-/** A tape with one stream, whose events came with pauses between them. */
+/** A tape with one stream whose events arrived with pauses. */
 async function tapedStream({ pauseMs = 0, body = streamed as object } = {}) {
   const events = [
     event({ role: 'assistant', content: 'One' }),
@@ -76,8 +76,8 @@ async function countsOf(chat: (body: object) => Promise<Response>, bodies: reado
   return counts
 }
 
-test('a stream comes back with the same bytes in the same rhythm', async () => {
-  // Long pauses, so that a busy machine neither joins pieces nor swallows the rhythm.
+test('a stream is replayed with the same bytes and timing', async () => {
+  // Long pauses, so that a busy machine neither merges pieces nor hides the timing.
   const { replaying, bytes } = await tapedStream({ pauseMs: 400 })
   const { chat } = await replaying()
   const { times, text } = await arrivals(await chat(streamed))
@@ -86,7 +86,7 @@ test('a stream comes back with the same bytes in the same rhythm', async () => {
   expect(times.at(-1)).toBeGreaterThan(400)
 })
 
-test('a faster replay keeps the order of things, and speed 0 says everything at once', async () => {
+test('a faster replay sends the same bytes sooner, and speed 0 sends everything at once', async () => {
   const { replaying, bytes } = await tapedStream({ pauseMs: 100 })
   const fast = await replaying({ recordings: { speed: 10 } })
   const slow = await replaying()
@@ -97,7 +97,7 @@ test('a faster replay keeps the order of things, and speed 0 says everything at 
   expect(atOnce).toMatchObject({ text: bytes, times: [expect.any(Number)] })
 })
 
-test('the order of keys, the form of numbers and what goes without saying do not matter', async () => {
+test('the order of keys, the notation of numbers and explicit defaults do not matter', async () => {
   const { replaying } = await taped([{ model: 'm', temperature: 0.5, messages: hello.messages, seed: 100 }])
   const { ask } = await replaying()
   const json = JSON.stringify(hello.messages)
@@ -119,16 +119,16 @@ test.each([
   ['another model', { model: 'gpt-4o' }],
   ['another temperature', { temperature: 0.1 }],
   ['another prompt', { messages: [{ role: 'user', content: 'hullo' }] }],
-  ['a message more', { messages: [{ role: 'system', content: 'Be brief.' }, ...hello.messages] }],
+  ['an additional message', { messages: [{ role: 'system', content: 'Be brief.' }, ...hello.messages] }],
   ['a tool', { tools: [{ type: 'function', function: { name: 'f' } }] }],
   ['an unknown field', { whatever: 1 }],
-])('%s is another request', async (_what, change) => {
+])('%s makes it a different request', async (_what, change) => {
   const { replaying } = await taped()
   const { chat } = await replaying()
   expect((await chat({ ...hello, ...change })).status).toBe(424)
 })
 
-test('credentials are checked as ever, and which of the good ones it is does not matter', async () => {
+test('credentials are still checked, and any valid one gets the recording', async () => {
   const { replaying } = await taped()
   const apiKeys = [
     { name: 'one', key: 'sk-local-another-one' },
@@ -144,7 +144,7 @@ test('credentials are checked as ever, and which of the good ones it is does not
   })
 })
 
-test('who asks for it whole is answered from the recording of a stream', async () => {
+test('a request without stream is answered from the recording of a stream', async () => {
   const { replaying } = await tapedStream()
   const { chat } = await replaying()
   const response = await chat(hello)
@@ -155,7 +155,7 @@ test('who asks for it whole is answered from the recording of a stream', async (
   })
 })
 
-test('who asks for a stream is answered from the recording of a whole answer', async () => {
+test('a request with stream is answered from the recording of a whole answer', async () => {
   const whole = {
     ...{ id: 'chatcmpl-2', object: 'chat.completion', created: 1, model: 'live-model' },
     choices: [{ index: 0, message: { role: 'assistant', content: 'Four five six.' }, finish_reason: 'stop' }],
@@ -189,7 +189,7 @@ test.each([
   ).toEqual(counts)
 })
 
-test('after the last of several recordings there may be nothing, and the miss says so', async () => {
+test('after the last of several recordings there may be a miss, which says so', async () => {
   const { replaying } = await taped([hello, hello])
   // biome-ignore lint/suspicious/noThenProperty: the name of the option
   const { chat } = await replaying({ recordings: { then: 'miss' } })
@@ -201,7 +201,7 @@ test('after the last of several recordings there may be nothing, and the miss sa
   })
 })
 
-test('parallel tests on one server each have the list for themselves', async () => {
+test('parallel tests on one server each go through the recordings on their own', async () => {
   const { replaying } = await taped([hello, hello])
   const { chat } = await replaying()
   const next = async (scope: string) =>
@@ -209,14 +209,14 @@ test('parallel tests on one server each have the list for themselves', async () 
   expect([await next('a'), await next('b'), await next('a'), await next('b')]).toEqual([1, 1, 2, 2])
 })
 
-test('who asks for it whole learns why the recording of a stream cannot be given', async () => {
+test('a request without stream gets the reason why a stream that broke off cannot answer it', async () => {
   const { replaying, file } = await tapedStream()
   const { chat } = await replaying()
   writeFileSync(file, readFileSync(file, 'utf8').replace('recordedAt:', 'complete: false\nrecordedAt:'))
   expect(await (await chat(hello)).json()).toEqual({ error: expect.stringContaining(' broke off. Record it again') })
 })
 
-test('who asks for it whole learns that a stream without its end cannot be converted', async () => {
+test('a request without stream gets an error if the recorded stream has no [DONE]', async () => {
   const { replaying, file } = await tapedStream()
   const { chat } = await replaying()
   writeFileSync(file, readFileSync(file, 'utf8').replace('data: [DONE]', ': no more'))
@@ -225,7 +225,7 @@ test('who asks for it whole learns that a stream without its end cannot be conve
   })
 })
 
-test('a miss belongs to the test that had it, and is forgotten when that test is reset', async () => {
+test('a miss belongs to the scope of its test and is removed when that scope is reset', async () => {
   const { replaying } = await taped([hello])
   const { url, chat, misses } = await replaying()
   const unknown = { ...hello, messages: [{ role: 'user', content: 'this was never recorded' }] }
@@ -233,15 +233,15 @@ test('a miss belongs to the test that had it, and is forgotten when that test is
     const headers = scope === '' ? {} : { 'x-standin-scope': scope }
     expect((await chat(unknown, { headers })).status).toBe(424)
   }
-  const told = async (query: string) => (await fetch(`${url}/__standin/misses${query}`)).json()
-  expect(await told('?scope=a')).toMatchObject({ data: [{ scope: 'a' }] })
-  expect(await told('?scope=')).toMatchObject({ data: [{ scope: '' }] })
+  const missesFor = async (query: string) => (await fetch(`${url}/__standin/misses${query}`)).json()
+  expect(await missesFor('?scope=a')).toMatchObject({ data: [{ scope: 'a' }] })
+  expect(await missesFor('?scope=')).toMatchObject({ data: [{ scope: '' }] })
   const ofA = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"scope":"a"}' }
   await fetch(`${url}/__standin/reset`, ofA)
   expect(misses().map(({ scope }) => scope)).toEqual(['', 'b'])
 })
 
-test('a miss names the nearest recording and the field that differs, for the client in one line', async () => {
+test('a miss names the nearest recording and the field that differs, in one line for the client', async () => {
   const { replaying, files } = await taped([
     hello,
     { ...hello, messages: [{ role: 'user', content: 'What is the capital of France?' }] },
@@ -271,7 +271,7 @@ test('a miss names the nearest recording and the field that differs, for the cli
   ])
 })
 
-test('requests that miss at the same moment are each shown in the journal with what differs in them', async () => {
+test('the journal shows the difference of each of several simultaneous misses', async () => {
   const { replaying } = await taped([hello])
   const { chat, journal } = await replaying()
   const asked = ['hullo', 'halloo', 'hey']
@@ -286,7 +286,7 @@ test('requests that miss at the same moment are each shown in the journal with w
   for (const [sent, differs] of shown) expect(differs).toBe(sent)
 })
 
-test('of long texts a miss shows the place where they part', async () => {
+test('for long texts a miss shows the place where they start to differ', async () => {
   const long = 'All work and no play makes Jack a dull boy. '.repeat(50)
   const ask = (end: string) => ({ ...hello, messages: [{ role: 'user', content: `${long}The ${end}.` }] })
   const { replaying } = await taped([ask('end')])
@@ -297,14 +297,14 @@ test('of long texts a miss shows the place where they part', async () => {
   expect(error.length).toBeLessThan(400)
 })
 
-test('what is only said in another way is no difference', async () => {
+test('a miss does not report differences that do not affect matching', async () => {
   const { replaying } = await taped([{ ...hello, temperature: 1, user: 'ada' }])
   const { chat } = await replaying()
   const { error } = (await (await chat({ ...hello, user: 'bob', stream: true, n: 1 })).json()) as { error: string }
   expect(error).toMatch(/there user is "ada", here it is "bob"\.$/)
 })
 
-test('where nothing is recorded a miss says that', async () => {
+test('a miss says when nothing is recorded for an endpoint', async () => {
   const { replaying } = await taped()
   const { ask } = await replaying()
   const response = await ask('/v1/models')
@@ -312,7 +312,7 @@ test('where nothing is recorded a miss says that', async () => {
   expect(await response.json()).toEqual({ error: 'No recording matches GET /v1/models. Nothing is recorded for it.' })
 })
 
-test('misses are shown by the control API', async () => {
+test('the control API lists misses', async () => {
   const { replaying } = await taped()
   const { ask, chat, url } = await replaying()
   await chat(hello)
@@ -344,7 +344,7 @@ test('the receipt says what was served, missed, left unused and passed on', asyn
   expect(receipt()).toMatchObject({ served: 2, missed: 1, passed: 0, unused: [expect.any(String)] })
 })
 
-test('what has no recording may be emulated', async () => {
+test('a request without a recording may be emulated', async () => {
   const { replaying } = await taped()
   const { chat, receipt } = await replaying({
     recordings: { onMiss: 'emulate' },
@@ -356,7 +356,7 @@ test('what has no recording may be emulated', async () => {
   expect(receipt()).toMatchObject({ served: 1, missed: 1 })
 })
 
-test('what has no recording may be recorded, and is played from then on', async () => {
+test('a request without a recording may be recorded, and is replayed from then on', async () => {
   let count = 0
   const live = await liveWith((request, response) => saying({ fresh: ++count })(request, response))
   const { replaying, files } = tape(live.url)
@@ -369,7 +369,7 @@ test('what has no recording may be recorded, and is played from then on', async 
   expect(second.receipt()).toMatchObject({ served: 1, passed: 0 })
 })
 
-test('what is asked more often than it was recorded is recorded behind the rest, which stays', async () => {
+test('a request sent more often than it was recorded adds recordings after the existing ones', async () => {
   let count = 2
   const live = await liveWith((request, response) => saying({ count: ++count })(request, response))
   const { replaying, files } = await taped([hello, hello])
@@ -384,7 +384,7 @@ test('what is asked more often than it was recorded is recorded behind the rest,
   expect(await countsOf(second.chat, four)).toEqual([1, 2, 3, 4])
 })
 
-test('with onlyNew nothing is recorded behind what was played', async () => {
+test('with onlyNew nothing is recorded after the existing recordings', async () => {
   const live = await liveWith(saying({ fresh: true }))
   const { replaying, files } = await taped([hello])
   // biome-ignore lint/suspicious/noThenProperty: the name of the option
@@ -408,7 +408,7 @@ test('after a switch from replay to record, earlier recordings of a request are 
   expect(text()).toContain('fresh: true')
 })
 
-test('a recording that is put there while it runs is found', async () => {
+test('a recording that is added at run time is found', async () => {
   const { replaying, dir, text } = await taped()
   const { chat } = await replaying()
   expect((await chat({ ...hello, temperature: 0 })).status).toBe(424)
@@ -418,19 +418,19 @@ test('a recording that is put there while it runs is found', async () => {
   expect(await (await chat({ ...hello, temperature: 0 })).json()).toEqual({ count: 1 })
 })
 
-test('an answer that is edited by hand is played as it was edited', async () => {
+test('an answer that is edited by hand is replayed as edited', async () => {
   const { replaying, file } = await taped()
   const edited = readFileSync(file, 'utf8').replace('count: 1', 'count: one')
   writeFileSync(file, edited)
   const { chat } = await replaying()
   expect(await (await chat(hello)).json()).toEqual({ count: 'one' })
   writeFileSync(file, edited.replace('count: one', 'count: another'))
-  // Some file systems keep time in seconds.
+  // Some file systems store times in seconds.
   utimesSync(file, new Date(0), new Date(1000))
   await expect.poll(async () => (await chat(hello)).json()).toEqual({ count: 'another' })
 })
 
-test('a request that is edited by hand is found under its old name', async () => {
+test('a request that is edited by hand is found under its old file name', async () => {
   const { replaying, file } = await taped()
   writeFileSync(file, readFileSync(file, 'utf8').replace('content: hello', 'content: good morning'))
   const { chat } = await replaying()
@@ -439,7 +439,7 @@ test('a request that is edited by hand is found under its old name', async () =>
   })
 })
 
-test('a file that is no recording is named with its line, and the others are played', async () => {
+test('an invalid file is named with its line, and the others are replayed', async () => {
   const { replaying, file, dir } = await taped([hello, { ...hello, temperature: 0 }])
   const broken = file
   writeFileSync(broken, 'request: {\n')
@@ -451,7 +451,7 @@ test('a file that is no recording is named with its line, and the others are pla
   expect(error).toContain(`${path.relative(dir, broken)}:`)
 })
 
-test('a file that is no recording is not in the way of a miss', async () => {
+test('an invalid file does not get in the way of a miss', async () => {
   const { replaying, dir } = await taped()
   writeFileSync(path.join(dir, 'chat-completions', 'empty-0123456789ab.yaml'), '')
   writeFileSync(path.join(dir, 'chat-completions', 'broken-0123456789ac.yaml'), 'request: {')
@@ -461,7 +461,7 @@ test('a file that is no recording is not in the way of a miss', async () => {
   expect(await missed.text()).toContain('here it is 2')
 })
 
-test('what does not count is configured by path, query and pattern', async () => {
+test('ignored content is configured by path, query and pattern', async () => {
   const ignore = ['metadata.run', { query: 'nonce' }, '/\\d{4}-\\d\\d-\\d\\d/']
   const on = (day: string, run: number) => ({
     ...hello,
@@ -474,7 +474,7 @@ test('what does not count is configured by path, query and pattern', async () =>
   expect((await chat({ ...on('2026-02-02', 2), metadata: { run: 1, app: 'b' } })).status).toBe(424)
 })
 
-test('a long whole number is recorded as a number, and found again', async () => {
+test('a long integer is recorded as a number and found again', async () => {
   const live = await liveWith(saying({ fresh: true }))
   const { recording, replaying, text } = tape(live.url)
   const withSeed = (seed: string) => ({ body: `${JSON.stringify(hello).slice(0, -1)},"seed":${seed}}` })
@@ -488,7 +488,7 @@ test('a long whole number is recorded as a number, and found again', async () =>
   expect(await missed.json()).toEqual({ error: expect.stringContaining('seed is "12345678901234567890"') })
 })
 
-test('a field that is ignored later leaves a list in its order, whatever was updated since', async () => {
+test('ignoring a field later keeps the order of recordings, even of updated ones', async () => {
   const { replaying, dir, files } = await taped([poll(1), poll(1), poll(1)])
   const first = path.join(dir, files().find(file => !/-\d\.yaml$/.test(file)) ?? '')
   writeFileSync(first, readFileSync(first, 'utf8').replace(/recordedAt: .*/, 'recordedAt: "2040-01-01T00:00:00.000Z"'))
@@ -496,9 +496,9 @@ test('a field that is ignored later leaves a list in its order, whatever was upd
   expect(await countsOf(chat, [poll(1), poll(1), poll(1), poll(1)])).toEqual([1, 2, 3, 3])
 })
 
-test('requests that a field ignored later makes the same are played in the order in which they were recorded', async () => {
+test('requests that become equal when a field is ignored later are replayed in the order they were recorded', async () => {
   const runs = [1, 2, 3, 4, 5].map(poll)
-  // However fast they are.
+  // All are recorded at the same time.
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
   const { replaying } = await taped(runs)
@@ -506,7 +506,7 @@ test('requests that a field ignored later makes the same are played in the order
   expect(await countsOf(chat, runs)).toEqual([1, 2, 3, 4, 5])
 })
 
-test('what is recorded behind requests that a field ignored later makes the same says that it will hide them', async () => {
+test('recording after requests that became equal by ignoring a field warns that it will hide them', async () => {
   const live = await liveWith(saying({ count: 3 }))
   const { replaying, files } = await taped([poll(1), poll(2)])
   // biome-ignore lint/suspicious/noThenProperty: the name of the option
@@ -519,7 +519,7 @@ test('what is recorded behind requests that a field ignored later makes the same
   expect(files().some(file => miss?.reason.includes(`${file} and 1 more`))).toBe(true)
 })
 
-test('with a field that is ignored later a stream is still given as a whole answer', async () => {
+test('a stream is still converted to a whole answer when a field is ignored later', async () => {
   const { replaying } = await tapedStream({ body: { ...poll(1), stream: true } })
   const { chat } = await replaying({ recordings: { ignore: ['metadata.run'] } })
   expect(await (await chat(poll(2))).json()).toMatchObject({
@@ -527,7 +527,7 @@ test('with a field that is ignored later a stream is still given as a whole answ
   })
 })
 
-test.each(['warn', 'fail'] as const)('a recording beyond its age: %s', async stale => {
+test.each(['warn', 'fail'] as const)('a recording older than maxAge: %s', async stale => {
   const { replaying, file } = await taped()
   writeFileSync(file, readFileSync(file, 'utf8').replace(/recordedAt: .*/, 'recordedAt: "2020-01-01T00:00:00.000Z"'))
   const { chat } = await replaying({ recordings: { maxAge: '30d', stale } })
@@ -540,7 +540,7 @@ test.each(['warn', 'fail'] as const)('a recording beyond its age: %s', async sta
   }
 })
 
-test('a path that is neither documented nor recorded does not exist', async () => {
+test('a path that is neither documented nor recorded is not found', async () => {
   const { replaying } = await taped()
   const { ask } = await replaying()
   const response = await ask('/v1/embeddings', { method: 'POST', body: '{}' })
@@ -548,7 +548,7 @@ test('a path that is neither documented nor recorded does not exist', async () =
   expect(await response.json()).toEqual({ error: 'Not found.', path: '/v1/embeddings' })
 })
 
-test('a path that is not documented is recorded and played all the same', async () => {
+test('an undocumented path is recorded and replayed like any other', async () => {
   const live = await liveWith(saying({ embedding: [1, 2, 3] }))
   const { recording, replaying } = tape(live.url)
   const post = { method: 'POST', body: '{"input":"x"}', headers: { 'content-type': 'application/json' } }
@@ -564,7 +564,7 @@ test('a path that is not documented is recorded and played all the same', async 
   expect((await replay.ask('/v1/embeddings', { ...post, bearer: null })).status).toBe(404)
 })
 
-test('the answer to HEAD does not say that the body would be empty', async () => {
+test('the answer to HEAD does not claim an empty body', async () => {
   const live = await liveWith((_request, response) => void response.writeHead(200, { 'content-length': '44' }).end())
   const { recording, replaying } = tape(live.url)
   const { ask, stop } = await recording()
@@ -575,7 +575,7 @@ test('the answer to HEAD does not say that the body would be empty', async () =>
   expect(response.headers.get('content-length')).toBeNull()
 })
 
-test('endpoints have modes of their own', async () => {
+test('each endpoint can have its own mode', async () => {
   const live = await liveWith(saying({ live: true }))
   const { replaying } = await taped()
   const { ask, chat } = await replaying({
@@ -587,7 +587,7 @@ test('endpoints have modes of their own', async () => {
   expect(await (await ask('/health')).json()).toMatchObject({ status: 'ok' })
 })
 
-test('the mode changes while it runs, by call and by code', async () => {
+test('the mode can be changed at run time, over HTTP and in code', async () => {
   const { replaying } = await taped()
   const platform = await replaying({ upstream: { baseUrl: '' } })
   const put = (body: object) =>

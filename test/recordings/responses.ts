@@ -1,4 +1,4 @@
-/** Recorded answers for tests, whole and as streams that the network cut anywhere. */
+/** Recorded answers for tests, whole and as streams cut at any place. */
 import fc from 'fast-check'
 import type { RecordedResponse } from '../../src/recordings/index.js'
 import { bodyOf } from '../../src/recordings/recording.js'
@@ -26,11 +26,11 @@ export const stream = (body: string | Buffer, places: readonly number[] = []): R
     cutAt(Buffer.from(body), places).map((bytes, i) => ({ atMs: i * 10, bytes })),
   )
 
-/** A stream of these events, and of `[DONE]`. */
+/** A stream of these events and `[DONE]`. */
 export const streaming = (...events: readonly object[]): RecordedResponse =>
   stream([...events.map(event => `data: ${JSON.stringify(event)}\n\n`), 'data: [DONE]\n\n'].join(''))
 
-/** The events of a choice with these deltas. */
+/** A stream of one choice with these deltas. */
 export const saying = (...deltas: readonly object[]): RecordedResponse =>
   streaming(...deltas.map(delta => piece({ index: 0, delta, finish_reason: null })), piece({ ...ended, delta: {} }))
 
@@ -44,7 +44,7 @@ export const piece = (...choices: readonly object[]) => ({
 
 export const textOf = (response: RecordedResponse | undefined): string | undefined => response && `${bodyOf(response)}`
 
-/** The JSON of an answer; `undefined` where there is none. */
+/** The JSON of an answer; `undefined` if there is none. */
 export const jsonOf = (response: RecordedResponse | undefined) => response && JSON.parse(`${bodyOf(response)}`)
 
 /** The objects of the events of a stream that ended with `[DONE]`. */
@@ -54,10 +54,10 @@ export function objectsOf(response: RecordedResponse | undefined) {
   return events.map(event => JSON.parse(event.replace(/^data: /, '')))
 }
 
-/** Where the network may cut. */
+/** Places where the network may cut. */
 export const places = fc.array(fc.nat(), { maxLength: 30 })
 
-/** `bytes` in pieces that end anywhere, in the middle of a letter as well. */
+/** `bytes` in pieces that may end anywhere, even in the middle of a character. */
 export function cutAt(bytes: Buffer, places: readonly number[]): readonly Buffer[] {
   const ends = [...places.map(place => place % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length]
   return ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end)).filter(({ length }) => length > 0)

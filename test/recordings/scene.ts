@@ -1,4 +1,4 @@
-/** Recordings to test with: a question, an answer, whole or streamed. */
+/** Recordings for tests: a question and an answer, whole or streamed. */
 import { parseExact, stringifyExact } from '../../src/core/json.js'
 import { type ReceivedRequest, requestOf } from '../../src/recordings/key.js'
 import type { RecordedChunk, RecordedResponse, Recording } from '../../src/recordings/recording.js'
@@ -6,7 +6,7 @@ import type { Redaction } from '../../src/redact/index.js'
 
 const planted = /sk-planted-\w+/g
 
-/** Replaces what is planted, numbered in the order in which it appears, as the real one does. */
+/** Replaces planted secrets, numbered in order of appearance like the real redaction. */
 export function plantedRedaction(): Redaction {
   const seen: string[] = []
   const text = (text: string) =>
@@ -44,7 +44,7 @@ export const noRedaction: Redaction = {
   knowing: () => noRedaction,
 }
 
-/** A question to the chat endpoint, unless told otherwise. */
+/** A request to the chat endpoint, unless overridden. */
 export const asking = (body: unknown, came: Partial<ReceivedRequest> = {}, redaction = noRedaction) =>
   requestOf(
     {
@@ -63,7 +63,7 @@ export const question = {
   messages: [{ role: 'user', content: 'What is the capital of France?' }],
 }
 
-/** What was recorded; without more the question and an empty answer. */
+/** A recording, by default of the question and an empty answer. */
 export const recorded = (response: Partial<RecordedResponse> = {}, request = asking(question)): Recording => ({
   recordedAt: '2026-01-31T12:00:00.000Z',
   request,

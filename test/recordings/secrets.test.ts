@@ -11,15 +11,15 @@ const callersKey = 'sk-local-thisIsTheKeyOfTheCaller0123456789'
 const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg'
 const cookie = 'session=0f8fad5b-d9cb-469f-a165-70867728950e'
 const project = 'cus_9s6XKzkNRiz8i3'
-/** What is known by its form, or as a credential. */
+/** Secrets that are recognized by their format or as a credential. */
 const said = { liveKey, liveAnonKey, callersKey, jwt, project, email: 'ada@example.com' }
-/** A cookie is known by its header alone; and of a key nothing is left, not even its end. */
+/** A cookie is only recognized by its header, and of a key not even the end may be left. */
 const all = { ...said, cookie, end: liveKey.slice(-12) }
 
 const apiKeys = [{ name: 'caller', key: callersKey }]
 const redact = { emails: true, patterns: ['/cus_\\w+/'] }
 
-/** Records what `live` says to `ask`, and gives back everything that is on the disk then. */
+/** Records the answers of `live` to `ask` and returns everything on disk afterwards. */
 async function diskAfter(
   live: RequestListener,
   ask: (platform: Awaited<ReturnType<ReturnType<typeof tape>['recording']>>) => Promise<unknown>,
@@ -38,7 +38,7 @@ async function diskAfter(
   }
 }
 
-/** None of them is there, as it is or in an encoding. */
+/** Expects none of the secrets, plain or encoded. */
 function expectNoSecret(disk: string): void {
   for (const [name, secret] of Object.entries(all)) {
     const forms = [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64').replace(/=+$/, '')]
@@ -48,7 +48,7 @@ function expectNoSecret(disk: string): void {
 
 const everything = Object.values(said).join(' ')
 
-test('secrets that a request shows are on no disk, wherever they stand', async () => {
+test('secrets anywhere in a request are not written to disk', async () => {
   const { disk, files } = await diskAfter(
     (_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}'),
     async ({ chat, ask }) => {
@@ -66,8 +66,8 @@ test('secrets that a request shows are on no disk, wherever they stand', async (
   expectNoSecret(disk)
 })
 
-test('credentials under any name are on no disk, although the answer repeats them, and others find its recording', async () => {
-  const shownBy = (who: string) => ({
+test('credentials under any name are not written to disk, even if the answer repeats them, and other credentials find the recording', async () => {
+  const credentialsOf = (who: string) => ({
     query: `token=${who}-token-plain&code=${who}-code-plain`,
     headers: {
       'x-auth-token': `${who}-auth-plain`,
@@ -82,21 +82,21 @@ test('credentials under any name are on no disk, although the answer repeats the
         .writeHead(200, { 'content-type': 'application/json', 'set-cookie': 'sid=setby-cookie-plain; Path=/' })
         .end(JSON.stringify({ url: request.url, ...request.headers, sid: 'setby-cookie-plain' })),
     async ({ ask }) => {
-      const { query, headers } = shownBy('first-caller')
+      const { query, headers } = credentialsOf('first-caller')
       await (await ask(`/v1/models?${query}`, { headers })).text()
     },
   )
   expect(files).toHaveLength(1)
   expect(disk).not.toMatch(/caller-\w+-plain|setby/)
   expect(disk).toContain('[credential]')
-  const { query, headers } = shownBy('second-caller')
+  const { query, headers } = credentialsOf('second-caller')
   const { ask } = await replaying()
   const replayed = await ask(`/v1/models?${query}`, { headers })
   expect(replayed.status).toBe(200)
   expect(await replayed.json()).toMatchObject({ sid: '[credential]', 'x-auth-token': '[credential]' })
 })
 
-test('secrets that the live platform says are on no disk, in headers, bodies and errors', async () => {
+test('secrets in headers, bodies and errors of the live platform are not written to disk', async () => {
   const answers: readonly RequestListener[] = [
     (_request, response) =>
       response
@@ -123,7 +123,7 @@ test('secrets that the live platform says are on no disk, in headers, bodies and
   expectNoSecret(disk)
 })
 
-test('a secret that a model spells out, over the borders of tokens and of network chunks, is on no disk', async () => {
+test('a secret that a model spells out across tokens and network chunks is not written to disk', async () => {
   const spoken = `The key is ${liveKey} and the token ${jwt}.`
   const { disk, replaying } = await diskAfter(
     async (_request, response) => {
@@ -139,13 +139,13 @@ test('a secret that a model spells out, over the borders of tokens and of networ
     async ({ chat }) => (await chat({ ...hello, stream: true })).text(),
   )
   expectNoSecret(disk)
-  // Nor can it be put together from what is played.
+  // Nor can it be assembled from the replay.
   const { chat } = await replaying()
   const { choices } = (await (await chat(hello)).json()) as { choices: { message: { content: string } }[] }
   expect(choices[0]?.message.content).toMatch(/^The key is \[[\w-]+\] and the token \[jwt-\d+\]\.$/)
 })
 
-test('a request with another credential is the same request', async () => {
+test('a request with another credential matches the same recording', async () => {
   const asking = (key: string) => ({ ...hello, messages: [{ role: 'user', content: `I am ${key}. Who am I?` }] })
   const { replaying } = await diskAfter(
     (_request, response) => response.writeHead(200).end('{"you":"somebody"}'),
@@ -153,11 +153,11 @@ test('a request with another credential is the same request', async () => {
   )
   const { chat, apiKey } = await replaying()
   expect((await chat(asking(apiKey))).status).toBe(200)
-  // A key that is not the caller's own is something else that is said.
+  // A key other than the caller's own is part of the content.
   expect((await chat(asking('sk-local-anotherKey0123456789abcdefgh'))).status).toBe(424)
 })
 
-test('what a miss says of a request has no secret in it', async () => {
+test('the report of a miss contains no secret', async () => {
   const { replaying } = await diskAfter(
     (_request, response) => response.writeHead(200).end('{}'),
     async ({ chat }) => (await chat(hello)).text(),

@@ -7,7 +7,7 @@ import { asking, question } from './scene.js'
 const saying = (content: unknown, model = 'gpt-4o-mini') =>
   slugOf(asking({ model, messages: [{ role: 'user', content }] }))
 
-test('a slug is the model and the beginning of what was said', () => {
+test('a slug is the model and the beginning of the message', () => {
   expect(slugOf(asking(question))).toBe('gpt-4o-mini-what-is-the-capital-of-france')
   expect(saying('How much is the fish, and does it come with chips and peas?')).toBe(
     'gpt-4o-mini-how-much-is-the-fish-and-does-it-come',
@@ -15,7 +15,7 @@ test('a slug is the model and the beginning of what was said', () => {
   expect(saying('Où est l’Élysée?', 'anthropic/claude-3.5')).toBe('anthropic-claude-3-5-ou-est-l-elysee')
 })
 
-test('of many messages the last one of the user counts, of many parts the first text', () => {
+test('a slug uses the last message of the user, and of many parts the first text', () => {
   const messages = [
     ...question.messages,
     { role: 'user', content: 'And of Spain?' },
@@ -29,7 +29,7 @@ test('of many messages the last one of the user counts, of many parts the first 
   expect(saying(parts, 'm')).toBe('m-what-is-this')
 })
 
-test('without a message it is what else there is', () => {
+test('without a message a slug uses the model, the query or the method', () => {
   expect(saying('猫はどこ', 'm')).toBe('m')
   expect(saying('猫はどこ', '')).toBe('post')
   expect(slugOf(asking('', { method: 'GET', query: 'limit=10&after=a%20b' }))).toBe('after-a-b-limit-10')
@@ -40,7 +40,7 @@ test('without a message it is what else there is', () => {
   )
 })
 
-test('a slug is fit for a name, and is not taken for a key', () => {
+test('a slug is valid in a file name and cannot be mistaken for a key', () => {
   const hex = fc.stringMatching(/^[0-9a-f]{8,60}$/)
   fc.assert(
     fc.property(
@@ -77,7 +77,7 @@ test.each([
   expect(endpointFolder(path)).toBe(folder)
 })
 
-test('a folder is fit for any file system', () => {
+test('a folder name is valid on any file system', () => {
   fc.assert(
     fc.property(fc.oneof(oddText, fc.webPath()), path => {
       const folder = endpointFolder(`/${path}`)

@@ -8,7 +8,7 @@ const found = (text: string, rules = {}) =>
 
 const aJwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcDEF_123-xyz'
 
-test('secrets are found with their lines and columns, in the order in which they stand', () => {
+test('secrets are reported with line and column, in order of position', () => {
   const known = [{ name: 'live-key', value: 'hunter22' }]
   const patterns = [{ name: 'customer', pattern: /cus_\w+/ }]
   const text = `a: ${aJwt}\n\nb: hunter22, cus_1\nc: sk-proj-0123456789abcdefABCDEF ada@example.com`
@@ -17,7 +17,7 @@ test('secrets are found with their lines and columns, in the order in which they
   ])
 })
 
-test('headers with a value that is no placeholder are found in YAML, in JSON and as they go over the wire', () => {
+test('credential headers with real values are found in YAML, in JSON and in raw HTTP', () => {
   const text = `
 response:
   headers:
@@ -35,7 +35,7 @@ response:
   expect(found('x-tenant: acme', { headers: ['X-Tenant'] })).toEqual(['x-tenant 1:11'])
 })
 
-test('placeholders, examples and sentences about headers are none', () => {
+test('placeholders, examples and sentences about headers are not reported', () => {
   const text = `
 authorization: [authorization]
 authorization: Bearer [jwt-1]
@@ -52,26 +52,26 @@ The authorization, the cookie and the apikey: they matter.
   expect(found(text)).toEqual([])
 })
 
-test('what is inside of base64 is found where the payload begins', () => {
+test('secrets inside base64 are reported at the start of the payload', () => {
   const bytes = Buffer.from(`\xff\xfe ${aJwt} ${aJwt} sk-proj-0123456789abcdefABCDEF`, 'latin1')
   expect(found(`- base64: ${bytes.toString('base64')}`)).toEqual(['jwt 1:11', 'key 1:11'])
   expect(found(`body:\n  base64: |-\n    ${bytes.toString('base64')}\n`)).toEqual(['jwt 3:5', 'key 3:5'])
   expect(found(`{"base64": "${Buffer.from('nothing to be seen').toString('base64')}"}`)).toEqual([])
 })
 
-test('what redacting replaces is found, and what it leaves behind is clean', () => {
+test('everything that redaction replaces is found, and redacted text has no findings', () => {
   const parts = fc.array(fc.oneof(prose, secret))
   fc.assert(
     fc.property(parts, parts => {
       const text = parts.join('\n')
-      const open = createRedact(noRules)().text(text)
-      expect(findSecrets(text, noRules).length > 0).toBe(open !== text)
-      expect(findSecrets(open, noRules)).toEqual([])
+      const redacted = createRedact(noRules)().text(text)
+      expect(findSecrets(text, noRules).length > 0).toBe(redacted !== text)
+      expect(findSecrets(redacted, noRules)).toEqual([])
     }),
   )
 })
 
-test('no finding says what the secret is', () => {
+test('findings do not contain the secret', () => {
   expect(JSON.stringify(findSecrets(`authorization: Bearer ${aJwt}`, noRules))).toBe(
     '[{"kind":"authorization","line":1,"column":16}]',
   )

@@ -1,11 +1,11 @@
-/** Made-up secrets, in the forms that real ones have. */
+/** Random secrets in the formats of real ones. */
 import fc from 'fast-check'
 import type { RedactionRules } from '../../src/redact/index.js'
 
-/** Rules that say nothing. */
+/** Rules without any entry. */
 export const noRules: RedactionRules = { headers: [], query: [], emails: false, patterns: [], known: [] }
 
-/** What chance writes: letters of these kinds. */
+/** A random string of these letters. */
 const drawn = (letters: string, length: number) =>
   fc.array(fc.constantFrom(...letters), { minLength: length, maxLength: length }).map(list => list.join(''))
 
@@ -13,7 +13,7 @@ const small = 'abcdefghijklmnopqrstuvwxyz'
 const digits = '0123456789'
 const alnum = small + small.toUpperCase() + digits
 
-/** A key with a digit and mixed letters in it, as chance nearly always has it. */
+/** A key with a digit and letters of both cases, as nearly every random key has. */
 const keyOf = (prefix: string, length: number, letters = alnum) =>
   drawn(letters, length).map(rest => `${prefix}${rest}7aB3cD9`)
 
@@ -53,14 +53,14 @@ export const key = fc.oneof(
 
 export const secret = fc.oneof(key, jwt, privateKey)
 
-/** What an app sends in place of any of these: ours, and what no form gives away. */
+/** Credentials that an app may send: our own keys, JWTs, and strings in no recognizable format. */
 export const credential = fc.oneof(
   keyOf('sk-local-', 30),
   jwt,
   fc.string({ minLength: 8, maxLength: 40, unit: 'grapheme-ascii' }).map(text => `q${text}Q~7`),
 )
 
-/** Text in which no secret begins, in which none goes on, and that is no placeholder. */
+/** Text that neither starts nor continues a secret, and is not a placeholder. */
 export const prose = fc
   .array(
     fc.oneof(fc.constantFrom(' ', '\n', '"', '\\', 'é', '日本', '😀', '. ', ', ', '/', '%'), fc.lorem({ maxCount: 2 })),

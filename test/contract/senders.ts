@@ -1,13 +1,13 @@
-/** Ways of asking a target: with supertest, or so that every answer is remembered. */
+/** Ways of calling a target: with supertest, or remembering every answer. */
 import request from 'supertest'
 import type { Call, ReceivedAnswer, Send } from '../../src/contract/index.js'
 import { sendOverHttp } from '../../src/contract/target.js'
 
-/** Asks with supertest, as the other tests of this repository do. */
+/** Calls with supertest, as the other tests of this repository do. */
 export const overSupertest =
   (url: string): Send =>
   async ({ method, path, headers, body }) => {
-    const asked = request(url)
+    const sent = request(url)
       [method.toLowerCase() as 'get'](path)
       .set(headers)
       .ok(() => true)
@@ -18,23 +18,23 @@ export const overSupertest =
         response.on('data', (piece: Buffer) => pieces.push(piece))
         response.on('end', () => done(null, Buffer.concat(pieces).toString()))
       })
-    const response = await (body === undefined ? asked : asked.send(body))
+    const response = await (body === undefined ? sent : sent.send(body))
     return { kind: 'answered', status: response.status, headers: new Headers(response.headers), text: response.body }
   }
 
-/** What was said to each call, without what is private. */
-export function overhearing(url: string) {
+/** Sends calls over HTTP, and remembers the answers to those that are not private. */
+export function rememberingSend(url: string) {
   const send = sendOverHttp({ url, authUrl: url, insecure: false })
-  const heard = new Map<string, ReceivedAnswer>()
-  const listening: Send = async (call, signal) => {
+  const answers = new Map<string, ReceivedAnswer>()
+  const remembering: Send = async (call, signal) => {
     const answered = await send(call, signal)
-    if (!call.isPrivate) heard.set(nameOf(call), answered)
+    if (!call.isPrivate) answers.set(nameOf(call), answered)
     return answered
   }
-  return { send: listening, heard }
+  return { send: remembering, answers }
 }
 
-/** User tokens differ each time, and a long body is as good as its length. */
+/** User tokens differ each time, and the length of a long body is enough. */
 const nameOf = ({ method, path, headers, body = '' }: Call) =>
   [
     method,
