@@ -26,7 +26,7 @@ const inFrontOf = ({ authUrl, anonKey }: Pick<Place, 'authUrl' | 'anonKey'>, opt
     upstream: { authUrl, anonKey, ...options.upstream },
   })
 
-test('an app signs up, in and out at the live backend through the platform, and its tokens open the platform', async () => {
+test('an app signs up, in and out at the live backend through the platform, and the platform accepts its tokens', async () => {
   const live = await liveBackend()
   const platform = await inFrontOf(live)
   const ada = await signUp(platform)
@@ -44,7 +44,7 @@ test('an app signs up, in and out at the live backend through the platform, and 
   expect((await adminOf(live).getUserById(there.id)).data.user?.user_metadata).toMatchObject({ name: 'Grace' })
 })
 
-test("refusals of the live backend are the app's, word for word", async () => {
+test('refusals of the live backend reach the app word for word', async () => {
   const live = await liveBackend()
   const platform = await inFrontOf(live)
   await expect(signIn(platform, { ...grace, password: 'wrong' })).rejects.toMatchObject({
@@ -61,25 +61,28 @@ const endings: readonly (readonly [
   string,
   (live: Place, person: { id: string; token: string }) => Promise<unknown>,
 ])[] = [
-  ['signs out there', (live, { token }) => adminOf(live).signOut(token, 'global')],
-  ['is banned there', (live, { id }) => adminOf(live).updateUserById(id, { ban_duration: '1h' })],
-  ['is deleted there', (live, { id }) => adminOf(live).deleteUser(id)],
+  ['signs out', (live, { token }) => adminOf(live).signOut(token, 'global')],
+  ['is banned', (live, { id }) => adminOf(live).updateUserById(id, { ban_duration: '1h' })],
+  ['is deleted', (live, { id }) => adminOf(live).deleteUser(id)],
 ]
 
-test.each(endings)('a user who %s is locked out here five seconds later', async (_how, end) => {
-  vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
-  const live = await liveBackend()
-  const platform = await inFrontOf(live)
-  const person = await signIn(platform, grace)
-  expect(await answerOf(platform, person.token)).toBe('open')
-  await end(live, person)
-  vi.setSystemTime(Date.now() + 5000)
-  const response = await ask(platform, person.token)
-  expect([response.status, await response.json()]).toEqual([401, { error: expect.any(String) }])
-})
+test.each(endings)(
+  'a user who %s at the live backend is locked out of the platform five seconds later',
+  async (_how, end) => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const live = await liveBackend()
+    const platform = await inFrontOf(live)
+    const person = await signIn(platform, grace)
+    expect(await answerOf(platform, person.token)).toBe('open')
+    await end(live, person)
+    vi.setSystemTime(Date.now() + 5000)
+    const response = await ask(platform, person.token)
+    expect([response.status, await response.json()]).toEqual([401, { error: expect.any(String) }])
+  },
+)
 
-/** Grace, who is signed in twice at a live backend, with both tokens remembered by the platform in front of it. */
+/** Grace, signed in twice at a live backend, with both tokens cached by the platform in front of it. */
 async function graceTwice() {
   const live = await platformWith({ auth: { jwtSecret: liveSecret }, users: [grace] })
   const platform = await inFrontOf(live)
@@ -96,23 +99,19 @@ async function graceTwice() {
 type Twice = Awaited<ReturnType<typeof graceTwice>>
 
 test.each<[string, (scene: Twice) => Promise<{ readonly error: unknown }>, string]>([
-  ['a sign-out everywhere', ({ here }) => here.client.auth.signOut({ scope: 'global' }), 'refused, refused'],
-  ['a sign-out here', ({ here }) => here.client.auth.signOut({ scope: 'local' }), 'refused, open'],
-  ['a sign-out of all others', ({ here }) => here.client.auth.signOut({ scope: 'others' }), 'open, refused'],
-  ['another password', ({ here }) => here.client.auth.updateUser({ password: 'wrong-horse' }), 'open, refused'],
-  ['an admin who deletes the user', ({ admin, here }) => admin.deleteUser(here.id), 'refused, refused'],
-  [
-    'an admin who bans the user',
-    ({ admin, here }) => admin.updateUserById(here.id, { ban_duration: '1h' }),
-    'refused, refused',
-  ],
-])('%s through the platform takes effect at once', async (_how, end, expected) => {
+  ['a global sign-out', ({ here }) => here.client.auth.signOut({ scope: 'global' }), 'refused, refused'],
+  ['a local sign-out', ({ here }) => here.client.auth.signOut({ scope: 'local' }), 'refused, open'],
+  ['a sign-out of all other sessions', ({ here }) => here.client.auth.signOut({ scope: 'others' }), 'open, refused'],
+  ['a password change', ({ here }) => here.client.auth.updateUser({ password: 'wrong-horse' }), 'open, refused'],
+  ['deletion by an admin', ({ admin, here }) => admin.deleteUser(here.id), 'refused, refused'],
+  ['a ban by an admin', ({ admin, here }) => admin.updateUserById(here.id, { ban_duration: '1h' }), 'refused, refused'],
+])('%s through the platform takes effect immediately', async (_how, end, expected) => {
   const scene = await graceTwice()
   expect((await end(scene)).error).toBeNull()
   expect(await scene.after()).toBe(expected)
 })
 
-test('a sign-out whose answer is lost takes effect at once as well', async () => {
+test('a sign-out takes effect immediately even when its answer is lost', async () => {
   let isOut = false
   const { authUrl } = await recorder((request, response) => {
     if (request.url?.startsWith('/auth/v1/logout')) isOut = true
@@ -128,7 +127,7 @@ test('a sign-out whose answer is lost takes effect at once as well', async () =>
   expect(await answerOf(platform, token)).not.toBe('open')
 })
 
-test('a token that this platform signs itself does not pass for a user of the live backend', async () => {
+test('a token signed by this platform does not pass for a user of the live backend', async () => {
   const live = await liveBackend()
   const platform = await inFrontOf(live)
   const { id } = await signIn(platform, grace)
@@ -140,7 +139,7 @@ test('a token that this platform signs itself does not pass for a user of the li
   expect(await answerOf(platform, live.anonKey, '/api/v1')).toBe('open')
 })
 
-test('the users of the configuration are not those of the live backend', async () => {
+test('users from the configuration cannot sign in at the live backend', async () => {
   const platform = await inFrontOf(await liveBackend())
   await expect(signIn(platform, { email: 'developer@example.com', password: 'developer' })).rejects.toMatchObject({
     code: 'invalid_credentials',
@@ -154,22 +153,22 @@ interface Seen {
   readonly body: string
 }
 
-type Manners = (request: IncomingMessage, response: ServerResponse) => void
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 const someone = { id: '6c8b5a0e-9a41-4c86-8b1e-0f3f4d6c2a11', email: 'ada@example.com' }
 const json =
-  (status: number, body: object): Manners =>
+  (status: number, body: object): Handler =>
   (_request, response) =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 
-/** A backend that writes down what it is asked, and answers as it is told. */
-async function recorder(manners: Manners = json(200, someone)) {
+/** A backend that records each request and answers with this handler. */
+async function recorder(handler: Handler = json(200, someone)) {
   const seen: Seen[] = []
   const server = http.createServer(async (request, response) => {
     let body = ''
     for await (const chunk of request) body += chunk
     seen.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body })
-    manners(request, response)
+    handler(request, response)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -184,8 +183,8 @@ async function recorder(manners: Manners = json(200, someone)) {
 const liveAnon = 'the-anon-key-of-the-live-backend'
 const aToken = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl'
 
-const behind = async (manners?: Manners, options: PlatformOptions = {}) => {
-  const live = await recorder(manners)
+const behind = async (handler?: Handler, options: PlatformOptions = {}) => {
+  const live = await recorder(handler)
   return { live, platform: await inFrontOf({ authUrl: live.authUrl, anonKey: liveAnon }, options) }
 }
 
@@ -195,7 +194,7 @@ const localKeys: readonly (readonly [string, (platform: Scene) => string])[] = [
 ]
 
 test.each(localKeys)(
-  'the %s of this platform never reaches the live backend: its own stands there',
+  'the %s of this platform never reaches the live backend, which gets its own anon key instead',
   async (_name, keyOf) => {
     const { live, platform } = await behind()
     const key = keyOf(platform)
@@ -217,7 +216,7 @@ test.each(localKeys)(
   },
 )
 
-test.each(localKeys)('the %s does not reach the live backend in the query either', async (_name, keyOf) => {
+test.each(localKeys)('the %s in the query does not reach the live backend either', async (_name, keyOf) => {
   const { live, platform } = await behind()
   const key = keyOf(platform)
   await fetch(`${platform.authUrl}/auth/v1/settings?x=1&apikey=${encodeURIComponent(key)}&y=2`)
@@ -225,7 +224,7 @@ test.each(localKeys)('the %s does not reach the live backend in the query either
   expect(live.seen[0]?.url).toBe(`/auth/v1/settings?x=1&apikey=${liveAnon}&y=2`)
 })
 
-test('the keys with which this platform trusts its own admins stay here', async () => {
+test("requests with this platform's service or secret key are not forwarded", async () => {
   const { live, platform } = await behind()
   for (const key of [platform.serviceKey, developmentSecretKey]) {
     for (const authorization of [`Bearer ${key}`, key, `Token ${key}`]) {
@@ -253,7 +252,7 @@ test('the live anon key never reaches the app', async () => {
   expect(await (await askAuth(platform, '/settings')).text()).not.toContain(liveAnon)
 })
 
-test('without a live anon key every key goes over as it came', async () => {
+test('without a live anon key every key is forwarded unchanged', async () => {
   const live = await recorder()
   const platform = await inFrontOf({ authUrl: live.authUrl, anonKey: '' })
   await askAuth(platform, '/settings')
@@ -261,14 +260,14 @@ test('without a live anon key every key goes over as it came', async () => {
   expect(live.seen.map(({ headers }) => headers.apikey)).toEqual([platform.anonKey, 'their-own-key'])
 })
 
-test('a key that is not ours goes over as it came, and so does an Authorization that is no Bearer', async () => {
+test('an unknown key is forwarded unchanged, and so is an Authorization header that is not Bearer', async () => {
   const { live, platform } = await behind()
   const headers = { apikey: 'their-own-key', authorization: 'Basic YTpi' }
   await askAuth(platform, '/settings', { headers })
   expect(live.seen[0]?.headers).toMatchObject(headers)
 })
 
-test('a request goes over as it is: method, path, query, body and headers', async () => {
+test('a request is forwarded unchanged: method, path, query, body and headers', async () => {
   const { live, platform } = await behind()
   const body = '{ "email" : "Ada@Example.com",\n "päss": 1e3 }'
   await fetch(`${platform.authUrl}/auth/v1/some/new%20thing?redirect_to=http%3A%2F%2Fx&a=1&a=2`, {
@@ -299,7 +298,7 @@ test('a request goes over as it is: method, path, query, body and headers', asyn
   expect(live.seen[0]?.headers).not.toHaveProperty('apikey')
 })
 
-test('an answer comes back as it is: status, headers, redirects and bytes', async () => {
+test('an answer comes back unchanged: status, headers, redirects and bytes', async () => {
   const { platform } = await behind((_request, response) => {
     response.writeHead(303, {
       location: 'http://app.test/#access_token=x',
@@ -316,14 +315,14 @@ test('an answer comes back as it is: status, headers, redirects and bytes', asyn
   expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from([0, 255, 10]))
 })
 
-test('the gateway is the live one: what it refuses is refused in its words', async () => {
+test('the live gateway checks the key, and its refusal comes back word for word', async () => {
   const platform = await inFrontOf(await liveBackend())
   const response = await fetch(`${platform.authUrl}/auth/v1/settings`)
   expect([response.status, await response.text()]).toEqual([401, '{\n  "message":"No API key found in request"\n}'])
 })
 
 test.each(['/auth/v1/../../rest/v1/secrets', '/auth/v1/%2e%2e/%2e%2e/rest/v1/secrets', '/auth/v1/./user/../../x'])(
-  'a path that climbs out of the auth backend reaches nothing else of the live server: %s',
+  'a path that climbs out of /auth/v1 reaches nothing else on the live server: %s',
   async path => {
     const { live, platform } = await behind()
     await answerTo(platform.url, onTheWire(`GET ${path}`, ['Connection: close']))
@@ -342,7 +341,7 @@ test('a page of another origin may call the live backend through the platform', 
 })
 
 test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])(
-  'a page may ask with %s also on paths that only the live backend knows',
+  'a page may use %s even on paths that only the live backend knows',
   async method => {
     const { platform } = await behind()
     const headers = { origin: 'http://localhost:5173', 'access-control-request-method': method }
@@ -351,7 +350,7 @@ test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])(
   },
 )
 
-test("when the live backend is away the app is told so, in a form that Supabase's client tries again", async () => {
+test("an unreachable live backend is a 502 that Supabase's client treats as retryable", async () => {
   const { live, platform } = await behind()
   await live.stop()
   const response = await askAuth(platform, '/settings')
@@ -367,7 +366,7 @@ test("when the live backend is away the app is told so, in a form that Supabase'
   await expect(signIn(platform, grace)).rejects.toMatchObject({ name: 'AuthRetryableFetchError', status: 502 })
 })
 
-test('when the live backend is away tokens are not called wrong, and API keys open as ever', async () => {
+test('while the live backend is unreachable, user tokens get a 502 and API keys still work', async () => {
   const { live, platform } = await behind()
   await live.stop()
   const response = await ask(platform, aToken)
@@ -376,7 +375,7 @@ test('when the live backend is away tokens are not called wrong, and API keys op
   expect(await answerOf(platform, platform.anonKey, '/api/v1')).toBe('open')
 })
 
-test('when the live backend comes back so do its users', async () => {
+test('when the live backend comes back, the tokens of its users are accepted again', async () => {
   const { live, platform } = await behind()
   const { port } = new URL(live.authUrl)
   await live.stop()
@@ -387,11 +386,11 @@ test('when the live backend comes back so do its users', async () => {
   expect((await ask(platform, aToken)).status).toBe(200)
 })
 
-const silent: Manners = () => {}
-const halfAnAnswer: Manners = (_request, response) =>
+const silent: Handler = () => {}
+const halfAnAnswer: Handler = (_request, response) =>
   void response.writeHead(200, { 'content-type': 'application/json' }).write('{"id":')
 
-test('a live backend that says nothing is a 504 on both layers', async () => {
+test('a live backend that does not answer is a 504 from the auth API and from the platform API', async () => {
   const { platform } = await behind(silent, { upstream: { firstByteTimeoutMs: 150 } })
   const response = await askAuth(platform, '/settings')
   expect([response.status, await response.json()]).toMatchObject([504, { code: 504, error_code: 'upstream_timeout' }])
@@ -402,23 +401,23 @@ test('a live backend that says nothing is a 504 on both layers', async () => {
   ])
 })
 
-test('a live backend that stops in the middle of an answer says nothing about a token', async () => {
+test('a live backend that stalls in the middle of an answer is a 504, not a refused token', async () => {
   const { platform } = await behind(halfAnAnswer, { upstream: { firstByteTimeoutMs: 150 } })
   expect((await ask(platform, aToken)).status).toBe(504)
 })
 
 test.each([
-  ['an error of its own', json(500, { msg: 'unexpected' })],
-  ['that it is asked too often', json(429, { code: 429, error_code: 'over_request_rate_limit', msg: 'Slow down' })],
-  ['that there is no such path', json(404, { message: 'no Route matched with those values' })],
-  ['that the gateway does not know the anon key', json(401, { message: 'Invalid authentication credentials' })],
-  ['a page', (_request: IncomingMessage, response: ServerResponse) => void response.end('<h1>It works!</h1>')],
+  ['a server error', json(500, { msg: 'unexpected' })],
+  ['a rate limit', json(429, { code: 429, error_code: 'over_request_rate_limit', msg: 'Slow down' })],
+  ['an unknown path', json(404, { message: 'no Route matched with those values' })],
+  ['an unknown anon key', json(401, { message: 'Invalid authentication credentials' })],
+  ['an HTML page', (_request: IncomingMessage, response: ServerResponse) => void response.end('<h1>It works!</h1>')],
   [
     'a redirect',
     (_request: IncomingMessage, response: ServerResponse) => void response.writeHead(302, { location: '/login' }).end(),
   ],
-])('a live backend that says %s has not said that a token is wrong', async (_what, manners) => {
-  const { platform } = await behind(manners)
+])('a live backend that answers a token check with %s is a 502, not a refused token', async (_what, handler) => {
+  const { platform } = await behind(handler)
   const response = await ask(platform, aToken)
   expect([response.status, await response.json()]).toEqual([502, { error: expect.any(String) }])
 })
@@ -427,14 +426,14 @@ test.each([
   ['the session has ended', json(403, { code: 403, error_code: 'session_not_found', msg: 'x' })],
   ['the user is gone', json(403, { code: 403, error_code: 'user_not_found', msg: 'x' })],
   ['the token is wrong', json(403, { code: 403, error_code: 'bad_jwt', msg: 'x' })],
-  ['the subject is no id', json(400, { code: 400, error_code: 'bad_jwt', msg: 'x' })],
-])('when the live backend says that %s, the token is refused', async (_what, manners) => {
-  const { platform } = await behind(manners)
+  ['the subject is not an id', json(400, { code: 400, error_code: 'bad_jwt', msg: 'x' })],
+])('when the live backend says that %s, the token is refused', async (_what, handler) => {
+  const { platform } = await behind(handler)
   const response = await ask(platform, aToken)
   expect([response.status, await response.json()]).toEqual([401, { error: expect.any(String) }])
 })
 
-test('the live backend is asked once for many requests, and again after five seconds', async () => {
+test('the live backend checks a token once for many requests, and again after five seconds', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
   const { live, platform } = await behind()
@@ -449,7 +448,7 @@ test('the live backend is asked once for many requests, and again after five sec
   expect(live.seen).toHaveLength(2)
 })
 
-test('a refusal is not remembered: a user who is let in again gets in at once', async () => {
+test('a refusal is not cached: an unbanned user gets in immediately', async () => {
   let banned = true
   const { platform } = await behind((request, response) =>
     (banned ? json(403, { error_code: 'user_banned' }) : json(200, someone))(request, response),
@@ -459,13 +458,13 @@ test('a refusal is not remembered: a user who is let in again gets in at once', 
   expect((await ask(platform, aToken)).status).toBe(200)
 })
 
-test('what is no token is not carried to the live backend', async () => {
+test('a credential that is not a JWT is not sent to the live backend', async () => {
   const { live, platform } = await behind()
   for (const bearer of ['sk-local-unknown', platform.apiKey, 'no.token', 'a.b.c.d']) await ask(platform, bearer)
   expect(live.seen).toEqual([])
 })
 
-test('a configured key with two dots stays here, also when it is revoked', async () => {
+test('a configured key with two dots is not sent to the live backend, even when it is revoked', async () => {
   const apiKeys = [
     { name: 'dotted', key: 'sk.local.dotted' },
     { name: 'revoked', key: 'sk.local.revoked', revoked: true },
@@ -476,7 +475,7 @@ test('a configured key with two dots stays here, also when it is revoked', async
   expect(live.seen).toEqual([])
 })
 
-test('with both modes proxy the platform asks two live servers, each with its own keys', async () => {
+test('with both modes set to proxy the platform calls two live servers, each with its own keys', async () => {
   const live = await recorder()
   const liveAuth = await recorder()
   const platform = await platformWith({
@@ -490,8 +489,8 @@ test('with both modes proxy the platform asks two live servers, each with its ow
   expect(JSON.stringify(live.seen)).not.toContain(aToken)
 })
 
-/** The complaint at a start with this configuration. */
-async function complaintAbout(options: PlatformOptions): Promise<string> {
+/** The error of a start with this configuration. */
+async function startErrorOf(options: PlatformOptions): Promise<string> {
   const dir = folderWith(written(options))
   try {
     await (await startPlatform({ config: `${dir}/platform.config.yaml`, state: 'memory' })).stop()
@@ -501,25 +500,25 @@ async function complaintAbout(options: PlatformOptions): Promise<string> {
   return 'started'
 }
 
-test('auth.mode proxy without an address is told, at its place', async () => {
-  expect(await complaintAbout({ auth: { mode: 'proxy' } })).toBe(
+test('auth.mode proxy without upstream.authUrl is refused, with its line and column', async () => {
+  expect(await startErrorOf({ auth: { mode: 'proxy' } })).toBe(
     'ProblemsError: platform.config.yaml:4:5: auth.mode proxy needs upstream.authUrl, the live auth backend.',
   )
 })
 
 test.each([
-  ['no address', 'live.test'],
+  ['no protocol', 'live.test'],
   ['a password', 'https://me:hunter2@live.test'],
   ['another protocol', 'ftp://live.test'],
-])('an address of the live backend with %s is told', async (_what, authUrl) => {
-  const said = await complaintAbout({ auth: { mode: 'proxy' }, upstream: { authUrl } })
-  expect(said).toMatch(/^ProblemsError: platform\.config\.yaml:7:5: upstream\.authUrl .* an http/)
-  expect(said).not.toContain('hunter2')
+])('a live backend address with %s is refused', async (_what, authUrl) => {
+  const error = await startErrorOf({ auth: { mode: 'proxy' }, upstream: { authUrl } })
+  expect(error).toMatch(/^ProblemsError: platform\.config\.yaml:7:5: upstream\.authUrl .* an http/)
+  expect(error).not.toContain('hunter2')
 })
 
-test('an address that ends in /auth/v1 already is told: it would stand there twice', async () => {
-  const said = await complaintAbout({ auth: { mode: 'proxy' }, upstream: { authUrl: 'https://live.test/auth/v1' } })
-  expect(said).toMatch(/^ProblemsError: platform\.config\.yaml:7:5: upstream\.authUrl/)
+test('an address that already ends in /auth/v1 is refused', async () => {
+  const error = await startErrorOf({ auth: { mode: 'proxy' }, upstream: { authUrl: 'https://live.test/auth/v1' } })
+  expect(error).toMatch(/^ProblemsError: platform\.config\.yaml:7:5: upstream\.authUrl/)
 })
 
 test('a platform that would be its own live backend does not start', async () => {
@@ -531,7 +530,7 @@ test('a platform that would be its own live backend does not start', async () =>
   await expect(starting).rejects.toThrow(`http://127.0.0.1:${port} is this platform itself.`)
 })
 
-test('a trailing slash, or a folder, of the address is no mistake', async () => {
+test('the address may have a folder and a trailing slash', async () => {
   const live = await recorder()
   for (const suffix of ['/', '/supabase', '/supabase/']) {
     live.seen.length = 0

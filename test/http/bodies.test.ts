@@ -8,7 +8,7 @@ import { answerTo, onTheWire, wireTo } from '../wire.js'
 
 const json = JSON.stringify(hello)
 
-/** Posts these bytes to the chat, with these headers and no others. */
+/** Posts these bytes as a chat completion, with these headers and no others. */
 function post({ ask }: Scene, body: string | Uint8Array, headers: Record<string, string> = {}) {
   // As bytes, or fetch would add a content type of its own.
   return ask('/v1/chat/completions', { method: 'POST', body: Buffer.from(body), headers })
@@ -23,7 +23,7 @@ test.each([
   'text/json',
   'application/vnd.acme.chat+json',
   'application/problem+json; charset=utf-8',
-])('a body of the type %s is read', async type => {
+])('a body with the content type %s is accepted', async type => {
   expect((await post(await platformWith(), json, { 'content-type': type })).status).toBe(200)
 })
 
@@ -43,7 +43,7 @@ test.each([
   'application/json-seq',
   'json',
   'text/html; application/json',
-])('a body of the type %s is refused', async type => {
+])('a body with the content type %s is refused', async type => {
   const response = await post(await platformWith(), json, { 'content-type': type })
   expect(response.status).toBe(415)
   expect(response.headers.get('content-type')).toBe('application/json')
@@ -56,16 +56,19 @@ test.each([
   ['gzip', gzipSync(json)],
   ['br', Buffer.from(json)],
   ['deflate', Buffer.from(json)],
-])('a body in the encoding %s is refused, and the answer says which encoding is taken', async (encoding, body) => {
-  const response = await post(await platformWith(), body, { 'content-encoding': encoding })
-  expect(response.status).toBe(415)
-  expect(response.headers.get('accept-encoding')).toBe('identity')
-  expect(await response.json()).toEqual({
-    error: `The request body must not be encoded; its Content-Encoding is "${encoding}".`,
-  })
-})
+])(
+  'a body with the content encoding %s is refused, and the answer names the accepted encoding',
+  async (encoding, body) => {
+    const response = await post(await platformWith(), body, { 'content-encoding': encoding })
+    expect(response.status).toBe(415)
+    expect(response.headers.get('accept-encoding')).toBe('identity')
+    expect(await response.json()).toEqual({
+      error: `The request body must not be encoded; its Content-Encoding is "${encoding}".`,
+    })
+  },
+)
 
-test.each(['identity', 'Identity'])('a body in the encoding %s, which is none, is read', async encoding => {
+test.each(['identity', 'Identity'])('a body with the content encoding %s is accepted', async encoding => {
   expect((await post(await platformWith(), json, { 'content-encoding': encoding })).status).toBe(200)
 })
 
@@ -83,7 +86,7 @@ test('an empty body is refused', async () => {
   expect(await response.json()).toEqual({ error: 'The request body is empty. It must be a JSON object.' })
 })
 
-test('a request that does not even announce a body is refused in the same words', async () => {
+test('a request without Content-Length and Transfer-Encoding is refused as empty', async () => {
   const { url, apiKey } = await platformWith()
   const text = onTheWire('POST /v1/chat/completions', [`Authorization: Bearer ${apiKey}`])
   const { status, body } = await answerTo(url, text)
@@ -91,7 +94,7 @@ test('a request that does not even announce a body is refused in the same words'
   expect(JSON.parse(body)).toEqual({ error: 'The request body is empty. It must be a JSON object.' })
 })
 
-test('a body that ends at once in chunks is refused as empty', async () => {
+test('a chunked body without data is refused as empty', async () => {
   const { url, apiKey } = await platformWith()
   const wire = await wireTo(url)
   const headers = [`Authorization: Bearer ${apiKey}`, 'Transfer-Encoding: chunked']
@@ -105,27 +108,27 @@ test('a body that ends at once in chunks is refused as empty', async () => {
 test.each([
   ['cut off', json.slice(0, -1)],
   ['single-quoted', "{'model': 'gpt-4o-mini'}"],
-  ['with a comma too many', '{"model": "gpt-4o-mini",}'],
+  ['with a trailing comma', '{"model": "gpt-4o-mini",}'],
   ['with a comment', '{} // my request'],
   ['two objects', '{}{}'],
-  ['a form', 'model=gpt-4o-mini&messages=hello'],
-  ['white space', '  \n '],
+  ['form fields', 'model=gpt-4o-mini&messages=hello'],
+  ['only white space', '  \n '],
   ['in UTF-16', Buffer.from(`\ufeff${json}`, 'utf16le')],
-  ['not a number', 'NaN'],
-])('a body that is no JSON is refused: %s', async (_what, body) => {
+  ['NaN', 'NaN'],
+])('a body that is not JSON is refused: %s', async (_what, body) => {
   const response = await post(await platformWith(), body)
   expect(response.status).toBe(400)
   expect(await response.json()).toEqual({ error: expect.stringMatching(/^The request body is not valid JSON: .+\.$/s) })
 })
 
-test('a body that is no UTF-8 is read as far as it is', async () => {
+test('a body with invalid UTF-8 in it is accepted', async () => {
   const bytes = Buffer.concat([Buffer.from(json.slice(0, -4)), Buffer.of(0xff, 0xc3), Buffer.from(json.slice(-4))])
   expect((await post(await platformWith(), bytes)).status).toBe(200)
 })
 
 test.each([
-  ['arrays, alone', '['.repeat(100_000) + ']'.repeat(100_000), 400],
-  ['objects, alone', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, 400],
+  ['only arrays', '['.repeat(100_000) + ']'.repeat(100_000), 400],
+  ['only objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`, 400],
   ['arrays that never close', '['.repeat(100_000), 400],
   ['arrays as content', json.replace('"hello"', '['.repeat(100_000) + ']'.repeat(100_000)), 400],
   ['arrays in a field that is not read', json.replace('{', `{"x":${'['.repeat(1101)}${']'.repeat(1101)},`), 400],
@@ -134,16 +137,16 @@ test.each([
     json.replace('{', `{"x":${'['.repeat(1000)}${']'.repeat(1000)},`),
     200,
   ],
-  ['brackets in a text', json.replace('hello', '[{'.repeat(10_000)), 200],
-  ['brackets in a text with quotes', json.replace('hello', '\\\\\\"[{'.repeat(10_000)), 200],
-])('nested brackets are read up to a limit: %s', async (_what, body, status) => {
+  ['brackets in a string', json.replace('hello', '[{'.repeat(10_000)), 200],
+  ['brackets in a string with quotes', json.replace('hello', '\\\\\\"[{'.repeat(10_000)), 200],
+])('nested brackets are accepted up to a limit: %s', async (_what, body, status) => {
   const response = await post(await platformWith(), body)
   expect(response.status).toBe(status)
   const tooDeep = { error: 'The request body has more than 1100 levels of objects and arrays.' }
   if (status === 400) expect(await response.json()).toEqual(tooDeep)
 })
 
-test('a body of more values than can be checked at once is refused', async () => {
+test('a body with too many values is refused', async () => {
   const { chat } = await platformWith()
   const messages = (most: number) => ({ ...hello, messages: Array(most).fill(hello.messages[0]) })
   expect((await chat(messages(8_000))).status).toBe(200)
@@ -161,7 +164,7 @@ test('a message of three megabytes is answered', async () => {
   expect(await response.json()).toMatchObject({ usage: { prompt_tokens: 3 + 4 + 375_000 } })
 })
 
-test('the sentence about a huge value is short', async () => {
+test('the error about a huge value is short', async () => {
   const { chat } = await platformWith()
   const huge = 'x'.repeat(1_000_000)
   for (const wrong of [{ model: huge }, { temperature: huge }, { messages: [{ role: huge, content: 'x' }] }]) {
@@ -174,7 +177,7 @@ test('the sentence about a huge value is short', async () => {
 const tooLarge = { error: `The request body is larger than ${json.length} bytes.` }
 const justEnough = { limits: { bodyBytes: json.length } }
 
-test('a body of exactly the limit is read, and one byte more is too much', async () => {
+test('a body of exactly the limit is accepted, and one byte more is refused', async () => {
   const scene = await platformWith(justEnough)
   expect((await post(scene, json)).status).toBe(200)
   const response = await post(scene, `${json} `)
@@ -188,7 +191,7 @@ test('the limit counts bytes, not characters', async () => {
   expect((await post(scene, json.replace('hello', 'héllo'))).status).toBe(413)
 })
 
-test('a body that is announced as too large is refused before any of it comes', async () => {
+test('a body whose Content-Length is over the limit is refused before any of it arrives', async () => {
   const { url, apiKey } = await platformWith(justEnough)
   const wire = await wireTo(url)
   const headers = [`Authorization: Bearer ${apiKey}`, `Content-Length: ${json.length + 1}`]
@@ -198,7 +201,7 @@ test('a body that is announced as too large is refused before any of it comes', 
   expect(JSON.parse(body)).toEqual(tooLarge)
 })
 
-test('a body in chunks is counted as it comes, and refused before it ends', async () => {
+test('a chunked body is counted as it arrives, and refused before it ends', async () => {
   const { url, apiKey } = await platformWith(justEnough)
   const wire = await wireTo(url)
   const headers = [`Authorization: Bearer ${apiKey}`, 'Transfer-Encoding: chunked']
@@ -210,7 +213,7 @@ test('a body in chunks is counted as it comes, and refused before it ends', asyn
   expect(JSON.parse(body)).toEqual(tooLarge)
 })
 
-test('after a body that was too large the connection still works', async () => {
+test('the connection still works after a body that was too large', async () => {
   const { url, apiKey } = await platformWith(justEnough)
   const wire = await wireTo(url)
   const authorization = `Authorization: Bearer ${apiKey}`
@@ -227,7 +230,7 @@ test('the default limit is four megabytes', async () => {
   expect(await response.json()).toEqual({ error: 'The request body is larger than 4194304 bytes.' })
 })
 
-test('who has no credential hears of that before the body is looked at', async () => {
+test('a missing credential is refused before the body is checked', async () => {
   const { ask } = await platformWith(justEnough)
   const large = { method: 'POST', bearer: null, body: Buffer.alloc(json.length + 1) }
   expect((await ask('/v1/chat/completions', large)).status).toBe(401)
@@ -235,7 +238,7 @@ test('who has no credential hears of that before the body is looked at', async (
   expect((await ask('/v1/chat/completions', typed)).status).toBe(401)
 })
 
-test('a body that comes byte by byte is read', async () => {
+test('a body that arrives byte by byte is accepted', async () => {
   const { url, apiKey } = await platformWith()
   const wire = await wireTo(url)
   await wire.say(
@@ -245,24 +248,24 @@ test('a body that comes byte by byte is read', async () => {
   expect((await wire.answer()).status).toBe(200)
 })
 
-test('a client that waits for permission to send its body gets it', async () => {
+test('a client that sends Expect: 100-continue is told to continue', async () => {
   const { url, apiKey } = await platformWith()
   const status = await new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${apiKey}`, expect: '100-continue', 'content-length': json.length }
-    const asking = request(`${url}/v1/chat/completions`, { method: 'POST', headers })
-    asking.on('continue', () => asking.end(json))
-    asking.on('response', response => resolve(response.resume().statusCode))
-    asking.on('error', reject)
-    asking.flushHeaders()
+    const outgoing = request(`${url}/v1/chat/completions`, { method: 'POST', headers })
+    outgoing.on('continue', () => outgoing.end(json))
+    outgoing.on('response', response => resolve(response.resume().statusCode))
+    outgoing.on('error', reject)
+    outgoing.flushHeaders()
   })
   expect(status).toBe(200)
 })
 
 test.each([
-  ['an announced length', 'Content-Length: 1000', '{"model":'],
-  ['chunks', 'Transfer-Encoding: chunked', '9\r\n{"model":\r\n'],
+  ['a content length', 'Content-Length: 1000', '{"model":'],
+  ['chunked encoding', 'Transfer-Encoding: chunked', '9\r\n{"model":\r\n'],
 ])(
-  'a client that leaves in the middle of an upload with %s is journaled without an answer',
+  'a client that disconnects in the middle of an upload with %s is journaled without an answer',
   async (_how, header, part) => {
     const reported: unknown[] = []
     const flags = Object.entries({ port: 0, state: 'memory' }).map(([name, value]) => ({

@@ -7,7 +7,7 @@ import { hello, platformWith } from '../scene.js'
 import { mustBe, NEEDS_LIVE, range } from '../sentences.js'
 import { control } from './controlled.js'
 
-/** A platform with a file that can be edited. */
+/** A platform with a configuration file that a test can edit. */
 async function edited(config: object) {
   const dir = mkdtempSync(path.join(tmpdir(), 'standin-changes-'))
   const file = path.join(dir, 'platform.config.yaml')
@@ -25,7 +25,7 @@ async function edited(config: object) {
   return { platform, edit }
 }
 
-test('what was changed outlasts an edit of something else; what the edit is about wins', async () => {
+test('run-time changes survive an edit of other settings; an edit of the same setting wins', async () => {
   const { platform, edit } = await edited({})
   await control(platform, 'PUT /pace', { firstTokenMs: 1, models: { 'gpt-4o': { jitter: 1 } } })
   await control(platform, 'PUT /limits', { requestsPerMinute: 50 })
@@ -48,7 +48,7 @@ test('what was changed outlasts an edit of something else; what the edit is abou
   expect(await changed()).toEqual([false, false, false])
 })
 
-test('a change to a model that an edit takes away is no trouble', async () => {
+test('an edit may remove a model whose pace was changed at run time', async () => {
   const { platform, edit } = await edited({})
   await control(platform, 'PUT /pace', { models: { 'gpt-4o': { jitter: 1 } } })
   await edit({ models: [{ id: 'mine' }] })
@@ -56,7 +56,7 @@ test('a change to a model that an edit takes away is no trouble', async () => {
   expect(((await response.json()) as { data: readonly object[] }).data).toHaveLength(1)
 })
 
-test('a full reset goes back to the configuration, a reset of one scope leaves what holds for all of them', async () => {
+test('a full reset restores the configuration; a reset of one scope keeps changes that apply to all scopes', async () => {
   const platform = await platformWith({ pace: { tokensPerSecond: 500 } })
   await control(platform, 'PUT /pace', { tokensPerSecond: 600 })
   await control(platform, 'PUT /limits', { requestsPerMinute: 50 })
@@ -68,7 +68,7 @@ test('a full reset goes back to the configuration, a reset of one scope leaves w
   expect((await control(platform, 'GET /limits')).body.isChanged).toBe(false)
 })
 
-test('faults by chance come and go while it runs', async () => {
+test('random faults can be set and removed at run time', async () => {
   const platform = await platformWith()
   const always = { chance: 1, status: 503 }
   const { body } = await control(platform, 'PUT /faults/random', { random: [always] })
@@ -82,7 +82,7 @@ test('faults by chance come and go while it runs', async () => {
   })
 })
 
-test('one fault is taken out of the line by its id', async () => {
+test('a pending fault can be deleted by its id', async () => {
   const platform = await platformWith()
   const { id } = (await control(platform, 'POST /faults', { fault: { status: 500 } })).body
   await control(platform, 'POST /faults', { fault: { status: 503 } })
@@ -94,7 +94,7 @@ test('one fault is taken out of the line by its id', async () => {
   })
 })
 
-test('the modes are told with the reason why one cannot work, and the one of the configuration is a call away', async () => {
+test('the list of modes says why one is unavailable, and DELETE restores the configured mode', async () => {
   const platform = await platformWith({ modes: { 'GET /v1/models': 'replay' } })
   const needs = NEEDS_LIVE
   const configured = { mode: 'emulate', modes: { 'GET /v1/models': 'replay' } }

@@ -25,7 +25,7 @@ function signal() {
   return { promise, resolve }
 }
 
-/** A line whose waits are in the test's hand: `reached` when one began, `goOn` to end it. */
+/** A line that waits, to identify the caller and to reply, until the test lets it go on. */
 async function lineThatWaits({ access = 'anyone', answer = reply }: { access?: Endpoint['access']; answer?: Reply }) {
   const reached = signal()
   const going = signal()
@@ -60,7 +60,7 @@ async function lineThatWaits({ access = 'anyone', answer = reply }: { access?: E
   socket.write('POST /there HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\nContent-Length: 4\r\n\r\n')
   return {
     journaled,
-    /** Sends this much of the body, leaves while the line waits, and lets it go on when it has noticed. */
+    /** Sends this part of the body, disconnects while the line waits, and lets it go on once it has noticed. */
     async leaveAfter(sent: string) {
       socket.write(sent)
       await reached.promise
@@ -72,11 +72,11 @@ async function lineThatWaits({ access = 'anyone', answer = reply }: { access?: E
 }
 
 test.each([
-  ['a reply is being made', {}, '{"a"'],
-  ['a paced reply is being made', { answer: { ...reply, body } }, '{"a"'],
+  ['a reply is being prepared', {}, '{"a"'],
+  ['a paced reply is being prepared', { answer: { ...reply, body } }, '{"a"'],
   ['the caller is being identified', { access: ['service'] }, '{"a"'],
-  ['the caller is being identified and half of the body is still to come', { access: ['service'] }, '{'],
-] as const)('a client that leaves while %s is journaled, and nothing is sent', async (_name, parts, sent) => {
+  ['the caller is being identified and part of the body is missing', { access: ['service'] }, '{'],
+] as const)('a client that disconnects while %s is journaled, and nothing is sent', async (_name, parts, sent) => {
   const { journaled, leaveAfter } = await lineThatWaits(parts)
   await leaveAfter(sent)
   expect(await journaled).toMatchObject({ path: '/there', outcome: undefined })

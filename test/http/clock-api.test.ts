@@ -4,7 +4,7 @@ import { answerOf, sentences, signIn } from '../keys/people.js'
 import { platformWith, type Scene } from '../scene.js'
 import { AN_OBJECT, isUnknown, mustBe, TRUE_OR_FALSE } from '../sentences.js'
 
-const turned = async ({ ask }: Scene, body: unknown) => {
+const setClock = async ({ ask }: Scene, body: unknown) => {
   const response = await ask('/__standin/clock', {
     method: 'PUT',
     bearer: null,
@@ -14,45 +14,45 @@ const turned = async ({ ask }: Scene, body: unknown) => {
   return { status: response.status, body: await response.json() }
 }
 
-const shown = async ({ ask }: Scene) => (await ask('/__standin/clock', { bearer: null })).json()
+const getClock = async ({ ask }: Scene) => (await ask('/__standin/clock', { bearer: null })).json()
 
-test('a clock that was never set shows the real time', async () => {
+test('the clock shows the real time until it is set', async () => {
   const platform = await platformWith()
   const beforeMs = Date.now()
-  const { now, ...more } = (await shown(platform)) as { now: string }
+  const { now, ...more } = (await getClock(platform)) as { now: string }
   expect(Date.parse(now)).toBeGreaterThanOrEqual(beforeMs)
   expect(Date.parse(now)).toBeLessThanOrEqual(Date.now())
   expect(more).toEqual({ frozen: false, offsetMs: 0 })
 })
 
 test.each([
-  ['a moment', '2031-02-03T04:05:06Z'],
-  ['a moment in another zone', '2031-02-03T05:05:06+01:00'],
+  ['a time', '2031-02-03T04:05:06Z'],
+  ['a time in another zone', '2031-02-03T05:05:06+01:00'],
   ['milliseconds', Date.UTC(2031, 1, 3, 4, 5, 6)],
-])('it is stopped at the very moment that is given: as %s', async (_what, now) => {
+])('the clock freezes at exactly the given time: %s', async (_what, now) => {
   const platform = await platformWith()
-  const { status, body } = await turned(platform, { now, frozen: true })
+  const { status, body } = await setClock(platform, { now, frozen: true })
   expect({ status, body }).toEqual({
     status: 200,
     body: { now: '2031-02-03T04:05:06.000Z', frozen: true, offsetMs: expect.any(Number) },
   })
-  expect(await shown(platform)).toMatchObject({ now: '2031-02-03T04:05:06.000Z', frozen: true })
+  expect(await getClock(platform)).toMatchObject({ now: '2031-02-03T04:05:06.000Z', frozen: true })
 })
 
-test('all that is asked at once is done: set, moved on, and let run', async () => {
+test('one call can set the clock, advance it and unfreeze it', async () => {
   const platform = await platformWith()
-  await turned(platform, { frozen: true })
-  const { body } = await turned(platform, { now: '2031-02-03', advanceMs: -1000, frozen: false })
+  await setClock(platform, { frozen: true })
+  const { body } = await setClock(platform, { now: '2031-02-03', advanceMs: -1000, frozen: false })
   expect(body).toMatchObject({ now: expect.stringMatching(/^2031-02-02T23:59:59/), frozen: false })
-  const { body: after } = await turned(platform, { advanceMs: 1, reset: true })
+  const { body: after } = await setClock(platform, { advanceMs: 1, reset: true })
   expect(after).toMatchObject({ frozen: false, offsetMs: 0 })
 })
 
-test('an hour later, by call, a token has expired', async () => {
+test('a token expires when the clock is advanced by an hour', async () => {
   const platform = await platformWith()
   const { token } = await signIn(platform, developmentUser)
   expect(await answerOf(platform, token)).toBe('open')
-  await turned(platform, { advanceMs: 3_600_001 })
+  await setClock(platform, { advanceMs: 3_600_001 })
   expect(await answerOf(platform, token)).toBe(sentences.expired)
 })
 
@@ -73,19 +73,19 @@ test.each([
   [{ reset: false }, mustBe('reset', 'true, or left out', false)],
   [{ advancems: 1 }, `advancems ${isUnknown('advanceMs')}`],
   [[], mustBe('The request body', AN_OBJECT, [])],
-])('%j is refused in a sentence that names the field', async (body, error) => {
+])('%j is refused with an error that names the field', async (body, error) => {
   const platform = await platformWith()
-  expect(await turned(platform, body)).toEqual({ status: 400, body: { error } })
+  expect(await setClock(platform, body)).toEqual({ status: 400, body: { error } })
 })
 
-test('what is refused in one part is not done in another', async () => {
+test('a refused call changes nothing, even if some of its fields are valid', async () => {
   const platform = await platformWith()
-  await turned(platform, { now: '2031-02-03', frozen: true })
-  await turned(platform, { now: '1970-01-01', advanceMs: -1, frozen: false })
-  expect(await shown(platform)).toMatchObject({ now: '2031-02-03T00:00:00.000Z', frozen: true })
+  await setClock(platform, { now: '2031-02-03', frozen: true })
+  await setClock(platform, { now: '1970-01-01', advanceMs: -1, frozen: false })
+  expect(await getClock(platform)).toMatchObject({ now: '2031-02-03T00:00:00.000Z', frozen: true })
 })
 
-test('the clock names the methods that it takes, and is not for pages of another origin', async () => {
+test('the clock API lists its allowed methods, and refuses pages of another origin', async () => {
   const { ask } = await platformWith()
   const response = await ask('/__standin/clock', { method: 'POST', bearer: null })
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, PUT'])

@@ -38,7 +38,7 @@ test('on a loopback address no token is needed, whether one is configured or not
   }
 })
 
-test('where others can reach it, everything but its readiness is closed', async () => {
+test('where other machines can reach it, everything but readiness needs a credential', async () => {
   const { url } = await platformWith(everywhere)
   expect((await get(url, open)).status).toBe(200)
   for (const path of closed) {
@@ -57,7 +57,7 @@ test('where others can reach it, everything but its readiness is closed', async 
   }
 })
 
-test('the control token opens it, and so does the service key of a secret of your own', async () => {
+test('the control token is accepted, and so is the service key of a JWT secret of your own', async () => {
   const { url, serviceKey } = await platformWith({ ...everywhere, ...ownSecret })
   for (const credential of [controlToken, serviceKey]) {
     expect((await get(url, '/__standin/journal', bearer(credential))).status).toBe(200)
@@ -73,7 +73,7 @@ test('the control token opens it, and so does the service key of a secret of you
 test.each([
   ['of this stand-in', developmentSecret],
   ["of Supabase's examples", 'super-secret-jwt-token-with-at-least-32-characters-long'],
-])('no service key opens it where anyone can make one, with the public secret %s', async (_whose, secret) => {
+])('a service key signed with the public secret %s is refused', async (_whose, secret) => {
   const { url, serviceKey, ask } = await platformWith({ ...everywhere, auth: { jwtSecret: secret } })
   for (const key of [serviceKey, await secretToken({ role: 'service_role' }, secret)]) {
     for (const path of closed) {
@@ -95,7 +95,7 @@ test.each([
   ['nothing', 401, () => ''],
   ['an API key', 403, ({ apiKey }: { apiKey: string }) => apiKey],
   ['the anon key', 403, ({ anonKey }: { anonKey: string }) => anonKey],
-])('%s does not open it, and is told what does', async (_what, status, credentialOf) => {
+])('%s is refused, and the error names the control token', async (_what, status, credentialOf) => {
   const platform = await platformWith(everywhere)
   const response = await request(platform.url)
     .post('/__standin/faults')
@@ -108,7 +108,7 @@ test.each([
   expect((await get(platform.url, '/__standin/faults', bearer(controlToken))).body).toEqual({ data: [] })
 })
 
-test('with the token it answers under any name, as containers call it', async () => {
+test('with the token it answers under any host name, as containers need', async () => {
   for (const host of ['127.0.0.1', '0.0.0.0']) {
     const { url } = await platformWith({ host, controlToken })
     const foreign = { host: 'host.docker.internal:4100' }
@@ -121,7 +121,7 @@ test('with the token it answers under any name, as containers call it', async ()
   }
 })
 
-test('who is refused for a name is told of the token', async () => {
+test('the error about a host name mentions the control token', async () => {
   const { url } = await platformWith()
   const { body } = await get(url, '/__standin/journal', { host: 'host.docker.internal' })
   expect(body.error).toContain('control token')
@@ -131,7 +131,7 @@ test.each([
   { origin: 'http://evil.example' },
   { host: 'evil.example', origin: 'http://evil.example' },
   { host: 'evil.example', origin: 'null' },
-])('no token lets a page of another origin in: %j', async headers => {
+])('a page of another origin is refused even with the token: %j', async headers => {
   const { url } = await platformWith({ controlToken })
   for (const path of [open, '/__standin/journal']) {
     const response = await get(url, path, { ...headers, ...bearer(controlToken) })
@@ -140,20 +140,20 @@ test.each([
   }
 })
 
-test('the token opens the control API, and nothing of the platform or its dashboard', async () => {
+test('the token works for the control API only, not for the platform or the dashboard', async () => {
   const { url } = await platformWith({ controlToken })
   expect((await get(url, '/v1/models', bearer(controlToken))).status).toBe(401)
   expect((await get(url, '/dashboard', { host: 'evil.example', ...bearer(controlToken) })).status).toBe(403)
 })
 
-test('an empty token opens nothing', async () => {
+test('an empty token is refused', async () => {
   const { url } = await platformWith({ host: '0.0.0.0' })
   for (const authorization of ['Bearer ', 'Bearer', '']) {
     expect((await get(url, '/__standin/journal', { authorization })).status).toBe(401)
   }
 })
 
-test('where others can reach it and no token is configured, one is made up and shown once, at the start', async () => {
+test('where other machines can reach it and no token is configured, one is generated and shown once, at the start', async () => {
   const { ready } = await startReady({ flags: ['--host', '0.0.0.0'] })
   const { controlToken = '' } = ready as { controlToken?: string }
   expect(controlToken).toMatch(/^[\w-]{32}$/)
@@ -164,8 +164,8 @@ test('where others can reach it and no token is configured, one is made up and s
 
 test.each([
   ['on a loopback address', {}],
-  ['where one is configured', { host: '0.0.0.0', controlToken }],
-])('no token is told %s', async (_where, options) => {
+  ['when one is configured', { host: '0.0.0.0', controlToken }],
+])('no token is shown %s', async (_where, options) => {
   const { ready, stdout } = await startReady({ files: { 'platform.config.yaml': JSON.stringify(options) } })
   expect(ready).not.toHaveProperty('controlToken')
   expect(stdout.text).not.toContain(controlToken)

@@ -60,17 +60,17 @@ const visit = async ({ ask }: Scene, ...paths: readonly string[]) => {
   for (const path of paths) await (await ask(path)).text()
 }
 
-/** So many requests, twenty at a time. */
-async function flood(platform: Scene, many: number) {
-  const next = async (asked: number): Promise<void> => {
-    if (asked >= many) return
+/** Sends this many requests, twenty at a time. */
+async function flood(platform: Scene, count: number) {
+  const next = async (sent: number): Promise<void> => {
+    if (sent >= count) return
     await (await platform.chat(hello)).text()
-    return next(asked + 20)
+    return next(sent + 20)
   }
   await Promise.all(Array.from({ length: 20 }, (_, i) => next(i)))
 }
 
-test('in brief each exchange is a line: who, what, why, how long, without headers and bodies', async () => {
+test('in brief each exchange is one line: who, what, why and how long, without headers or bodies', async () => {
   const platform = await platformWith({
     rules: [{ name: 'greet', when: { user: 'hello' }, reply: { text: 'Hi there.' } }],
   })
@@ -108,7 +108,7 @@ test('in brief each exchange is a line: who, what, why, how long, without header
   expect(data[0]?.pieces).toBe(full.response.piecesAtMs.length)
 })
 
-test('what no rule fitted is marked, and so is what no recording answered', async () => {
+test('an exchange that no rule matched is marked, and so is one that no recording answered', async () => {
   const rules = [{ when: { user: 'something else' }, reply: { text: 'Yes.' } }]
   const platform = await platformWith({ rules, recordings: { dir: '/nowhere' } })
   const { briefs, until } = await follower(platform)
@@ -128,7 +128,7 @@ test('what no rule fitted is marked, and so is what no recording answered', asyn
   })
 })
 
-test('of a stream of ten thousand pieces sixty times are told, and how many there were', async () => {
+test('a stream of ten thousand pieces is listed with the number of pieces and sixty of their times', async () => {
   const journal = await journalOfTen()
   const pieces = Array.from({ length: 10_000 }, () => 'ü')
   const body = { head: '<', before: '[', pieces, after: ']', tail: '>', pace: unpaced }
@@ -145,19 +145,19 @@ test('of a stream of ten thousand pieces sixty times are told, and how many ther
   expect(times).toEqual(times.toSorted((a, b) => a - b))
 })
 
-test('nothing secret is told, wherever it stands, and long texts are cut behind it', async () => {
+test('secrets are redacted wherever they appear, before long texts are cut', async () => {
   const platform = await platformWith()
   const { apiKey } = platform
   const { briefs, until } = await follower(platform)
   await visit(platform, `/v1/${apiKey}/${'x'.repeat(1000)}`, `/${'y'.repeat(290)}${apiKey}`)
   await (await platform.chat({ ...hello, model: `of ${apiKey}` })).text()
   await until(() => briefs().length === 3)
-  const told = JSON.stringify(briefs())
-  expect(told).not.toContain(apiKey.slice(0, 20))
+  const sent = JSON.stringify(briefs())
+  expect(sent).not.toContain(apiKey.slice(0, 20))
   for (const { path } of briefs()) expect(path.length).toBeLessThanOrEqual(301)
 })
 
-test('a follower is told first which run it is, then the last ones, then what comes', async () => {
+test('a follower gets the id of the run first, then the latest exchanges, then new ones', async () => {
   const [platform, other] = [await platformWith(), await platformWith()]
   await visit(platform, '/a', '/b', '/c')
   const { events, briefs, valuesOf, until } = await follower(platform, '&limit=2')
@@ -176,14 +176,14 @@ test('a follower is told first which run it is, then the last ones, then what co
   expect(again.valuesOf('began')).toMatchObject([{ after: '4' }])
 })
 
-test('a follower is first told how many there were in the last two minutes, unless it filters', async () => {
+test('a follower first gets the counts of the last two minutes, unless it filters', async () => {
   const platform = await platformWith()
   await visit(platform, '/health', '/nope')
   const ticksOf = async (query: string) => {
     const { events, valuesOf, until } = await follower(platform, query)
     await until(() => events.length > 0)
     const ticks = valuesOf<{ ticks: readonly Tick[] }>('began')[0]?.ticks ?? []
-    return ticks.reduce(([asked = 0, failed = 0], { requests, errors }) => [asked + requests, failed + errors], [
+    return ticks.reduce(([sent = 0, failed = 0], { requests, errors }) => [sent + requests, failed + errors], [
       0, 0,
     ] as readonly number[])
   }
@@ -191,7 +191,7 @@ test('a follower is first told how many there were in the last two minutes, unle
   expect(await ticksOf('&status=4xx')).toEqual([0, 0])
 })
 
-test('a follower is told what was cleared, after all that came before', async () => {
+test('a follower learns what was cleared, after the exchanges that came before', async () => {
   const platform = await platformWith()
   const { events, valuesOf, briefs, until } = await follower(platform)
   await visit(platform, '/a')
@@ -207,7 +207,7 @@ test('a follower is told what was cleared, after all that came before', async ()
   expect(valuesOf('cleared')).toEqual([{ scope: 'mine' }, {}])
 })
 
-test('a filter holds for what is told and for what is counted', async () => {
+test('a filter applies to the exchanges and to the counts', async () => {
   const platform = await platformWith()
   const { briefs, ticks, until } = await follower(platform, '&status=4xx')
   await visit(platform, '/health', '/nope', '/health', '/nowhere')
@@ -216,7 +216,7 @@ test('a filter holds for what is told and for what is counted', async () => {
   expect(ticks().reduce((sum, { requests }) => sum + requests, 0)).toBe(2)
 })
 
-test('in a flood every exchange is told once or counted, together with others, and the ticks count all of them', async () => {
+test('in a flood every exchange is sent once or counted as skipped, in batches, and the ticks count all of them', async () => {
   const platform = await platformWith({ journal: { maxEntries: 50 } })
   const { briefs, skipped, ticks, valuesOf, until } = await follower(platform)
   await flood(platform, 480)
@@ -226,7 +226,7 @@ test('in a flood every exchange is told once or counted, together with others, a
   expect(briefs().length + skipped()).toBe(500)
   const ids = briefs().map(({ id }) => Number(id))
   expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => a - b))
-  // Fifty are kept, and far more are told.
+  // Fifty are kept, and far more are sent.
   expect(ids.length).toBeGreaterThan(100)
   expect(valuesOf('exchanges').length).toBeLessThan(250)
   expect(ticks().reduce((sum, { errors }) => sum + errors, 0)).toBe(20)
@@ -236,7 +236,7 @@ test('in a flood every exchange is told once or counted, together with others, a
   }
 }, 60_000)
 
-test('who does not read makes nothing pile up, and is told the number of all of them later', async () => {
+test('nothing piles up for a client that does not read, and it gets the full count later', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const journal = await journalOfTen()
@@ -257,11 +257,11 @@ test('who does not read makes nothing pile up, and is told the number of all of 
       vi.advanceTimersByTime(1000)
       const sumOf = (pattern: RegExp) => [...text.matchAll(pattern)].reduce((sum, [, many]) => sum + Number(many), 0)
       expect(sumOf(/"requests":(\d+)/g)).toBe(10_000)
-      const told = [...text.matchAll(/"id":"(\d+)","at"/g)].map(([, id]) => Number(id))
-      expect(told.length + sumOf(/^data: \{"count":(\d+)\}$/gm)).toBe(10_000)
-      expect(told.length).toBeLessThan(2500)
-      expect(told.at(-1)).toBe(10_000)
-      expect(new Set(told).size).toBe(told.length)
+      const sent = [...text.matchAll(/"id":"(\d+)","at"/g)].map(([, id]) => Number(id))
+      expect(sent.length + sumOf(/^data: \{"count":(\d+)\}$/gm)).toBe(10_000)
+      expect(sent.length).toBeLessThan(2500)
+      expect(sent.at(-1)).toBe(10_000)
+      expect(new Set(sent).size).toBe(sent.length)
     },
     { timeout: 20_000 },
   )
@@ -269,10 +269,10 @@ test('who does not read makes nothing pile up, and is told the number of all of 
   expect(reader.writableEnded).toBe(true)
 })
 
-test('what is told is of the form that the document gives it, and that the page goes by', async () => {
+test('every event matches its schema in the OpenAPI document, on which the dashboard relies', async () => {
   const platform = await platformWith()
   const document = await (await fetch(`${platform.url}/__standin/openapi.json`)).json()
-  // Whether the document itself is right is tested with the document.
+  // The document itself has tests of its own.
   const ajv = new Ajv2020({ strict: false, validateSchema: false })
   addFormats.default(ajv)
   ajv.addSchema({ $id: 'doc', ...(document as object) })
@@ -286,7 +286,7 @@ test('what is told is of the form that the document gives it, and that the page 
   expect(valuesOf('began').map(began => isOf('Began', began))).toEqual([true])
 })
 
-test('for who does not read no more bodies are held than a few, and the rest is counted', async () => {
+test('only a few bodies are held for a client that does not read, and the rest are counted', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const journal = await journalOfTen()
@@ -305,8 +305,8 @@ test('for who does not read no more bodies are held than a few, and the rest is 
     vi.advanceTimersByTime(1000)
   }
   end()
-  const told = [...text.matchAll(/"id":"(\d+)","at"/g)].map(([, id]) => Number(id))
-  expect(told.length).toBeLessThanOrEqual(8)
-  expect(told.at(-1)).toBe(50)
-  expect(text).toContain(`data: {"count":${50 - told.length}}`)
+  const sent = [...text.matchAll(/"id":"(\d+)","at"/g)].map(([, id]) => Number(id))
+  expect(sent.length).toBeLessThanOrEqual(8)
+  expect(sent.at(-1)).toBe(50)
+  expect(text).toContain(`data: {"count":${50 - sent.length}}`)
 })

@@ -15,7 +15,7 @@ const lastOf = async ({ url }: Pick<Scene, 'url'>) => {
   return data[0]
 }
 
-/** The environment that the start prints. */
+/** The environment variables that the banner prints. */
 const environmentOf = ({ apiKey, anonKey, serviceKey }: Scene) => ({
   PATH: process.env.PATH,
   OPENAI_API_KEY: apiKey,
@@ -23,7 +23,7 @@ const environmentOf = ({ apiKey, anonKey, serviceKey }: Scene) => ({
   SUPABASE_SERVICE_ROLE_KEY: serviceKey,
 })
 
-/** Hands a command to a shell, as if it were pasted. */
+/** Runs a command in a shell, as if it were pasted. */
 function inShell(command: string, env: NodeJS.ProcessEnv): Promise<string> {
   const shell = spawn('sh', ['-e'], { env })
   let output = ''
@@ -34,12 +34,12 @@ function inShell(command: string, env: NodeJS.ProcessEnv): Promise<string> {
   return new Promise((resolve, reject) => {
     shell.once('error', reject)
     shell.once('close', code =>
-      code === 0 ? resolve(output) : reject(new Error(`The shell says ${code}: ${command}`)),
+      code === 0 ? resolve(output) : reject(new Error(`The shell exited with ${code}: ${command}`)),
     )
   })
 }
 
-/** What comes of the last exchange once more, and what it was. */
+/** Repeats the last exchange with its curl command. */
 async function again(platform: Scene) {
   const before = await lastOf(platform)
   const command = await curlOf(platform, before.id)
@@ -55,7 +55,7 @@ const requestOf = ({ request: { method, path, query, body, bytes } }: JournalEnt
   bytes,
 })
 
-test('the command is made to be read', async () => {
+test('the command is readable', async () => {
   const platform = await platformWith()
   await platform.chat(hello, { headers: { 'content-type': 'application/json', 'x-standin-scope': "it's" } })
   expect(await curlOf(platform, '1')).toBe(`curl '${platform.url}/v1/chat/completions' \\
@@ -78,7 +78,7 @@ test('the command repeats the exchange, and gets the same answer', async () => {
   expect(JSON.parse(output).choices).toEqual((before.response.body as { choices: unknown }).choices)
 })
 
-test('a stream is shown as it comes', async () => {
+test('the command shows a stream without buffering', async () => {
   const platform = await platformWith()
   await (await platform.chat({ ...hello, stream: true })).text()
   const { command, output } = await again(platform)
@@ -108,9 +108,9 @@ test('any text can be the body', async () => {
 }, 60_000)
 
 test.each([
-  ['bytes that are no text', Buffer.from([0x7b, 0xff, 0x00, 0x27, 0x0a])],
-  ['what curl would take for the name of a file', '@/etc/passwd'],
-  ['more than an argument can hold', JSON.stringify({ ...hello, user: 'é'.repeat(200_000) })],
+  ['binary data', Buffer.from([0x7b, 0xff, 0x00, 0x27, 0x0a])],
+  ['text that curl would take for a file name', '@/etc/passwd'],
+  ['longer than a shell argument may be', JSON.stringify({ ...hello, user: 'é'.repeat(200_000) })],
 ])('the body can be %s', async (_what, body) => {
   const platform = await platformWith()
   await (await platform.chat({}, { body })).text()
@@ -124,7 +124,7 @@ test.each([
   ['DELETE', '/v1/models'],
   ['HEAD', '/health'],
   ['POST', '/v1/models'],
-])('the address is asked for as it was: %s %s', async (method, path) => {
+])('the method and the path are repeated exactly: %s %s', async (method, path) => {
   const platform = await platformWith()
   const { port } = new URL(platform.url)
   await inShell(
@@ -136,7 +136,7 @@ test.each([
   expect(requestOf(after)).toEqual(requestOf(before))
 })
 
-test('headers are sent as they were, empty ones too', async () => {
+test('headers are repeated exactly, even empty ones', async () => {
   const platform = await platformWith()
   const headers = { 'x-quoted': `it's "$HOME" \`id\``, 'x-empty': '', 'x-standin-scope': 'one' }
   await (await platform.ask('/v1/models', { headers })).text()
@@ -151,7 +151,7 @@ test.each([
   ['an API key', ({ apiKey }: Scene) => apiKey, '/v1/models', '$OPENAI_API_KEY'],
   ['an unknown key', () => 'sk-of-nobody', '/v1/models', '$OPENAI_API_KEY'],
   ['an unknown token', () => 'a.b.c', '/v1/models', '$TOKEN'],
-  ['a token of no known role', () => `a.${btoa('{"role":"constructor"}')}.c`, '/v1/models', '$TOKEN'],
+  ['a token with an unknown role', () => `a.${btoa('{"role":"constructor"}')}.c`, '/v1/models', '$TOKEN'],
 ])('%s comes from the environment', async (_what, keyOf, path, variable) => {
   const platform = await platformWith()
   const bearer = keyOf(platform)
@@ -161,7 +161,7 @@ test.each([
   expect(command).not.toContain(bearer)
 })
 
-test('what was shown to the auth backend comes from the environment as well', async () => {
+test('the keys sent to the auth backend come from the environment as well', async () => {
   const platform = await platformWith()
   const { anonKey, serviceKey } = platform
   await platform.ask('/auth/v1/settings', { bearer: serviceKey, headers: { apikey: anonKey } })
@@ -170,7 +170,7 @@ test('what was shown to the auth backend comes from the environment as well', as
   expect(command).toContain('-H "apikey: $SUPABASE_ANON_KEY"')
 })
 
-test('a body of which a refusal has kept the beginning only is told to be missing', async () => {
+test('the command says that the body is missing when the journal kept only its beginning', async () => {
   const platform = await platformWith()
   await (await platform.chat({ ...hello, user: 'x'.repeat(100_000) }, { bearer: null })).text()
   expect(await curlOf(platform, '1')).toMatch(

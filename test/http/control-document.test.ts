@@ -9,7 +9,7 @@ async function documented(options = {}) {
   return { platform, document, operations: operationsOf(document, 'control') }
 }
 
-test('the control API is in the document', async () => {
+test('the OpenAPI document describes the control API', async () => {
   const { operations } = await documented()
   expect(operations.length).toBeGreaterThan(20)
   for (const { path, method, operation } of operations) {
@@ -26,7 +26,7 @@ test('the control API is in the document', async () => {
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-/** A recording that is there already. */
+/** A recording that exists already. */
 const recording = 'models/get-0123456789ab.yaml'
 
 const withId = (path: string, id = '1') =>
@@ -37,7 +37,7 @@ const withId = (path: string, id = '1') =>
     .replace('{resource}', encodeURIComponent('/things'))
     .replace('{server}', encodeURIComponent('/mcp'))
 
-/** Folders with a recording and a rule. */
+/** Folders with a recording and a file of rules. */
 const withFiles = () => ({
   recordings: {
     dir: folderWith({ [recording]: 'request: { method: GET, path: /v1/models }\nresponse: { status: 200 }\n' }),
@@ -47,7 +47,7 @@ const withFiles = () => ({
   mcp: { '/mcp': {} },
 })
 
-test('each path takes the methods that the document names, and says so to others', async () => {
+test('each path allows the methods in the document, and lists them in its 405', async () => {
   const { platform, document } = await documented(withFiles())
   await (await platform.ask('/health')).text()
   for (const [path, methods] of Object.entries(document.paths)) {
@@ -65,7 +65,7 @@ test('each path takes the methods that the document names, and says so to others
   }
 })
 
-/** What is sent where a body is wanted, by the name of the operation. */
+/** The request bodies, by operation id. */
 const bodies: Readonly<Record<string, object>> = {
   countExchanges: { path: '/v1/*' },
   findExchanges: { caller: 'apiKey', limit: 10 },
@@ -93,7 +93,7 @@ const bodies: Readonly<Record<string, object>> = {
   changeMcpServer: { tools: [{ name: 'get_weather' }] },
 }
 
-/** Something of everything that there is to tell. */
+/** Leaves something to show in every list: exchanges, a mail, a fault. */
 async function eventful(platform: Scene): Promise<void> {
   const { ask, chat } = platform
   await (await chat({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }], stream: true })).text()
@@ -115,10 +115,10 @@ async function eventful(platform: Scene): Promise<void> {
   await (await chat({ model: 'gpt-4o-mini', messages: [] })).text()
 }
 
-/** The state as it stands, which can also be taken back. */
+/** The current state, in the form that an import accepts. */
 const exported = async ({ url }: Scene) => (await (await fetch(`${url}/__standin/state`)).json()) as object
 
-/** The id of a session that is there to be ended. */
+/** The id of a session to end. */
 async function sessionOf({ ask, anonKey, url }: Scene): Promise<string> {
   const body = JSON.stringify({ email: `${Math.random()}@example.com`, password: 'correct horse battery' })
   const headers = { apikey: anonKey, 'content-type': 'application/json' }
@@ -127,7 +127,7 @@ async function sessionOf({ ask, anonKey, url }: Scene): Promise<string> {
   return ((await response.json()) as { data: readonly [{ id: string }] }).data[0].id
 }
 
-/** The id of a rule that is there to be removed. */
+/** The id of a rule to change or remove. */
 async function ruleOf({ url }: Scene): Promise<string> {
   const body = JSON.stringify(bodies.addRules)
   const headers = { 'content-type': 'application/json' }
@@ -147,7 +147,7 @@ async function keyOf({ url }: Scene): Promise<string> {
   return ((await response.json()) as { data: readonly [{ id: string }] }).data[0].id
 }
 
-/** The id of a fault that waits. */
+/** The id of a pending fault. */
 async function faultOf({ url }: Scene): Promise<string> {
   const body = JSON.stringify(bodies.addFault)
   const headers = { 'content-type': 'application/json' }
@@ -155,7 +155,7 @@ async function faultOf({ url }: Scene): Promise<string> {
   return ((await response.json()) as { id: string }).id
 }
 
-test('every answer is of the form that the document gives it, and every body that is taken too', async () => {
+test('every answer and every request body matches its schema in the document', async () => {
   const { platform, document, operations } = await documented({
     ...withFiles(),
     modes: { 'POST /v1/chat/completions': 'emulate' },
@@ -165,7 +165,7 @@ test('every answer is of the form that the document gives it, and every body tha
   await (await platform.ask('/v1/models')).text()
   const schemaOf = checking(document)
   const judge = judging(document)
-  // What takes away comes last.
+  // Operations that delete come last.
   const order = ['get', 'post', 'put', 'delete']
   for (const { path, method, operation } of operations.toSorted(
     (a, b) => order.indexOf(a.method) - order.indexOf(b.method),

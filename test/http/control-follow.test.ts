@@ -31,7 +31,7 @@ async function follower({ url }: Pick<Scene, 'url'>, query = '', headers: Record
     comments,
     leave: () => leaving.abort(),
     until,
-    /** The paths of the next exchanges, so many. */
+    /** The paths of the next `count` exchanges. */
     async paths(count: number) {
       await until(() => events.length >= count)
       return events.splice(0, count).map(({ data }) => (JSON.parse(data) as JournalEntry).request.path)
@@ -40,7 +40,7 @@ async function follower({ url }: Pick<Scene, 'url'>, query = '', headers: Record
       await until(() => events.length > 0)
       return events.shift()
     },
-    /** Resolves when the platform has ended it. */
+    /** Resolves when the platform has ended the stream. */
     async ended() {
       while (await readOn()) {}
     },
@@ -51,7 +51,7 @@ const visit = async ({ ask }: Scene, ...paths: readonly string[]) => {
   for (const path of paths) await (await ask(path)).text()
 }
 
-test('who follows is told of each exchange as it happens', async () => {
+test('a follower gets each exchange as it happens', async () => {
   const platform = await platformWith()
   await visit(platform, '/before')
   const { response, next } = await follower(platform)
@@ -63,14 +63,14 @@ test('who follows is told of each exchange as it happens', async () => {
   expect(JSON.parse(data)).toMatchObject({ id: '2', request: { path: '/health' }, status: 200, complete: true })
 })
 
-test('a filter holds for what comes', async () => {
+test('a filter applies to new exchanges', async () => {
   const platform = await platformWith()
   const { paths } = await follower(platform, '&status=4xx')
   await visit(platform, '/health', '/nope', '/health', '/nowhere')
   expect(await paths(2)).toEqual(['/nope', '/nowhere'])
 })
 
-test('who wants the last ones first gets them, and then what comes, without a gap', async () => {
+test('with limit, a follower gets the latest exchanges first, then new ones without a gap', async () => {
   const platform = await platformWith()
   await visit(platform, '/a', '/b', '/c')
   const { paths } = await follower(platform, '&limit=2')
@@ -78,7 +78,7 @@ test('who wants the last ones first gets them, and then what comes, without a ga
   expect(await paths(3)).toEqual(['/b', '/c', '/d'])
 })
 
-test('who wants all behind a certain one misses none of them, however many are asked for', async () => {
+test('with after, a follower gets every later exchange, whatever the limit', async () => {
   const platform = await platformWith()
   await visit(platform, '/a', '/b', '/c', '/d')
   const { paths } = await follower(platform, '&after=1&limit=1')
@@ -86,7 +86,7 @@ test('who wants all behind a certain one misses none of them, however many are a
   expect(await paths(4)).toEqual(['/b', '/c', '/d', '/e'])
 })
 
-test('who was cut off goes on behind the last event that was seen', async () => {
+test('a follower that reconnects continues after its last event', async () => {
   const platform = await platformWith()
   const first = await follower(platform)
   await visit(platform, '/a')
@@ -98,7 +98,7 @@ test('who was cut off goes on behind the last event that was seen', async () => 
   expect(await again.paths(3)).toEqual(['/b', '/c', '/d'])
 })
 
-test('a quiet stream shows from time to time that it is alive', async () => {
+test('a quiet stream sends a comment every 15 seconds to show that it is alive', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const platform = await platformWith()
@@ -109,20 +109,20 @@ test('a quiet stream shows from time to time that it is alive', async () => {
   expect(comments).toEqual([' following', ' still here'].map(text => text.trim()))
 })
 
-test('the stream ends with the platform, at once', async () => {
+test('the stream ends immediately when the platform stops', async () => {
   const platform = await platformWith()
   const { ended } = await follower(platform)
-  // Where it waited for the grace time, the test would not end.
+  // If it waited for the grace time, the test would not end.
   await Promise.all([ended(), platform.stop({ graceMs: 600_000 })])
 })
 
-test('HEAD says of what kind the stream is, and ends', async () => {
+test('HEAD returns the content type of the stream, and ends', async () => {
   const { url } = await platformWith()
   const response = await fetch(`${url}/__standin/journal?follow`, { method: 'HEAD' })
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
 })
 
-/** A socket that asks to follow the journal and then reads nothing more. */
+/** A socket that asks to follow the journal and then stops reading. */
 async function sleeper({ url }: Scene) {
   const { hostname, port } = new URL(url)
   const socket = net.connect(Number(port), hostname)
@@ -134,28 +134,29 @@ async function sleeper({ url }: Scene) {
   })
   await once(socket, 'data')
   socket.pause()
-  return { wakeUp: () => socket.resume(), said: () => text }
+  return { wakeUp: () => socket.resume(), received: () => text }
 }
 
-test('who does not read is told how many were dropped meanwhile, and nothing piles up', async () => {
+test('nothing piles up for a client that does not read, and it learns how many exchanges were dropped', async () => {
   const platform = await platformWith({ journal: { maxBytes: 1_000_000 } })
-  const { wakeUp, said } = await sleeper(platform)
+  const { wakeUp, received } = await sleeper(platform)
   const long = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'x'.repeat(60_000) }] }
-  for (let asked = 0; asked < 400; asked += 10) {
+  for (let sent = 0; sent < 400; sent += 10) {
     const answers = await Promise.all(Array.from({ length: 10 }, () => platform.chat(long)))
     await Promise.all(answers.map(answer => answer.text()))
   }
 
   wakeUp()
-  const ids = () => [...said().matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
-  const dropped = () => [...said().matchAll(/^data: \{"count":(\d+)\}$/gm)].reduce((sum, [, n]) => sum + Number(n), 0)
+  const ids = () => [...received().matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
+  const dropped = () =>
+    [...received().matchAll(/^data: \{"count":(\d+)\}$/gm)].reduce((sum, [, n]) => sum + Number(n), 0)
   await vi.waitFor(() => expect(ids().length + dropped()).toBe(400), 10_000)
   expect(dropped()).toBeGreaterThan(100)
   expect(ids()).toEqual(ids().toSorted((a, b) => a - b))
   expect(ids().at(-1)).toBe(400)
 }, 30_000)
 
-test('a body that is nested as deeply as can be stops neither followers nor anything else', async () => {
+test('a deeply nested body breaks neither followers nor the journal', async () => {
   const platform = await platformWith()
   const { paths } = await follower(platform)
   const bodies = [2000, 5000, 6000, 8000, 100_000].map(depth => '['.repeat(depth) + ']'.repeat(depth))

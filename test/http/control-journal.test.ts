@@ -8,25 +8,25 @@ interface Page {
   readonly next?: string
 }
 
-/** A platform that has been asked for these paths, in this order. */
-async function asked(...paths: readonly string[]) {
+/** A platform that has received requests for these paths, in this order. */
+async function platformAfter(...paths: readonly string[]) {
   const platform = await platformWith({
     rules: [{ name: 'greeting', when: { user: 'hello' }, reply: { text: 'Hi!' } }],
   })
   for (const path of paths) await (await platform.ask(path)).text()
   const control = (path: string, init: RequestInit = {}) => fetch(`${platform.url}/__standin/${path}`, init)
-  const told = async (path: string, body?: unknown) => {
+  const call = async (path: string, body?: unknown) => {
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
     const response = await control(path, body === undefined ? {} : init)
     return { status: response.status, body: (await response.json()) as Page & { error: string; count: number } }
   }
-  return { ...platform, control, told, page: async (query = '') => (await told(`journal${query}`)).body }
+  return { ...platform, control, call, page: async (query = '') => (await call(`journal${query}`)).body }
 }
 
 const pathsOf = ({ data }: Page) => data.map(({ request }) => request.path)
 
-test('the journal tells what was asked, the newest last, and what gave the answer', async () => {
-  const { chat, page } = await asked('/health')
+test('the journal lists requests, newest last, and where each answer came from', async () => {
+  const { chat, page } = await platformAfter('/health')
   await (await chat(hello)).json()
   const { data, next } = await page()
   expect(pathsOf({ data })).toEqual(['/health', '/v1/chat/completions'])
@@ -49,13 +49,13 @@ test.each([
   ['?method=get&path=/nope', ['/nope']],
   ['?scope=', ['/health', '/v1/models', '/nope']],
   ['?after=1&before=3', ['/v1/models']],
-])('filters are parameters: %s', async (query, paths) => {
-  const { page } = await asked('/health', '/v1/models', '/nope')
+])('query parameters filter the journal: %s', async (query, paths) => {
+  const { page } = await platformAfter('/health', '/v1/models', '/nope')
   expect(pathsOf(await page(query))).toEqual(paths)
 })
 
-test('a text that looks like a number, or like yes, is still a text', async () => {
-  const { chat, page } = await asked()
+test('a text filter that looks like a number or a boolean is still text', async () => {
+  const { chat, page } = await platformAfter()
   await (await chat({ ...hello, messages: [{ role: 'user', content: 'is 17 true' }] })).json()
   expect((await page('?text=17')).data).toHaveLength(1)
   expect((await page('?text=true')).data).toHaveLength(1)
@@ -73,13 +73,13 @@ test.each([
   ['?mode=replya', mustBe('mode', oneOf('emulate', 'proxy', 'record', 'replay'), 'replya')],
   ['?follow&before=3', 'before cannot be combined with follow.'],
   ['?__proto__=1', expect.stringContaining(`__proto__ ${isUnknown()}`)],
-])('a parameter that is wrong is told by its name: %s', async (query, error) => {
-  const { told } = await asked()
-  expect(await told(`journal${query}`)).toEqual({ status: 400, body: { error } })
+])('a wrong parameter is refused by name: %s', async (query, error) => {
+  const { call } = await platformAfter()
+  expect(await call(`journal${query}`)).toEqual({ status: 400, body: { error } })
 })
 
 test('going back page by page shows everything once', async () => {
-  const { page } = await asked('/a', '/b', '/c', '/d', '/e')
+  const { page } = await platformAfter('/a', '/b', '/c', '/d', '/e')
   const last = await page('?limit=2')
   const middle = await page(`?limit=2&before=${last.next}`)
   const first = await page(`?limit=2&before=${middle.next}`)
@@ -88,46 +88,46 @@ test('going back page by page shows everything once', async () => {
 })
 
 test('going forward page by page shows everything once, with a filter as well', async () => {
-  const { page } = await asked('/a', '/health', '/b', '/health', '/c')
+  const { page } = await platformAfter('/a', '/health', '/b', '/health', '/c')
   const first = await page('?limit=2&status=404&after=0')
   const last = await page(`?limit=2&status=404&after=${first.next}`)
   expect([first, last].map(pathsOf)).toEqual([['/a', '/b'], ['/c']])
   expect(last.next).toBeUndefined()
 })
 
-test('at most a hundred are shown without a limit', async () => {
-  const { page } = await asked(...Array.from({ length: 101 }, (_, i) => `/${i}`))
+test('without a limit a page has at most a hundred exchanges', async () => {
+  const { page } = await platformAfter(...Array.from({ length: 101 }, (_, i) => `/${i}`))
   const { data, next } = await page()
   expect([data.length, data[0]?.request.path, next]).toEqual([100, '/1', '2'])
 })
 
-test('one exchange has an address of its own, until it is forgotten', async () => {
-  const { page, told, control } = await asked('/health')
+test('an exchange has an address of its own until it is cleared', async () => {
+  const { page, call, control } = await platformAfter('/health')
   const { data } = await page()
   const id = data[0]?.id ?? ''
-  expect((await told(`journal/${id}`)).body).toEqual(data[0])
+  expect((await call(`journal/${id}`)).body).toEqual(data[0])
   expect((await control(`journal/${id}`, { method: 'HEAD' })).status).toBe(200)
   expect((await control('journal', { method: 'DELETE' })).status).toBe(204)
-  expect(await told(`journal/${id}`)).toEqual({
+  expect(await call(`journal/${id}`)).toEqual({
     status: 404,
     body: { error: expect.stringMatching(/^Exchange 1 is no longer kept\./) },
   })
 })
 
-test.each(['-1', '01', '1e0', 'x', '%20', '%00'])('what is the id of nothing is a 404: %s', async id => {
-  const { control } = await asked('/health')
+test.each(['-1', '01', '1e0', 'x', '%20', '%00'])('a malformed id is a 404: %s', async id => {
+  const { control } = await platformAfter('/health')
   for (const path of [`journal/${id}`, `journal/${id}/curl`]) {
     const response = await control(path)
     expect([response.status, Object.keys((await response.json()) as object)]).toEqual([404, ['error']])
   }
 })
 
-test('a test counts and finds what it is about', async () => {
-  const { told } = await asked('/health', '/nope', '/health')
-  expect((await told('journal/count', { path: '/health', status: '2xx' })).body).toEqual({ count: 2 })
-  expect((await told('journal/count', {})).body).toEqual({ count: 3 })
-  expect(pathsOf((await told('journal/find', { status: 404 })).body)).toEqual(['/nope'])
-  expect((await told('journal/find', { path: '/health', limit: 1 })).body).toMatchObject({
+test('a test can count and find exchanges', async () => {
+  const { call } = await platformAfter('/health', '/nope', '/health')
+  expect((await call('journal/count', { path: '/health', status: '2xx' })).body).toEqual({ count: 2 })
+  expect((await call('journal/count', {})).body).toEqual({ count: 3 })
+  expect(pathsOf((await call('journal/find', { status: 404 })).body)).toEqual(['/nope'])
+  expect((await call('journal/find', { path: '/health', limit: 1 })).body).toMatchObject({
     data: [{ id: '3' }],
     next: '3',
   })
@@ -139,18 +139,18 @@ test.each([
   ['journal/count', { limit: 3 }, expect.stringContaining(`limit ${isUnknown()}`)],
   ['journal/find', { complete: 'true' }, mustBe('complete', TRUE_OR_FALSE, 'true')],
   ['journal/find', [], mustBe('The request body', AN_OBJECT, [])],
-])('what cannot be looked for is told by its field: %s %j', async (path, body, error) => {
-  const { told } = await asked()
-  expect(await told(path, body)).toEqual({ status: 400, body: { error } })
+])('a wrong filter is refused by the name of its field: %s %j', async (path, body, error) => {
+  const { call } = await platformAfter()
+  expect(await call(path, body)).toEqual({ status: 400, body: { error } })
 })
 
-test('a body that is too large is refused before it is kept', async () => {
-  const { told } = await asked()
-  expect((await told('journal/find', { text: 'x'.repeat(70_000) })).status).toBe(413)
+test('a filter that is too large is refused', async () => {
+  const { call } = await platformAfter()
+  expect((await call('journal/find', { text: 'x'.repeat(70_000) })).status).toBe(413)
 })
 
-test('one scope is forgotten, and the others stay', async () => {
-  const { ask, page, control } = await asked('/health')
+test('clearing one scope keeps the others', async () => {
+  const { ask, page, control } = await platformAfter('/health')
   for (const scope of ['one', 'two']) await ask('/v1/models', { headers: { 'x-standin-scope': scope } })
   const scopes = async () => (await page()).data.map(({ scope }) => scope)
   expect((await page('?scope=one')).data).toMatchObject([{ scope: 'one', request: { path: '/v1/models' } }])
@@ -160,14 +160,14 @@ test('one scope is forgotten, and the others stay', async () => {
   expect(await scopes()).toEqual(['', 'two'])
 })
 
-test('who looks leaves no trace', async () => {
-  const { page } = await asked('/health')
+test('reading the journal leaves no trace in it', async () => {
+  const { page } = await platformAfter('/health')
   await page()
   expect((await page()).data).toHaveLength(1)
 })
 
-test('a body with more levels than anybody means is told as the text that it is', async () => {
-  const { ask, control, page } = await asked()
+test('a body that is nested too deeply is shown as text, without its secrets', async () => {
+  const { ask, control, page } = await platformAfter()
   const deep = `${'{"a":'.repeat(20_000)}"sk-local-StandinDevelopmentKeyDoNotDeploy41E9kt"${'}'.repeat(20_000)}`
   const body = `{"model":"gpt-4o-mini","messages":[],"metadata":${deep}}`
   const headers = { 'content-type': 'application/json' }

@@ -12,7 +12,7 @@ const secrets = {
   pem: `-----BEGIN PRIVATE KEY-----\nMIGHplantedAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg\n-----END PRIVATE KEY-----`,
 }
 
-/** Secret by where they stand alone. */
+/** Secret only because of where they appear. */
 const inPlace = {
   password: 'planted-password-of-ada',
   inHeader: 'planted-value-of-a-secret-header',
@@ -21,8 +21,8 @@ const inPlace = {
 
 const json = { 'content-type': 'application/json' }
 
-/** A platform that knows these secrets, and that was told each of them in every place where one may stand. */
-async function told() {
+/** A platform that knows these secrets, and has received each of them in every place where one may appear. */
+async function platformWithSecrets() {
   const platform = await platformWith({
     apiKeys: [{ key: secrets.apiKey, name: 'planted' }],
     auth: { jwtSecret: secrets.jwtSecret },
@@ -40,8 +40,8 @@ async function told() {
   const all = [...Object.values(secrets), anonKey, serviceKey]
   const headers = { ...json, cookie: `session=${inPlace.inHeader}`, 'x-api-key': inPlace.inHeader }
   for (const secret of all) {
-    const said = { ...hello, messages: [{ role: 'user', content: `hello ${secret}` }], user: secret }
-    for (const stream of [false, true]) await (await chat({ ...said, stream }, { headers })).text()
+    const request = { ...hello, messages: [{ role: 'user', content: `hello ${secret}` }], user: secret }
+    for (const stream of [false, true]) await (await chat({ ...request, stream }, { headers })).text()
     await (await chat({ ...hello, messages: [{ role: 'user', content: `planted ${secret}` }] })).text()
     await (await chat({ ...hello, model: secret })).text()
     await (await chat({}, { body: `{ "no JSON": "${secret}` })).text()
@@ -65,10 +65,10 @@ async function told() {
   return { ...platform, planted: { ...secrets, ...inPlace, anonKey, serviceKey, accessToken, refreshToken } }
 }
 
-/** What is there to hand out secrets: the state, which signs users in where it is imported, and the keys that `connect()` gives a test. */
+/** Routes that return secrets on purpose: the state, which keeps users signed in after an import, and the keys that `connect()` gives a test. */
 const handsOutSecrets = new Set(['/__standin/state', '/__standin/credentials'])
 
-/** Everything that the control API has to tell, by the route that tells it. */
+/** Every text that the control API returns, by route. */
 async function everythingFrom(url: string): Promise<ReadonlyMap<string, string>> {
   const control = async (path: string, init: RequestInit = {}) =>
     (await fetch(`${url}/__standin/${path}`, { headers: json, ...init })).text()
@@ -96,8 +96,8 @@ async function everythingFrom(url: string): Promise<ReadonlyMap<string, string>>
   return texts.set('follow', stream)
 }
 
-test('no route tells a secret, wherever it was planted', async () => {
-  const { url, planted } = await told()
+test('no route returns a secret, wherever it was planted', async () => {
+  const { url, planted } = await platformWithSecrets()
   const texts = await everythingFrom(url)
   const found = Object.entries(planted).flatMap(([name, secret]) => {
     const forms = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]
@@ -107,7 +107,7 @@ test('no route tells a secret, wherever it was planted', async () => {
   expect(found).toEqual([])
 }, 30_000)
 
-test('a code that signs a user in is hidden, and the code of an error is shown', async () => {
+test('a sign-in code is hidden, and an error code is shown', async () => {
   const { ask, url, anonKey } = await platformWith()
   await ask('/auth/v1/verify', {
     method: 'POST',
@@ -127,23 +127,27 @@ const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const parts = 'content-disposition: form-data; name='
 const secret = 'planted-4711-of-a-field'
 const bodies: Readonly<Record<string, readonly [body: string | Buffer, headers?: Record<string, string>]>> = {
-  'a name with an escape': [`{"email":"ada@example.com","pass\\u0077ord":"${secret}"}`],
-  'two fields of one name': [`{"password":"${secret}1","password":"${secret}2"}`],
-  'other letters': [`{"Password":"${secret}1","refreshToken":"${secret}2","ACCESS-TOKEN":"${secret}3"}`],
+  'an escaped field name': [`{"email":"ada@example.com","pass\\u0077ord":"${secret}"}`],
+  'two fields with the same name': [`{"password":"${secret}1","password":"${secret}2"}`],
+  'other spellings of the field name': [
+    `{"Password":"${secret}1","refreshToken":"${secret}2","ACCESS-TOKEN":"${secret}3"}`,
+  ],
   'JSON in JSON': [JSON.stringify({ data: JSON.stringify({ inner: JSON.stringify({ password: secret }) }) })],
-  'a value that is no text': [`{"password":{"new":["${secret}"]},"user":{"refresh_token":["${secret}"]}}`],
+  'a value that is not a string': [`{"password":{"new":["${secret}"]},"user":{"refresh_token":["${secret}"]}}`],
   'a form': [`email=a%40b.c&pass%77ord=${secret}&grant_type=password&api_key=${secret}`, form],
-  'a form that does not say so': [`email=a%40b.c&pass%77ord=${secret}`],
-  'several parts': [
+  'a form that is sent as JSON': [`email=a%40b.c&pass%77ord=${secret}`],
+  'multipart form data': [
     `--b\r\n${parts}"password"\r\n\r\n${secret}\r\n--b--\r\n`,
     { 'content-type': 'multipart/form-data; boundary=b' },
   ],
-  'single quotes': [`{'email': 'ada@example.com', 'password': '${secret} and more'}`],
-  'a comma too many': [`{"password" : "${secret}",}`],
-  'a body that is cut': [`{"password":"${secret}`],
+  'JSON with single quotes': [`{'email': 'ada@example.com', 'password': '${secret} and more'}`],
+  'JSON with a trailing comma': [`{"password" : "${secret}",}`],
+  'a truncated body': [`{"password":"${secret}`],
   YAML: [`email: ada@example.com\npassword: ${secret}\n`],
-  'a secret where the journal cuts': [`{"x":"${'x'.repeat(65_510)}","password":"${secret}"}`],
-  'bytes that are no text': [Buffer.concat([Buffer.from(`{"password":"${secret}","x":"`), Buffer.from([0xff])])],
+  'a field that the journal truncates': [`{"x":"${'x'.repeat(65_510)}","password":"${secret}"}`],
+  'a body that is not valid UTF-8': [
+    Buffer.concat([Buffer.from(`{"password":"${secret}","x":"`), Buffer.from([0xff])]),
+  ],
 }
 
 test.each(Object.entries(bodies))('a password stays hidden in %s', async (_what, [body, headers = json]) => {
@@ -153,15 +157,15 @@ test.each(Object.entries(bodies))('a password stays hidden in %s', async (_what,
   await (await ask('/api/v1/log-in', sent)).text()
   for (const route of ['journal', 'journal/1', 'journal/1/curl', 'journal/2', 'journal/2/curl', 'journal/find']) {
     const init = route === 'journal/find' ? { method: 'POST', headers: json, body: '{}' } : {}
-    const said = await (await fetch(`${url}/__standin/${route}`, init)).text()
-    expect(said).not.toContain('planted-4711')
-    expect(Buffer.from(/printf %s '([\w+/=]+)'/.exec(said)?.[1] ?? '', 'base64').toString()).not.toContain(
+    const text = await (await fetch(`${url}/__standin/${route}`, init)).text()
+    expect(text).not.toContain('planted-4711')
+    expect(Buffer.from(/printf %s '([\w+/=]+)'/.exec(text)?.[1] ?? '', 'base64').toString()).not.toContain(
       'planted-4711',
     )
   }
 })
 
-test('what a model says of passwords and tokens is shown', async () => {
+test('a prompt about a password and the tokens of an answer are shown', async () => {
   const { chat, url } = await platformWith()
   await (
     await chat({ ...hello, logprobs: true, messages: [{ role: 'user', content: '{"password":"of a game"}' }] })
@@ -171,7 +175,7 @@ test('what a model says of passwords and tokens is shown', async () => {
   expect(entry).toMatch(/"token":"\w/)
 })
 
-test('a secret in a path that only the live platform knows is told nowhere, nor one in an error that is no recording', async () => {
+test('a secret is redacted in a path that only the live platform knows, and in the error about an exchange that cannot be recorded', async () => {
   const live = await liveWith((_request, response) => response.writeHead(404).end('<h1>no</h1>'))
   const platform = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: secrets.upstreamKey } })
   const control = async (path: string, body?: object) => {
@@ -181,20 +185,20 @@ test('a secret in a path that only the live platform knows is told nowhere, nor 
   await (await platform.ask(`/v1/files/${secrets.unknownKey}`)).text()
   platform.switchMode('emulate')
   await (await platform.chat({ ...hello, model: secrets.unknownKey })).text()
-  const told = [
+  const texts = [
     await control('journal'),
     await control('journal?brief'),
     await control('violations'),
     await control('recordings', { exchange: '2' }),
     await control('replies/draft', { exchange: '2' }),
   ]
-  expect(told[0]).toContain('"endpoint":"GET /v1/files/[key-1]"')
-  expect(told[1]).toContain('"endpoint":"GET /v1/files/[key-1]"')
-  expect(told[3]).toMatch(/^\{"error":".*\[key-1\]/)
-  expect(told.join('\n')).not.toContain(secrets.unknownKey.slice(0, 20))
+  expect(texts[0]).toContain('"endpoint":"GET /v1/files/[key-1]"')
+  expect(texts[1]).toContain('"endpoint":"GET /v1/files/[key-1]"')
+  expect(texts[3]).toMatch(/^\{"error":".*\[key-1\]/)
+  expect(texts.join('\n')).not.toContain(secrets.unknownKey.slice(0, 20))
 })
 
-test('a secret that a stream says in pieces is in no draft', async () => {
+test('a secret that a stream splits into pieces is redacted in a draft', async () => {
   const { unknownKey } = secrets
   const live = await liveWith((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })

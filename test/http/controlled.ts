@@ -1,7 +1,7 @@
-/** Asks the control API in tests. */
+/** Calls the control API in tests. */
 import type { Platform } from '../../src/platform.js'
 
-/** The status of an answer and its JSON; nothing where it has none. */
+/** The status of an answer and its JSON; `body` is undefined when the answer has none. */
 export interface ControlAnswer {
   readonly status: number
   // biome-ignore lint/suspicious/noExplicitAny: each test knows what it asked for

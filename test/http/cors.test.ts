@@ -3,7 +3,7 @@ import { hello, platformWith } from '../scene.js'
 
 const page = 'http://localhost:3000'
 
-/** The headers of an answer that have to do with other origins. */
+/** The CORS headers of an answer, and Vary. */
 const corsOf = ({ headers }: Response) =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-') || name === 'vary'))
 
@@ -31,22 +31,22 @@ test('a page of any origin may read any answer, and its headers', async () => {
   }
 })
 
-test('a preflight needs no credential and is told what may be sent', async () => {
+test('a preflight needs no credential and lists the allowed methods and headers', async () => {
   const { ask } = await platformWith()
-  const asked = 'authorization,content-type,x-stainless-lang'
-  const response = await ask('/v1/chat/completions', preflight({ 'access-control-request-headers': asked }))
+  const requested = 'authorization,content-type,x-stainless-lang'
+  const response = await ask('/v1/chat/completions', preflight({ 'access-control-request-headers': requested }))
   expect(response.status).toBe(204)
   expect(await response.text()).toBe('')
   expect(corsOf(response)).toEqual({
     'access-control-allow-origin': '*',
     'access-control-expose-headers': '*',
     'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS, PUT, PATCH, DELETE',
-    'access-control-allow-headers': asked,
+    'access-control-allow-headers': requested,
     'access-control-max-age': '600',
   })
 })
 
-test('a preflight that asks for no headers is promised none', async () => {
+test('a preflight that asks for no headers is granted none', async () => {
   const { ask } = await platformWith()
   const response = await ask('/v1/models', preflight({ 'access-control-request-method': 'GET' }))
   expect(response.headers.has('access-control-allow-headers')).toBe(false)
@@ -70,13 +70,13 @@ test.each([
 
 test('a page on the internet may call a platform on this machine', async () => {
   const { ask } = await platformWith()
-  const asked = await ask('/v1/models', preflight({ 'access-control-request-private-network': 'true' }))
-  expect(asked.headers.get('access-control-allow-private-network')).toBe('true')
-  const unasked = await ask('/v1/models', preflight())
-  expect(unasked.headers.has('access-control-allow-private-network')).toBe(false)
+  const answer = await ask('/v1/models', preflight({ 'access-control-request-private-network': 'true' }))
+  expect(answer.headers.get('access-control-allow-private-network')).toBe('true')
+  const other = await ask('/v1/models', preflight())
+  expect(other.headers.has('access-control-allow-private-network')).toBe(false)
 })
 
-test('with a list of origins only those are let in, each by its own name', async () => {
+test('with a list of origins the answer allows each of them by name', async () => {
   const { ask } = await platformWith({ cors: { origins: [page, 'https://app.example.com'] } })
   for (const origin of [page, 'https://app.example.com']) {
     expect(corsOf(await ask('/health', { headers: { origin } }))).toEqual({
@@ -91,25 +91,25 @@ test.each([
   ['another origin', 'https://evil.example.com'],
   ['another port', 'http://localhost:3001'],
   ['another scheme', 'https://localhost:3000'],
-  ['an origin that only begins alike', 'http://localhost:3000.evil.example.com'],
-  ['an origin that is none', 'null'],
-])('with a list of origins the answer names no origin to %s', async (_who, origin) => {
+  ['an origin with the same beginning', 'http://localhost:3000.evil.example.com'],
+  ['the null origin', 'null'],
+])('with a list of origins the answer does not allow %s', async (_who, origin) => {
   const { ask } = await platformWith({ cors: { origins: [page] } })
   const response = await ask('/health', { headers: { origin } })
   expect(response.status).toBe(200)
   expect(corsOf(response)).toEqual({ vary: 'Origin' })
-  const asked = await ask('/v1/models', preflight({ origin }))
-  expect(asked.headers.has('access-control-allow-origin')).toBe(false)
+  const answer = await ask('/v1/models', preflight({ origin }))
+  expect(answer.headers.has('access-control-allow-origin')).toBe(false)
 })
 
-test('with a list of origins a caller that is no page gets its answer, marked as depending on the origin', async () => {
+test('with a list of origins a request without an origin is answered, with Vary: Origin', async () => {
   const { ask } = await platformWith({ cors: { origins: [page] } })
   const response = await ask('/v1/models')
   expect(response.status).toBe(200)
   expect(corsOf(response)).toEqual({ vary: 'Origin' })
 })
 
-test("Standin's own pages can be read by no other origin", async () => {
+test("other origins cannot read Standin's own pages", async () => {
   const { ask, url } = await platformWith()
   for (const path of ['/dashboard', '/__standin/ready']) {
     const foreign = await ask(path, { bearer: null, headers: { origin: page } })

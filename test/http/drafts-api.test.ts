@@ -10,7 +10,7 @@ import { didYouMean } from '../sentences.js'
 const replies = '/__standin/replies'
 const bare = { bearer: null } as const
 
-type Asking = Pick<Scene, 'ask' | 'chat'>
+type Client = Pick<Scene, 'ask' | 'chat'>
 
 const post = ({ ask }: Pick<Scene, 'ask'>, path: string, body: object) =>
   ask(replies + path, {
@@ -33,19 +33,19 @@ interface Draft {
   readonly remarks: readonly string[]
 }
 
-/** The draft of what was asked last. */
-async function draftOfLast(platform: Asking): Promise<Draft> {
+/** A draft from the last exchange. */
+async function draftOfLast(platform: Client): Promise<Draft> {
   const response = await post(platform, '/draft', { exchange: await lastId(platform) })
   expect(response.status).toBe(200)
   return (await response.json()) as Draft
 }
 
-const saidIn = async (response: Response) => {
+const messageIn = async (response: Response) => {
   const { choices } = (await response.json()) as { choices: readonly { message: object }[] }
   return choices[0]?.message
 }
 
-/** A live platform that says these things one after the other, and Standin in front of it. */
+/** Standin in front of a live platform that returns these answers one after the other. */
 async function inFrontOf(...answers: readonly object[]) {
   const left = [...answers]
   const live = await liveWith((_request, response) =>
@@ -62,10 +62,10 @@ const completion = (message: object, more: object = {}) => ({
   choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: 'stop', ...more }],
 })
 
-test('a rule is made of what was said, added, and says it again', async () => {
+test('a rule drafted from an exchange can be added, and gives the same answer', async () => {
   const platform = await inFrontOf(completion({ content: 'Paris, of course.' }))
-  const asked = { ...hello, messages: [{ role: 'user', content: 'What is the capital of France?' }] }
-  const first = await saidIn(await platform.chat(asked))
+  const request = { ...hello, messages: [{ role: 'user', content: 'What is the capital of France?' }] }
+  const first = await messageIn(await platform.chat(request))
   const { yaml, name, remarks } = await draftOfLast(platform)
   expect(yaml).toBe(`- name: what-is-the-capital-of-france
   when:
@@ -78,37 +78,37 @@ test('a rule is made of what was said, added, and says it again', async () => {
   expect([name, remarks]).toEqual(['what-is-the-capital-of-france', []])
   platform.switchMode('emulate')
   expect((await post(platform, '/written', { yaml })).status).toBe(201)
-  expect(await saidIn(await platform.chat(asked))).toMatchObject(first ?? {})
+  expect(await messageIn(await platform.chat(request))).toMatchObject(first ?? {})
 })
 
-test('a rule that is made of a prompt leaves a longer one with it its answer', async () => {
+test('a rule drafted from a prompt does not match a longer prompt that contains it', async () => {
   const platform = await inFrontOf(completion({ content: 'Not found.' }), completion({ content: 'An error.' }))
   const drafts: string[] = []
   for (const content of ['err404', 'err']) {
-    await saidIn(await platform.chat({ ...hello, messages: [{ role: 'user', content }] }))
+    await messageIn(await platform.chat({ ...hello, messages: [{ role: 'user', content }] }))
     drafts.push((await draftOfLast(platform)).yaml)
   }
   platform.switchMode('emulate')
   for (const yaml of drafts) await post(platform, '/written', { yaml })
   const again = await platform.chat({ ...hello, messages: [{ role: 'user', content: 'err404' }] })
-  expect(await saidIn(again)).toMatchObject({ content: 'Not found.' })
+  expect(await messageIn(again)).toMatchObject({ content: 'Not found.' })
 })
 
 test.each([
   ['several lines', 'One\n  two\n\nthree: "four" # five\n'],
-  ['what looks like a template', 'Write {{ name }} and {% if %} into it.'],
-  ['letters of many scripts', 'Zürich 🌍 日本 \u0007'],
-  ['nothing at all', ''],
-])('%s comes back as it was', async (_what, content) => {
+  ['text that looks like a template', 'Write {{ name }} and {% if %} into it.'],
+  ['characters of many scripts', 'Zürich 🌍 日本 \u0007'],
+  ['an empty text', ''],
+])('a rule drafted from %s repeats it exactly', async (_what, content) => {
   const platform = await inFrontOf(completion({ content }))
-  await saidIn(await platform.chat(hello))
+  await messageIn(await platform.chat(hello))
   const { yaml } = await draftOfLast(platform)
   platform.switchMode('emulate')
   expect(await errorOf(await post(platform, '/written', { yaml }))).toEqual([201, undefined])
-  expect(await saidIn(await platform.chat(hello))).toMatchObject({ content })
+  expect(await messageIn(await platform.chat(hello))).toMatchObject({ content })
 })
 
-test('a rule that calls a tool does not answer the result of its own call', async () => {
+test('a drafted rule that calls a tool does not match the result of that call', async () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Oslo"}' } }
   const platform = await inFrontOf(
     completion({ tool_calls: [call] }, { finish_reason: 'tool_calls' }),
@@ -125,20 +125,20 @@ test('a rule that calls a tool does not answer the result of its own call', asyn
     ],
   }
   const drafts: string[] = []
-  for (const asked of [first, second]) {
-    await saidIn(await platform.chat(asked))
+  for (const request of [first, second]) {
+    await messageIn(await platform.chat(request))
     drafts.push((await draftOfLast(platform)).yaml)
   }
   platform.switchMode('emulate')
   for (const yaml of drafts) expect((await post(platform, '/written', { yaml })).status).toBe(201)
-  expect(await saidIn(await platform.chat(first))).toMatchObject({
+  expect(await messageIn(await platform.chat(first))).toMatchObject({
     content: null,
     tool_calls: [{ function: { name: 'get_weather', arguments: '{"city":"Oslo"}' } }],
   })
-  expect(await saidIn(await platform.chat(second))).toMatchObject({ content: 'It rains.' })
+  expect(await messageIn(await platform.chat(second))).toMatchObject({ content: 'It rains.' })
 })
 
-test('a stream gives its text, the calls that it makes in pieces, and its rhythm', async () => {
+test('a rule drafted from a stream has its text, its tool calls and its pace', async () => {
   const deltas = [
     { role: 'assistant', content: 'Let me ' },
     { content: 'look.' },
@@ -165,13 +165,13 @@ test('a stream gives its text, the calls that it makes in pieces, and its rhythm
           q: whales
 `)
   expect(yaml).toMatch(/ {2}pace:\n {4}firstTokenMs: \d+\n {4}tokensPerSecond: \d+\n$/)
-  // The live platform pauses for 25 ms at least: no faster than 40 a second, but for the first and the last.
+  // The live platform pauses for at least 25 ms: at most 40 pieces a second, apart from the first and the last.
   const perSecond = Number(/tokensPerSecond: (\d+)/.exec(yaml)?.[1])
   expect(perSecond).toBeGreaterThan(0)
   expect(perSecond).toBeLessThan(60)
 })
 
-test('a refusal of the live platform becomes a fault', async () => {
+test('an error from the live platform becomes a fault', async () => {
   const live = await liveWith((_request, response) =>
     response
       .writeHead(429, { 'retry-after': '7', 'content-type': 'application/json' })
@@ -192,11 +192,11 @@ test('a refusal of the live platform becomes a fault', async () => {
   expect([again.status, again.headers.get('retry-after')]).toEqual([429, '7'])
 })
 
-test('what is secret stays out of the draft, and out of its conditions', async () => {
+test('secrets stay out of the draft, and out of its conditions', async () => {
   const secret = 'sk-proj-Zk3v9Qx7Lm2Tn8Rb5Wd1Yc6Hf4Js0Pg'
   const platform = await inFrontOf(completion({ content: `Your key is ${secret}.` }))
-  const asked = { ...hello, messages: [{ role: 'user', content: `${secret} is my key, is it good?` }] }
-  await saidIn(await platform.chat(asked))
+  const request = { ...hello, messages: [{ role: 'user', content: `${secret} is my key, is it good?` }] }
+  await messageIn(await platform.chat(request))
   const { yaml, remarks } = await draftOfLast(platform)
   expect(yaml).not.toContain(secret)
   expect(yaml).toContain('contains: is my key, is it good?')
@@ -204,23 +204,23 @@ test('what is secret stays out of the draft, and out of its conditions', async (
   expect(remarks).toEqual(['It matches only part of the user message: the rest was long, or secret.'])
   platform.switchMode('emulate')
   await post(platform, '/written', { yaml })
-  expect(await saidIn(await platform.chat(asked))).toMatchObject({ content: 'Your key is [key-1].' })
+  expect(await messageIn(await platform.chat(request))).toMatchObject({ content: 'Your key is [key-1].' })
 })
 
-test('a long prompt is known by its beginning, and a picture does not cut it off', async () => {
+test('a long prompt is matched by its beginning, even when it follows an image', async () => {
   const platform = await inFrontOf(completion({ content: 'A cat.' }))
   const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(200_000)}` } }
   const words = { type: 'text', text: `What is on it? ${'Look closely. '.repeat(50)}` }
-  const asked = { ...hello, messages: [{ role: 'user', content: [picture, words] }] }
-  await saidIn(await platform.chat(asked))
+  const request = { ...hello, messages: [{ role: 'user', content: [picture, words] }] }
+  await messageIn(await platform.chat(request))
   const { yaml } = await draftOfLast(platform)
   expect(yaml.length).toBeLessThan(400)
   platform.switchMode('emulate')
   await post(platform, '/written', { yaml })
-  expect(await saidIn(await platform.chat(asked))).toMatchObject({ content: 'A cat.' })
+  expect(await messageIn(await platform.chat(request))).toMatchObject({ content: 'A cat.' })
 })
 
-test('of what is no chat completion no rule is made', async () => {
+test('only a chat completion can become a rule', async () => {
   const platform = await platformWith()
   await (await platform.ask('/v1/models')).text()
   expect(await errorOf(await post(platform, '/draft', { exchange: await lastId(platform) }))).toEqual([
@@ -255,7 +255,7 @@ test('a check of a draft gives the line and the column of each mistake', async (
   expect((await platform.ask(replies, bare).then(r => r.json())) as object).toEqual({ data: [] })
 })
 
-test('a rule that is sent comes by no file of this machine', async () => {
+test('a rule sent to the API cannot read files of this machine', async () => {
   const platform = await platformWith()
   const yaml = '- reply: { file: /etc/hostname }\n'
   for (const [call, more] of [
@@ -283,7 +283,7 @@ test.each([
   ['', 'fixtures/replies/hi.yaml'],
   ['replies: rules/**/*.yml\n', 'rules/hi.yml'],
   ['replies: [more.yaml, "*.rules.yaml", "said/*.{yaml,yml}"]\n', 'said/hi.yaml'],
-])('with %j a rule is kept where rules are read', async (config, file) => {
+])('with %j a rule is saved where rules are read', async (config, file) => {
   const { cwd, platform, ask } = await configured(config, {
     ...{ 'more.yaml': '', 'a.rules.yaml': '', 'said/x.yml': '', 'rules/x.yml': '' },
   })
@@ -294,7 +294,7 @@ test.each([
   expect((await platform.rules.list()).map(({ place }) => place)).toContain(`${file}:1`)
 })
 
-test('what is there is never written over, not even through a link', async () => {
+test('an existing file is never overwritten, not even through a link', async () => {
   const { cwd, ask } = await configured('', { 'fixtures/replies/hi.yaml': kept, 'elsewhere.yaml': 'mine' })
   symlinkSync(path.join(cwd, 'elsewhere.yaml'), path.join(cwd, 'fixtures/replies/linked.yaml'))
   for (const name of ['hi', 'linked']) {
@@ -307,7 +307,7 @@ test('what is there is never written over, not even through a link', async () =>
 })
 
 test.each(['../hi', '/tmp/hi', 'a/b', 'hi.yaml', '', '.', 'a\0b', 'x'.repeat(200)])(
-  '%j is no name of a file',
+  '%j is refused as a file name',
   async name => {
     const { cwd, ask } = await configured('')
     expect((await post({ ask }, '/keep', { yaml: kept, name })).status).toBe(400)
@@ -315,13 +315,13 @@ test.each(['../hi', '/tmp/hi', 'a/b', 'hi.yaml', '', '.', 'a\0b', 'x'.repeat(200
   },
 )
 
-test('what is wrong is not kept', async () => {
+test('an invalid rule is not saved', async () => {
   const { cwd, ask } = await configured('')
   expect((await post({ ask }, '/keep', { yaml: '- reply: {}', name: 'hi' })).status).toBe(400)
   expect(readdirSync(cwd)).toEqual(['platform.config.yaml'])
 })
 
-test('where the configuration names no folder, nothing is kept, and why is told', async () => {
+test('without a folder in the configuration nothing is saved, and the error says why', async () => {
   const { ask } = await configured('replies: rules.yaml\n', { 'rules.yaml': '' })
   expect(await errorOf(await post({ ask }, '/keep', { yaml: kept, name: 'hi' }))).toEqual([
     409,
@@ -333,7 +333,7 @@ test('where the configuration names no folder, nothing is kept, and why is told'
   ])
 })
 
-test('rules are looked for by their name, place, conditions and texts, and looked at page by page', async () => {
+test('rules can be searched by name, place, conditions and text, and paged through', async () => {
   const rules = Array.from({ length: 30 }, (_, i) => ({
     name: `rule-${i}`,
     when: { user: `question ${i}` },

@@ -1,4 +1,4 @@
-/** A line over endpoints of a test's own, where everything is made here. */
+/** A line over an endpoint of a test's own, without a platform around it. */
 import { expect } from 'vitest'
 import { anonymous, type Endpoint } from '../../src/core/exchange.js'
 import { createScopes } from '../../src/core/scope.js'
@@ -11,7 +11,7 @@ import { platformSurface } from '../../src/http/platform-surface.js'
 import { createJournal, type Journal } from '../../src/journal/index.js'
 import { createRoutes } from '../../src/platform-api/index.js'
 
-/** The way to something that is not there. */
+/** A loader of something that is missing. */
 export const notHere = () => Promise.reject(new Error('not in this mode'))
 
 const noFaults: Faults = {
@@ -45,9 +45,9 @@ export function lineOver({ endpoint, journal, identify = () => anonymous, faults
   })
 }
 
-/** A journal that no test reads. */
-export const journalOfAll = () => createJournal({ maxEntries: 1000, maxBytes: 1_000_000, redact: notLooked })
+/** A journal that tests may follow, but not read: nothing is redacted. */
+export const journalOfAll = () => createJournal({ maxEntries: 1000, maxBytes: 1_000_000, redact: notRead })
 
-const notLooked = () => {
+const notRead = () => {
   throw new Error('no test reads this')
 }

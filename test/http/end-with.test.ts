@@ -1,5 +1,5 @@
 import { createServer, type OutgoingMessage, request } from 'node:http'
-import { createServer as createConnections } from 'node:net'
+import { createServer as createTcpServer } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { endWith } from '../../src/http/proxy/end-with.js'
@@ -7,19 +7,19 @@ import { runs } from '../runs.js'
 import { onTheWire, wireTo } from '../wire.js'
 import { listening } from './live.js'
 
-// A message with a complete body leaves in one write, past node's methods. Its bytes, and what becomes of the connection, must be those of node's methods.
+// `endWith` sends a complete body in one write, bypassing node's methods. The bytes, and whether the connection stays open, must be the same as with them.
 
 type End = (message: OutgoingMessage, body: Buffer) => void
-const nodes: End = (message, body) => void message.end(body)
+const byNode: End = (message, body) => void message.end(body)
 
 const bodies = fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ minLength: 20_000, maxLength: 20_100 }))
 
 /** A server that answers with the body that was sent to it. */
 const echoing = (end: End, head: Record<string, string>) =>
   listening(
-    createServer(async (asked, response) => {
+    createServer(async (message, response) => {
       const body: Buffer[] = []
-      for await (const chunk of asked) body.push(chunk)
+      for await (const chunk of message) body.push(chunk)
       response.sendDate = false
       response.writeHead(200, head)
       end(response, Buffer.concat(body))
@@ -27,9 +27,9 @@ const echoing = (end: End, head: Record<string, string>) =>
   )
 
 test.each([
-  ['a length', true],
-  ['chunks', false],
-])('A response with %s is as node writes it', async (_what, hasLength) => {
+  ['a content length', true],
+  ['chunked encoding', false],
+])("a response with %s has the same bytes as with node's methods", async (_what, hasLength) => {
   const requests = fc.record({
     method: fc.constantFrom('POST', 'GET', 'HEAD'),
     version: fc.constantFrom('1.1', '1.0'),
@@ -41,38 +41,38 @@ test.each([
       const head = hasLength ? { 'content-length': String(body.length) } : { 'x-more': 'ü' }
       const first = onTheWire(`${method} /`, [], body.toString('latin1')).replace('HTTP/1.1', `HTTP/${version}`)
       const last = onTheWire(`${method} /`, ['Connection: close'], body.toString('latin1'))
-      const said = async (end: End) => {
+      const bytesOf = async (end: End) => {
         const wire = await wireTo(await echoing(end, head))
         await wire.say(isPipelined ? first + last : last)
         return wire.rest()
       }
-      expect(await said(endWith)).toBe(await said(nodes))
+      expect(await bytesOf(endWith)).toBe(await bytesOf(byNode))
     }),
     { numRuns: runs(100) },
   )
 })
 
-test('A request is as node writes it', async () => {
+test("a request has the same bytes as with node's methods", async () => {
   await fc.assert(
     fc.asyncProperty(bodies, async bytes => {
       const body = Buffer.from(bytes)
-      const said = (end: End) =>
+      const bytesOf = (end: End) =>
         new Promise<string>((resolve, reject) => {
-          let heard = ''
-          const hears = createConnections(socket => {
+          let received = ''
+          const server = createTcpServer(socket => {
             socket.setEncoding('latin1').on('data', text => {
-              heard += text
-              if (heard.endsWith(`\r\n\r\n${body.toString('latin1')}`)) socket.end('HTTP/1.1 204 No Content\r\n\r\n')
+              received += text
+              if (received.endsWith(`\r\n\r\n${body.toString('latin1')}`)) socket.end('HTTP/1.1 204 No Content\r\n\r\n')
             })
           })
-          listening(hears).then(url => {
+          listening(server).then(url => {
             const headers = { host: 'live', 'content-length': String(body.length) }
-            const asked = request(url, { method: 'POST', headers, agent: false })
-            asked.on('response', answer => answer.resume().once('end', () => resolve(heard))).on('error', reject)
-            asked.once('socket', () => end(asked, body))
+            const message = request(url, { method: 'POST', headers, agent: false })
+            message.on('response', answer => answer.resume().once('end', () => resolve(received))).on('error', reject)
+            message.once('socket', () => end(message, body))
           }, reject)
         })
-      expect(await said(endWith)).toBe(await said(nodes))
+      expect(await bytesOf(endWith)).toBe(await bytesOf(byNode))
     }),
     { numRuns: runs(50) },
   )

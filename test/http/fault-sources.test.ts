@@ -11,30 +11,30 @@ import { exchangeWith } from '../exchanges.js'
 import { hello, platformWith } from '../scene.js'
 import { AN_OBJECT, isUnknown, mustBe, mustBeSuch, NO_BODY, oneOf, range, tooLarge, wholeNumber } from '../sentences.js'
 
-const asking = (fault: string) => ({ headers: { 'x-standin-fault': fault } })
+const withFault = (fault: string) => ({ headers: { 'x-standin-fault': fault } })
 /** Open to anyone on the auth backend. */
 const jwks = '/auth/v1/.well-known/jwks.json'
 const statusOf = async (response: Promise<Response>) => (await response).status
 
 // By header.
 
-test('a credential that is wrong is refused before the header is read', async () => {
+test('a wrong credential is refused before the fault header is read', async () => {
   const { ask } = await platformWith()
   for (const fault of ['status=503', 'nonsense', 'hang']) {
-    expect(await statusOf(ask('/v1/models', { bearer: 'sk-local-nobody', ...asking(fault) }))).toBe(401)
+    expect(await statusOf(ask('/v1/models', { bearer: 'sk-local-nobody', ...withFault(fault) }))).toBe(401)
   }
 })
 
-test('a body that is too large and a path that is not there are what they are', async () => {
+test('a body that is too large or an unknown path gets its usual error despite a fault header', async () => {
   const { ask, chat } = await platformWith({ limits: { bodyBytes: 10 } })
-  expect(await statusOf(chat(hello, asking('status=503')))).toBe(413)
-  expect(await statusOf(ask('/nowhere', asking('status=503')))).toBe(404)
+  expect(await statusOf(chat(hello, withFault('status=503')))).toBe(413)
+  expect(await statusOf(ask('/nowhere', withFault('status=503')))).toBe(404)
 })
 
-test('the header comes before what is wrong with the request itself', async () => {
+test('the fault header takes precedence over an invalid request', async () => {
   const { chat } = await platformWith()
-  expect(await statusOf(chat({ model: 'nobody' }, asking('status=503')))).toBe(503)
-  const delayed = await chat({ model: 'nobody' }, asking('delayMs=5'))
+  expect(await statusOf(chat({ model: 'nobody' }, withFault('status=503')))).toBe(503)
+  const delayed = await chat({ model: 'nobody' }, withFault('delayMs=5'))
   expect([delayed.status, await delayed.json()]).toEqual([400, { error: expect.stringContaining('messages') }])
 })
 
@@ -59,10 +59,10 @@ test.each([
   ['truncate; stallMs=5', 'stallMs is only for a fault with stallAfterChunks.'],
   ['delayMs=5; retryAfter=5', 'retryAfter is only for a fault with status.'],
   ['hang; message=Hm.', 'message is only for a fault with status or errorAfterChunks.'],
-])('a header that cannot be followed is told what is wrong with it: %s', async (fault, sentence) => {
+])('an invalid fault header is refused with the reason: %s', async (fault, sentence) => {
   const { ask } = await platformWith()
   for (const path of ['/v1/models', jwks]) {
-    const response = await ask(path, { ...asking(fault) })
+    const response = await ask(path, { ...withFault(fault) })
     expect(response.status).toBe(400)
     const { error, msg } = (await response.json()) as { error?: string; msg?: string }
     expect(error ?? msg).toBe(`Header x-standin-fault: ${sentence}`)
@@ -71,7 +71,7 @@ test.each([
 
 test('faults by header can be switched off', async () => {
   const { ask } = await platformWith({ faults: { header: false } })
-  const response = await ask('/v1/models', asking('delayMs=1'))
+  const response = await ask('/v1/models', withFault('delayMs=1'))
   expect(response.status).toBe(400)
   expect(await response.json()).toEqual({ error: expect.stringContaining('faults.header') })
   expect(await statusOf(ask('/v1/models'))).toBe(200)
@@ -79,7 +79,7 @@ test('faults by header can be switched off', async () => {
 
 // By call.
 
-test('a call hits the next request, and that one only', async () => {
+test('failNext affects the next request, and no other', async () => {
   const { ask, chat, failNext } = await platformWith()
   failNext({ status: 503 })
   expect(await statusOf(chat(hello))).toBe(503)
@@ -90,7 +90,7 @@ test('a call hits the next request, and that one only', async () => {
   expect(await statusOf(chat(hello))).toBe(200)
 })
 
-test('calls wait in line for the requests that they are meant for', async () => {
+test('pending faults wait in line for the requests that they match', async () => {
   const { ask, chat, failNext } = await platformWith()
   failNext({ status: 500 }, { path: '/v1/models' })
   failNext({ status: 502 }, { method: 'POST' })
@@ -102,18 +102,18 @@ test('calls wait in line for the requests that they are meant for', async () => 
   expect(await statusOf(ask('/v1/models'))).toBe(200)
 })
 
-test('a request that is refused, or has a fault of its own, uses up no call', async () => {
+test('a request that is refused, or has a fault header, does not use up a pending fault', async () => {
   const { ask, chat, failNext } = await platformWith()
   failNext({ status: 503 })
   expect(await statusOf(ask('/v1/models', { bearer: null }))).toBe(401)
   expect(await statusOf(ask('/nowhere'))).toBe(404)
   expect(await statusOf(ask('/v1/models', { method: 'OPTIONS' }))).toBe(204)
-  expect(await statusOf(chat(hello, asking('status=418')))).toBe(418)
+  expect(await statusOf(chat(hello, withFault('status=418')))).toBe(418)
   expect(await statusOf(ask(jwks))).toBe(200)
   expect(await statusOf(chat(hello))).toBe(503)
 })
 
-test('the auth backend fails when the path says so', async () => {
+test('the auth backend fails when the path of a fault matches', async () => {
   const { ask, failNext } = await platformWith()
   failNext({ status: 500 }, { path: '/auth/v1/*' })
   expect(await statusOf(ask('/v1/models'))).toBe(200)
@@ -124,7 +124,7 @@ test('the auth backend fails when the path says so', async () => {
   ])
 })
 
-test('of many requests at once as many fail as were asked to', async () => {
+test('when many requests arrive at once, as many fail as a test asked for', async () => {
   const { ask, failNext } = await platformWith()
   failNext({ status: 503 }, { times: 7 })
   const all = await Promise.all(Array.from({ length: 40 }, () => statusOf(ask('/v1/models'))))
@@ -132,7 +132,7 @@ test('of many requests at once as many fail as were asked to', async () => {
   expect(all.filter(status => status === 200)).toHaveLength(33)
 })
 
-test('a call that is wrong is refused where it is made', async () => {
+test('an invalid call of failNext throws', async () => {
   const { failNext } = await platformWith()
   expect(() => failNext({ status: 200 })).toThrow(ProblemsError)
   expect(() => failNext({})).toThrow('failNext: fault is no fault')
@@ -150,7 +150,7 @@ const post = (body: unknown, headers = {}) => ({
   headers: { 'content-type': 'application/json', ...headers },
 })
 
-test('a program in any language asks for a fault over HTTP, sees who waits, and forgets them', async () => {
+test('faults can be added, listed and cleared over HTTP', async () => {
   const { ask, chat } = await platformWith()
   const call = { fault: { status: 503, message: 'Later.' }, times: 2, path: '/v1/*', method: 'POST' }
   const made = await ask('/__standin/faults', post(call))
@@ -174,13 +174,13 @@ test.each([
   [{ fault: { hang: true }, tmes: 2 }, 400, `tmes ${isUnknown('times')}`],
   [{ fault: { hang: true }, method: 'get' }, 400, expect.stringMatching(/^method .* GET, .*, not "get"\.$/)],
   ['x'.repeat(70_000), 413, tooLarge(65536)],
-])('what cannot be followed is told by its field: %j', async (body, status, error) => {
+])('an invalid fault is refused by the name of its field: %j', async (body, status, error) => {
   const { ask } = await platformWith()
   const response = await ask('/__standin/faults', post(body))
   expect([response.status, await response.json()]).toEqual([status, { error }])
 })
 
-test('faults are for JSON only, for three methods, and not for pages of another origin', async () => {
+test('the faults API accepts JSON only, lists its methods, and refuses pages of another origin', async () => {
   const { ask } = await platformWith()
   const call = { fault: { hang: true } }
   expect(await statusOf(ask('/__standin/faults', post(call, { 'content-type': 'text/plain' })))).toBe(415)
@@ -190,24 +190,24 @@ test('faults are for JSON only, for three methods, and not for pages of another 
   expect(await statusOf(ask('/v1/models'))).toBe(200)
 })
 
-// By rule, by chance, and which comes first.
+// By rule, at random, and which comes first.
 
-/** A request as the line hands it on. */
+/** A request as the line passes it on. */
 const exchange = (body = '', path = '/v1/chat/completions', fault?: string) =>
   exchangeWith({ path, headers: fault === undefined ? {} : { 'x-standin-fault': fault }, body: Buffer.from(body) })
 
 const always = (fault: Fault) => ({ ...fault, chance: 1, path: '/v1/*' })
 
-/** Where each request's fault comes from, in the order in which the line asks. */
+/** Chooses the fault of a request, in the order in which the line asks. */
 function chooserWith(random: Parameters<typeof createFaults>[0]['random'], seed = 1) {
   const calls = createFaultCalls()
   const faults = createFaults({ header: true, random, seed, calls, chances: createChances() })
-  const choose = (asked: Exchange, ruled?: Fault) =>
-    faults.requested(asked) ?? faults.ruledOrRandom(asked, { fault: ruled })
+  const choose = (request: Exchange, ruled?: Fault) =>
+    faults.requested(request) ?? faults.ruledOrRandom(request, { fault: ruled })
   return { calls, choose }
 }
 
-test('the header comes before a call, a call before the rule, the rule before chance', () => {
+test('the header comes before failNext, failNext before the rule, the rule before random faults', () => {
   const { calls, choose } = chooserWith([always({ status: 504 })])
   calls.add({ fault: { status: 502 }, times: 1 })
   const rule = { status: 503 }
@@ -217,7 +217,7 @@ test('the header comes before a call, a call before the rule, the rule before ch
   expect(choose(exchange())).toMatchObject({ fault: { status: 504 }, by: 'faults.random[0]' })
 })
 
-test('what does not come about leaves its place to the next, and a call its turn to another request', () => {
+test('a fault that chance rules out makes way for the next source, and stays pending', () => {
   const { calls, choose } = chooserWith([always({ status: 504 })])
   calls.add({ fault: { status: 502, chance: 0 }, times: 1 })
   const rule = { status: 503, chance: 0 }
@@ -225,7 +225,7 @@ test('what does not come about leaves its place to the next, and a call its turn
   expect(calls.waiting()).toHaveLength(1)
 })
 
-test('random faults hit the paths that they are meant for', () => {
+test('random faults apply to their own paths only', () => {
   const { choose } = chooserWith([
     { status: 500, chance: 1, path: '/v1/models' },
     { status: 501, chance: 1, path: '/auth/*' },
@@ -235,7 +235,7 @@ test('random faults hit the paths that they are meant for', () => {
   expect(choose(exchange('', '/v1/modelsx'))).toBeUndefined()
 })
 
-test('chance strikes answers of the platform and of the auth backend alike', async () => {
+test('random faults apply to the platform and to the auth backend', async () => {
   const random = [
     { status: 503, chance: 1 },
     { status: 429, chance: 1, path: '/auth/v1/*' },
@@ -247,16 +247,16 @@ test('chance strikes answers of the platform and of the auth backend alike', asy
   expect(await statusOf(ask(jwks))).toBe(429)
 })
 
-test('a random fault that says no chance is a mistake of the configuration, told with its place', async () => {
+test('a random fault without a chance is a configuration error that names its place', async () => {
   const starting = platformWith({ faults: { random: [{ status: 503 } as never] } })
   await expect(starting).rejects.toThrow('startPlatform: faults.random[0].chance is missing.')
   const clashing = platformWith({ faults: { random: [{ status: 503, hang: true, chance: 0.1 }] } })
   await expect(clashing).rejects.toThrow('faults.random[0].status is not possible together with hang.')
 })
 
-// Over a reload, and in the journal.
+// Over a reload.
 
-test('calls survive a reload, and the rest is read again', async () => {
+test('pending faults survive a reload, and the other settings are read again', async () => {
   const cwd = folderWith({ 'platform.config.yaml': 'port: 0\nstate: memory\nfaults: { header: true }\n' })
   const platform = await openPlatform({ cwd })
   onTestFinished(() => platform.stop())

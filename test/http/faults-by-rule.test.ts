@@ -5,7 +5,7 @@ import { unpaced } from '../../src/core/pace.js'
 import { createChances, createFaultCalls, createFaults } from '../../src/faults/index.js'
 import { createEntrance } from '../../src/http/entrance.js'
 import { listen } from '../../src/http/listen.js'
-import { hear } from './answers.js'
+import { requestChat } from './answers.js'
 import { journalOfAll, lineOver } from './emulating.js'
 
 const paced: Paced = {
@@ -18,7 +18,7 @@ const paced: Paced = {
 }
 const atOnce = Buffer.from('data: {"a":1}\n\ndata: {"b":2}\n\ndata: {"b":3}\n\ndata: [DONE]\n\n')
 
-/** A line whose one endpoint answers by a rule that has this fault. */
+/** A line whose only endpoint answers with a rule that has this fault. */
 async function lineWith(body: Reply['body'], fault: Fault, sent?: () => void) {
   const contentType = typeof body === 'string' ? 'application/json' : 'text/event-stream'
   const reply: Reply = {
@@ -42,12 +42,12 @@ async function lineWith(body: Reply['body'], fault: Fault, sent?: () => void) {
   })
   const listener = await listen(createEntrance({ line: line.accept, rest: () => {} }), { host: '127.0.0.1', port: 0 })
   onTestFinished(() => listener.stop(0))
-  const heard = await hear({ url: `http://127.0.0.1:${listener.port}`, apiKey: 'any' }, { isStream: true })
-  return { ...heard, outcome: (await journaled).outcome }
+  const received = await requestChat({ url: `http://127.0.0.1:${listener.port}`, apiKey: 'any' }, { isStream: true })
+  return { ...received, outcome: (await journaled).outcome }
 }
 
 test.each([
-  ['at once', atOnce],
+  ['unpaced', atOnce],
   ['paced', paced],
 ])("a rule's fault cuts its stream, and the journal names both: %s", async (_name, body) => {
   const { text, isWhole, outcome } = await lineWith(body, { cutAfterChunks: 2 })
@@ -56,19 +56,19 @@ test.each([
   expect(outcome).toMatchObject({ complete: false })
 })
 
-test("a rule's status takes the place of what it says", async () => {
+test('the status of a fault replaces the reply of its rule', async () => {
   const { status, text, outcome } = await lineWith('{}', { status: 503, message: 'Later.' })
   expect({ status, text }).toEqual({ status: 503, text: '{"error":"Later."}' })
   expect(outcome).toMatchObject({ status: 503, error: 'Later.' })
   expect(sourceOf(outcome)).toBe('fault status=503 (rule "x")')
 })
 
-test("a rule's fault without a chance never comes about, with all of it always does", async () => {
+test("a rule's fault with chance 0 never happens, and with chance 1 always does", async () => {
   expect((await lineWith('{}', { status: 503, chance: 0 })).status).toBe(200)
   expect((await lineWith('{}', { status: 503, chance: 1 })).status).toBe(503)
 })
 
-test('bytes that were lent for a stream are given back when they have left, and not before', async () => {
+test('a lent buffer is given back when the whole stream has been sent, and not when it was cut', async () => {
   const lend = async (fault: Fault) => {
     let givenBack = 0
     const { text } = await lineWith(Buffer.from(atOnce), fault, () => givenBack++)

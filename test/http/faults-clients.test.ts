@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { platformWith } from '../scene.js'
 import { all, streams, type Way, wholes, words } from './answers.js'
 
-/** What the client makes of an answer with this fault: its text, or the error that it throws. */
-async function clientMeets(fault: string, { options, isStream }: Way, settings: { timeout?: number } = {}) {
+/** What the client gets from an answer with this fault: the text, and the error that it throws. */
+async function clientResult(fault: string, { options, isStream }: Way, settings: { timeout?: number } = {}) {
   const { url, apiKey } = await platformWith(await options())
   const defaultHeaders = { 'x-standin-fault': fault }
   const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0, defaultHeaders, ...settings })
@@ -25,59 +25,56 @@ async function clientMeets(fault: string, { options, isStream }: Way, settings: 
   }
 }
 
-test.each(all)("a status is the client's error of that status: %s", async (_name, way) => {
-  const limited = await clientMeets('status=429; message=Slow down.', way)
+test.each(all)("a status becomes the client's error for that status: %s", async (_name, way) => {
+  const limited = await clientResult('status=429; message=Slow down.', way)
   expect(limited.error).toBeInstanceOf(OpenAI.RateLimitError)
   expect(limited.error).toMatchObject({ status: 429, error: 'Slow down.' })
-  const gone = await clientMeets('status=503', way)
+  const gone = await clientResult('status=503', way)
   expect(gone.error).toBeInstanceOf(OpenAI.InternalServerError)
 })
 
-test.each(all)('a connection that is reset is a connection error: %s', async (_name, way) => {
-  const { error } = await clientMeets('reset=before', way)
+test.each(all)('a reset connection is a connection error: %s', async (_name, way) => {
+  const { error } = await clientResult('reset=before', way)
   expect(error).toBeInstanceOf(OpenAI.APIConnectionError)
 })
 
 test.each(all)('an answer that never comes is a timeout: %s', async (_name, way) => {
-  const { error } = await clientMeets('hang', way, { timeout: 100 })
+  const { error } = await clientResult('hang', way, { timeout: 100 })
   expect(error).toBeInstanceOf(OpenAI.APIConnectionTimeoutError)
 })
 
-test.each(streams)(
-  'an error event is thrown in mid-stream, after the text that came before: %s',
-  async (_name, way) => {
-    const { text, error } = await clientMeets('errorAfterChunks=3; message=Out of memory.', way)
-    expect(text).toBe('one two')
-    expect(error).toBeInstanceOf(OpenAI.APIError)
-    expect(error?.message).toBe('Out of memory.')
-  },
-)
+test.each(streams)('an error event throws in mid-stream, after the text before it: %s', async (_name, way) => {
+  const { text, error } = await clientResult('errorAfterChunks=3; message=Out of memory.', way)
+  expect(text).toBe('one two')
+  expect(error).toBeInstanceOf(OpenAI.APIError)
+  expect(error?.message).toBe('Out of memory.')
+})
 
-test.each(streams)('a stream that is cut is thrown after the text that came before: %s', async (_name, way) => {
+test.each(streams)('a stream that is cut throws after the text before the cut: %s', async (_name, way) => {
   for (const fault of ['cutAfterChunks=3', 'stallAfterChunks=3; stallMs=20; cutAfterChunks=3']) {
-    const { text, error } = await clientMeets(fault, way)
+    const { text, error } = await clientResult(fault, way)
     expect(text).toBe('one two')
     expect(error?.message).toBe('terminated')
   }
 })
 
-test.each(streams)('a malformed chunk is thrown where it stands: %s', async (_name, way) => {
-  const { text, error } = await clientMeets('malformedChunk=4', way)
+test.each(streams)('a malformed chunk throws after the text before it: %s', async (_name, way) => {
+  const { text, error } = await clientResult('malformedChunk=4', way)
   expect(text).toBe('one two')
   expect(error).toBeInstanceOf(SyntaxError)
 })
 
-test.each(streams)('the client can do without [DONE], and with two of them: %s', async (_name, way) => {
-  expect(await clientMeets('done=missing', way)).toEqual({ text: words, error: undefined })
-  expect(await clientMeets('done=double', way)).toEqual({ text: words, error: undefined })
+test.each(streams)('the client accepts a stream without [DONE], and one with two of them: %s', async (_name, way) => {
+  expect(await clientResult('done=missing', way)).toEqual({ text: words, error: undefined })
+  expect(await clientResult('done=double', way)).toEqual({ text: words, error: undefined })
 })
 
-test.each(wholes)('JSON that ends in its middle is thrown: %s', async (_name, way) => {
-  expect((await clientMeets('truncate', way)).error).toBeInstanceOf(SyntaxError)
+test.each(wholes)('truncated JSON throws: %s', async (_name, way) => {
+  expect((await clientResult('truncate', way)).error).toBeInstanceOf(SyntaxError)
 })
 
-test.each(wholes)('an answer that says it is text is taken for one: %s', async (_name, way) => {
-  const { error } = await clientMeets('contentType=text/plain', way)
+test.each(wholes)('an answer with the content type text/plain is read as text: %s', async (_name, way) => {
+  const { error } = await clientResult('contentType=text/plain', way)
   expect(error).toBeInstanceOf(TypeError)
 })
 

@@ -6,10 +6,10 @@ import { type Exchange, sourceOf } from '../../src/core/exchange.js'
 import type { PlatformOptions } from '../../src/index.js'
 import { openPlatform } from '../../src/platform.js'
 import { hello } from '../scene.js'
-import { all, hear, streams, ways, wholes } from './answers.js'
+import { all, requestChat, streams, ways, wholes } from './answers.js'
 
-/** A platform seen from inside: what its journal takes in of chat completions, in order. */
-async function fromInside({ rules = [], ...options }: PlatformOptions = {}) {
+/** A platform, and the chat completions that its journal receives, in order. */
+async function journaledPlatform({ rules = [], ...options }: PlatformOptions = {}) {
   const values = { port: 0, state: 'memory', mode: options.mode ?? 'emulate' }
   const flags = [
     ...Object.entries(values),
@@ -27,7 +27,7 @@ async function fromInside({ rules = [], ...options }: PlatformOptions = {}) {
   return {
     platform,
     entries,
-    /** The journal's first entries, as soon as there are so many. */
+    /** The first `count` entries, as soon as the journal has received them. */
     async journaled(count = 1) {
       while (entries.length < count) await new Promise<void>(added => listeners.push(added))
       return entries.slice(0, count)
@@ -35,12 +35,12 @@ async function fromInside({ rules = [], ...options }: PlatformOptions = {}) {
   }
 }
 
-/** What became of it, with its source in words. */
+/** The outcome, with its source in words. */
 const outcomeOf = ({ outcome }: Exchange = {} as Exchange) => ({ ...outcome, source: sourceOf(outcome) })
 
-test.each(all)('the journal names the fault and what it befell: %s', async (_name, way) => {
-  const { platform, journaled } = await fromInside(await way.options())
-  await hear(platform, { ...way, fault: 'delayMs=1; contentType=text/plain' })
+test.each(all)('the journal names the fault and the source of the answer: %s', async (_name, way) => {
+  const { platform, journaled } = await journaledPlatform(await way.options())
+  await requestChat(platform, { ...way, fault: 'delayMs=1; contentType=text/plain' })
   const [entry] = await journaled()
   expect(outcomeOf(entry)).toMatchObject({
     status: 200,
@@ -49,10 +49,10 @@ test.each(all)('the journal names the fault and what it befell: %s', async (_nam
   })
 })
 
-test.each(streams)('the journal knows a stream that a fault has cut: %s', async (_name, way) => {
-  const { platform, journaled } = await fromInside(await way.options())
+test.each(streams)('a stream that a fault cut is journaled as incomplete: %s', async (_name, way) => {
+  const { platform, journaled } = await journaledPlatform(await way.options())
   for (const fault of ['cutAfterChunks=2', 'reset=mid-body', 'cutAfterBytes=40'])
-    await hear(platform, { ...way, fault })
+    await requestChat(platform, { ...way, fault })
   expect((await journaled(3)).map(outcomeOf)).toMatchObject([
     { status: 200, source: `${way.source} + fault cutAfterChunks=2 (x-standin-fault)`, complete: false },
     { status: 200, source: `${way.source} + fault reset=mid-body (x-standin-fault)`, complete: false },
@@ -60,25 +60,25 @@ test.each(streams)('the journal knows a stream that a fault has cut: %s', async 
   ])
 })
 
-test.each(streams)('a stream that ends in an error event has arrived as it was meant to: %s', async (_name, way) => {
-  const { platform, journaled } = await fromInside(await way.options())
-  await hear(platform, { ...way, fault: 'errorAfterChunks=2' })
+test.each(streams)('a stream that ends in an error event is journaled as complete: %s', async (_name, way) => {
+  const { platform, journaled } = await journaledPlatform(await way.options())
+  await requestChat(platform, { ...way, fault: 'errorAfterChunks=2' })
   expect(outcomeOf((await journaled())[0])).toMatchObject({ complete: true })
 })
 
-test.each(wholes)('the journal knows a fault that there was no room for: %s', async (_name, way) => {
-  const { platform, journaled } = await fromInside(await way.options())
-  await hear(platform, { ...way, fault: 'cutAfterChunks=1' })
+test.each(wholes)('the journal says that a fault did not happen: %s', async (_name, way) => {
+  const { platform, journaled } = await journaledPlatform(await way.options())
+  await requestChat(platform, { ...way, fault: 'cutAfterChunks=1' })
   expect(outcomeOf((await journaled())[0])).toMatchObject({
     source: `${way.source} + fault cutAfterChunks=1 (x-standin-fault), which did not come about`,
     complete: true,
   })
 })
 
-test('an error by fault is journaled with what the client was told, and what made it', async () => {
-  const { platform, journaled } = await fromInside()
+test('an error from a fault is journaled with its message and its cause', async () => {
+  const { platform, journaled } = await journaledPlatform()
   platform.faultCalls.add({ fault: { status: 429, message: 'Slow down.' }, times: 1 })
-  await hear(platform, { isStream: false })
+  await requestChat(platform, { isStream: false })
   expect(outcomeOf((await journaled())[0])).toMatchObject({
     status: 429,
     source: 'fault status=429 (one-shot)',
@@ -89,18 +89,18 @@ test('an error by fault is journaled with what the client was told, and what mad
 })
 
 test.each(all)('each request is journaled once, with or without a fault: %s', async (_name, way) => {
-  const { platform, entries, journaled } = await fromInside(await way.options())
+  const { platform, entries, journaled } = await journaledPlatform(await way.options())
   const faults = ['delayMs=1', 'status=503', 'reset=before', 'reset=mid-body', 'truncate', 'cutAfterBytes=9', undefined]
-  for (const fault of faults) await hear(platform, { ...way, ...(fault && { fault }) }).catch(() => {})
+  for (const fault of faults) await requestChat(platform, { ...way, ...(fault && { fault }) }).catch(() => {})
   await journaled(faults.length)
-  await hear(platform, way)
+  await requestChat(platform, way)
   await journaled(faults.length + 1)
   expect(entries).toHaveLength(faults.length + 1)
 })
 
-// Clients that leave, and a platform that stops.
+// Clients that disconnect, and a platform that stops.
 
-/** Asks and leaves as soon as `until` has come. */
+/** Sends a request, and disconnects once it has been taken or its first data has arrived. */
 async function leaveAfter(platform: { url: string; apiKey: string }, fault: string, until: 'taken' | 'data') {
   const request = http.request(`${platform.url}/v1/chat/completions`, {
     method: 'POST',
@@ -119,9 +119,9 @@ async function leaveAfter(platform: { url: string; apiKey: string }, fault: stri
 }
 
 test.each(streams)(
-  'a request that hangs or waits ends when its client leaves, and is journaled: %s',
+  'a request that hangs or waits ends when its client disconnects, and is journaled: %s',
   async (_name, way) => {
-    const { platform, journaled } = await fromInside(await way.options())
+    const { platform, journaled } = await journaledPlatform(await way.options())
     const faults = ['hang', 'delayMs=3600000', 'status=503; delayMs=3600000']
     for (const fault of faults) await leaveAfter(platform, fault, 'taken')
     const outcomes = (await journaled(faults.length)).map(outcomeOf)
@@ -136,8 +136,8 @@ test.each(streams)(
   },
 )
 
-test.each(streams)('a silent stream ends when its client leaves: %s', async (_name, way) => {
-  const { platform, journaled } = await fromInside(await way.options())
+test.each(streams)('a stalled stream ends when its client disconnects: %s', async (_name, way) => {
+  const { platform, journaled } = await journaledPlatform(await way.options())
   await leaveAfter(platform, 'stallAfterChunks=1', 'data')
   const [entry] = await journaled()
   expect(outcomeOf(entry)).toMatchObject({
@@ -147,18 +147,18 @@ test.each(streams)('a silent stream ends when its client leaves: %s', async (_na
   })
 })
 
-test.each(streams)('a platform stops whatever hangs, waits or is silent: %s', async (_name, way) => {
-  const { platform, entries } = await fromInside(await way.options())
+test.each(streams)('a platform stops even while requests hang, wait or stall: %s', async (_name, way) => {
+  const { platform, entries } = await journaledPlatform(await way.options())
   const faults = ['hang', 'delayMs=3600000', 'stallAfterChunks=1', 'stallAfterChunks=1; stallMs=3600000']
-  const asked = faults.map(fault => hear(platform, { ...way, fault }).catch(() => undefined))
-  // The last in line is answered after the others have been taken.
-  await hear(platform, way)
+  const requests = faults.map(fault => requestChat(platform, { ...way, fault }).catch(() => undefined))
+  // When the last request is answered, the others have been taken.
+  await requestChat(platform, way)
   await platform.stop()
-  await Promise.all(asked)
+  await Promise.all(requests)
   expect(entries.length).toBe(faults.length + 1)
 })
 
-test('a live stream that is held up does not run into the memory', async () => {
+test('a stalled live stream does not pile up in memory', async () => {
   let taken = 0
   const event = Buffer.from(`data: ${JSON.stringify({ text: 'x'.repeat(65_000) })}\n\n`)
   const server = http.createServer(async (request, response) => {
@@ -174,11 +174,11 @@ test('a live stream that is held up does not run into the memory', async () => {
   await once(server, 'listening')
   onTestFinished(() => void server.close())
   const { port } = server.address() as AddressInfo
-  const { platform, journaled } = await fromInside({
+  const { platform, journaled } = await journaledPlatform({
     mode: 'proxy',
     upstream: { baseUrl: `http://127.0.0.1:${port}`, apiKey: 'sk-live' },
   })
-  const held = hear(platform, { isStream: true, fault: 'stallAfterChunks=2; stallMs=400; cutAfterChunks=2' })
+  const held = requestChat(platform, { isStream: true, fault: 'stallAfterChunks=2; stallMs=400; cutAfterChunks=2' })
   const { text } = await held
   await journaled()
   expect(text.length).toBe(2 * event.length)
@@ -186,10 +186,10 @@ test('a live stream that is held up does not run into the memory', async () => {
   expect(taken).toBeLessThan(400)
 })
 
-test('a live stream goes on after its silence, however long the live platform may be silent', async () => {
+test('a live stream goes on after a stall that is longer than the idle timeout', async () => {
   const { upstream, ...options } = await (ways['proxied, a paced stream'] as (typeof ways)[string]).options()
-  const { platform, journaled } = await fromInside({ ...options, upstream: { ...upstream, idleTimeoutMs: 100 } })
-  const { isWhole, text } = await hear(platform, { isStream: true, fault: 'stallAfterChunks=1; stallMs=400' })
+  const { platform, journaled } = await journaledPlatform({ ...options, upstream: { ...upstream, idleTimeoutMs: 100 } })
+  const { isWhole, text } = await requestChat(platform, { isStream: true, fault: 'stallAfterChunks=1; stallMs=400' })
   expect(isWhole).toBe(true)
   expect(text).toContain('[DONE]')
   expect(outcomeOf((await journaled())[0])).toMatchObject({ complete: true })

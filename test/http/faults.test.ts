@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import ws from 'ws'
 import { hello, platformWith } from '../scene.js'
 import { wireTo } from '../wire.js'
-import { all, CHUNKS, eventsIn, hear, streams, wholes } from './answers.js'
+import { all, CHUNKS, eventsIn, requestChat, streams, wholes } from './answers.js'
 
 const isJson = (text: string) => {
   try {
@@ -19,30 +19,30 @@ const isJson = (text: string) => {
 
 const json = (event = '') => event.replace(/^data: /, '')
 
-test.each(all)('without a fault: %s', async (_name, { options, isStream }) => {
+test.each(all)('an answer without a fault is complete: %s', async (_name, { options, isStream }) => {
   const platform = await platformWith(await options())
-  const { text, isWhole } = await hear(platform, { isStream })
+  const { text, isWhole } = await requestChat(platform, { isStream })
   expect(isWhole).toBe(true)
   if (isStream) expect(eventsIn(text)).toHaveLength(CHUNKS + 1)
   else expect(isJson(text)).toBe(true)
 })
 
-test.each(all)('a status takes the place of the answer, with its text and Retry-After: %s', async (_name, way) => {
+test.each(all)('a status replaces the answer, with its message and Retry-After: %s', async (_name, way) => {
   const platform = await platformWith(await way.options())
   const fault = 'status=429; message="Slow down; please."; retryAfter=7'
-  const { status, headers, text, isWhole } = await hear(platform, { ...way, fault })
+  const { status, headers, text, isWhole } = await requestChat(platform, { ...way, fault })
   expect({ status, isWhole, text }).toEqual({ status: 429, isWhole: true, text: '{"error":"Slow down; please."}' })
   expect(headers).toMatchObject({ 'retry-after': '7', 'content-type': 'application/json' })
 })
 
-test.each(all)('a reset before the answer leaves nothing of it: %s', async (_name, way) => {
+test.each(all)('a reset before the answer sends none of it: %s', async (_name, way) => {
   const platform = await platformWith(await way.options())
-  await expect(hear(platform, { ...way, fault: 'reset=before' })).rejects.toMatchObject({ code: 'ECONNRESET' })
+  await expect(requestChat(platform, { ...way, fault: 'reset=before' })).rejects.toMatchObject({ code: 'ECONNRESET' })
 })
 
-test.each(all)('a reset in mid-body leaves the beginning: %s', async (_name, way) => {
+test.each(all)('a reset in mid-body sends the beginning: %s', async (_name, way) => {
   const platform = await platformWith(await way.options())
-  const { status, text, isWhole, wasReset } = await hear(platform, { ...way, fault: 'reset=mid-body' })
+  const { status, text, isWhole, wasReset } = await requestChat(platform, { ...way, fault: 'reset=mid-body' })
   expect({ status, isWhole, wasReset }).toEqual({ status: 200, isWhole: false, wasReset: true })
   if (way.isStream) expect(eventsIn(text)).toHaveLength(2)
   else expect(text.length).toBeGreaterThan(100)
@@ -53,41 +53,44 @@ test.each(all)('a reset in mid-body leaves the beginning: %s', async (_name, way
 test.each(all)('a delay comes before the headers: %s', async (_name, way) => {
   const platform = await platformWith(await way.options())
   const startMs = performance.now()
-  const { text, isWhole } = await hear(platform, { ...way, fault: 'delayMs=150' })
+  const { text, isWhole } = await requestChat(platform, { ...way, fault: 'delayMs=150' })
   // Node's timers count whole milliseconds and may be early by a part of one.
   expect(performance.now() - startMs).toBeGreaterThan(149)
   expect(isWhole).toBe(true)
   expect(text).toContain('three')
 })
 
-test.each(all)('so many bytes, and the connection is closed: %s', async (_name, way) => {
+test.each(all)('the connection is closed after the given number of bytes: %s', async (_name, way) => {
   const platform = await platformWith(await way.options())
   for (const bytes of [0, 1, 99]) {
-    const { status, text, isWhole } = await hear(platform, { ...way, fault: `cutAfterBytes=${bytes}` })
+    const { status, text, isWhole } = await requestChat(platform, { ...way, fault: `cutAfterBytes=${bytes}` })
     expect({ status, isWhole, bytes: text.length }).toEqual({ status: 200, isWhole: false, bytes })
   }
 })
 
-test.each(all)('another content type stands before the right body: %s', async (_name, way) => {
+test.each(all)('the content type can be wrong while the body is right: %s', async (_name, way) => {
   const platform = await platformWith(await way.options())
   const fault = 'contentType="text/html; charset=utf-8"'
-  const { headers, text, isWhole } = await hear(platform, { ...way, fault })
+  const { headers, text, isWhole } = await requestChat(platform, { ...way, fault })
   expect(headers['content-type']).toBe('text/html; charset=utf-8')
   expect(isWhole).toBe(true)
   expect(text).toContain('three')
 })
 
-test.each(streams)('so many chunks, and the connection is closed: %s', async (_name, way) => {
+test.each(streams)('the connection is closed after the given number of chunks: %s', async (_name, way) => {
   const platform = await platformWith(await way.options())
   for (const chunks of [0, 1, 3, CHUNKS]) {
-    const { status, text, isWhole, wasReset } = await hear(platform, { ...way, fault: `cutAfterChunks=${chunks}` })
+    const { status, text, isWhole, wasReset } = await requestChat(platform, {
+      ...way,
+      fault: `cutAfterChunks=${chunks}`,
+    })
     expect({ status, isWhole, wasReset }).toEqual({ status: 200, isWhole: false, wasReset: false })
     expect(eventsIn(text)).toHaveLength(chunks)
     expect(eventsIn(text).every(event => isJson(json(event)))).toBe(true)
   }
 })
 
-test.each(streams)('a stream that is shorter than its fault arrives whole: %s', async (_name, way) => {
+test.each(streams)('a stream that ends before its fault arrives complete: %s', async (_name, way) => {
   const platform = await platformWith(await way.options())
   for (const fault of [
     `cutAfterChunks=${CHUNKS + 1}`,
@@ -95,13 +98,13 @@ test.each(streams)('a stream that is shorter than its fault arrives whole: %s', 
     'malformedChunk=99',
     'errorAfterChunks=99',
   ]) {
-    const { text, isWhole } = await hear(platform, { ...way, fault })
+    const { text, isWhole } = await requestChat(platform, { ...way, fault })
     expect(isWhole).toBe(true)
     expect(eventsIn(text)).toHaveLength(CHUNKS + 1)
   }
 })
 
-test.each(wholes)('what only a stream can suffer leaves a whole answer alone: %s', async (_name, way) => {
+test.each(wholes)('a fault of streams does not affect an answer without a stream: %s', async (_name, way) => {
   const platform = await platformWith(await way.options())
   for (const fault of [
     'cutAfterChunks=0',
@@ -110,14 +113,14 @@ test.each(wholes)('what only a stream can suffer leaves a whole answer alone: %s
     'done=missing',
     'errorAfterChunks=0',
   ]) {
-    const { text, isWhole } = await hear(platform, { ...way, fault })
+    const { text, isWhole } = await requestChat(platform, { ...way, fault })
     expect(isWhole && isJson(text)).toBe(true)
   }
 })
 
-test.each(streams)('one chunk is malformed, and the others are not: %s', async (_name, way) => {
+test.each(streams)('only the given chunk is malformed: %s', async (_name, way) => {
   const platform = await platformWith(await way.options())
-  const { text, isWhole } = await hear(platform, { ...way, fault: 'malformedChunk=3' })
+  const { text, isWhole } = await requestChat(platform, { ...way, fault: 'malformedChunk=3' })
   const events = eventsIn(text).map(json)
   expect(isWhole).toBe(true)
   expect(events.map(isJson)).toEqual([true, true, false, true, true, true, true, false])
@@ -125,13 +128,13 @@ test.each(streams)('one chunk is malformed, and the others are not: %s', async (
   expect(events.at(-1)).toBe('[DONE]')
 })
 
-test.each(streams)('[DONE] is missing, or comes twice: %s', async (_name, way) => {
+test.each(streams)('[DONE] can be missing, or be sent twice: %s', async (_name, way) => {
   const platform = await platformWith(await way.options())
-  const missing = await hear(platform, { ...way, fault: 'done=missing' })
+  const missing = await requestChat(platform, { ...way, fault: 'done=missing' })
   expect(missing.isWhole).toBe(true)
   expect(missing.text).not.toContain('[DONE]')
   expect(eventsIn(missing.text)).toHaveLength(CHUNKS)
-  const double = await hear(platform, { ...way, fault: 'done=double' })
+  const double = await requestChat(platform, { ...way, fault: 'done=double' })
   expect(double.isWhole).toBe(true)
   expect(eventsIn(double.text).slice(-2)).toEqual(['data: [DONE]', 'data: [DONE]'])
   expect(eventsIn(double.text)).toHaveLength(CHUNKS + 2)
@@ -139,49 +142,49 @@ test.each(streams)('[DONE] is missing, or comes twice: %s', async (_name, way) =
 
 test.each(streams)('an error event ends the stream: %s', async (_name, way) => {
   const platform = await platformWith(await way.options())
-  const told = await hear(platform, { ...way, fault: 'errorAfterChunks=2; message=The model "fell" over' })
-  expect(told.isWhole).toBe(true)
-  expect(eventsIn(told.text)).toHaveLength(3)
-  expect(JSON.parse(json(eventsIn(told.text)[2]))).toEqual({
+  const custom = await requestChat(platform, { ...way, fault: 'errorAfterChunks=2; message=The model "fell" over' })
+  expect(custom.isWhole).toBe(true)
+  expect(eventsIn(custom.text)).toHaveLength(3)
+  expect(JSON.parse(json(eventsIn(custom.text)[2]))).toEqual({
     error: { message: 'The model "fell" over', type: 'server_error', param: null, code: null },
   })
-  const untold = await hear(platform, { ...way, fault: 'errorAfterChunks=0' })
-  expect(JSON.parse(json(untold.text))).toMatchObject({
+  const standard = await requestChat(platform, { ...way, fault: 'errorAfterChunks=0' })
+  expect(JSON.parse(json(standard.text))).toMatchObject({
     error: { message: expect.stringContaining('Something went wrong') },
   })
 })
 
-test.each(streams)('a silence interrupts the stream, and nothing of it is lost: %s', async (_name, way) => {
+test.each(streams)('a stall interrupts the stream, and nothing is lost: %s', async (_name, way) => {
   const platform = await platformWith(await way.options())
   const startMs = performance.now()
-  const { text, isWhole } = await hear(platform, { ...way, fault: 'stallAfterChunks=2; stallMs=150' })
+  const { text, isWhole } = await requestChat(platform, { ...way, fault: 'stallAfterChunks=2; stallMs=150' })
   expect(performance.now() - startMs).toBeGreaterThan(149)
   expect(isWhole).toBe(true)
   expect(eventsIn(text)).toHaveLength(CHUNKS + 1)
 })
 
-test.each(streams)('a silence may come before the connection is closed: %s', async (_name, way) => {
+test.each(streams)('the connection can be closed after a stall: %s', async (_name, way) => {
   const platform = await platformWith(await way.options())
   const fault = 'stallAfterChunks=1; stallMs=50; cutAfterChunks=1'
-  const { text, isWhole } = await hear(platform, { ...way, fault })
+  const { text, isWhole } = await requestChat(platform, { ...way, fault })
   expect(isWhole).toBe(false)
   expect(eventsIn(text)).toHaveLength(1)
 })
 
-test.each(wholes)('JSON ends in its middle, and HTTP says that all is there: %s', async (_name, way) => {
+test.each(wholes)('truncated JSON is a complete answer as far as HTTP can tell: %s', async (_name, way) => {
   const platform = await platformWith(await way.options())
-  const { headers, text, isWhole } = await hear(platform, { ...way, fault: 'truncate' })
+  const { headers, text, isWhole } = await requestChat(platform, { ...way, fault: 'truncate' })
   expect(isWhole).toBe(true)
   expect(headers['content-length']).toBe(String(text.length))
   expect(text).toMatch(/^\{"id":/)
   expect(isJson(text)).toBe(false)
-  const { text: full } = await hear(platform, way)
+  const { text: full } = await requestChat(platform, way)
   expect(text.length).toBe(Math.floor(full.length / 2))
 })
 
-test.each(streams)('the last chunk of a stream ends in its middle: %s', async (_name, way) => {
+test.each(streams)('the last chunk of a stream is truncated: %s', async (_name, way) => {
   const platform = await platformWith(await way.options())
-  const { text, isWhole } = await hear(platform, { ...way, fault: 'truncate' })
+  const { text, isWhole } = await requestChat(platform, { ...way, fault: 'truncate' })
   const events = eventsIn(text).map(json)
   expect(isWhole).toBe(true)
   expect(events).toHaveLength(CHUNKS + 1)
@@ -189,15 +192,15 @@ test.each(streams)('the last chunk of a stream ends in its middle: %s', async (_
   expect(events.at(-1)).toBe('[DONE]')
 })
 
-test('several things go wrong with one answer', async () => {
+test('one answer can have several faults', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'one two three' } }] })
   const fault = 'delayMs=20; contentType=text/plain; malformedChunk=2; done=double'
-  const { headers, text } = await hear(platform, { isStream: true, fault })
+  const { headers, text } = await requestChat(platform, { isStream: true, fault })
   expect(headers['content-type']).toBe('text/plain')
   expect(eventsIn(text).map(event => isJson(json(event)))).toEqual([true, false, true, true, true, false, false])
 })
 
-test('an error can have the body of a proxy that answers in HTML, and be cut as well', async () => {
+test('an error can have the content type of an HTML page, and can be cut', async () => {
   const { chat } = await platformWith()
   const html = await chat(hello, { headers: { 'x-standin-fault': 'status=502; contentType=text/html' } })
   expect([html.status, html.headers.get('content-type')]).toEqual([502, 'text/html'])
@@ -206,19 +209,19 @@ test('an error can have the body of a proxy that answers in HTML, and be cut as 
   await expect(cut.text()).rejects.toThrow('terminated')
 })
 
-test('a reset is told from a close on the socket', async () => {
+test('a reset and a close differ on the socket', async () => {
   const { url, apiKey } = await platformWith()
-  const asked = (fault: string) =>
+  const requestWith = (fault: string) =>
     `GET /v1/models HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nx-standin-fault: ${fault}\r\n\r\n`
   const closed = await wireTo(url)
-  await closed.say(asked('cutAfterBytes=20'))
+  await closed.say(requestWith('cutAfterBytes=20'))
   expect(await closed.rest()).toMatch(/\r\n\r\n.{20}$/s)
   const reset = await wireTo(url)
-  await reset.say(asked('reset=before'))
+  await reset.say(requestWith('reset=before'))
   await expect(reset.rest()).rejects.toMatchObject({ code: 'ECONNRESET' })
 })
 
-test('a client of HTTP/1.0, for which the end of the connection is the end of the body, is told of a cut by a reset', async () => {
+test('an HTTP/1.0 client, for which the body ends with the connection, sees a cut as a reset', async () => {
   const { url, apiKey } = await platformWith()
   const wire = await wireTo(url)
   const body = JSON.stringify({ ...hello, stream: true })
@@ -233,7 +236,7 @@ test.each([
   ['GET', '/v1/models'],
   ['HEAD', '/v1/models'],
   ['GET', '/api/v1'],
-])('%s %s fails on demand, in the shape of the platform', async (method, path) => {
+])("%s %s can fail, with an error in the platform's form", async (method, path) => {
   const { ask, apiKey, anonKey } = await platformWith()
   const bearer = path === '/api/v1' ? anonKey : apiKey
   const response = await ask(path, { method, bearer, headers: { 'x-standin-fault': 'status=503; retryAfter=3' } })
@@ -243,7 +246,7 @@ test.each([
   else expect(JSON.parse(text)).toEqual({ error: 'The service is not available at the moment. Try again later.' })
 })
 
-test('what happens to a body happens to none where there is none', async () => {
+test('a fault of the body does not affect HEAD', async () => {
   const { ask } = await platformWith()
   for (const fault of ['truncate', 'cutAfterBytes=0', 'reset=mid-body']) {
     const response = await ask('/v1/models', { method: 'HEAD', headers: { 'x-standin-fault': fault } })
@@ -252,7 +255,7 @@ test('what happens to a body happens to none where there is none', async () => {
   }
 })
 
-test('a 404 names its path and a 401 its challenge, as the real ones do', async () => {
+test('a 404 from a fault has its path and a 401 its challenge, like real ones', async () => {
   const { ask } = await platformWith()
   const lost = await ask('/v1/models', { headers: { 'x-standin-fault': 'status=404' } })
   expect(await lost.json()).toEqual({ error: 'Not found.', path: '/v1/models' })
@@ -261,7 +264,7 @@ test('a 404 names its path and a 401 its challenge, as the real ones do', async 
   expect(await refused.json()).toEqual({ error: 'No.' })
 })
 
-test("the auth backend fails in Supabase's words, and nothing has happened then", async () => {
+test("the auth backend fails with Supabase's error codes, and changes nothing", async () => {
   const { authUrl, anonKey } = await platformWith()
   let fault = 'status=429'
   const { auth } = createClient(authUrl, anonKey, {
@@ -284,18 +287,18 @@ test("the auth backend fails in Supabase's words, and nothing has happened then"
   expect((await auth.signUp(ada)).data.user?.email).toBe(ada.email)
 })
 
-test('a page of another origin may read what failed', async () => {
+test('a page of another origin may read an answer with a fault', async () => {
   const platform = await platformWith({ cors: { origins: ['http://app.test'] } })
   const origin = 'http://app.test'
   for (const fault of ['status=503', 'truncate', 'contentType=text/plain', 'delayMs=1']) {
-    const { headers } = await hear(platform, { isStream: false, fault, origin })
+    const { headers } = await requestChat(platform, { isStream: false, fault, origin })
     expect(headers['access-control-allow-origin']).toBe(origin)
   }
-  const { headers } = await hear(platform, { isStream: false, fault: 'status=999', origin })
+  const { headers } = await requestChat(platform, { isStream: false, fault: 'status=999', origin })
   expect(headers['access-control-allow-origin']).toBe(origin)
 })
 
-test('a connection outlives a fault that ends an answer in good order', async () => {
+test('a connection stays open after a fault that completes its answer', async () => {
   const { url, apiKey } = await platformWith()
   const wire = await wireTo(url)
   for (const fault of ['truncate', 'status=500', 'contentType=text/plain']) {
@@ -306,11 +309,11 @@ test('a connection outlives a fault that ends an answer in good order', async ()
   }
 })
 
-/** A live platform that writes these bytes, a write each. */
+/** A live platform that sends each of these buffers in a write of its own. */
 async function liveThatWrites(head: http.OutgoingHttpHeaders, writes: readonly Buffer[]) {
-  const asked: http.IncomingHttpHeaders[] = []
+  const requests: http.IncomingHttpHeaders[] = []
   const server = http.createServer(async (request, response) => {
-    asked.push(request.headers)
+    requests.push(request.headers)
     response.writeHead(200, head)
     for (const bytes of writes) {
       await new Promise<void>(sent => void response.write(bytes, () => sent()))
@@ -323,15 +326,15 @@ async function liveThatWrites(head: http.OutgoingHttpHeaders, writes: readonly B
   onTestFinished(() => void server.close())
   const { port } = server.address() as AddressInfo
   const upstream = { baseUrl: `http://127.0.0.1:${port}`, apiKey: 'sk-live' }
-  return { asked, platform: await platformWith({ mode: 'proxy', upstream }) }
+  return { requests, platform: await platformWith({ mode: 'proxy', upstream }) }
 }
 
 const sse = { 'content-type': 'text/event-stream; charset=utf-8' }
 
 test.each([
-  ['with the line ends of Windows', '\r\n'],
-  ['with those of Unix', '\n'],
-])('the chunks of a live stream are counted however the network cuts them, %s', async (_name, end) => {
+  ['with CRLF', '\r\n'],
+  ['with LF', '\n'],
+])('the chunks of a live stream are counted however the network splits them, %s', async (_name, end) => {
   const events = [
     ': hello',
     'event: chunk\ndata: {"t":"😀é"}',
@@ -342,19 +345,19 @@ test.each([
   const text = events.map(event => event.replaceAll('\n', end) + end + end).join('')
   const everyByte = [...Buffer.from(text)].map(byte => Buffer.from([byte]))
   const { platform } = await liveThatWrites(sse, everyByte)
-  const cut = await hear(platform, { isStream: true, fault: 'cutAfterChunks=2' })
+  const cut = await requestChat(platform, { isStream: true, fault: 'cutAfterChunks=2' })
   expect(cut.text).toBe(text.slice(0, text.indexOf('data: {"text":"c"}')))
-  const done = await hear(platform, { isStream: true, fault: 'done=missing' })
+  const done = await requestChat(platform, { isStream: true, fault: 'done=missing' })
   expect(done.text).toBe(text.slice(0, text.indexOf('data: [DONE]')))
-  const malformed = await hear(platform, { isStream: true, fault: 'malformedChunk=1' })
+  const malformed = await requestChat(platform, { isStream: true, fault: 'malformedChunk=1' })
   expect(malformed.text).toBe(text.replace('{"t":"😀é"}', '{"t":"'))
 })
 
-test('a live stream that tells its length no longer does when it gets longer', async () => {
+test('a live stream loses its Content-Length when a fault makes it longer', async () => {
   const text = 'data: {"a":1}\n\ndata: [DONE]\n\n'
   const { platform } = await liveThatWrites({ ...sse, 'content-length': text.length }, [Buffer.from(text)])
-  const heard = await hear(platform, { isStream: true, fault: 'done=double' })
-  expect(heard).toMatchObject({ isWhole: true, text: `${text}data: [DONE]\n\n` })
+  const received = await requestChat(platform, { isStream: true, fault: 'done=double' })
+  expect(received).toMatchObject({ isWhole: true, text: `${text}data: [DONE]\n\n` })
 })
 
 test('a live body without a Content-Length is cut in the middle as well', async () => {
@@ -363,24 +366,24 @@ test('a live body without a Content-Length is cut in the middle as well', async 
     body.subarray(0, 10),
     body.subarray(10),
   ])
-  const truncated = await hear(platform, { isStream: false, fault: 'truncate' })
+  const truncated = await requestChat(platform, { isStream: false, fault: 'truncate' })
   expect(truncated).toMatchObject({ isWhole: true, text: body.toString().slice(0, Math.floor(body.length / 2)) })
-  const reset = await hear(platform, { isStream: false, fault: 'reset=mid-body' })
+  const reset = await requestChat(platform, { isStream: false, fault: 'reset=mid-body' })
   expect(reset).toMatchObject({ isWhole: false, text: body.toString().slice(0, 5) })
 })
 
-test('the live platform is asked for plain text where a fault has to read it, and is told nothing of faults', async () => {
-  const { platform, asked } = await liveThatWrites({ 'content-type': 'application/json' }, [Buffer.from('{}')])
+test("the live platform is asked for an uncompressed answer when a fault has to read it, and never gets Standin's headers", async () => {
+  const { platform, requests } = await liveThatWrites({ 'content-type': 'application/json' }, [Buffer.from('{}')])
   const headers = { 'accept-encoding': 'gzip', 'x-standin-fault': 'delayMs=1', 'X-Standin-Pace': 'firstTokenMs=1' }
   await platform.chat(hello, { headers })
   await platform.chat(hello, { headers: { 'accept-encoding': 'gzip' } })
-  expect(asked.map(sent => sent['accept-encoding'])).toEqual(['identity', 'gzip'])
-  for (const sent of asked) expect(Object.keys(sent).filter(name => name.startsWith('x-standin'))).toEqual([])
+  expect(requests.map(sent => sent['accept-encoding'])).toEqual(['identity', 'gzip'])
+  for (const sent of requests) expect(Object.keys(sent).filter(name => name.startsWith('x-standin'))).toEqual([])
 })
 
-test('a status takes the place of a live answer without the live platform being asked', async () => {
-  const { platform, asked } = await liveThatWrites({}, [Buffer.from('{}')])
+test('a status from a fault is answered without a request to the live platform', async () => {
+  const { platform, requests } = await liveThatWrites({}, [Buffer.from('{}')])
   const response = await platform.chat(hello, { headers: { 'x-standin-fault': 'status=503' } })
   expect(response.status).toBe(503)
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
 })

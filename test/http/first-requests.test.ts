@@ -5,21 +5,21 @@ import { openPlatform } from '../../src/platform.js'
 import { documentOf, operationsOf } from '../platform/openapi/document.js'
 import { platformWith } from '../scene.js'
 
-interface Asked {
+interface Request {
   readonly method: string
   readonly path: string
 }
 
-/** Every operation of the document, with something in the place of what is in braces. */
-async function everything(): Promise<readonly Asked[]> {
+/** Every operation of the OpenAPI document, with its path parameters filled in. */
+async function everything(): Promise<readonly Request[]> {
   const document = await documentOf(await platformWith())
   return operationsOf(document).map(({ method, path }) => ({ method, path: path.replace(/\{\w+\}/g, 'x') }))
 }
 
-/** The status of each; streams that do not end are left. */
-const statusesOf = (url: string, asked: readonly Asked[], bearer: string) =>
+/** The status of each; bodies are not read, because some streams do not end. */
+const statusesOf = (url: string, requests: readonly Request[], bearer: string) =>
   Promise.all(
-    asked.map(async ({ method, path }) => {
+    requests.map(async ({ method, path }) => {
       const response = await fetch(url + path, {
         method: method.toUpperCase(),
         headers: { authorization: `Bearer ${bearer}` },
@@ -39,16 +39,16 @@ const open = () =>
     ],
   })
 
-test('a request to any path, sent the moment the port is open, gets the answer that it gets later', async () => {
-  const asked = await everything()
-  expect(asked.length).toBeGreaterThan(60)
+test('a request to any path gets the same status the moment the port opens as it does later', async () => {
+  const requests = await everything()
+  expect(requests.length).toBeGreaterThan(60)
   const { apiKey } = await platformWith()
   let first: Promise<readonly string[]> | undefined
   const listen = Server.prototype.listen
   const spy = vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server, ...given: unknown[]) {
     this.once('listening', () => {
       const address = this.address()
-      if (typeof address === 'object') first = statusesOf(`http://127.0.0.1:${address?.port}`, asked, apiKey)
+      if (typeof address === 'object') first = statusesOf(`http://127.0.0.1:${address?.port}`, requests, apiKey)
     })
     return listen.apply(this, given as never)
   })
@@ -57,10 +57,10 @@ test('a request to any path, sent the moment the port is open, gets the answer t
   spy.mockRestore()
   const late = await open()
   onTestFinished(() => late.stop())
-  expect(await first).toEqual(await statusesOf(late.url, asked, apiKey))
+  expect(await first).toEqual(await statusesOf(late.url, requests, apiKey))
 })
 
-test('the log tells an email that was sent before the log was loaded', async () => {
+test('the log shows an email that was sent before the log was loaded', async () => {
   const platform = await open()
   onTestFinished(() => platform.stop())
   await fetch(`${platform.authUrl}/auth/v1/otp`, {

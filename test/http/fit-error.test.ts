@@ -14,13 +14,13 @@ const encodings: readonly (readonly [string, Encode])[] = [
   ['br', brotliCompressSync],
 ]
 
-/** A live platform that says the same error to everything. */
+/** A live platform that answers every request with the same error. */
 const liveRefusing = (status: number, body: string | Buffer, headers: Record<string, string> = {}) =>
   liveWith((_request, response) =>
     response.writeHead(status, { 'content-type': 'application/json', 'x-id': '7', ...headers }).end(body),
   )
 
-/** Asks for the models, and takes the answer as it stands on the wire. */
+/** Asks for the models, and returns the answer exactly as it is on the wire. */
 async function askThrough(
   live: { readonly url: string },
   method = 'GET',
@@ -48,25 +48,31 @@ const fitting: readonly (readonly [
   type: object,
   error: string,
 ])[] = [
-  ['the page of a gateway', 502, nginx, html, '502 Bad Gateway'],
-  ['nothing at all', 503, '', none, 'Service Unavailable'],
+  ['the HTML page of a gateway', 502, nginx, html, '502 Bad Gateway'],
+  ['an empty body', 503, '', none, 'Service Unavailable'],
   ["an error object in OpenAI's form", 400, openai, {}, 'The model `gpt-9` does not exist.'],
   ['a message', 429, '{"message":"API rate limit exceeded"}', {}, 'API rate limit exceeded'],
   ['a detail', 401, '{"detail":"Invalid token"}', {}, 'Invalid token'],
   [
-    'what is wrong with each field, as FastAPI does',
+    'a list of wrong fields, as from FastAPI',
     422,
     '{"detail":[{"loc":["body","model"],"msg":"Field required"},{"loc":["body"],"msg":"Not a list"}]}',
     {},
     'Field required; Not a list',
   ],
-  ['a problem (RFC 9457)', 403, '{"type":"about:blank","title":"No credit.","status":403}', {}, 'No credit.'],
-  ['an error that is no text, and a message', 500, '{"error":true,"message":"Out of memory"}', {}, 'Out of memory'],
-  ['an object in a list, as Google does', 400, '[{"error":{"code":400,"message":"Bad key"}}]', {}, 'Bad key'],
-  ['a JSON text', 500, '"Busy."', {}, 'Busy.'],
-  ['JSON without any words', 500, '{"code":17}', {}, 'Internal Server Error'],
+  ['problem details (RFC 9457)', 403, '{"type":"about:blank","title":"No credit.","status":403}', {}, 'No credit.'],
   [
-    'a line of text',
+    'an error that is not a string, and a message',
+    500,
+    '{"error":true,"message":"Out of memory"}',
+    {},
+    'Out of memory',
+  ],
+  ['an object in a list, as from Google', 400, '[{"error":{"code":400,"message":"Bad key"}}]', {}, 'Bad key'],
+  ['a JSON string', 500, '"Busy."', {}, 'Busy.'],
+  ['JSON without any text', 500, '{"code":17}', {}, 'Internal Server Error'],
+  [
+    'plain text',
     503,
     'upstream connect error\n  or disconnect/reset\n',
     plain,
@@ -80,20 +86,14 @@ const fitting: readonly (readonly [
     'Zu viele Anfragen für heute',
   ],
   [
-    'text in a charset that it names',
+    'text in a charset that its content type names',
     500,
     Buffer.from([0x8f, 0x49]),
     { 'content-type': 'text/plain; charset=shift_jis' },
     '終',
   ],
-  [
-    'bytes that are no text',
-    500,
-    Buffer.from([0, 1, 2, 3, 255]),
-    { 'content-type': 'image/png' },
-    'Internal Server Error',
-  ],
-  ['JSON that breaks off', 400, '{"error":"a"', {}, '{"error":"a"'],
+  ['binary data', 500, Buffer.from([0, 1, 2, 3, 255]), { 'content-type': 'image/png' }, 'Internal Server Error'],
+  ['truncated JSON', 400, '{"error":"a"', {}, '{"error":"a"'],
   [
     'an event stream',
     500,
@@ -102,14 +102,14 @@ const fitting: readonly (readonly [
     'Overloaded',
   ],
   [
-    'a page with a title that says nothing, as Express does',
+    'a page with a meaningless title, as from Express',
     400,
     '<!DOCTYPE html><title>Error</title><style>p{}</style><!-- <h1>no</h1> --><pre>Cannot use &lt;this&gt; &amp; that</pre>',
     none,
     'Cannot use <this> & that',
   ],
   [
-    'a page with a heading alone',
+    'a page with only a heading',
     500,
     '<body><h1>Down for <b>repair</b></h1><p>Sorry.</p><h2>Later</h2>',
     html,
@@ -125,7 +125,7 @@ const fitting: readonly (readonly [
   ['a long text', 500, 'word '.repeat(50_000), plain, `${'word '.repeat(100).trim()}…`],
 ]
 
-describe.each(fitting)('an error that says %s', (_what, status, body, type, error) => {
+describe.each(fitting)('an error with %s', (_what, status, body, type, error) => {
   test('is delivered as { error }, in proxy, record and replay', async () => {
     const live = await liveRefusing(status, body, {
       'retry-after': '7',
@@ -160,34 +160,34 @@ describe.each(fitting)('an error that says %s', (_what, status, body, type, erro
 describe('a 404', () => {
   test.each([
     [
-      'has what the platform said, and the path',
+      'has the message of the live platform, and the path',
       openai,
       { error: 'The model `gpt-9` does not exist.', path: '/v1/models' },
     ],
     [
-      'keeps all that it says where only the path is missing',
+      'keeps its fields when only the path is missing',
       '{"error":"No such model.","code":12345678901234567890}\n',
       undefined,
     ],
-    ['has a path in place of one that is none', '{"error":"No.","path":7}', { error: 'No.', path: '/v1/models' }],
-    ['is told by its status where it says nothing', '', { error: 'Not Found', path: '/v1/models' }],
+    ['gets the path in place of an invalid one', '{"error":"No.","path":7}', { error: 'No.', path: '/v1/models' }],
+    ['has the reason phrase of its status when it is empty', '', { error: 'Not Found', path: '/v1/models' }],
   ])('%s', async (_what, body, expected) => {
     const answer = await askThrough(await liveRefusing(404, body))
     if (expected) expect(JSON.parse(answer.body.toString())).toEqual(expected)
     else expect(answer.body.toString()).toBe(`${body.trimEnd().slice(0, -1)},"path":"/v1/models"}`)
   })
 
-  test('has the path that was asked for, not what the live platform makes of it', async () => {
+  test('has the path of the request, not the one sent to the live platform', async () => {
     const { url } = await liveRefusing(404, 'gone', plain)
     const { ask } = await proxyTo(`${url}/prefix`)
     expect(await (await ask('/v1/files/%41?x=1')).json()).toEqual({ error: 'gone', path: '/v1/files/%41' })
   })
 })
 
-describe('an error that is as documented', () => {
+describe('an error in the documented form', () => {
   const theirs = '{ "path": "/v1/models",\n "error": "No such thing.", "more": 1 }'
 
-  test.each([404, 400, 500, 599])('passes byte for byte (%i)', async status => {
+  test.each([404, 400, 500, 599])('is passed on byte for byte (%i)', async status => {
     for (const headers of [{}, { 'content-length': String(theirs.length) }]) {
       const answer = await askThrough(await liveRefusing(status, theirs, headers))
       expect([answer.status, answer.body.toString()]).toEqual([status, theirs])
@@ -195,20 +195,20 @@ describe('an error that is as documented', () => {
     }
   })
 
-  test.each(encodings)('passes as it is when it is compressed with %s', async (name, encode) => {
+  test.each(encodings)('is passed on unchanged when it is compressed with %s', async (name, encode) => {
     const packed = encode(theirs)
     const { headers, body } = await askThrough(await liveRefusing(404, packed, { 'content-encoding': name }))
     expect(body.equals(packed)).toBe(true)
     expect(headers).toMatchObject({ 'content-encoding': name, 'x-id': '7' })
   })
 
-  test('keeps its bytes where only its type is wrong', async () => {
+  test('keeps its bytes when only its content type is wrong', async () => {
     const { headers, body } = await askThrough(await liveRefusing(400, theirs, html))
     expect([headers['content-type'], body.toString()]).toEqual(['application/json', theirs])
   })
 })
 
-test.each(encodings)('one that is compressed with %s is read, and delivered as plain text', async (name, encode) => {
+test.each(encodings)('an error compressed with %s is decoded, and delivered uncompressed', async (name, encode) => {
   const expectations = [
     [encode('<h1>Gone &mdash; for good</h1>'), 'Gone — for good'],
     [encode('0'.repeat(2_000_000)), 'Internal Server Error'],
@@ -221,12 +221,12 @@ test.each(encodings)('one that is compressed with %s is read, and delivered as p
   }
 })
 
-test('one in a compression that cannot be read is told by its status', async () => {
+test('an error in an unknown encoding is delivered as the reason phrase of its status', async () => {
   const { body } = await askThrough(await liveRefusing(500, '????', { 'content-encoding': 'lzma' }))
   expect(JSON.parse(body.toString())).toEqual({ error: 'Internal Server Error' })
 })
 
-test('HEAD is told that the error would be JSON, and no length that would be wrong', async () => {
+test('the answer to HEAD has the content type of a JSON error, and no wrong Content-Length', async () => {
   const page = await askThrough(await liveRefusing(404, '', { ...html, 'content-length': '5000' }), 'HEAD')
   expect(page).toMatchObject({ status: 404, headers: { 'content-type': 'application/json', 'x-id': '7' } })
   expect(page.headers).not.toHaveProperty('content-length')
@@ -234,7 +234,7 @@ test('HEAD is told that the error would be JSON, and no length that would be wro
   expect(json.headers['content-length']).toBe('99')
 })
 
-test('with errors untouched an error is as it came, live and from a recording', async () => {
+test('with errors untouched an error is passed on unchanged, live and from a recording', async () => {
   const live = await liveRefusing(404, 'gone', plain)
   const { body, headers } = await askThrough(live, 'GET', 'untouched')
   expect([body.toString(), headers['content-type']]).toEqual(['gone', 'text/plain'])
@@ -246,7 +246,7 @@ test('with errors untouched an error is as it came, live and from a recording', 
   expect(await (await ask('/v1/models')).text()).toBe('gone')
 })
 
-test('what is no error is never touched', async () => {
+test('an answer that is not an error is passed on unchanged', async () => {
   for (const status of [200, 304, 399]) {
     const { status: came, headers } = await askThrough(await liveRefusing(status, '<h1>yes</h1>', html))
     expect([came, headers['content-type']]).toEqual([status, 'text/html'])
@@ -260,14 +260,14 @@ test('an error that breaks off before its end is a 502', async () => {
   expect([response.status, await response.json()]).toEqual([502, { error: expect.stringContaining('(ECONNRESET)') }])
 })
 
-test('an error that falls silent before its end is a 504', async () => {
+test('an error that stalls before its end is a 504', async () => {
   const head = 'HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\n{"error":'
   const { chat } = await proxyTo(await liveOnSocket(socket => socket.write(head)), { upstream: { idleTimeoutMs: 50 } })
   const response = await chat(hello)
   expect([response.status, await response.json()]).toEqual([504, { error: expect.stringContaining('did not answer') }])
 })
 
-test('an error whose bytes drip for ever is not waited for longer than for silence', async () => {
+test('an error that arrives byte by byte forever times out like a silent one', async () => {
   const { url } = await liveWith((_request, response) => {
     response.writeHead(503)
     const timer = setInterval(() => response.write('.'), 5)
@@ -277,7 +277,7 @@ test('an error whose bytes drip for ever is not waited for longer than for silen
   expect((await ask('/v1/models')).status).toBe(504)
 })
 
-test('an error that never ends is cut off, and told by its beginning', async () => {
+test('an error that never ends is cut off, and its beginning is delivered', async () => {
   const { url } = await liveWith((_request, response) => {
     response.writeHead(503)
     const timer = setInterval(() => response.write('Too busy. '.repeat(1000)), 1)
@@ -288,7 +288,7 @@ test('an error that never ends is cut off, and told by its beginning', async () 
   expect([response.status, await response.json()]).toEqual([503, { error: expect.stringMatching(/^(Too busy\. )+/) }])
 })
 
-test('an event stream that stays open after its error is not waited for', async () => {
+test('an error in an event stream is delivered even if the stream stays open', async () => {
   const { url } = await liveWith((_request, response) => {
     response.writeHead(500, events).write(': hello\n\nda')
     response.write('ta: {"error":"Overloaded"}\n\n')
@@ -298,7 +298,7 @@ test('an event stream that stays open after its error is not waited for', async 
   expect([response.status, await response.json()]).toEqual([500, { error: 'Overloaded' }])
 })
 
-test('a page of many megabytes is recorded whole, and delivered in a sentence', async () => {
+test('a page of many megabytes is recorded in full, and delivered as one sentence', async () => {
   const live = await liveRefusing(500, `<h1>Down</h1>${'<p>lorem ipsum</p>'.repeat(100_000)}`, html)
   const { recording, replaying, text } = tape(live.url)
   const recorder = await recording()
@@ -308,8 +308,8 @@ test('a page of many megabytes is recorded whole, and delivered in a sentence', 
   expect(await (await (await replaying()).ask('/v1/models')).json()).toEqual({ error: 'Down' })
 })
 
-describe('what the platform said is kept', () => {
-  test('in the recording, byte for byte, and in the journal beside what was delivered', async () => {
+describe('the original error is kept', () => {
+  test('in the recording, byte for byte, and in the journal next to what was delivered', async () => {
     const { recording, replaying, text } = tape((await liveRefusing(404, openai)).url)
     const delivered = { error: 'The model `gpt-9` does not exist.', path: '/v1/models' }
     for (const platform of [await recording(), await replaying()]) {
@@ -329,7 +329,7 @@ describe('what the platform said is kept', () => {
     expect(text()).not.toContain('path: /v1/models\n          ')
   })
 
-  test('readable in the journal even where it came compressed', async () => {
+  test('readable in the journal even when it was compressed', async () => {
     const live = await liveRefusing(500, gzipSync(openai), { 'content-encoding': 'gzip' })
     const { url, ask } = await proxyTo(live.url)
     await ask('/v1/models')
@@ -337,7 +337,7 @@ describe('what the platform said is kept', () => {
     expect(data).toMatchObject([{ upstream: { body: JSON.parse(openai) } }])
   })
 
-  test('and judged by the contract: what reaches the client is not', async () => {
+  test('and checked against the contract, unlike the error that the client gets', async () => {
     const { ask, violations } = await proxyTo((await liveRefusing(500, '<h1>no</h1>', html)).url)
     await (await ask('/v1/models')).text()
     expect(await violations()).toMatchObject([
@@ -360,8 +360,8 @@ test("the errors of a live auth backend stay in GoTrue's own form", async () => 
   expect([response.status, await response.text()]).toEqual([400, body])
 })
 
-describe('a status that is none', () => {
-  test.each(['600', '799', '999', '000', '099'])('%s of the live platform is a 502', async status => {
+describe('an invalid status', () => {
+  test.each(['600', '799', '999', '000', '099'])('%s from the live platform is a 502', async status => {
     const live = await liveOnSocket(socket => socket.end(`HTTP/1.1 ${status} Odd\r\nContent-Length: 2\r\n\r\n{}`))
     const { chat } = await proxyTo(live)
     const response = await chat(hello)
@@ -371,7 +371,7 @@ describe('a status that is none', () => {
     ])
   })
 
-  test('one that a recording holds is a 502 as well', async () => {
+  test('in a recording is a 502 as well', async () => {
     const live = await liveRefusing(503, '{"error":"Busy."}')
     const { dir, recording, replaying, files, text } = tape(live.url)
     const recorder = await recording()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { hello, platformWith } from '../scene.js'
 import { answerTo, onTheWire, wireTo } from '../wire.js'
 
-/** The headers of an answer that are about the answer itself. */
+/** The headers of an answer, without those that differ from request to request. */
 const headersOf = ({ headers }: Response) =>
   Object.fromEntries(
     [...headers].filter(([name]) => !['date', 'connection', 'keep-alive', 'x-request-id'].includes(name)),
@@ -12,7 +12,7 @@ test.each(['/health', '/v1/models', '/dashboard', '/nope'])(
   'HEAD %s has the status and the headers of GET and no body',
   async path => {
     const { ask } = await platformWith()
-    // Compressed, a page has another length than what `fetch` hands out.
+    // The Content-Length of a compressed page is not the length of what `fetch` returns.
     const headers = { 'accept-encoding': 'identity' }
     const [get, head] = [await ask(path, { headers }), await ask(path, { method: 'HEAD', headers })]
     expect(head.status).toBe(get.status)
@@ -50,7 +50,7 @@ test.each([
   ['/api/v1', 'GET, HEAD, OPTIONS'],
   ['/v1/models', 'GET, HEAD, OPTIONS'],
   ['/v1/chat/completions', 'POST, OPTIONS'],
-])('OPTIONS %s says which methods there are, to anyone', async (path, allow) => {
+])('OPTIONS %s lists the allowed methods, without a credential', async (path, allow) => {
   const { ask } = await platformWith()
   const response = await ask(path, { method: 'OPTIONS', bearer: null })
   expect(response.status).toBe(204)
@@ -67,26 +67,26 @@ test('OPTIONS of an unknown path is a 404', async () => {
   expect(await response.json()).toEqual({ error: 'Not found.', path: '/nope' })
 })
 
-test('OPTIONS of the server as a whole is answered', async () => {
+test('OPTIONS * is answered', async () => {
   const { url } = await platformWith()
   const wire = await wireTo(url)
   await wire.say(onTheWire('OPTIONS *', ['Connection: close']))
   expect(await wire.rest()).toMatch(/^HTTP\/1\.1 204 /)
 })
 
-test('a connection on which HEAD and OPTIONS were answered still works', async () => {
+test('a connection still works after HEAD and OPTIONS', async () => {
   const { ask, chat } = await platformWith()
   await ask('/v1/models', { method: 'HEAD' })
   await ask('/v1/models', { method: 'OPTIONS' })
   expect((await chat(hello)).status).toBe(200)
 })
 
-test('a body that comes with OPTIONS is ignored', async () => {
+test('a body sent with OPTIONS is ignored', async () => {
   const { url } = await platformWith()
   const wire = await wireTo(url)
   await wire.say(onTheWire('OPTIONS /v1/models', [], 'some body') + onTheWire('GET /health', ['Connection: close']))
-  const said = await wire.rest()
-  expect(said.match(/^HTTP\/1\.1 .*$/gm)?.map(line => line.trim())).toEqual([
+  const received = await wire.rest()
+  expect(received.match(/^HTTP\/1\.1 .*$/gm)?.map(line => line.trim())).toEqual([
     'HTTP/1.1 204 No Content',
     'HTTP/1.1 200 OK',
   ])

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { hello, platformWith } from '../scene.js'
 
 test.each([
-  ['a status that is there twice', 'status=503; status=500', 'status is there twice.'],
-  ['a word that is there twice', 'hang; hang', 'hang is there twice.'],
-  ['a name of thousands of letters', `${'x'.repeat(5000)}=1`, /^\["x{60}…"\] .*Known: status, message/],
-])('%s in a fault header is refused in a sentence that stays short', async (_what, fault, sentence) => {
+  ['a duplicate status', 'status=503; status=500', 'status is there twice.'],
+  ['a duplicate word', 'hang; hang', 'hang is there twice.'],
+  ['a name of thousands of characters', `${'x'.repeat(5000)}=1`, /^\["x{60}…"\] .*Known: status, message/],
+])('%s in a fault header is refused with a short error', async (_what, fault, sentence) => {
   const { chat } = await platformWith()
   const response = await chat(hello, { headers: { 'x-standin-fault': fault } })
   expect(response.status).toBe(400)

@@ -18,7 +18,7 @@ test('tools that are nested 6,000 levels deep are refused, and the server carrie
   expect((await chat(hello)).status).toBe(200)
 })
 
-test('what fails after the answer is reported once, and harms no request', async () => {
+test('an error after the answer is reported once, and affects no request', async () => {
   const reported: unknown[] = []
   const platform = await openPlatform({
     ...{ cwd: import.meta.dirname, file: false, report: error => void reported.push(error) },
@@ -37,20 +37,23 @@ test('what fails after the answer is reported once, and harms no request', async
   expect(seen).toHaveLength(3)
 })
 
-test('a prompt of 125,000 magic words does what they say', async () => {
+test('a magic word works even when the prompt repeats it 125,000 times', async () => {
   const { chat } = await platformWith()
-  const asking = (word: string) => ({ ...hello, messages: [{ role: 'user', content: `${word} `.repeat(125_000) }] })
-  const said = await chat(asking('standin:json'))
-  expect(said.status).toBe(200)
-  expect(await said.json()).toMatchObject({
+  const requestWith = (word: string) => ({
+    ...hello,
+    messages: [{ role: 'user', content: `${word} `.repeat(125_000) }],
+  })
+  const answered = await chat(requestWith('standin:json'))
+  expect(answered.status).toBe(200)
+  expect(await answered.json()).toMatchObject({
     choices: [{ message: { content: expect.stringMatching(/^\{"ok":true/) } }],
   })
-  const unknown = await chat(asking('standin:nonsense'))
+  const unknown = await chat(requestWith('standin:nonsense'))
   expect(unknown.status).toBe(400)
   expect(((await unknown.json()) as { error: string }).error).toContain('standin:nonsense')
 })
 
-test('an answer that would be too large is refused before it is made', async () => {
+test('an answer that would be too large is refused before it is generated', async () => {
   const { chat } = await platformWith()
   const long = { ...hello, messages: [{ role: 'user', content: 'standin:long' }], logprobs: true, top_logprobs: 20 }
   const refused = await chat({ ...long, n: 128 })
@@ -61,37 +64,40 @@ test('an answer that would be too large is refused before it is made', async () 
   expect((await chat({ ...long, n: 128, max_tokens: 10 })).status).toBe(200)
 })
 
-test.each([false, true])('a large answer is made in a worker and is as any other, streamed: %s', async stream => {
-  const { chat } = await platformWith()
-  const body = { ...hello, messages: [{ role: 'user', content: 'standin:long' }], stream, logprobs: true }
-  const choicesOf = async (more: object) => {
-    const text = await (
-      await chat({ ...body, ...more }, { headers: { 'x-standin-pace': 'firstTokenMs=0; tokensPerSecond=0' } })
-    ).text()
-    if (!stream) return (JSON.parse(text) as { choices: readonly unknown[] }).choices
-    return eventsOf(text).chunks.map(({ choices: [choice] }) => choice?.delta.content ?? '')
-  }
-  const small = await choicesOf({ max_tokens: 20, n: 2 })
-  expect(small.length).toBeGreaterThanOrEqual(2)
-  const large = await choicesOf({ n: 2, top_logprobs: 5 })
-  const whole = await (await chat({ ...hello, messages: body.messages })).json()
-  const { content } = (whole as { choices: readonly { message: { content: string } }[] }).choices[0]?.message ?? {
-    content: '',
-  }
-  if (stream) expect(large.join('').length).toBe(2 * content.length)
-  else
-    expect(large).toMatchObject([
-      { index: 0, message: { content } },
-      { index: 1, message: { content } },
-    ])
-})
+test.each([false, true])(
+  'a large answer is generated in a worker, and is like any other, streamed: %s',
+  async stream => {
+    const { chat } = await platformWith()
+    const body = { ...hello, messages: [{ role: 'user', content: 'standin:long' }], stream, logprobs: true }
+    const choicesOf = async (more: object) => {
+      const text = await (
+        await chat({ ...body, ...more }, { headers: { 'x-standin-pace': 'firstTokenMs=0; tokensPerSecond=0' } })
+      ).text()
+      if (!stream) return (JSON.parse(text) as { choices: readonly unknown[] }).choices
+      return eventsOf(text).chunks.map(({ choices: [choice] }) => choice?.delta.content ?? '')
+    }
+    const small = await choicesOf({ max_tokens: 20, n: 2 })
+    expect(small.length).toBeGreaterThanOrEqual(2)
+    const large = await choicesOf({ n: 2, top_logprobs: 5 })
+    const whole = await (await chat({ ...hello, messages: body.messages })).json()
+    const { content } = (whole as { choices: readonly { message: { content: string } }[] }).choices[0]?.message ?? {
+      content: '',
+    }
+    if (stream) expect(large.join('').length).toBe(2 * content.length)
+    else
+      expect(large).toMatchObject([
+        { index: 0, message: { content } },
+        { index: 1, message: { content } },
+      ])
+  },
+)
 
-test('the tokens of a long prompt are counted beside the event loop, and limited all the same', async () => {
+test('the tokens of a long prompt are counted in a worker, and limited as usual', async () => {
   const platform = await platformWith({ tokenizer: 'o200k_base', limits: { maxPromptTokens: 20_000 } })
-  const asking = (words: number) => ({ ...hello, messages: [{ role: 'user', content: ' word'.repeat(words) }] })
-  const short = await platform.chat(asking(10_000))
+  const requestWith = (words: number) => ({ ...hello, messages: [{ role: 'user', content: ' word'.repeat(words) }] })
+  const short = await platform.chat(requestWith(10_000))
   expect(await short.json()).toMatchObject({ usage: { prompt_tokens: 10_007 } })
-  const long = await platform.chat(asking(20_000))
+  const long = await platform.chat(requestWith(20_000))
   expect(long.status).toBe(400)
   expect(((await long.json()) as { error: string }).error).toContain('20007')
 })
@@ -99,7 +105,7 @@ test('the tokens of a long prompt are counted beside the event loop, and limited
 test.each([
   ['exponential', '/^(a|a)*$/', `${'a'.repeat(40)}!`],
   ['quadratic', '/\\s+$/', `${' '.repeat(1_000_000)}!`],
-])('an %s expression of a rule is stopped, and named', async (_what, user, content) => {
+])('a rule with a regular expression of %s time is stopped, and the error names it', async (_what, user, content) => {
   const { chat } = await platformWith({ rules: [{ when: { user }, reply: { text: 'found' } }] })
   const response = await chat({ ...hello, messages: [{ role: 'user', content }] })
   expect(response.status).toBe(500)
@@ -128,7 +134,7 @@ test('while many rules are checked, other requests are answered', async () => {
   expect(done).toEqual(['chat', 'rules'])
 })
 
-test('more rules than can be made ready at once are refused, as JSON and as YAML', async () => {
+test('too many rules in one call are refused, as JSON and as YAML', async () => {
   const { url } = await platformWith()
   const rules = Array.from({ length: 110 }, (_, i) => ({ reply: { json: Array(200).fill(i) } }))
   const refusal = { error: expect.stringMatching(/ more than 20000 texts, values and brackets/) }
@@ -148,7 +154,7 @@ test('more rules than can be made ready at once are refused, as JSON and as YAML
   ])
 })
 
-test('a text of a million escapes beside a long number is kept as it is', async () => {
+test('a text of a million escapes beside a long number is kept unchanged', async () => {
   const { url, chat } = await platformWith()
   const text = '"'.repeat(1_000_000)
   const rule = JSON.stringify({ reply: { text, usage: { promptTokens: 1, completionTokens: 1 } } })

@@ -14,7 +14,7 @@ async function serving(answer: RequestListener): Promise<string> {
 
 const ids = Array.from({ length: 500 }, (_, i) => String(i))
 
-test('what has gone since is left out, and the rest stands in its order', async () => {
+test('entries that were dropped in the meantime are left out, and the rest keep their order', async () => {
   const find = (id: string) => (Number(id) % 2 === 0 ? { id, text: 'ü'.repeat(1000) } : undefined)
   const url = await serving((_request, response) => void sendPage(response, { ids, next: '7' }, find))
   const page = (await (await fetch(url)).json()) as { data: readonly { id: string }[]; next: string }
@@ -22,7 +22,7 @@ test('what has gone since is left out, and the rest stands in its order', async 
   expect(page.next).toBe('7')
 })
 
-test.each([[[]], [['1']]])('a page of %j is whole', async few => {
+test.each([[[]], [['1']]])('a page of %j is complete', async few => {
   const url = await serving(
     (_request, response) => void sendPage(response, { ids: few, next: undefined }, id => ({ id })),
   )
@@ -30,7 +30,7 @@ test.each([[[]], [['1']]])('a page of %j is whole', async few => {
   expect(await response.json()).toEqual({ data: few.map(id => ({ id })) })
 })
 
-test('others have their turn in between', async () => {
+test('other work gets its turn while a page is sent', async () => {
   let turns = 0
   let isOver = false
   const count = () => {
@@ -47,7 +47,7 @@ test('others have their turn in between', async () => {
   expect(turns).toBeGreaterThan(50)
 })
 
-test('for who does not read, or has left, nothing more is made readable', async () => {
+test('no more entries are prepared for a client that does not read, or has disconnected', async () => {
   let found = 0
   const ended = new Promise<number>(done => {
     const find = (id: string) => ({ id, text: 'x'.repeat(1_000_000 + 0 * found++) })

@@ -9,22 +9,22 @@ import { hello } from '../scene.js'
 import { onTheWire, wireTo } from '../wire.js'
 import { listening, proxyTo } from './live.js'
 
-// Documented paths are carried by a client of our own, and undocumented ones by node's. Neither side may notice a difference.
+// Documented paths go through a client of our own, and undocumented ones through node's. Neither the caller nor the live platform may notice a difference.
 
 const bodies = fc.uint8Array({ maxLength: 60 }).map(bytes => Buffer.from(bytes).toString('latin1'))
 const trailers = fc.constantFrom('', 'X-Sum: 1\r\n')
 const chunked = (body: string, trailer: string) =>
   `${body && `${body.length.toString(16)};x=1\r\n${body}\r\n`}0\r\n${trailer}\r\n`
 
-/** The length of a body, and the body. */
-const sound = fc.oneof(
+/** The header that frames a body, and the body. */
+const wellFormed = fc.oneof(
   bodies.map(body => `Content-Length: ${body.length}\r\n\r\n${body}`),
   fc.tuple(bodies, trailers).map(parts => `Transfer-Encoding: chunked\r\n\r\n${chunked(...parts)}`),
-  // The end of the connection is the end of the body.
+  // The body ends with the connection.
   bodies.map(body => `\r\n${body}`),
 )
 
-const unsound = fc.oneof(
+const malformed = fc.oneof(
   bodies.map(body => `Content-Length: ${body.length + 3}\r\n\r\n${body}`),
   bodies.map(body => `Content-Length: ${body.length}\r\n\r\n${body}HTTP/1.1 200 OK\r\n\r\n`),
   fc.constantFrom('Content-Length: x\r\n\r\n', 'Transfer-Encoding: chunked\r\n\r\nz\r\n', 'no header\r\n\r\n', 'X-Y: '),
@@ -38,7 +38,7 @@ const heads = fc
     before: fc.constantFrom('', '', 'HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'),
     status: fc.constantFrom('200 OK', '201', '204 No Content', '304 Not Modified', '299 Gr\xfc\xdfe', '099 X'),
     version: fc.constantFrom('1.1', '1.1', '1.0'),
-    // So many that node's parser reports them in parts.
+    // Enough for node's parser to report them in parts.
     headers: fc.array(fc.tuple(name, value), { maxLength: 40 }),
     connection: fc.constantFrom('', 'Connection: close\r\n', 'Connection: keep-alive, X-A\r\nX-A: 1\r\n'),
   })
@@ -47,35 +47,35 @@ const heads = fc
     return `${before}HTTP/${version} ${status}\r\nDate: today\r\n${lines}${connection}`
   })
 
-/** Answers in the pieces in which they are sent. */
+/** Answers, in the pieces in which they are sent. */
 const answers = fc.oneof(
-  fc.tuple(heads, sound, fc.nat(400)).map(([head, rest, at]) => {
+  fc.tuple(heads, wellFormed, fc.nat(400)).map(([head, rest, at]) => {
     const answer = head + rest
     return [answer.slice(0, at), answer.slice(at)]
   }),
-  fc.tuple(heads, unsound).map(([head, rest]) => [head + rest]),
+  fc.tuple(heads, malformed).map(([head, rest]) => [head + rest]),
 )
 
-/** A live platform that sends `answer.pieces` and ends the connection, with what it was asked. */
+/** A live platform that keeps the request in `answer.received`, sends `answer.pieces`, and ends the connection. */
 async function liveThatSends() {
-  const answer = { pieces: [''] as readonly string[], asked: '' }
+  const answer = { pieces: [''] as readonly string[], received: '' }
   const server = createServer(async socket => {
     socket.on('error', () => {}).setNoDelay()
-    const [asked] = await once(socket, 'data')
-    answer.asked = asked.toString('latin1')
+    const [received] = await once(socket, 'data')
+    answer.received = received.toString('latin1')
     for (const piece of answer.pieces) await new Promise(sent => socket.write(piece, 'latin1', sent))
     socket.end()
   })
   return { answer, url: await listening(server) }
 }
 
-/** An answer without what depends on the moment: how it is divided, its number, and how many findings came before. */
-function undivided(answer: string) {
+/** An answer without what varies: its chunks, its request id, and the number of earlier findings. */
+function normalized(answer: string) {
   const [head = '', ...rest] = answer.split('\r\n\r\n')
-  const isDivided = /^transfer-encoding: chunked/im.test(head)
+  const isChunked = /^transfer-encoding: chunked/im.test(head)
   let body = rest.join('\r\n\r\n')
-  const isWhole = !isDivided || /(^|\r\n)0\r\n\r\n$/.test(body)
-  for (let left = isDivided ? body : ''; left !== ''; ) {
+  const isWhole = !isChunked || /(^|\r\n)0\r\n\r\n$/.test(body)
+  for (let left = isChunked ? body : ''; left !== ''; ) {
     if (left === body) body = ''
     const [size = ''] = left.split('\r\n', 1)
     const from = size.length + 2
@@ -88,14 +88,14 @@ function undivided(answer: string) {
   return { lines, body, isWhole }
 }
 
-test('What a client gets is what it would get through node', async () => {
+test("a caller gets the same answer as through node's client", async () => {
   const { answer, url } = await liveThatSends()
   const { apiKey, url: platformUrl } = await proxyTo(url)
   const headers = [`Authorization: Bearer ${apiKey}`, 'Connection: close']
   const get = async (request: string) => {
     const wire = await wireTo(platformUrl)
     await wire.say(onTheWire(request, headers))
-    return undivided(await wire.rest().catch(error => error.code))
+    return normalized(await wire.rest().catch(error => error.code))
   }
   await fc.assert(
     fc.asyncProperty(fc.constantFrom('GET', 'GET', 'HEAD'), answers, async (method, pieces) => {
@@ -106,7 +106,7 @@ test('What a client gets is what it would get through node', async () => {
   )
 })
 
-test('Trailers after a long head do not become headers', async () => {
+test('trailers after a long head do not become headers', async () => {
   const { answer, url } = await liveThatSends()
   const { ask } = await proxyTo(url)
   const long = Array.from({ length: 40 }, (_, i) => `X-${i}: 1\r\n`).join('')
@@ -116,15 +116,15 @@ test('Trailers after a long head do not become headers', async () => {
   expect([headers.get('x-39'), headers.get('set-cookie')]).toEqual(['1', null])
 })
 
-test('What the live platform is asked is what node would ask', async () => {
+test("the live platform gets the same request as from node's client", async () => {
   const { answer, url } = await liveThatSends()
   const { apiKey, url: platformUrl } = await proxyTo(url)
   answer.pieces = ['HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n']
-  const asked = async (path: string, headers: readonly string[], body: string) => {
+  const received = async (path: string, headers: readonly string[], body: string) => {
     const wire = await wireTo(platformUrl)
     await wire.say(onTheWire(path, [`Authorization: Bearer ${apiKey}`, 'Connection: close', ...headers], body))
     await wire.rest()
-    return answer.asked.replace(/ \/v1\/\S+/, '')
+    return answer.received.replace(/ \/v1\/\S+/, '')
   }
   const own = fc.array(fc.tuple(name, value), { maxLength: 5 }).map(all => all.map(header => header.join(': ')))
   const sent = fc.constantFrom(
@@ -134,8 +134,8 @@ test('What the live platform is asked is what node would ask', async () => {
   )
   await fc.assert(
     fc.asyncProperty(sent, own, async ([method, path, body = ''], headers) => {
-      const other = await asked(`${method} /v1/elsewhere`, headers, body)
-      expect(await asked(`${method} /v1/${path}`, headers, body)).toBe(other)
+      const other = await received(`${method} /v1/elsewhere`, headers, body)
+      expect(await received(`${method} /v1/${path}`, headers, body)).toBe(other)
     }),
     { numRuns: runs(200) },
   )
@@ -145,13 +145,13 @@ test.each([
   ['no parser', undefined],
   ['another parser', new (class Parser {})()],
   [
-    'a parser that says nothing',
+    'a parser that reports nothing',
     new (class Parser {
       initialize() {}
       execute() {}
       close() {}
     })(),
   ],
-])('A connection with %s leaves the request to node', (_what, parser) => {
+])("a connection with %s falls back to node's client", (_what, parser) => {
   expect(parserFactory({ socket: { parser } } as unknown as IncomingMessage)).toBe(undefined)
 })

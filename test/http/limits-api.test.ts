@@ -12,7 +12,7 @@ const none = {
   maxPromptTokens: 0,
 }
 
-test('limits come and go while it runs, for every credential', async () => {
+test('limits can be set and removed at run time, for every credential', async () => {
   const platform = await platformWith({ rules })
   const { chat } = platform
   expect((await control(platform, 'GET /limits')).body).toEqual({
@@ -35,7 +35,7 @@ test('limits come and go while it runs, for every credential', async () => {
   expect((await chat({ ...hello, user: 'x'.repeat(2000) })).status).toBe(200)
 })
 
-test('it is told what each credential has used, by a name that is no secret', async () => {
+test('the usage of each credential is listed by name, without the secret', async () => {
   const platform = await platformWith({
     rules,
     limits: { requestsPerMinute: 2, tokensPerMinute: 1000 },
@@ -64,7 +64,7 @@ test('it is told what each credential has used, by a name that is no secret', as
   expect((await control(platform, 'GET /limits')).body.used).toEqual([])
 })
 
-test('a user is told by the address, and streams while they are open', async () => {
+test('a user is listed by email address, and streams while they are open', async () => {
   const platform = await platformWith({
     rules: [{ reply: { text: 'one two three' }, pace: { tokensPerSecond: 0.1 } }],
     limits: { concurrentStreams: 1 },
@@ -82,7 +82,7 @@ test('a user is told by the address, and streams while they are open', async () 
   leaving.abort()
 })
 
-test('what was counted stays counted when a limit changes, and a reset forgets it', async () => {
+test('usage survives a change of the limits, and a reset clears it', async () => {
   const platform = await platformWith({ rules, limits: { requestsPerMinute: 5 } })
   const left = async () => (await platform.chat(hello)).headers.get('x-ratelimit-remaining-requests')
   expect(await left()).toBe('4')

@@ -8,14 +8,14 @@ import { openPlatform } from '../../src/platform.js'
 import { hello, platformWith } from '../scene.js'
 
 const rules = [{ reply: { text: 'Hi there!' } }]
-// By the estimate.
+// Tokens, as the estimate counts them.
 const PROMPT = 9
 const ANSWER = 3
 
 const limited = (limits: ConfigInput['limits'], options = {}) => platformWith({ rules, limits, ...options })
 
-/** The headers in which clients look for what is left. */
-const standingOf = ({ headers }: { readonly headers: Headers }) =>
+/** The headers that tell clients what is left. */
+const rateLimitsIn = ({ headers }: { readonly headers: Headers }) =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('x-ratelimit-')))
 
 const left = ({ headers }: { readonly headers: Headers }, what: 'requests' | 'tokens') =>
@@ -30,8 +30,8 @@ function clientOf({ url, apiKey }: { readonly url: string; readonly apiKey: stri
     baseURL: `${url}/v1`,
     apiKey,
     maxRetries,
-    async fetch(...asked) {
-      const response = await fetch(...asked)
+    async fetch(...args) {
+      const response = await fetch(...args)
       statuses.push(response.status)
       return response
     },
@@ -41,12 +41,12 @@ function clientOf({ url, apiKey }: { readonly url: string; readonly apiKey: stri
   return { ask, statuses }
 }
 
-test('without limits no answer has a word of them', async () => {
+test('without limits no answer has rate limit headers', async () => {
   const { chat } = await platformWith({ rules })
-  expect(standingOf(await chat(hello))).toEqual({})
+  expect(rateLimitsIn(await chat(hello))).toEqual({})
 })
 
-test('whatever the answer is, it says what is left', async () => {
+test('every answer says what is left, whatever its status', async () => {
   const { ask, chat } = await limited({ requestsPerMinute: 100, tokensPerMinute: 1000, bodyBytes: 1000 })
   const answers = [
     await chat(hello),
@@ -60,7 +60,7 @@ test('whatever the answer is, it says what is left', async () => {
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 400, 400, 413, 415, 200])
   expect(answers.map(answer => left(answer, 'requests'))).toEqual(['99', '98', '97', '96', '95', '94', '93'])
   for (const answer of answers) {
-    expect(standingOf(answer)).toMatchObject({
+    expect(rateLimitsIn(answer)).toMatchObject({
       'x-ratelimit-limit-requests': '100',
       'x-ratelimit-reset-requests': expect.stringMatching(/^(1m0s|59(\.\d+)?s|5\d(\.\d+)?s)$/),
       'x-ratelimit-limit-tokens': '1000',
@@ -70,14 +70,14 @@ test('whatever the answer is, it says what is left', async () => {
   }
 })
 
-test('only the headers of limits that there are go out', async () => {
+test('only configured limits have headers', async () => {
   const { chat } = await limited({ tokensPerMinute: 1000 })
-  expect(Object.keys(standingOf(await chat(hello))).filter(name => name.endsWith('requests'))).toEqual([])
+  expect(Object.keys(rateLimitsIn(await chat(hello))).filter(name => name.endsWith('requests'))).toEqual([])
   const { chat: other } = await limited({ concurrentStreams: 1, maxPromptTokens: 100 })
-  expect(standingOf(await other(hello))).toEqual({})
+  expect(rateLimitsIn(await other(hello))).toEqual({})
 })
 
-test("one request too many is OpenAI's RateLimitError, with everything that a client needs to wait", async () => {
+test("a request over the limit is OpenAI's RateLimitError, with everything that a client needs to wait", async () => {
   const platform = await limited({ requestsPerMinute: 2 })
   const { ask } = clientOf(platform, 0)
   await ask()
@@ -92,17 +92,17 @@ test("one request too many is OpenAI's RateLimitError, with everything that a cl
   expect(left(error, 'requests')).toBe('0')
 })
 
-test("OpenAI's client waits as long as it is told, and then gets its answer", async () => {
+test("OpenAI's client waits as long as the headers say, and then gets its answer", async () => {
   const platform = await limited({ requestsPerMinute: 1 })
   const { ask, statuses } = clientOf(platform, 1)
   await ask()
-  // By itself it would come again after half a second at most, and be refused again.
+  // By default it would retry after half a second at most, and be refused again.
   platform.clock.advance(59_200)
   expect((await ask()).choices[0]?.message.content).toBe('Hi there!')
   expect(statuses).toEqual([200, 429, 200])
 })
 
-test('a refused request leaves its connection in order, however much of it was still to come', async () => {
+test('a refused request leaves its connection usable, however large its body is', async () => {
   const { chat } = await limited({ requestsPerMinute: 1 })
   await chat(hello)
   for (let i = 0; i < 3; i++) {
@@ -112,7 +112,7 @@ test('a refused request leaves its connection in order, however much of it was s
   }
 })
 
-test('prompt and answer are taken off the tokens, whole or streamed, until a prompt does not fit any more', async () => {
+test('prompt and answer count towards the token limit, streamed or not, until a prompt no longer fits', async () => {
   const { chat, clock } = await limited({ tokensPerMinute: 30 })
   expect(left(await chat(hello), 'tokens')).toBe(String(30 - PROMPT - ANSWER))
   expect(left(await chat({ ...hello, stream: true }), 'tokens')).toBe(String(30 - 2 * (PROMPT + ANSWER)))
@@ -123,7 +123,7 @@ test('prompt and answer are taken off the tokens, whole or streamed, until a pro
   expect((await chat(hello)).status).toBe(200)
 })
 
-test('a prompt beyond the whole limit is refused for good, and no client tries it again', async () => {
+test('a prompt larger than the whole limit is refused for good, and clients do not retry it', async () => {
   const platform = await limited({ tokensPerMinute: 5 })
   const { ask, statuses } = clientOf(platform, 2)
   await expect(ask()).rejects.toThrow(/Request too large: the limit is 5 tokens per minute, and the prompt alone has 9/)
@@ -142,10 +142,10 @@ test('a prompt that is too long for its model is a 400, which counts as a reques
   expect((await chat({ ...hello, model: 'gpt-4o' })).status).toBe(200)
 })
 
-test('the tokenizer of the configuration counts', async () => {
+test('the configured tokenizer counts the tokens', async () => {
   const { chat } = await limited({ tokensPerMinute: 1000 }, { tokenizer: 'o200k_base' })
   const messages = [{ role: 'user', content: 'a'.repeat(400) }]
-  // A token of this encoding is eight of them.
+  // In this encoding eight of them are one token.
   const tokens = 3 + 4 + 400 / 8
   const refused = await (await limited({ tokensPerMinute: tokens - 1 }, { tokenizer: 'o200k_base' })).chat({
     ...hello,
@@ -155,7 +155,7 @@ test('the tokenizer of the configuration counts', async () => {
   expect((await chat({ ...hello, messages })).status).toBe(200)
 })
 
-test('only so many streams are open at once; one that ends or is left makes room for another', async () => {
+test('the number of open streams is limited; one that ends or is aborted makes room for another', async () => {
   const pace = { tokensPerSecond: 1 }
   const platform = await platformWith({
     rules: [{ when: { user: 'slow' }, reply: { text: 'one two three four' }, pace }, ...rules],
@@ -176,7 +176,7 @@ test('only so many streams are open at once; one that ends or is left makes room
 
   leaving.abort()
   await vi.waitFor(async () => expect((await chat({ ...hello, stream: true })).status).toBe(200), { timeout: 20_000 })
-  // One after the other they never meet.
+  // One after the other they never overlap.
   for (let i = 0; i < 10; i++) {
     const response = await chat({ ...hello, stream: true })
     expect(response.status).toBe(200)
@@ -194,7 +194,7 @@ test('a stream that ends in an error makes room as well', async () => {
   expect((await chat({ ...hello, stream: true })).status).toBe(200)
 })
 
-test('two credentials do not share', async () => {
+test('two credentials do not share a limit', async () => {
   const apiKeys = ['one', 'other'].map(name => ({ name, key: `sk-local-${name}` }))
   const { chat } = await limited({ requestsPerMinute: 1 }, { apiKeys })
   const statuses: number[] = []
@@ -204,29 +204,29 @@ test('two credentials do not share', async () => {
   expect(statuses).toEqual([200, 200, 429, 429])
 })
 
-test('what has no good credential costs nothing and tells nothing', async () => {
+test('a request without a valid credential uses nothing up, and gets no rate limit headers', async () => {
   const { chat } = await limited({ requestsPerMinute: 1 })
   for (const bearer of [null, 'sk-local-wrong']) {
     const refused = await chat(hello, { bearer })
     expect(refused.status).toBe(401)
-    expect(standingOf(refused)).toEqual({})
+    expect(rateLimitsIn(refused)).toEqual({})
   }
   expect((await chat(hello)).status).toBe(200)
 })
 
-test('neither the health of the platform nor its auth backend is limited', async () => {
+test('neither the health check nor the auth backend is limited', async () => {
   const { ask, chat, anonKey } = await limited({ requestsPerMinute: 1 })
   for (const path of ['/health', '/health', '/auth/v1/settings', '/auth/v1/settings']) {
     const response = await ask(path, { bearer: anonKey, headers: { apikey: anonKey } })
     expect(response.status).toBe(200)
-    expect(standingOf(response)).toEqual({})
+    expect(rateLimitsIn(response)).toEqual({})
   }
   expect(left(await ask('/api/v1', { bearer: anonKey }), 'requests')).toBe('0')
   expect((await ask('/api/v1', { bearer: anonKey })).status).toBe(429)
   expect((await chat(hello)).status).toBe(200)
 })
 
-test('what was used stays used when the configuration is read again', async () => {
+test('usage survives a reload of the configuration', async () => {
   const given = { port: 0, state: 'memory', 'limits.requestsPerMinute': 2 }
   const flags = Object.entries(given).map(([name, value]) => ({ path: name.split('.'), value, origin: 'the test' }))
   const platform = await openPlatform({ cwd: import.meta.dirname, file: false, flags })
@@ -251,7 +251,7 @@ async function limitedProxyTo(answer: RequestListener, limits: ConfigInput['limi
   return platformWith({ mode: 'proxy', upstream: { baseUrl, apiKey: 'sk-live' }, limits })
 }
 
-test('in front of the live platform our limits hold, and our headers stand in place of its own', async () => {
+test('in front of the live platform our limits apply, and our headers replace its own', async () => {
   const { chat } = await limitedProxyTo(
     (_request, response) =>
       void response
@@ -271,7 +271,7 @@ test('in front of the live platform our limits hold, and our headers stand in pl
   expect(await errorOf(await chat(hello))).toMatch(/^Rate limit reached for requests: 3 per minute/)
 })
 
-test('what the live platform makes of a body that is no chat completion request is its own affair', async () => {
+test('a body that is not a chat completion request is forwarded to the live platform, and uses no tokens', async () => {
   const { chat } = await limitedProxyTo((_request, response) => void response.writeHead(418).end('{}'), {
     tokensPerMinute: 20,
     maxPromptTokens: 5,
@@ -283,7 +283,7 @@ test('what the live platform makes of a body that is no chat completion request 
   expect((await chat(hello)).status).toBe(400)
 })
 
-test('an open stream of the live platform is counted until it is done', async () => {
+test('a stream of the live platform counts as open until it ends', async () => {
   const { chat } = await limitedProxyTo(
     (_request, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n'),
     { concurrentStreams: 1 },

@@ -53,7 +53,7 @@ const strangers: readonly Record<string, string>[] = [
   { 'sec-fetch-site': 'cross-site', referer: `${evil}/page` },
 ]
 
-test.each(modes)('nothing that a foreign page may have sent leaves for the live platform: %j', async options => {
+test.each(modes)('a request that a foreign page may have sent never reaches the live platform: %j', async options => {
   const { live, url, apiKey } = await inMode(options)
   for (const headers of strangers) {
     const ask = (one: request.Test) => one.set({ authorization: `Bearer ${apiKey}`, ...headers })
@@ -64,16 +64,16 @@ test.each(modes)('nothing that a foreign page may have sent leaves for the live 
       await ask(request(url).post('/v1/chat/completions')).type('text/plain').send(JSON.stringify(hello)),
       await ask(request(url).post('/undocumented')).send('x=1'),
     ]
-    for (const { status, body, headers: heard } of answers) {
+    for (const { status, body, headers: received } of answers) {
       expect({ headers, status, body }).toEqual({ headers, status: 403, body: { error: expect.any(String) } })
-      expect(heard).not.toHaveProperty('access-control-allow-origin')
+      expect(received).not.toHaveProperty('access-control-allow-origin')
       expect(body.error).not.toMatch(/cors|evil/)
     }
   }
   expect(live.seen).toEqual([])
 })
 
-test.each(modes)('its preflight is refused and granted nothing: %j', async options => {
+test.each(modes)('the preflight of a foreign page is refused and granted nothing: %j', async options => {
   const { live, url } = await inMode(options)
   for (const origin of [evil, 'null']) {
     const { status, headers } = await request(url).options('/v1/chat/completions').set({
@@ -106,7 +106,7 @@ test.each(modes)('a local front end and tools without an origin work without con
     expect(response.headers.get('access-control-allow-origin')).toBe(headers.origin ?? null)
     await response.text()
   }
-  // What was recorded before is played.
+  // In some modes the later requests are replayed.
   expect(live.seen.length).toBeGreaterThan(0)
   const preflight = await ask('/v1/chat/completions', {
     method: 'OPTIONS',
@@ -122,7 +122,7 @@ test.each(modes)('a local front end and tools without an origin work without con
   expect(preflight.headers.get('access-control-allow-private-network')).toBe('true')
 })
 
-test('endpoints that are answered here stay open to every page, beside those that go to the live platform', async () => {
+test('emulated endpoints stay open to every page, next to those that go to the live platform', async () => {
   const { live, url, apiKey } = await inFront({ mode: 'emulate', modes: { 'POST /v1/*': 'proxy' } })
   const { status, headers } = await request(url)
     .get('/v1/models')
@@ -131,7 +131,7 @@ test('endpoints that are answered here stay open to every page, beside those tha
   expect(live.seen).toEqual([])
 })
 
-test('pages on the list of origins may call, and their hosts are names of this machine', async () => {
+test('listed origins may call, and their hosts count as names of this machine', async () => {
   const app = 'https://app.example.com'
   const { live, url, apiKey } = await inFront({
     cors: { origins: [app, 'http://standin:4100', 'chrome-extension://abc'] },
@@ -150,7 +150,7 @@ test('pages on the list of origins may call, and their hosts are names of this m
   expect(live.seen).toHaveLength(6)
 })
 
-test('where other machines may ask, they do so by the addresses of this one; a name has to be listed', () => {
+test('other machines may call this one by its addresses; a host name has to be listed', () => {
   const isLetIn = (host: string, headers: Record<string, string>) => {
     try {
       createOrigins({ host, origins: 'auto' }).requireOwn(headers)
@@ -174,8 +174,8 @@ test('where other machines may ask, they do so by the addresses of this one; a n
   expect(isLetIn('::1', { host: '[::1]:4100' })).toBe(true)
 })
 
-/** A platform that tells what it warns of, with the hints of its log. */
-async function toldBy(values: Record<string, unknown>) {
+/** A platform, with its warnings and the hints in its log. */
+async function withWarnings(values: Record<string, unknown>) {
   const warnings: string[] = []
   const flags = Object.entries({ port: 0, state: 'memory', ...values }).map(([name, value]) => ({
     ...{ path: name.split('.'), value, origin: 'the test' },
@@ -188,8 +188,8 @@ async function toldBy(values: Record<string, unknown>) {
   return { ...platform, platform, warnings, hints }
 }
 
-test('the log says which option lets a page or a host name in', async () => {
-  const { url, hints } = await toldBy({ mode: 'proxy', 'upstream.baseUrl': 'http://127.0.0.1:9' })
+test('the log says which option allows a page or a host name', async () => {
+  const { url, hints } = await withWarnings({ mode: 'proxy', 'upstream.baseUrl': 'http://127.0.0.1:9' })
   await request(url).get('/health').set({ origin: evil })
   await request(url).get('/health').set({ host: 'standin:4100' })
   await request(url).get('/health').set({ origin: 'null' })
@@ -201,13 +201,13 @@ test('the log says which option lets a page or a host name in', async () => {
 })
 
 test.each(['*', ['*']])(
-  'everything is open where the option says %j, with a warning at the start and on a switch',
+  'everything is open when cors.origins is %j, with a warning at the start and on a switch of the mode',
   async origins => {
     const { url: live, seen } = await liveWith(ok)
     const proxying = { mode: 'proxy', 'upstream.baseUrl': live, 'upstream.apiKey': liveKey, 'cors.origins': origins }
-    const { url, apiKey, platform, warnings } = await toldBy(proxying)
-    const said = expect.stringContaining('cors.origins is "*": every web page')
-    expect(warnings).toEqual([said])
+    const { url, apiKey, platform, warnings } = await withWarnings(proxying)
+    const warning = expect.stringContaining('cors.origins is "*": every web page')
+    expect(warnings).toEqual([warning])
     const { status, headers } = await request(url)
       .get('/v1/models')
       .set({ origin: evil, host: 'evil.example', authorization: `Bearer ${apiKey}` })
@@ -215,34 +215,34 @@ test.each(['*', ['*']])(
     platform.switchMode('emulate')
     expect(warnings).toHaveLength(1)
     platform.switchMode('emulate', { '/health': 'proxy' })
-    expect(warnings).toEqual([said, said])
+    expect(warnings).toEqual([warning, warning])
   },
 )
 
-test('by default nothing is warned of', async () => {
+test('there are no warnings by default', async () => {
   const live = { 'upstream.baseUrl': 'http://127.0.0.1:9' }
-  expect((await toldBy({ mode: 'proxy', ...live })).warnings).toEqual([])
-  expect((await toldBy({ 'cors.origins': '*', ...live })).warnings).toEqual([])
+  expect((await withWarnings({ mode: 'proxy', ...live })).warnings).toEqual([])
+  expect((await withWarnings({ 'cors.origins': '*', ...live })).warnings).toEqual([])
 })
 
-test('a request that was begun before the mode was switched is answered as it began, and does not slip through', async () => {
+test('a request that began before the mode was switched is answered in the old mode, and does not slip through', async () => {
   const live = await liveWith(ok)
   const { url, apiKey, switchMode } = await platformWith({ upstream: { baseUrl: live.url, apiKey: liveKey } })
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', origin: evil }
-  const asking = http.request(`${url}/v1/chat/completions`, {
+  const outgoing = http.request(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: { ...headers, expect: '100-continue' },
   })
-  asking.flushHeaders()
-  await once(asking, 'continue')
+  outgoing.flushHeaders()
+  await once(outgoing, 'continue')
   switchMode('proxy')
-  asking.end(JSON.stringify(hello))
-  const [response] = await once(asking, 'response')
+  outgoing.end(JSON.stringify(hello))
+  const [response] = await once(outgoing, 'response')
   expect(response.statusCode).toBe(200)
   expect(live.seen).toEqual([])
 })
 
-test('in auth.mode proxy a foreign page cannot sign anybody in at the live backend; links from mails work', async () => {
+test('in auth.mode proxy a foreign page cannot sign in at the live backend; links from emails work', async () => {
   const live = await liveWith(ok)
   const { url, anonKey } = await platformWith({
     auth: { mode: 'proxy' },
@@ -263,25 +263,25 @@ test('in auth.mode proxy a foreign page cannot sign anybody in at the live backe
 const openPage = useBrowser()
 
 inBrowser(
-  'in a browser, a page of another site gets nothing of the live platform, and one of localhost all of it',
+  'in a browser, a page of another site cannot reach the live platform, and a page of localhost can',
   async () => {
     const live = await platformWith({ rules: [{ reply: { text: 'bought with the live key' } }] })
     const proxying = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: live.apiKey } })
     const { port } = new URL(proxying.url)
     const headers = { authorization: `Bearer ${proxying.apiKey}`, 'content-type': 'application/json' }
-    const asked = { method: 'POST', headers, body: JSON.stringify(hello) }
+    const init = { method: 'POST', headers, body: JSON.stringify(hello) }
     const app = new URL(await appElsewhere())
     const { page } = await openPage()
 
     await page.goto(`http://${REBOUND}:${app.port}/`)
     for (const base of [proxying.url, `http://localhost:${port}`, `http://${REBOUND}:${port}`]) {
       for (const path of ['/v1/chat/completions', '/undocumented'])
-        expect(await fetchOn(page, base + path, asked)).toEqual({ refused: 'Failed to fetch' })
-      const plain = { ...asked, headers: { 'content-type': 'text/plain' } }
+        expect(await fetchOn(page, base + path, init)).toEqual({ refused: 'Failed to fetch' })
+      const plain = { ...init, headers: { 'content-type': 'text/plain' } }
       expect(await fetchOn(page, `${base}/v1/chat/completions`, plain)).toEqual({ refused: 'Failed to fetch' })
       expect(await fetchOn(page, `${base}/health`)).toEqual({ refused: 'Failed to fetch' })
       await page.evaluate(`(async () => {
-        const [url, body] = ${JSON.stringify([base, asked.body])}
+        const [url, body] = ${JSON.stringify([base, init.body])}
         await fetch(url + '/health', { mode: 'no-cors' }).catch(() => {})
         await fetch(url + '/v1/chat/completions', { mode: 'no-cors', method: 'POST', body }).catch(() => {})
         navigator.sendBeacon(url + '/v1/chat/completions', body)
@@ -293,15 +293,15 @@ inBrowser(
         })))
       })()`)
     }
-    // As one whose name was made to lead here, and so of the same origin.
+    // As a page whose host name was rebound to this machine, so it has the same origin.
     await page.goto(`http://${REBOUND}:${port}/health`)
-    expect(await fetchOn(page, '/v1/chat/completions', asked)).toMatchObject({ status: 403 })
+    expect(await fetchOn(page, '/v1/chat/completions', init)).toMatchObject({ status: 403 })
     expect(await fetchOn(page, '/v1/models', { headers })).toMatchObject({ status: 403 })
     expect(live.journal.count()).toBe(0)
 
     for (const base of [proxying.url, `http://localhost:${port}`]) {
       await page.goto(`http://localhost:${app.port}/`)
-      expect(await fetchOn(page, `${base}/v1/chat/completions`, asked)).toMatchObject({
+      expect(await fetchOn(page, `${base}/v1/chat/completions`, init)).toMatchObject({
         status: 200,
         body: { choices: [{ message: { content: 'bought with the live key' } }] },
       })

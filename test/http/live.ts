@@ -1,4 +1,4 @@
-/** Live platforms with manners of their own, and a platform in mode proxy in front of them. */
+/** Live platforms that behave as a test wants, and a platform in mode proxy in front of them. */
 import { EventEmitter, once } from 'node:events'
 import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
@@ -9,15 +9,15 @@ import { platformWith } from '../scene.js'
 export const liveKey = 'sk-live-nobody-here-may-see-it'
 export const liveAnonKey = 'live-anon-key'
 
-/** A live platform with manners of its own; what it was asked is kept. */
+/** A live platform that answers with this listener, and keeps the requests in `seen`. */
 export async function liveWith(answer: RequestListener) {
   const seen: { readonly request: IncomingMessage; readonly body: Buffer }[] = []
-  const asked = new EventEmitter()
+  const arrivals = new EventEmitter()
   const server = http.createServer(async (request, response) => {
     const body: Buffer[] = []
     for await (const chunk of request) body.push(chunk)
     seen.push({ request, body: Buffer.concat(body) })
-    asked.emit('request', request, response)
+    arrivals.emit('request', request, response)
     answer(request, response)
   })
   const url = await listening(server)
@@ -26,11 +26,11 @@ export async function liveWith(answer: RequestListener) {
     url,
     seen,
     /** The next request and its response, when it comes. */
-    nextRequest: () => once(asked, 'request') as Promise<[IncomingMessage, ServerResponse]>,
+    nextRequest: () => once(arrivals, 'request') as Promise<[IncomingMessage, ServerResponse]>,
   }
 }
 
-/** Listens on any free port of this machine; gives back the address. */
+/** Listens on a free local port; returns the address. */
 export async function listening(server: net.Server) {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -38,15 +38,15 @@ export async function listening(server: net.Server) {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A live platform that speaks on the bare socket. */
-export const liveOnSocket = (speak: (socket: net.Socket) => void) =>
-  listening(net.createServer(socket => void socket.on('error', () => {}).once('data', () => speak(socket))))
+/** A live platform that answers on the bare socket. */
+export const liveOnSocket = (answer: (socket: net.Socket) => void) =>
+  listening(net.createServer(socket => void socket.on('error', () => {}).once('data', () => answer(socket))))
 
 /** A platform in mode proxy in front of `baseUrl`. */
 export const proxyTo = (baseUrl: string, { upstream, ...options }: PlatformOptions = {}) =>
   platformWith({ mode: 'proxy', upstream: { baseUrl, apiKey: liveKey, anonKey: liveAnonKey, ...upstream }, ...options })
 
-/** Sends a request just as it is written, through node's own client. */
+/** Sends a request exactly as given, through node's own client. */
 export async function send(url: string, { body, ...options }: http.RequestOptions & { body?: string | Buffer } = {}) {
   const request = http.request(url, { agent: false, ...options })
   request.end(body)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { eventsOf, hello, platformWith } from '../scene.js'
 
-/** A platform, and its metrics by their whole names. */
+/** A platform, and its metrics by their full names. */
 async function measured(options: Parameters<typeof platformWith>[0] = {}) {
   const platform = await platformWith(options)
   const read = () => fetch(`${platform.url}/__standin/metrics`)
@@ -15,7 +15,7 @@ async function measured(options: Parameters<typeof platformWith>[0] = {}) {
 
 const chatPlace = 'method="POST",path="/v1/chat/completions",mode="emulate"'
 
-test('Prometheus reads how many requests there were, of which kind, and how they ended', async () => {
+test('Prometheus can read the number of requests by endpoint, mode and status', async () => {
   const { ask, chat, read, metrics } = await measured({ limits: { requestsPerMinute: 1000 } })
   for (let i = 0; i < 3; i++) await (await chat(hello)).json()
   await (await chat({ ...hello, model: 'gone' })).json()
@@ -33,7 +33,7 @@ test('Prometheus reads how many requests there were, of which kind, and how they
   })
 })
 
-test('times are a histogram: each bucket holds the ones before it, the last holds all', async () => {
+test('times are a histogram: each bucket includes the ones before it, and the last includes all', async () => {
   const { chat, metrics } = await measured({
     rules: [{ reply: { text: 'one two three' }, pace: { firstTokenMs: 60 } }],
   })
@@ -44,7 +44,7 @@ test('times are a histogram: each bucket holds the ones before it, the last hold
   expect([bucket('0.05'), bucket('60'), bucket('+Inf')]).toEqual([1, 2, 2])
   expect(found[`standin_request_duration_seconds_count{${chatPlace}}`]).toBe(2)
   expect(found[`standin_request_duration_seconds_sum{${chatPlace}}`]).toBeGreaterThan(0.06)
-  // Its head left at once.
+  // The head of the stream is sent immediately.
   expect(found[`standin_first_byte_seconds_count{${chatPlace}}`]).toBe(2)
 })
 
@@ -56,14 +56,14 @@ test('an answer that was cut is counted as broken', async () => {
   expect(await metrics()).toMatchObject({ [`standin_answers_broken_total{${chatPlace}}`]: 1 })
 })
 
-test('paths that anybody makes up are one line, however many there are', async () => {
+test('unknown paths share one line, however many there are', async () => {
   const { ask, metrics } = await measured({ mode: 'proxy', upstream: { baseUrl: 'http://127.0.0.1:9' } })
   for (const path of ['/v1/a', '/v1/b', '/v1/c']) expect((await ask(path)).status).toBe(502)
   const names = Object.keys(await metrics()).filter(name => name.startsWith('standin_requests_total'))
   expect(names).toEqual(['standin_requests_total{method="GET",path="elsewhere",mode="proxy",status="502"}'])
 })
 
-test('a page on another site reads no metrics, and other methods are told which one there is', async () => {
+test('a page on another site cannot read the metrics, and other methods are not allowed', async () => {
   const { url } = await measured()
   const foreign = await fetch(`${url}/__standin/metrics`, { headers: { origin: 'https://evil.example' } })
   expect(foreign.status).toBe(403)

@@ -17,7 +17,7 @@ async function liveThatSends(bytes: string) {
 
 test.each([
   [
-    'a status below all that there are',
+    'a status below 100',
     'HTTP/1.1 099 X\r\nContent-Length: 2\r\n\r\n{}',
     'The live platform answered with something that is not valid HTTP (status 99).',
   ],
@@ -27,7 +27,7 @@ test.each([
     notReached('no answer'),
   ],
   [
-    'no HTTP at all',
+    'text that is not HTTP',
     'hello\r\n\r\n',
     'The live platform answered with something that is not valid HTTP (HPE_INVALID_CONSTANT).',
   ],
@@ -38,7 +38,7 @@ test.each([
   expect(await response.json()).toEqual({ error })
 })
 
-test('what must not stand in a status line is left out of it', async () => {
+test('an invalid character is removed from the status line', async () => {
   const { ask } = await liveThatSends('HTTP/1.1 200 O\x01K\r\nContent-Length: 2\r\n\r\n{}')
   const response = await ask('/health')
   expect({ status: response.status, words: response.statusText, body: await response.text() }).toEqual({

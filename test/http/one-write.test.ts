@@ -5,7 +5,7 @@ import { type Platform, startPlatform } from '../../src/index.js'
 import { hello } from '../scene.js'
 import { onTheWire, wireTo } from '../wire.js'
 
-// An answer leaves our own server in one write, past node's methods. A foreign server has to use them, so what it says is what node would say.
+// Our own server sends an answer in one write, bypassing node's methods. A foreign server has to use them, so it shows what node would send.
 
 const rules = [
   { when: { user: 'rhea' }, reply: { text: '¿Qué tal, ñandú? 🪿' } },
@@ -29,8 +29,8 @@ afterAll(async () => {
   await platform.stop()
 })
 
-/** All that comes back before the connection is closed; what differs from one answer to the next is put away. */
-async function saidBy(url: string, text: string): Promise<string> {
+/** Everything that comes back before the connection closes, without what differs from one answer to the next. */
+async function receivedFrom(url: string, text: string): Promise<string> {
   const wire = await wireTo(url)
   await wire.say(text)
   return (await wire.rest())
@@ -49,7 +49,7 @@ const chat =
       [`Authorization: Bearer ${key}`, 'Content-Type: application/json', ...headers],
       JSON.stringify({ ...hello, ...fields }),
     )
-const asking = (content: string) => ({ messages: [{ role: 'user', content }] })
+const withPrompt = (content: string) => ({ messages: [{ role: 'user', content }] })
 const get =
   (path: string, ...headers: string[]) =>
   (key: string) =>
@@ -57,15 +57,15 @@ const get =
 
 test.each<[string, (key: string) => string]>([
   ['a completion', key => chat({})(key) + last],
-  ['a completion beyond Latin-1', key => chat(asking('rhea'))(key) + last],
-  ['an empty completion', key => chat(asking('nothing'))(key) + last],
-  ['a completion to a page', key => chat({}, 'Origin: http://localhost:5173')(key) + last],
+  ['a completion beyond Latin-1', key => chat(withPrompt('rhea'))(key) + last],
+  ['an empty completion', key => chat(withPrompt('nothing'))(key) + last],
+  ['a completion for a page', key => chat({}, 'Origin: http://localhost:5173')(key) + last],
   ['a refused request', key => chat({ model: 'none' })(key) + last],
   ['a request without a credential', () => onTheWire('GET /v1/models') + last],
-  ['a path that is not there', key => get('/nowhere')(key) + last],
+  ['an unknown path', key => get('/nowhere')(key) + last],
   ['a method that is not allowed', key => get('/v1/chat/completions')(key) + last],
   ['models', key => get('/v1/models')(key) + last],
-  ['models to a client that closes', get('/v1/models', 'Connection: close')],
+  ['models with Connection: close', get('/v1/models', 'Connection: close')],
   ['HEAD', key => get('/v1/models')(key).replace('GET', 'HEAD') + last],
   ['OPTIONS', key => get('/v1/models')(key).replace('GET', 'OPTIONS') + last],
   [
@@ -79,11 +79,11 @@ test.each<[string, (key: string) => string]>([
   ],
   ['HTTP/1.0', key => get('/v1/models')(key).replace('HTTP/1.1', 'HTTP/1.0')],
   [
-    'HTTP/1.0 that keeps its connection',
+    'HTTP/1.0 with keep-alive',
     key => get('/v1/models', 'Connection: keep-alive')(key).replace('HTTP/1.1', 'HTTP/1.0') + last,
   ],
-  ['an expectation that is met', key => get('/v1/models', 'Expect: 100-continue')(key) + last],
-  ['an expectation that is not', key => get('/v1/models', 'Expect: wonders')(key) + last],
+  ['a supported expectation', key => get('/v1/models', 'Expect: 100-continue')(key) + last],
+  ['an unsupported expectation', key => get('/v1/models', 'Expect: wonders')(key) + last],
   [
     'many requests at once',
     key =>
@@ -95,52 +95,52 @@ test.each<[string, (key: string) => string]>([
       last,
   ],
   [
-    'a stream and what comes behind it',
+    'a stream and the requests after it',
     key => chat({ stream: true }, 'x-standin-pace: tokensPerSecond=0')(key) + chat({})(key) + last,
   ],
   [
-    'a stream at a pace and what comes behind it',
+    'paced streams and the request after them',
     key =>
-      chat({ stream: true, ...asking('nothing') }, 'x-standin-pace: firstTokenMs=20')(key) +
-      chat({ stream: true, ...asking('rhea') }, 'x-standin-pace: tokensPerSecond=20')(key) +
+      chat({ stream: true, ...withPrompt('nothing') }, 'x-standin-pace: firstTokenMs=20')(key) +
+      chat({ stream: true, ...withPrompt('rhea') }, 'x-standin-pace: tokensPerSecond=20')(key) +
       last,
   ],
   [
-    'a stream at a pace that begins at once',
-    key => chat({ stream: true, ...asking('rhea') }, 'x-standin-pace: tokensPerSecond=20')(key) + last,
+    'a paced stream that begins immediately',
+    key => chat({ stream: true, ...withPrompt('rhea') }, 'x-standin-pace: tokensPerSecond=20')(key) + last,
   ],
-])("%s comes from our own server as from one of node's", async (_what, requests) => {
+])("our own server sends the same bytes as node's server: %s", async (_what, requests) => {
   const { url, apiKey } = platform
-  const nodes = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const said = await saidBy(url, requests(apiKey))
-  expect(said).toBe(await saidBy(nodes, requests(apiKey)))
-  expect(said).toContain('HTTP/1.1 ')
+  const nodeUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const received = await receivedFrom(url, requests(apiKey))
+  expect(received).toBe(await receivedFrom(nodeUrl, requests(apiKey)))
+  expect(received).toContain('HTTP/1.1 ')
 })
 
-test('An answer still leaves in one write after the dashboard was opened', async () => {
+test('an answer is still sent in one write after the dashboard was opened', async () => {
   const { url, apiKey, dashboardUrl } = platform
   await (await fetch(dashboardUrl)).text()
   const write = vi.spyOn(Socket.prototype, 'write')
   onTestFinished(() => write.mockRestore())
-  const said = await saidBy(url, chat({})(apiKey) + last)
-  expect(said).toContain('"system_fingerprint"')
+  const received = await receivedFrom(url, chat({})(apiKey) + last)
+  expect(received).toContain('"system_fingerprint"')
   const withHead = write.mock.calls.map(([text]) => String(text)).filter(text => text.startsWith('HTTP/1.1 200'))
   expect(withHead[0]).toContain('"system_fingerprint"')
 })
 
-test('A client that leaves in the middle of its body is in the journal, and the next one is answered', async () => {
+test('a client that disconnects in the middle of its body is journaled, and the next one is answered', async () => {
   const { url, apiKey } = platform
   const whole = chat({})(apiKey)
   const wire = await wireTo(url)
   await wire.say(whole.slice(0, -10))
   wire.leave()
   expect(await platform.journal.waitFor({ complete: false })).toMatchObject({ status: null })
-  expect(await saidBy(url, whole + last)).toContain('"system_fingerprint"')
+  expect(await receivedFrom(url, whole + last)).toContain('"system_fingerprint"')
 })
 
-test('A body that comes in pieces is read whole, with its length and in chunks', async () => {
+test('a body that arrives in pieces is read in full, with a content length and chunked', async () => {
   const { url, apiKey } = platform
-  const body = JSON.stringify({ ...hello, ...asking('rhea') })
+  const body = JSON.stringify({ ...hello, ...withPrompt('rhea') })
   const headers = [`Authorization: Bearer ${apiKey}`, 'Content-Type: application/json']
   const bytes = Buffer.from(body).toString('latin1')
   const half = bytes.length >> 1

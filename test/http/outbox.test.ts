@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import ws from 'ws'
 import { platformWith } from '../scene.js'
 
-/** A platform whose developer has just asked for a new password. */
-async function forgetful() {
+/** A platform whose developer has just asked to reset the password. */
+async function afterRecovery() {
   const platform = await platformWith({ auth: { testOtp: '123456' } })
   const { auth } = createClient(platform.authUrl, platform.anonKey, { realtime: { transport: ws as never } })
   const { error } = await auth.resetPasswordForEmail('developer@example.com')
@@ -15,8 +15,8 @@ async function forgetful() {
 const messagesIn = async (response: Response) =>
   ((await response.json()) as { data: readonly { id: string; recipient: string; code: string; link: string }[] }).data
 
-test('the outbox holds the mail that was not sent, with its code and its link', async () => {
-  const { ask, url } = await forgetful()
+test('the outbox holds the unsent email, with its code and its link', async () => {
+  const { ask, url } = await afterRecovery()
   const response = await ask('/__standin/outbox', { bearer: null })
   expect(response.status).toBe(200)
   const data = await messagesIn(response)
@@ -26,14 +26,14 @@ test('the outbox holds the mail that was not sent, with its code and its link', 
 })
 
 test('the code from the outbox signs the user in', async () => {
-  const { ask, auth } = await forgetful()
+  const { ask, auth } = await afterRecovery()
   const [message] = await messagesIn(await ask('/__standin/outbox', { bearer: null }))
   const { recipient: email = '', code: token = '' } = message ?? {}
   expect((await auth.verifyOtp({ email, token, type: 'recovery' })).data.user?.email).toBe('developer@example.com')
 })
 
-test('the newest message comes first, also while the clock stands still or is moved back', async () => {
-  const { ask, auth, clock } = await forgetful()
+test('the newest message comes first, even while the clock is frozen or moved back', async () => {
+  const { ask, auth, clock } = await afterRecovery()
   const outbox = async (query = '') => messagesIn(await ask(`/__standin/outbox${query}`, { bearer: null }))
   const send = (email: string) => auth.signInWithOtp({ email })
   const [first] = await outbox()
@@ -46,20 +46,20 @@ test('the newest message comes first, also while the clock stands still or is mo
   expect(later.map(({ recipient }) => recipient)).toEqual(['three@example.com', 'two@example.com', 'one@example.com'])
 })
 
-test('the outbox is emptied on demand', async () => {
-  const { ask } = await forgetful()
+test('DELETE empties the outbox', async () => {
+  const { ask } = await afterRecovery()
   expect((await ask('/__standin/outbox', { method: 'DELETE', bearer: null })).status).toBe(204)
   expect(await (await ask('/__standin/outbox', { bearer: null })).json()).toEqual({ data: [], total: 0 })
 })
 
 test('a page of another origin may not read the outbox', async () => {
-  const { ask } = await forgetful()
+  const { ask } = await afterRecovery()
   const response = await ask('/__standin/outbox', { bearer: null, headers: { origin: 'http://app.example' } })
   expect(response.status).toBe(403)
 })
 
-test('the outbox names the methods that it takes', async () => {
-  const { ask } = await forgetful()
+test('the outbox lists its allowed methods', async () => {
+  const { ask } = await afterRecovery()
   const response = await ask('/__standin/outbox', { method: 'POST', bearer: null })
   expect(response.status).toBe(405)
   expect(response.headers.get('allow')).toBe('GET, HEAD, DELETE')

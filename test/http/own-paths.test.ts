@@ -6,7 +6,7 @@ import { platformWith } from '../scene.js'
 
 const ownPages = ['/dashboard', '/dashboard/keys', '/dashboard/api/config', '/__standin/ready'] as const
 
-test('/__standin/ready says that the platform is ready, and nothing secret', async () => {
+test('/__standin/ready says that the platform is ready, and reveals no secret', async () => {
   const { url, apiKey, anonKey, serviceKey } = await platformWith({ version: '3.2.1' })
   const { status, body, text } = await request(url).get('/__standin/ready')
   expect(status).toBe(200)
@@ -44,7 +44,7 @@ test.each([
   '127.0.0.1.evil.example',
   'localhost.evil.example',
   'evil.example#127.0.0.1',
-])('our own pages are not for a foreign host name, which may be rebound to this machine: %s', async host => {
+])('our own pages refuse a foreign host name, which may be rebound to this machine: %s', async host => {
   const { url } = await platformWith()
   for (const path of ownPages) {
     const { status, body } = await request(url).get(path).set('Host', host)
@@ -60,13 +60,13 @@ test('our own pages answer under every name of this machine', async () => {
   }
 })
 
-test('our own pages answer under the host name that they were started with', async () => {
+test('our own pages answer under the host name that the platform was started with', async () => {
   const { url } = await platformWith({ host: 'localhost' })
   const { port } = new URL(url)
   expect((await request(url).get('/__standin/ready').set('Host', `localhost:${port}`)).status).toBe(200)
 })
 
-test('a request for our own pages that names no host at all is refused', async () => {
+test('our own pages refuse a request without a Host header', async () => {
   const { url } = await platformWith()
   const { hostname, port } = new URL(url)
   const socket = net.connect(Number(port), hostname)
@@ -76,7 +76,7 @@ test('a request for our own pages that names no host at all is refused', async (
 })
 
 test.each(['http://evil.example', 'null', 'http://127.0.0.1:1', 'not an origin', 'https://localhost'])(
-  'our own pages are not for pages of a foreign origin: %s',
+  'our own pages refuse pages of a foreign origin: %s',
   async origin => {
     const { url } = await platformWith()
     for (const path of ownPages) {
@@ -87,7 +87,7 @@ test.each(['http://evil.example', 'null', 'http://127.0.0.1:1', 'not an origin',
   },
 )
 
-test('our own pages are for pages of their own origin', async () => {
+test('our own pages accept pages of their own origin', async () => {
   const { url } = await platformWith()
   for (const path of ownPages) expect((await request(url).get(path).set('Origin', url)).status).toBe(200)
 })
@@ -106,7 +106,7 @@ test.each([
   ['/health', '*'],
   ['/v1/models', '*'],
   ['/auth/v1/.well-known/jwks.json', 'http://app.example'],
-])("foreign hosts and origins are welcome on the platform's paths: %s", async (path, allowed) => {
+])("the platform's paths accept foreign hosts and origins: %s", async (path, allowed) => {
   const { url, apiKey } = await platformWith()
   const { status, headers } = await request(url)
     .get(path)
@@ -115,12 +115,12 @@ test.each([
   expect(headers['access-control-allow-origin']).toBe(allowed)
 })
 
-test('the dashboard is also there with a slash at its end', async () => {
+test('the dashboard also answers with a trailing slash', async () => {
   const { url } = await platformWith()
   expect((await request(url).get('/dashboard/')).text).toBe((await request(url).get('/dashboard')).text)
 })
 
-test.each(ownPages)('our own pages are read with GET and HEAD only: %s', async path => {
+test.each(ownPages)('our own pages allow GET and HEAD only: %s', async path => {
   const { url } = await platformWith()
   expect((await request(url).head(path)).status).toBe(200)
   for (const method of ['post', 'put', 'delete', 'patch'] as const) {

@@ -6,10 +6,10 @@ import { control } from './controlled.js'
 
 const rules = [{ reply: { text: 'one two three four' } }]
 
-/** A pace that no test has the patience for: a stream that ends has not gone by it. */
+/** A pace too slow for any test: a stream that ends did not follow it. */
 const forever = { firstTokenMs: 600_000 }
 
-/** Reads a stream to its end; gives back how long it took until it began. */
+/** Reads a stream to its end; returns how long it took to begin. */
 async function firstMsOf({ chat }: Scene, body: object = {}): Promise<number> {
   const beganMs = performance.now()
   const response = await chat({ ...hello, stream: true, ...body })
@@ -20,7 +20,7 @@ async function firstMsOf({ chat }: Scene, body: object = {}): Promise<number> {
   return firstMs
 }
 
-test('without a change the pace is that of the configuration', async () => {
+test('the pace is that of the configuration until it is changed', async () => {
   const platform = await platformWith({
     pace: { firstTokenMs: 5 },
     models: [{ id: 'gpt-4o-mini' }, { id: 'slow', pace: { tokensPerSecond: 3 } }],
@@ -32,7 +32,7 @@ test('without a change the pace is that of the configuration', async () => {
   })
 })
 
-test('a pace that is set holds for the next stream, and no longer than until it is taken back', async () => {
+test('a pace set at run time applies from the next stream until it is deleted', async () => {
   const platform = await platformWith({ rules })
   const { body } = await control(platform, 'PUT /pace', { firstTokenMs: 300 })
   expect(body).toMatchObject({ inForce: { firstTokenMs: 300 }, configured: { firstTokenMs: 0 }, isChanged: true })
@@ -45,14 +45,14 @@ test('a pace that is set holds for the next stream, and no longer than until it 
   await firstMsOf(platform)
 })
 
-test('what is left out is as the configuration says, not as it was', async () => {
+test('settings left out come from the configuration, not from the change before', async () => {
   const platform = await platformWith({ pace: { tokensPerSecond: 7 } })
   await control(platform, 'PUT /pace', { firstTokenMs: 300, jitter: 0.5 })
   const { body } = await control(platform, 'PUT /pace', { firstTokenMs: 1 })
   expect(body.inForce).toEqual({ ...unpaced, firstTokenMs: 1, tokensPerSecond: 7, models: {} })
 })
 
-test('a model has a pace of its own, or none any more', async () => {
+test('a model can be given a pace of its own, or lose it', async () => {
   const platform = await platformWith({
     rules,
     models: [{ id: 'gpt-4o-mini' }, { id: 'other', pace: { firstTokenMs: 300 } }],
@@ -73,9 +73,9 @@ const models = [{ id: 'gpt-4o' }, { id: 'slow', pace: { tokensPerSecond: 3, jitt
 
 test.each([
   ['no pace of its own', { 'gpt-4o': {} }],
-  ['the usual settings', { 'gpt-4o': { firstTokenMs: 5, jitter: 0 } }],
+  ['the general settings', { 'gpt-4o': { firstTokenMs: 5, jitter: 0 } }],
   ['its configured pace', { slow: { tokensPerSecond: 3, jitter: 0 } }],
-  ['its configured pace, and a usual setting', { slow: { tokensPerSecond: 3, firstTokenMs: 5 } }],
+  ['its configured pace, and a general setting', { slow: { tokensPerSecond: 3, firstTokenMs: 5 } }],
 ])('a model whose pace was changed is as configured when it has %s again', async (_, again) => {
   const platform = await platformWith({ pace: { firstTokenMs: 5 }, models })
   const id = Object.keys(again)[0] as string
@@ -85,7 +85,7 @@ test.each([
   expect(undone).toEqual({ inForce: undone.configured, configured: undone.configured, isChanged: false })
 })
 
-test('a model without its own pace any more, or with the configured one while the usual one is changed, is changed', async () => {
+test('a model counts as changed when it loses its own pace, or keeps the general one while that changes', async () => {
   const platform = await platformWith({ pace: { firstTokenMs: 5 }, models })
   const { body } = await control(platform, 'PUT /pace', { models: { slow: {} } })
   expect(body).toMatchObject({ inForce: { models: { slow: {} } }, isChanged: true })
@@ -96,7 +96,7 @@ test('a model without its own pace any more, or with the configured one while th
   expect((await control(platform, 'PUT /pace', wanted)).body.inForce.models['gpt-4o']).toEqual({ firstTokenMs: 5 })
 })
 
-test('a stream that has begun goes on as it began', async () => {
+test('a stream that has begun keeps its pace', async () => {
   const platform = await platformWith({ rules, pace: { firstTokenMs: 200 } })
   const begun = firstMsOf(platform)
   await control(platform, 'PUT /pace', forever)

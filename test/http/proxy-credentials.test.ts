@@ -8,7 +8,7 @@ import { liveAnonKey, liveKey, liveWith, proxyTo } from './live.js'
 
 const pass = { upstream: { credentials: 'pass' } } as const
 
-test('with credentials passed on, the live platform sees those of the caller as they are', async () => {
+test("with credentials passed on, the live platform gets the caller's unchanged", async () => {
   const { url, seen } = await liveWith((_request, response) => response.end('{}'))
   const { ask, chat } = await proxyTo(url, pass)
   const own = { bearer: 'sk-live-of-the-caller', headers: { apikey: 'anon-of-the-caller', cookie: 'session=secret' } }
@@ -29,7 +29,7 @@ test('with credentials passed on, the live platform sees those of the caller as 
   }
 })
 
-test('with credentials passed on, the live platform says which are good', async () => {
+test('with credentials passed on, the live platform decides which are valid', async () => {
   const live = await platformWith({ apiKeys: [{ name: 'live', key: 'sk-live-of-the-caller' }] })
   const { ask, apiKey } = await proxyTo(live.url, pass)
   expect((await ask('/v1/models', { bearer: 'sk-live-of-the-caller' })).status).toBe(200)
@@ -58,7 +58,7 @@ const malformed: readonly (readonly [string, Record<string, string>, string])[] 
 ]
 
 test.each(malformed)(
-  'with credentials passed on, one that is %s never reaches the live platform',
+  'with credentials passed on, a credential that is %s never reaches the live platform',
   async (_how, headers, words) => {
     const { url, seen } = await liveWith((_request, response) => response.end('{}'))
     const { ask, chat } = await proxyTo(url, pass)
@@ -80,7 +80,7 @@ test('with credentials passed on, limits still count by credential', async () =>
   expect(statuses).toEqual([200, 429, 200])
 })
 
-test('with credentials passed on, the log tells callers apart and repeats no credential', async () => {
+test('with credentials passed on, the log tells callers apart without showing their credentials', async () => {
   const { url } = await liveWith((_request, response) => response.end('{}'))
   const given = { port: 0, state: 'memory', mode: 'proxy', 'upstream.baseUrl': url, 'upstream.credentials': 'pass' }
   const flags = Object.entries(given).map(([name, value]) => ({ path: name.split('.'), value, origin: 'the test' }))
@@ -97,20 +97,20 @@ test('with credentials passed on, the log tells callers apart and repeats no cre
   expect(again).toEqual(one)
 })
 
-/** What `/v1/models` and `/api/v1` show with these keys. */
-function shown(keys: Parameters<typeof platformCredentials>[0]) {
+/** The credentials that a request to a path carries with these keys. */
+function credentialsWith(keys: Parameters<typeof platformCredentials>[0]) {
   const credentials = platformCredentials(keys)
   return (path: string) => credentials({ path } as Exchange)
 }
 
-test('the token of a user stands in for an API key that is not there, on /v1 alone', async () => {
+test('a user token replaces a missing API key, on /v1 only', async () => {
   const tokens = ['first', 'second']
-  const show = shown({ apiKey: '', anonKey: 'anon', userToken: async () => tokens.shift() })
-  expect(await show('/v1/models')).toEqual({ headers: { authorization: 'Bearer first' } })
-  expect(await show('/v1/chat/completions')).toEqual({ headers: { authorization: 'Bearer second' } })
-  expect(await show('/v1/models')).toEqual({ headers: {} })
-  expect(show('/api/v1')).toEqual({ headers: { authorization: 'Bearer anon' } })
-  expect(show('/health')).toEqual({ headers: {} })
+  const credentialsFor = credentialsWith({ apiKey: '', anonKey: 'anon', userToken: async () => tokens.shift() })
+  expect(await credentialsFor('/v1/models')).toEqual({ headers: { authorization: 'Bearer first' } })
+  expect(await credentialsFor('/v1/chat/completions')).toEqual({ headers: { authorization: 'Bearer second' } })
+  expect(await credentialsFor('/v1/models')).toEqual({ headers: {} })
+  expect(credentialsFor('/api/v1')).toEqual({ headers: { authorization: 'Bearer anon' } })
+  expect(credentialsFor('/health')).toEqual({ headers: {} })
 })
 
 test.each([
@@ -118,19 +118,19 @@ test.each([
   [['user'], 'Bearer key'],
   [['anon'], undefined],
   ['anyone', undefined],
-] as const)('the API key opens a path of the app that is for %j: %j', (access, authorization) => {
+] as const)("a request to a path of the app's own for %j is forwarded with %j", (access, authorization) => {
   const endpoint = { isOwn: true, access } as unknown as Exchange['endpoint']
-  const show = platformCredentials({ apiKey: 'key', anonKey: 'anon' })
-  expect(show({ path: '/builder/projects', endpoint } as Exchange)).toEqual({
+  const credentialsFor = platformCredentials({ apiKey: 'key', anonKey: 'anon' })
+  expect(credentialsFor({ path: '/builder/projects', endpoint } as Exchange)).toEqual({
     headers: authorization ? { authorization } : {},
   })
-  expect(show({ path: '/builder/projects' } as Exchange)).toEqual({ headers: {} })
+  expect(credentialsFor({ path: '/builder/projects' } as Exchange)).toEqual({ headers: {} })
 })
 
-test('where there is an API key, no user token is asked for and nothing waits', () => {
-  const show = shown({ apiKey: 'key', anonKey: '', userToken: () => expect.unreachable() })
-  expect(show('/v1/models')).toEqual({ headers: { authorization: 'Bearer key' } })
-  expect(shown({ apiKey: '', anonKey: '', userToken: () => 'token' })('/v1/models')).toEqual({
+test('with an API key no user token is fetched, and nothing waits', () => {
+  const credentialsFor = credentialsWith({ apiKey: 'key', anonKey: '', userToken: () => expect.unreachable() })
+  expect(credentialsFor('/v1/models')).toEqual({ headers: { authorization: 'Bearer key' } })
+  expect(credentialsWith({ apiKey: '', anonKey: '', userToken: () => 'token' })('/v1/models')).toEqual({
     headers: { authorization: 'Bearer token' },
   })
 })

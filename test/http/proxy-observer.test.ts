@@ -11,21 +11,21 @@ import { listening, liveOnSocket, liveWith } from './live.js'
 
 /** What an observer received, in order. */
 function observing(more: Partial<ResponseObserver> = {}) {
-  const heard: (readonly [what: string, ...rest: unknown[]])[] = []
+  const events: (readonly [what: string, ...rest: unknown[]])[] = []
   let over = (_complete: boolean) => {}
   const ended = new Promise<boolean>(resolve => {
     over = resolve
   })
   const observer: ResponseObserver = {
-    head: (status, headers) => void heard.push(['head', status, headers]),
-    bytes: bytes => void heard.push(['bytes', bytes.toString('latin1')]),
+    head: (status, headers) => void events.push(['head', status, headers]),
+    bytes: bytes => void events.push(['bytes', bytes.toString('latin1')]),
     end(complete) {
-      heard.push(['end', complete])
+      events.push(['end', complete])
       over(complete)
     },
     ...more,
   }
-  return { observer, heard, ended }
+  return { observer, events, ended }
 }
 
 /** A server that only forwards requests to `baseUrl`, and shows answers to an observer. */
@@ -60,21 +60,21 @@ async function forwarding(baseUrl: string, observer: ResponseObserver, options: 
 
 const ask = (url: string, init?: RequestInit) => fetch(`${url}/v1/models`, init)
 
-test('an observer sees status, headers and every piece as it comes, and that it was all', async () => {
+test('an observer sees the status, the headers, every piece as it arrives, and the end', async () => {
   const { url, nextRequest } = await liveWith((_request, response) =>
     response.writeHead(200, { 'x-id': '1' }).write('one'),
   )
-  const { observer, heard, ended } = observing()
-  const asking = ask((await forwarding(url, observer)).url)
+  const { observer, events, ended } = observing()
+  const pending = ask((await forwarding(url, observer)).url)
   const [request, live] = await nextRequest()
-  const reader = ((await asking).body as ReadableStream<Uint8Array>).getReader()
+  const reader = ((await pending).body as ReadableStream<Uint8Array>).getReader()
   await reader.read()
   live.write('two')
   await reader.read()
   live.end('three')
   while (!(await reader.read()).done);
   expect(await ended).toBe(true)
-  const [head, ...rest] = heard
+  const [head, ...rest] = events
   expect(head).toEqual(['head', 200, expect.arrayContaining(['x-id', '1'])])
   expect(rest).toEqual([
     ['bytes', 'one'],
@@ -82,42 +82,42 @@ test('an observer sees status, headers and every piece as it comes, and that it 
     ['bytes', 'three'],
     ['end', true],
   ])
-  // The live platform's own headers, none of ours and none between neighbours.
+  // The live platform's own headers, none of ours and no hop-by-hop headers.
   const headers = (head?.at(-1) ?? []) as readonly string[]
   expect(headers.filter((_, i) => i % 2 === 0).map(name => name.toLowerCase())).toEqual(['x-id', 'date'])
   expect(request.headers['accept-encoding']).toBe('identity')
 })
 
-test('an answer that comes at once reaches the observer once', async () => {
+test('an answer that arrives in one piece reaches the observer once', async () => {
   const { url } = await liveWith((_request, response) => response.end('{"ok":true}'))
-  const { observer, heard, ended } = observing()
+  const { observer, events, ended } = observing()
   expect(await (await ask((await forwarding(url, observer)).url)).text()).toBe('{"ok":true}')
   expect(await ended).toBe(true)
-  expect(heard.slice(1)).toEqual([
+  expect(events.slice(1)).toEqual([
     ['bytes', '{"ok":true}'],
     ['end', true],
   ])
 })
 
-test('an answer that comes compressed all the same goes to client and observer as it is', async () => {
+test('an answer that is compressed anyway reaches the client and the observer unchanged', async () => {
   const packed = gzipSync('{"ok":true}')
   const { url } = await liveWith((_request, response) =>
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed),
   )
-  const { observer, heard, ended } = observing()
+  const { observer, events, ended } = observing()
   expect(await (await ask((await forwarding(url, observer)).url)).json()).toEqual({ ok: true })
   await ended
-  expect(heard).toContainEqual(['bytes', packed.toString('latin1')])
+  expect(events).toContainEqual(['bytes', packed.toString('latin1')])
 })
 
-test('for an observer the live platform is asked for plain text, whatever the client takes', async () => {
+test('with an observer the live platform is asked for an uncompressed answer, whatever the client accepts', async () => {
   const { url, seen } = await liveWith((_request, response) => response.end('{}'))
   const proxied = await forwarding(url, observing().observer)
   await ask(proxied.url, { headers: { 'accept-encoding': 'br' } })
   expect(seen[0]?.request.headers['accept-encoding']).toBe('identity')
 })
 
-test('an observer of an answer that never comes learns that', async () => {
+test('an observer learns that an answer never came', async () => {
   const gone = net.createServer()
   const nowhere = await listening(gone)
   gone.close()
@@ -129,23 +129,23 @@ test('an observer of an answer that never comes learns that', async () => {
     [silent, { firstByteTimeoutMs: 50 }],
     [broken, {}],
   ] as const) {
-    const { observer, heard, ended } = observing()
+    const { observer, events, ended } = observing()
     expect((await ask((await forwarding(url, observer, options)).url)).status).toBe(502)
     expect(await ended).toBe(false)
-    expect(heard).toEqual([['end', false]])
+    expect(events).toEqual([['end', false]])
   }
 })
 
-test('an observer learns that the live platform died in the middle', async () => {
+test('an observer learns that the live platform died in the middle of its answer', async () => {
   const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
-  const { observer, heard, ended } = observing()
-  const asking = ask((await forwarding(url, observer)).url)
+  const { observer, events, ended } = observing()
+  const pending = ask((await forwarding(url, observer)).url)
   const [, live] = await nextRequest()
-  const response = await asking
+  const response = await pending
   live.destroy()
   await expect(response.text()).rejects.toThrow('terminated')
   expect(await ended).toBe(false)
-  expect(heard.slice(1)).toEqual([
+  expect(events.slice(1)).toEqual([
     ['bytes', 'begun'],
     ['end', false],
   ])
@@ -154,24 +154,24 @@ test('an observer learns that the live platform died in the middle', async () =>
 test.each([
   ['before the answer', false],
   ['in the middle of it', true],
-])('an observer learns that the client left %s', async (_when, begins) => {
+])('an observer learns that the client disconnected %s', async (_when, begins) => {
   const { url, nextRequest } = await liveWith((_request, response) => void (begins && response.write('begun')))
-  const { observer, heard, ended } = observing()
+  const { observer, events, ended } = observing()
   const left = new AbortController()
-  const asking = ask((await forwarding(url, observer)).url, { signal: left.signal })
-  asking.catch(() => {})
+  const pending = ask((await forwarding(url, observer)).url, { signal: left.signal })
+  pending.catch(() => {})
   const [, live] = await nextRequest()
   const hungUp = once(live, 'close')
-  if (begins) await asking
+  if (begins) await pending
   left.abort()
   expect(await ended).toBe(false)
   await hungUp
-  expect(heard.filter(([what]) => what === 'end')).toHaveLength(1)
+  expect(events.filter(([what]) => what === 'end')).toHaveLength(1)
 })
 
-test('when the client leaves while a credential is being fetched, the live platform is not asked', async () => {
+test('when the client disconnects while a credential is being fetched, no request reaches the live platform', async () => {
   const { url, seen } = await liveWith((_request, response) => response.end('{}'))
-  const { observer, heard, ended } = observing()
+  const { observer, events, ended } = observing()
   let fetched = (_shown: { headers: Record<string, string> }) => {}
   let begin = () => {}
   const begun = new Promise<void>(resolve => {
@@ -183,19 +183,19 @@ test('when the client leaves while a credential is being fetched, the live platf
       begin()
     })
   const left = new AbortController()
-  const asking = ask((await forwarding(url, observer, { credentials })).url, { signal: left.signal })
-  asking.catch(() => {})
+  const pending = ask((await forwarding(url, observer, { credentials })).url, { signal: left.signal })
+  pending.catch(() => {})
   await begun
   left.abort()
   expect(await ended).toBe(false)
   fetched({ headers: {} })
-  // Whatever would reach the live platform would do so before this.
+  // A forwarded request would have arrived before this one.
   await ask(url)
-  expect(heard).toEqual([['end', false]])
+  expect(events).toEqual([['end', false]])
   expect(seen).toHaveLength(1)
 })
 
-test('a credential that cannot be fetched is the error that it is', async () => {
+test('an error in fetching a credential is passed on', async () => {
   const { url, seen } = await liveWith((_request, response) => response.end('{}'))
   const fault = new Error('signed out')
   for (const credentials of [() => Promise.reject(fault), () => expect.fail('signed out')]) {
@@ -208,20 +208,20 @@ test('a credential that cannot be fetched is the error that it is', async () => 
   expect(seen).toEqual([])
 })
 
-test('of an error an observer sees what the live platform said, not what was made of it', async () => {
+test('an observer sees the original error of the live platform, not the one that the client gets', async () => {
   const { url } = await liveWith((_request, response) => response.writeHead(404, { 'x-id': '1' }).end('<h1>404</h1>'))
-  const { observer, heard, ended } = observing()
+  const { observer, events, ended } = observing()
   const text = await (await ask((await forwarding(url, observer)).url)).text()
   expect(await ended).toBe(true)
   expect(text).toBe('{"error":"404","path":"/v1/models"}')
-  expect(heard).toEqual([
+  expect(events).toEqual([
     ['head', 404, expect.arrayContaining(['x-id', '1'])],
     ['bytes', '<h1>404</h1>'],
     ['end', true],
   ])
 })
 
-test.each(['head', 'bytes', 'end'] as const)('an observer that throws at %s does the answer no harm', async at => {
+test.each(['head', 'bytes', 'end'] as const)('an observer that throws in %s does not affect the answer', async at => {
   const { url } = await liveWith((_request, response) => {
     response.write('one ')
     setImmediate(() => response.end('two'))
@@ -237,13 +237,13 @@ test.each(['head', 'bytes', 'end'] as const)('an observer that throws at %s does
   expect(response.status).toBe(200)
   expect(await response.text()).toBe('one two')
   expect(proxied.reported).toEqual([fault])
-  // What it has not seen to its end is not complete.
+  // An answer that it has not seen to the end is not complete.
   expect(ends).toEqual(at === 'end' ? [] : [false])
 })
 
-test('an observer also learns that an answer is not passed on', async () => {
+test('an observer also learns that no live answer was passed on', async () => {
   for (const isGone of [false, true]) {
-    const { observer, heard, ended } = observing()
+    const { observer, events, ended } = observing()
     const server = http.createServer((_request, response) => {
       if (isGone) response.destroy()
       watched(observer, response, () => expect.unreachable())
@@ -251,11 +251,11 @@ test('an observer also learns that an answer is not passed on', async () => {
     })
     await ask(await listening(server)).catch(() => {})
     expect(await ended).toBe(false)
-    expect(heard).toEqual([['end', false]])
+    expect(events).toEqual([['end', false]])
   }
 })
 
-test('a client that reads slowly holds up the live platform, and the observer with it', async () => {
+test('a client that reads slowly slows down the live platform, and the observer with it', async () => {
   const size = 32 * 1024 * 1024
   const { url } = await liveWith((_request, response) => response.end(Buffer.alloc(size)))
   let seen = 0

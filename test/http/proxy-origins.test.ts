@@ -31,12 +31,12 @@ test('a live platform with an untrusted certificate is a 502 that says why, and 
   expect((await journaled).outcome?.hint).toContain('upstream.insecure')
 })
 
-test('with upstream.insecure it is asked all the same', async () => {
+test('with upstream.insecure an untrusted certificate is accepted', async () => {
   const { ask } = await proxyTo(await selfSignedLive(), { upstream: { insecure: true } })
   for (let i = 0; i < 2; i++) expect(await (await ask('/v1/models')).json()).toEqual({ ok: true })
 })
 
-test('that holds for the live platform alone', async () => {
+test('upstream.insecure applies to the live platform only', async () => {
   const url = await selfSignedLive()
   const { ask } = await proxyTo(url, { upstream: { insecure: true } })
   await ask('/v1/models')
@@ -48,11 +48,11 @@ const hasIpv6 = Object.values(networkInterfaces())
   .some(one => one?.address === '::1')
 
 test.skipIf(!hasIpv6).each(['', '/live'])(
-  'the address of the live platform may be one of IPv6, with the path "%s"',
+  'the live platform may have an IPv6 address, with the path "%s"',
   async prefix => {
-    const asked: (string | undefined)[] = []
+    const received: (string | undefined)[] = []
     const server = http.createServer((request, response) => {
-      asked.push(request.headers.host, request.url)
+      received.push(request.headers.host, request.url)
       ok(request, response)
     })
     server.listen(0, '::1')
@@ -61,11 +61,11 @@ test.skipIf(!hasIpv6).each(['', '/live'])(
     const { port } = server.address() as AddressInfo
     const { ask } = await proxyTo(`http://[::1]:${port}${prefix}`)
     expect(await (await ask('/v1/models?x=1')).json()).toEqual({ ok: true })
-    expect(asked).toEqual([`[::1]:${port}`, `${prefix}/v1/models?x=1`])
+    expect(received).toEqual([`[::1]:${port}`, `${prefix}/v1/models?x=1`])
   },
 )
 
-/** Asks for `target` as it is written; gives back the status. */
+/** Requests `target` exactly as written; returns the status. */
 async function askFor(target: string, { url, apiKey }: { readonly url: string; readonly apiKey: string }) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname).setEncoding('latin1')
@@ -88,7 +88,7 @@ test.each([
   ['/\\evil.test/x', '/live/\\evil.test/x'],
   ['/x?next=http://evil.test/../..', '/live/x?next=http://evil.test/../..'],
   ['/a..b/...', '/live/a..b/...'],
-])('a request for %s arrives at the live platform, as %s', async (target, arrived) => {
+])('a request for %s reaches the live platform as %s', async (target, arrived) => {
   const { url, seen } = await liveWith(ok)
   expect(await askFor(target, await proxyTo(`${url}/live`))).toBe(200)
   expect(seen.map(({ request }) => [request.headers.host, request.url])).toEqual([[new URL(url).host, arrived]])
@@ -126,14 +126,14 @@ const climbing = [
   ...['http://evil.test/../admin', 'http://evil.test/%2e%2e/admin', '/..#', '/../#x', '/..%23', '/..%3Fx'],
 ]
 
-test.each(climbing)('%s never comes out beside the prefix of the live platform', async target => {
+test.each(climbing)('%s never leaves the prefix of the live platform', async target => {
   const { url, seen } = await liveWith(ok)
   const scene = await proxyTo(`${url}/live`)
   expect(await askFor(target, scene)).toBe(404)
   expect(seen).toEqual([])
 })
 
-test('no path that passes climbs, whatever a server makes of its dots and slashes', () => {
+test('no accepted path climbs, however a server decodes its dots and slashes', () => {
   const part = fc.constantFrom(
     '.',
     '..',
@@ -171,7 +171,7 @@ test('no path that passes climbs, whatever a server makes of its dots and slashe
   )
 })
 
-test('a redirect of the live platform to elsewhere is told, not followed, whatever its status', async () => {
+test('a redirect from the live platform is passed on, not followed, whatever its status', async () => {
   const elsewhere = await liveWith(ok)
   for (const status of [301, 302, 303, 307, 308]) {
     const { url } = await liveWith((_request, response) =>
@@ -184,7 +184,7 @@ test('a redirect of the live platform to elsewhere is told, not followed, whatev
   expect(elsewhere.seen).toEqual([])
 })
 
-test('the live key goes to the live platform and nowhere else, however the request names its host', async () => {
+test('the live key goes only to the live platform, whatever host the request names', async () => {
   const [live, other] = [await liveWith(ok), await liveWith(ok)]
   const { url, apiKey } = await proxyTo(live.url)
   await askFor(`${other.url}/v1/models`, { url, apiKey })

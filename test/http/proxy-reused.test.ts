@@ -10,54 +10,54 @@ import { folderWith } from '../command.js'
 import { hello } from '../scene.js'
 import { listening, liveKey, liveOnSocket, proxyTo } from './live.js'
 
-type Speak = (socket: Socket) => void
+type Reaction = (socket: Socket) => void
 
-const answers: Speak = socket =>
+const answers: Reaction = socket =>
   void socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{"ok":true}')
-const closes: Speak = socket => void socket.end()
-const resets: Speak = socket => void socket.resetAndDestroy()
-const says =
-  (text: string, then: Speak): Speak =>
+const closes: Reaction = socket => void socket.end()
+const resets: Reaction = socket => void socket.resetAndDestroy()
+const writes =
+  (text: string, then: Reaction): Reaction =>
   socket =>
     void socket.write(text, () => setTimeout(then, 30, socket))
 const after =
-  (ms: number, then: Speak): Speak =>
+  (ms: number, then: Reaction): Reaction =>
   socket =>
     void setTimeout(then, ms, socket)
 
-interface Manner {
-  /** What the first byte of a second request on a connection meets. */
-  readonly onReuse?: Speak
-  /** What the first request on the second and every later connection meets. */
-  readonly onNew?: Speak
+interface Reactions {
+  /** What happens at the first byte of a second request on a connection. */
+  readonly onReuse?: Reaction
+  /** What happens at the first request on the second and every later connection. */
+  readonly onNew?: Reaction
   readonly isSecure?: boolean
 }
 
-/** A live platform on bare sockets that answers once on each connection; it keeps what it was asked, by connection. */
-async function liveThatAnswersOnce({ onReuse = resets, onNew = answers, isSecure = false }: Manner = {}) {
+/** A live platform on bare sockets that answers once on each connection, and keeps the requests of each. */
+async function liveThatAnswersOnce({ onReuse = resets, onNew = answers, isSecure = false }: Reactions = {}) {
   const connections: string[][] = []
-  const meet = (socket: Socket) => {
-    const asked: string[] = []
-    const speak = connections.push(asked) === 1 ? answers : onNew
-    let came = ''
+  const accept = (socket: Socket) => {
+    const requests: string[] = []
+    const react = connections.push(requests) === 1 ? answers : onNew
+    let received = ''
     socket.on('error', () => {})
     socket.on('data', bytes => {
-      came += bytes.toString('latin1')
-      if (asked.length === 0 && !isWhole(came)) return
-      asked.push(came)
-      came = ''
-      if (asked.length === 1) speak(socket)
-      else if (asked.length === 2) onReuse(socket)
+      received += bytes.toString('latin1')
+      if (requests.length === 0 && !isWhole(received)) return
+      requests.push(received)
+      received = ''
+      if (requests.length === 1) react(socket)
+      else if (requests.length === 2) onReuse(socket)
     })
     onTestFinished(() => void socket.destroy())
   }
-  const server = isSecure ? tls.createServer(selfSigned(), meet) : net.createServer(meet)
+  const server = isSecure ? tls.createServer(selfSigned(), accept) : net.createServer(accept)
   const url = await listening(server)
   return {
     url: isSecure ? url.replace('http:', 'https:') : url,
     connections,
-    /** The lines that requests begin with. */
-    lines: () => connections.map(asked => asked.map(text => text.split(' HTTP/1.1')[0])),
+    /** The method and the path of each request. */
+    lines: () => connections.map(requests => requests.map(text => text.split(' HTTP/1.1')[0])),
   }
 }
 
@@ -69,16 +69,16 @@ function isWhole(request: string): boolean {
 
 const bodyOf = (request = '') => request.slice(request.indexOf('\r\n\r\n') + 4)
 
-// Documented paths have connections of their own: http-proxy-middleware carries the others.
+// Documented paths have connections of their own; http-proxy-middleware sends the other requests.
 const first = 'GET /v1/first'
 const firstModels = 'GET /v1/models?first'
 
 test.each([
   ['closes', closes],
   ['resets', resets],
-  ['closes a little later', after(30, closes)],
-  ['resets a little later', after(30, resets)],
-])('a kept connection that the live side %s when it is used again costs the client nothing', async (_how, onReuse) => {
+  ['soon closes', after(30, closes)],
+  ['soon resets', after(30, resets)],
+])('a request succeeds when the live platform %s the kept connection on which it is sent', async (_how, onReuse) => {
   const live = await liveThatAnswersOnce({ onReuse })
   const { ask, chat } = await proxyTo(live.url)
   await (await ask('/v1/models?first')).text()
@@ -97,7 +97,7 @@ test.each([
   ['OPTIONS', undefined],
   ['PUT', '{"name":"ada"}'],
   ['DELETE', undefined],
-])('%s is asked once more, anywhere', async (method, body) => {
+])('%s is retried once, on any path', async (method, body) => {
   const live = await liveThatAnswersOnce()
   const { ask } = await proxyTo(live.url)
   await (await ask('/v1/first')).text()
@@ -108,7 +108,7 @@ test.each([
   expect(bodyOf(live.connections[1]?.[0])).toBe(body ?? '')
 })
 
-test('a long body goes out whole again', async () => {
+test('a long body is sent again in full', async () => {
   const live = await liveThatAnswersOnce()
   const { ask } = await proxyTo(live.url)
   await (await ask('/v1/first')).text()
@@ -119,7 +119,7 @@ test('a long body goes out whole again', async () => {
   expect(bodyOf(live.connections[1]?.[0]) === body).toBe(true)
 })
 
-test('it is the same over TLS', async () => {
+test('a request is retried over TLS as well', async () => {
   const live = await liveThatAnswersOnce({ isSecure: true, onReuse: closes })
   const { ask } = await proxyTo(live.url, { upstream: { insecure: true } })
   await (await ask('/v1/models?first')).text()
@@ -127,7 +127,7 @@ test('it is the same over TLS', async () => {
   expect(live.lines()).toEqual([[firstModels, 'GET /v1/models?second'], ['GET /v1/models?second']])
 })
 
-test('the second time it is a new connection, however many are kept', async () => {
+test('the retry uses a new connection, however many are kept', async () => {
   const live = await liveThatAnswersOnce()
   const { ask } = await proxyTo(live.url)
   await Promise.all(['/v1/models?1', '/v1/models?2', '/v1/models?3'].map(async path => (await ask(path)).text()))
@@ -138,7 +138,7 @@ test('the second time it is a new connection, however many are kept', async () =
   expect(live.lines().slice(kept)).toEqual([['GET /v1/models?4']])
 })
 
-test('a POST that may change something is not asked again', async () => {
+test('a POST that may change something is not retried', async () => {
   const live = await liveThatAnswersOnce()
   const { ask } = await proxyTo(live.url)
   await (await ask('/v1/first')).text()
@@ -148,7 +148,7 @@ test('a POST that may change something is not asked again', async () => {
   expect(live.lines()).toEqual([[first, 'POST /v1/things']])
 })
 
-test('a model that has worked for a while is not asked again', async () => {
+test('a completion that has been running for a while is not retried', async () => {
   const live = await liveThatAnswersOnce({ onReuse: after(1_200, resets) })
   const { ask, chat } = await proxyTo(live.url)
   await (await ask('/v1/models?first')).text()
@@ -156,7 +156,7 @@ test('a model that has worked for a while is not asked again', async () => {
   expect(live.connections.length).toBe(1)
 })
 
-test('a new connection that is reset is not tried again', async () => {
+test('a request on a new connection is not retried after a reset', async () => {
   let connections = 0
   const url = await liveOnSocket(socket => {
     connections++
@@ -167,7 +167,7 @@ test('a new connection that is reset is not tried again', async () => {
   expect(connections).toBe(1)
 })
 
-test('nothing is asked a third time', async () => {
+test('no request is sent a third time', async () => {
   const live = await liveThatAnswersOnce({ onNew: resets })
   const { ask } = await proxyTo(live.url)
   await (await ask('/v1/models?first')).text()
@@ -178,18 +178,18 @@ test('nothing is asked a third time', async () => {
 })
 
 test.each([
-  ['a part of a head', 'HTTP/1.1 200 OK\r\nContent-'],
-  ['a hint', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'],
-])('what has had %s for an answer is not asked again', async (_what, text) => {
-  const live = await liveThatAnswersOnce({ onReuse: says(text, resets) })
+  ['part of a head', 'HTTP/1.1 200 OK\r\nContent-'],
+  ['early hints', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'],
+])('a request that got %s is not retried', async (_what, text) => {
+  const live = await liveThatAnswersOnce({ onReuse: writes(text, resets) })
   const { ask } = await proxyTo(live.url)
   await (await ask('/v1/models?first')).text()
   expect((await ask('/v1/models?second')).status).toBe(502)
   expect(live.connections.length).toBe(1)
 })
 
-test('what has had a part of its answer is cut off, and not asked again', async () => {
-  const onReuse = says('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort', resets)
+test('a request that got part of its answer is cut off, and not retried', async () => {
+  const onReuse = writes('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort', resets)
   const live = await liveThatAnswersOnce({ onReuse })
   const { ask } = await proxyTo(live.url)
   await (await ask('/v1/models?first')).text()
@@ -199,28 +199,28 @@ test('what has had a part of its answer is cut off, and not asked again', async 
   expect(live.connections.length).toBe(1)
 })
 
-test('both times together have the time of one for the first byte', async () => {
-  const meetings = new EventEmitter()
+test('both tries together have one timeout for the first byte', async () => {
+  const emitter = new EventEmitter()
   const live = await liveThatAnswersOnce({
-    onReuse: socket => meetings.emit('reused', socket),
-    onNew: () => meetings.emit('new'),
+    onReuse: socket => emitter.emit('reused', socket),
+    onNew: () => emitter.emit('new'),
   })
   const { ask } = await proxyTo(live.url, { upstream: { firstByteTimeoutMs: 60_000 } })
   await (await ask('/v1/models?first')).text()
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
-  const [reused, askedAgain] = [once(meetings, 'reused'), once(meetings, 'new')]
-  const asking = ask('/v1/models?second')
+  const [reused, retried] = [once(emitter, 'reused'), once(emitter, 'new')]
+  const pending = ask('/v1/models?second')
   const [socket] = (await reused) as [Socket]
   vi.advanceTimersByTime(45_000)
   socket.end()
-  await askedAgain
+  await retried
   vi.advanceTimersByTime(15_000)
-  expect((await asking).status).toBe(504)
+  expect((await pending).status).toBe(504)
   expect(live.connections.length).toBe(2)
 })
 
-/** A platform in front of `baseUrl` whose journal can be looked at. */
+/** A platform in front of `baseUrl`, with its journal. */
 async function journaledTo(baseUrl: string, more: Readonly<Record<string, string>> = {}) {
   const given = { port: 0, state: 'memory', mode: 'proxy', 'upstream.baseUrl': baseUrl, ...more }
   const flags = Object.entries(given).map(([name, value]) => ({ path: name.split('.'), value, origin: 'the test' }))
@@ -235,7 +235,7 @@ async function journaledTo(baseUrl: string, more: Readonly<Record<string, string
   return { ...platform, headers, ask, journaled, nextJournaled }
 }
 
-test('a client that leaves the second time ends that, too', async () => {
+test('a client that disconnects during the retry ends it', async () => {
   const client = new AbortController()
   const second = new EventEmitter()
   const live = await liveThatAnswersOnce({
@@ -252,20 +252,20 @@ test('a client that leaves the second time ends that, too', async () => {
   expect(await journaled).toMatchObject({ path: '/v1/models', outcome: undefined })
 })
 
-test('for a client that has left nothing is asked again', async () => {
+test('nothing is retried for a client that has disconnected', async () => {
   const live = await liveThatAnswersOnce({ onReuse: () => client.destroy() })
   const { ask, url, headers, journaled, nextJournaled } = await journaledTo(live.url)
   const left = nextJournaled()
   const client = http.get(`${url}/v1/models?second`, { headers })
   await once(client, 'error')
   await left
-  // A request that came in between would have come before this one.
+  // A retry would have arrived before this request.
   expect((await ask('/v1/models?third')).status).toBe(200)
   expect(live.lines()).toEqual([[firstModels, 'GET /v1/models?second'], ['GET /v1/models?third']])
   await expect.poll(() => journaled.map(({ path }) => path)).toEqual(['/v1/models', '/v1/models'])
 })
 
-test('what was asked twice is recorded and journaled once', async () => {
+test('a retried request is recorded and journaled once', async () => {
   const live = await liveThatAnswersOnce()
   const { ask, headers, journaled, receipt } = await journaledTo(live.url, {
     mode: 'record',

@@ -5,14 +5,14 @@ import { platformWith } from '../scene.js'
 import { userToken } from '../signing.js'
 import { liveAnonKey, liveKey, liveWith, proxyTo, send } from './live.js'
 
-/** A live platform that knows everything. */
-const knowing = () =>
+/** A live platform that knows every path. */
+const omniscient = () =>
   liveWith((request, response) => void response.writeHead(200).end(`${request.method} ${request.url}`))
 
 test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-  '%s on a path that only the live platform knows is carried over',
+  '%s on a path that only the live platform knows is forwarded',
   async method => {
-    const { url, seen } = await knowing()
+    const { url, seen } = await omniscient()
     const { ask } = await proxyTo(url)
     const response = await ask('/v1/embeddings?dimensions=2&x', { method })
     expect([response.status, await response.text()]).toEqual([200, `${method} /v1/embeddings?dimensions=2&x`])
@@ -20,8 +20,8 @@ test.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
   },
 )
 
-test('HEAD on such a path is carried over', async () => {
-  const { url, seen } = await knowing()
+test('HEAD on a path that only the live platform knows is forwarded', async () => {
+  const { url, seen } = await omniscient()
   const { ask } = await proxyTo(url)
   expect((await ask('/v1/files/1', { method: 'HEAD' })).status).toBe(200)
   expect(seen.map(({ request }) => request.method)).toEqual(['HEAD'])
@@ -34,8 +34,8 @@ test.each([
     Buffer.from('--x\r\ncontent-disposition: form-data; name="file"\r\n\r\n\xff\r\n--x--\r\n', 'latin1'),
   ],
   ['application/json', Buffer.from('{ "not": json')],
-])('a body of %s arrives as it is', async (type, body) => {
-  const { url, seen } = await knowing()
+])('a body of %s arrives unchanged', async (type, body) => {
+  const { url, seen } = await omniscient()
   const { url: platformUrl, apiKey } = await proxyTo(url)
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': type, 'content-length': body.length }
   expect((await send(`${platformUrl}/v1/audio`, { method: 'POST', headers, body })).status).toBe(200)
@@ -43,15 +43,15 @@ test.each([
   expect(seen[0]?.request.headers).toMatchObject({ 'content-type': type, 'content-length': String(body.length) })
 })
 
-test('a body for such a path may be no larger than any other', async () => {
-  const { url, seen } = await knowing()
+test('the body limit also applies to an unknown path', async () => {
+  const { url, seen } = await omniscient()
   const { ask } = await proxyTo(url, { limits: { bodyBytes: 1000 } })
   expect((await ask('/v1/files', { method: 'POST', body: 'x'.repeat(1001) })).status).toBe(413)
   expect(seen).toEqual([])
 })
 
-test('without a valid credential such a path does not exist, and the live platform is not asked', async () => {
-  const { url, seen } = await knowing()
+test('without a valid credential an unknown path is a 404, and the live platform gets no request', async () => {
+  const { url, seen } = await omniscient()
   const { ask, anonKey, serviceKey, apiKey } = await proxyTo(url)
   const refused: readonly (readonly [string, string | null])[] = [
     ['/v1/embeddings', null],
@@ -71,8 +71,8 @@ test('without a valid credential such a path does not exist, and the live platfo
   expect(seen).toEqual([])
 })
 
-test('each kind of credential opens the unknown paths of its own prefix, and any of them the others', async () => {
-  const { url, seen } = await knowing()
+test('each kind of credential is valid for the unknown paths of its own prefix, and every kind for the others', async () => {
+  const { url, seen } = await omniscient()
   const { ask, anonKey, serviceKey, apiKey } = await proxyTo(url)
   const user = await userToken()
   const open: readonly (readonly [string, string])[] = [
@@ -89,8 +89,8 @@ test('each kind of credential opens the unknown paths of its own prefix, and any
   })
 })
 
-test('with credentials passed on, any that is well formed opens an unknown path', async () => {
-  const { url, seen } = await knowing()
+test('with credentials passed on, any well-formed credential is valid for an unknown path', async () => {
+  const { url, seen } = await omniscient()
   const { ask } = await proxyTo(url, { upstream: { credentials: 'pass' } })
   expect((await ask('/v1/embeddings', { bearer: 'sk-of-the-caller' })).status).toBe(200)
   expect((await ask('/v1/embeddings', { bearer: null })).status).toBe(404)
@@ -98,7 +98,7 @@ test('with credentials passed on, any that is well formed opens an unknown path'
 })
 
 test('a wrong method on a documented path is still refused here', async () => {
-  const { url, seen } = await knowing()
+  const { url, seen } = await omniscient()
   const { ask } = await proxyTo(url)
   const response = await ask('/v1/models', { method: 'DELETE' })
   expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
@@ -106,7 +106,7 @@ test('a wrong method on a documented path is still refused here', async () => {
 })
 
 test("a page's preflight for an unknown path passes without a credential, for any method", async () => {
-  const { url, seen } = await knowing()
+  const { url, seen } = await omniscient()
   const { ask } = await proxyTo(url)
   const headers = { origin: 'http://localhost:3000', 'access-control-request-method': 'PATCH' }
   const response = await ask('/v1/files/1', { method: 'OPTIONS', bearer: null, headers })
@@ -115,15 +115,15 @@ test("a page's preflight for an unknown path passes without a credential, for an
   expect(seen).toEqual([])
 })
 
-test('a request that only carries the header of a preflight is none', async () => {
-  const { url } = await knowing()
+test('a GET request with the header of a preflight is not taken for one', async () => {
+  const { url } = await omniscient()
   const { ask } = await proxyTo(url)
   const headers = { origin: 'http://localhost:3000', 'access-control-request-method': 'GET' }
   expect(await (await ask('/v1/files/1', { headers })).text()).toBe('GET /v1/files/1')
 })
 
-test('an unknown path counts for the limits of its credential', async () => {
-  const { url } = await knowing()
+test('an unknown path counts towards the limits of its credential', async () => {
+  const { url } = await omniscient()
   const { ask } = await proxyTo(url, { limits: { requestsPerMinute: 1 } })
   expect((await ask('/v1/embeddings')).status).toBe(200)
   expect((await ask('/v1/embeddings')).status).toBe(429)
@@ -135,8 +135,8 @@ test('without a live platform, an unknown path is a 404 with any credential', as
   expect([response.status, await response.json()]).toEqual([404, { error: 'Not found.', path: '/v1/embeddings' }])
 })
 
-test('the log says why the live platform was not asked', async () => {
-  const { url } = await knowing()
+test('the log says why a request was not sent to the live platform', async () => {
+  const { url } = await omniscient()
   const given = { port: 0, state: 'memory', mode: 'proxy', 'upstream.baseUrl': url }
   const flags = Object.entries(given).map(([name, value]) => ({ path: name.split('.'), value, origin: 'the test' }))
   const platform = await openPlatform({ cwd: import.meta.dirname, file: false, flags })

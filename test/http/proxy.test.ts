@@ -15,13 +15,13 @@ const json = (response: ServerResponse, value: object) =>
 
 const ok: RequestListener = (_request, response) => void json(response, { ok: true })
 
-/** Reads a stream as it comes. */
-function listenTo({ body }: Response) {
+/** Reads a stream as it arrives. */
+function readerOf({ body }: Response) {
   const reader = (body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader()
   return async () => (await reader.read()).value
 }
 
-test('an app behind the proxy gets what the live platform says', async () => {
+test('an app behind the proxy gets the answers of the live platform', async () => {
   const live = await platformWith({
     apiKeys: [{ name: 'live', key: liveKey }],
     models: [{ id: 'live-model', owned_by: 'them' }],
@@ -42,7 +42,7 @@ test('an app behind the proxy gets what the live platform says', async () => {
   expect(streamed).toBe('Live and well.')
 })
 
-test('the four endpoints are carried over with the live key that opens each', async () => {
+test('each of the four endpoints is forwarded with the live key that it needs', async () => {
   const live = await platformWith({ apiKeys: [{ name: 'live', key: liveKey }], version: '7.7.7' })
   const { ask, chat, anonKey } = await proxyTo(live.url, { upstream: { anonKey: live.anonKey } })
   expect(await (await ask('/health', { bearer: null })).json()).toEqual({ status: 'ok', version: '7.7.7' })
@@ -50,7 +50,7 @@ test('the four endpoints are carried over with the live key that opens each', as
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
 })
 
-test("an error of the live platform is the client's, word for word", async () => {
+test('an error from the live platform reaches the client word for word', async () => {
   const live = await platformWith({ apiKeys: [{ name: 'live', key: liveKey }], models: [{ id: 'only-this' }] })
   const { chat } = await proxyTo(live.url)
   const response = await chat(hello)
@@ -58,7 +58,7 @@ test("an error of the live platform is the client's, word for word", async () =>
   expect(await response.json()).toEqual({ error: 'model must be only-this, not "gpt-4o-mini".' })
 })
 
-test('nothing reaches the live platform without a good credential', async () => {
+test('nothing reaches the live platform without a valid credential', async () => {
   const { url, seen } = await liveWith(ok)
   const { ask, chat, anonKey } = await proxyTo(url)
   const refused = await Promise.all([
@@ -75,7 +75,7 @@ test('nothing reaches the live platform without a good credential', async () => 
   expect(seen).toEqual([])
 })
 
-test('what the platform refuses without asking never reaches the live one', async () => {
+test('a request that the platform refuses itself never reaches the live one', async () => {
   const { url, seen } = await liveWith(ok)
   const { ask, chat } = await proxyTo(url, { limits: { bodyBytes: 1000 } })
   const post = { method: 'POST', body: '{}' }
@@ -94,7 +94,7 @@ test('what the platform refuses without asking never reaches the live one', asyn
   expect(seen).toEqual([])
 })
 
-test("the auth backend's paths answer here", async () => {
+test('requests to the auth backend are answered here', async () => {
   const { url, seen } = await liveWith(ok)
   const { ask, anonKey } = await proxyTo(url)
   const response = await ask('/auth/v1/.well-known/jwks.json', { bearer: null })
@@ -103,7 +103,7 @@ test("the auth backend's paths answer here", async () => {
   expect(seen).toEqual([])
 })
 
-test("the live platform sees the configured keys and nothing of the caller's", async () => {
+test("the live platform gets the configured keys and none of the caller's credentials", async () => {
   const { url, seen } = await liveWith(ok)
   const { ask, chat, anonKey, apiKey } = await proxyTo(url)
   const headers = { apikey: anonKey, cookie: 'session=secret' }
@@ -123,14 +123,14 @@ test("the live platform sees the configured keys and nothing of the caller's", a
   }
 })
 
-test('without a live key no credential is sent, least of all the one of the caller', async () => {
+test("without a live key no credential is sent, not even the caller's", async () => {
   const { url, seen } = await liveWith(ok)
   const { ask } = await proxyTo(url, { upstream: { apiKey: '' } })
   expect((await ask('/v1/models')).status).toBe(200)
   expect(seen[0]?.request.headers).not.toHaveProperty('authorization')
 })
 
-test('mode proxy without an address of the live platform does not start', async () => {
+test('mode proxy does not start without the address of the live platform', async () => {
   const starting = startPlatform({ mode: 'proxy' })
   await expect(starting).rejects.toThrow(ProblemsError)
   await expect(starting).rejects.toThrow('upstream.baseUrl')
@@ -146,7 +146,7 @@ test('the body of a request arrives byte for byte', async () => {
   expect(seen[0]?.request.headers['content-type']).toBe('application/json')
 })
 
-test('a body that arrives in pieces, without a length, is carried over whole', async () => {
+test('a chunked body is forwarded in full', async () => {
   const { url, seen } = await liveWith(ok)
   const { url: platformUrl, apiKey } = await proxyTo(url)
   const request = http.request(`${platformUrl}/v1/chat/completions`, {
@@ -163,14 +163,14 @@ test('a body that arrives in pieces, without a length, is carried over whole', a
   expect(seen[0]?.request.headers).not.toHaveProperty('transfer-encoding')
 })
 
-test('an empty body is carried over as an empty body', async () => {
+test('an empty body is forwarded as an empty body', async () => {
   const { url, seen } = await liveWith(ok)
   const { ask } = await proxyTo(url)
   expect((await ask('/v1/chat/completions', { method: 'POST' })).status).toBe(200)
   expect(seen[0]?.body.length).toBe(0)
 })
 
-test('a large body is carried over whole', async () => {
+test('a large body is forwarded in full', async () => {
   const { url, seen } = await liveWith(ok)
   const { chat } = await proxyTo(url)
   const body = { ...hello, user: 'é'.repeat(1_000_000) }
@@ -186,17 +186,17 @@ test('many requests at once each get their own answer', async () => {
   expect(answers).toEqual(paths.map(path => ({ path })))
 })
 
-test('a GET with a body of any type is carried over whole', async () => {
+test('a GET request with a body of any type is forwarded in full', async () => {
   const { url, seen } = await liveWith(ok)
   const { url: platformUrl, apiKey } = await proxyTo(url)
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'text/plain', 'content-length': '4' }
   expect((await send(`${platformUrl}/v1/models`, { headers, body: 'body' })).status).toBe(200)
   expect(seen[0]?.body.toString()).toBe('body')
-  // And the connection to the live platform is still in order for the next one.
+  // And the connection to the live platform still works for the next request.
   expect((await send(`${platformUrl}/v1/models`, { headers: { authorization: `Bearer ${apiKey}` } })).status).toBe(200)
 })
 
-test('carrying over a request makes node complain of nothing', async () => {
+test('forwarding a request causes no warnings from node', async () => {
   const warnings: Error[] = []
   const note = (warning: Error) => void warnings.push(warning)
   process.on('warning', note)
@@ -208,7 +208,7 @@ test('carrying over a request makes node complain of nothing', async () => {
   expect(warnings.map(({ message }) => message)).toEqual([])
 })
 
-test('one connection to the live platform serves request after request', async () => {
+test('one connection to the live platform is reused for every request', async () => {
   const { url, seen } = await liveWith(ok)
   const { ask, chat } = await proxyTo(url)
   for (let i = 0; i < 5; i++) {
@@ -218,7 +218,7 @@ test('one connection to the live platform serves request after request', async (
   expect(new Set(seen.map(({ request }) => request.socket.remotePort)).size).toBe(1)
 })
 
-test('HEAD is carried over as HEAD', async () => {
+test('HEAD is forwarded as HEAD', async () => {
   const { url, seen } = await liveWith(ok)
   const { ask } = await proxyTo(url)
   const response = await ask('/v1/models', { method: 'HEAD' })
@@ -226,7 +226,7 @@ test('HEAD is carried over as HEAD', async () => {
   expect(seen[0]?.request.method).toBe('HEAD')
 })
 
-test('a client that expects a 100 before it sends the body gets it, and then its answer', async () => {
+test('a client that waits for 100 Continue gets it, and then its answer', async () => {
   const { url, seen } = await liveWith(ok)
   const { url: platformUrl, apiKey } = await proxyTo(url)
   const request = http.request(`${platformUrl}/v1/chat/completions`, {
@@ -244,7 +244,7 @@ test('a client that expects a 100 before it sends the body gets it, and then its
   expect(seen[0]?.request.headers).not.toHaveProperty('expect')
 })
 
-test('headers that are meant for one connection stay on it, both ways', async () => {
+test('hop-by-hop headers are not forwarded in either direction', async () => {
   const { url, seen } = await liveWith((_request, response) =>
     response
       .writeHead(200, [
@@ -294,7 +294,7 @@ test('a request without a body that announces a trailer is answered', async () =
   expect(seen[0]?.request.headers).not.toHaveProperty('trailer')
 })
 
-test('odd and repeated headers arrive as they are', async () => {
+test('unusual and repeated headers arrive unchanged', async () => {
   const { url, seen } = await liveWith((_request, response) =>
     response
       .writeHead(200, 'Fine', [
@@ -327,7 +327,7 @@ test('odd and repeated headers arrive as they are', async () => {
   })
 })
 
-test('a header with letters beyond ASCII arrives byte for byte', async () => {
+test('a header with characters beyond ASCII arrives byte for byte', async () => {
   const { ask } = await proxyTo(
     await liveOnSocket(socket =>
       socket.end('HTTP/1.1 200 OK\r\nX-City: Z\xfcrich\r\nContent-Length: 2\r\n\r\n{}', 'latin1'),
@@ -336,14 +336,14 @@ test('a header with letters beyond ASCII arrives byte for byte', async () => {
   expect((await ask('/v1/models')).headers.get('x-city')).toBe('Z\xfcrich')
 })
 
-test('a page of this machine may read what the live platform says', async () => {
+test('a page of this machine may read the answers of the live platform', async () => {
   const { url } = await liveWith(ok)
   const { ask } = await proxyTo(url)
   const response = await ask('/v1/models', { headers: { origin: 'http://localhost:3000' } })
   expect(response.headers.get('access-control-allow-origin')).toBe('http://localhost:3000')
 })
 
-test("the live platform's own word on origins stands", async () => {
+test("the live platform's own CORS headers are kept", async () => {
   const { url } = await liveWith((_request, response) => {
     response.setHeader('access-control-allow-origin', 'http://app.test')
     json(response, {})
@@ -353,7 +353,7 @@ test("the live platform's own word on origins stands", async () => {
   expect(response.headers.get('access-control-allow-origin')).toBe('http://app.test')
 })
 
-test('a 429 and its retry-after pass untouched', async () => {
+test('a 429 and its Retry-After are passed on unchanged', async () => {
   const { url } = await liveWith((_request, response) =>
     response.writeHead(429, { 'retry-after': '17', 'content-type': 'application/json' }).end('{"error":"Slow down."}'),
   )
@@ -364,7 +364,7 @@ test('a 429 and its retry-after pass untouched', async () => {
   expect(await response.text()).toBe('{"error":"Slow down."}')
 })
 
-test('a redirect of the live platform passes untouched', async () => {
+test('a redirect from the live platform is passed on unchanged', async () => {
   const { url, seen } = await liveWith((_request, response) =>
     response.writeHead(302, { location: 'https://elsewhere.test/v1/models' }).end(),
   )
@@ -375,7 +375,7 @@ test('a redirect of the live platform passes untouched', async () => {
   expect(seen).toHaveLength(1)
 })
 
-test('a compressed body passes untouched', async () => {
+test('a compressed body is passed on unchanged', async () => {
   const packed = gzipSync('{"object":"list","data":[]}')
   const { url } = await liveWith((_request, response) =>
     response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': packed.length }).end(packed),
@@ -396,7 +396,7 @@ test.each(['/live', '/live/'])('the address of the live platform may have a path
   expect(seen.map(({ request }) => request.url)).toEqual(['/live/v1/models?limit=2', '/live/v1/chat/completions'])
 })
 
-test('a request that names the whole address goes to the live platform and nowhere else', async () => {
+test('a request for an absolute URL goes to the live platform and nowhere else', async () => {
   const { url, seen } = await liveWith(ok)
   const { url: platformUrl, apiKey } = await proxyTo(url)
   const path = 'http://elsewhere.test/v1/models?limit=1'
@@ -407,18 +407,18 @@ test('a request that names the whole address goes to the live platform and nowhe
   ])
 })
 
-test('the headers of a stream arrive before its first event, and each event as it comes', async () => {
+test('the headers of a stream arrive before its first event, and each event as it is sent', async () => {
   const { url, nextRequest } = await liveWith((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'req_1' }).flushHeaders()
   })
   const { chat } = await proxyTo(url)
-  const asking = chat({ ...hello, stream: true })
+  const pending = chat({ ...hello, stream: true })
   const [, live] = await nextRequest()
-  // Nothing but the headers has left the live platform by now.
-  const response = await asking
+  // So far the live platform has sent nothing but the headers.
+  const response = await pending
   expect(response.headers.get('content-type')).toBe('text/event-stream')
   expect(response.headers.get('x-request-id')).toBe('req_1')
-  const next = listenTo(response)
+  const next = readerOf(response)
   for (const event of [': a comment\n\n', 'data: {"n":1}\n\n', 'data: {"n":', '2}\n\n', 'data: [DONE]\n\n']) {
     live.write(event)
     expect(await next()).toBe(event)
@@ -427,7 +427,7 @@ test('the headers of a stream arrive before its first event, and each event as i
   expect(await next()).toBeUndefined()
 })
 
-test('a stream of the emulated platform comes through the proxy event for event', async () => {
+test('a stream of an emulated platform passes through the proxy event by event', async () => {
   const text = 'one two three four'
   const rules = [{ reply: { text }, pace: { tokensPerSecond: 50 } }]
   const live = await platformWith({ rules, apiKeys: [{ name: 'live', key: liveKey }] })
@@ -439,7 +439,7 @@ test('a stream of the emulated platform comes through the proxy event for event'
   expect(done).toBe(true)
 })
 
-test('a live platform that is not there is a 502', async () => {
+test('an unreachable live platform is a 502', async () => {
   const server = net.createServer()
   const url = await listening(server)
   server.close()
@@ -452,7 +452,7 @@ test('a live platform that is not there is a 502', async () => {
   }
 })
 
-test('a name that leads nowhere is a 502', async () => {
+test('an unknown host name is a 502', async () => {
   const { ask } = await proxyTo('http://nowhere.invalid')
   const response = await ask('/v1/models')
   expect(response.status).toBe(502)
@@ -477,7 +477,7 @@ test('an answer that is not HTTP is a 502', async () => {
 })
 
 test.each(['/v1/models', '/v1/elsewhere'])(
-  'https for a live platform that speaks http is an answer that cannot be read: %s',
+  'https to a live platform that serves http is a 502 for invalid HTTP: %s',
   async path => {
     const { url } = await liveWith(ok)
     const { ask } = await proxyTo(url.replace('http:', 'https:'))
@@ -489,19 +489,19 @@ test.each(['/v1/models', '/v1/elsewhere'])(
   },
 )
 
-test('a live platform that does not answer in time is a 504, and is no longer waited for', async () => {
+test('a live platform that does not answer in time is a 504, and its request is aborted', async () => {
   const { url, nextRequest } = await liveWith(() => {})
   const { chat } = await proxyTo(url, { upstream: { firstByteTimeoutMs: 300 } })
-  const asking = chat(hello)
+  const pending = chat(hello)
   const [, live] = await nextRequest()
   const hungUp = once(live, 'close')
-  const response = await asking
+  const response = await pending
   expect(response.status).toBe(504)
   expect(await response.json()).toEqual({ error: 'The live platform did not answer within 300 ms.' })
   await hungUp
 })
 
-test('the platform goes on after every kind of failure', async () => {
+test('the platform recovers when the live platform does', async () => {
   let broken = true
   const { url } = await liveWith((request, response) => (broken ? request.socket.destroy() : ok(request, response)))
   const { ask } = await proxyTo(url)
@@ -513,37 +513,37 @@ test('the platform goes on after every kind of failure', async () => {
 test.each([
   ['a stream', {}],
   ['a body of known length', { 'content-length': '1000' }],
-])('a live platform that dies in the middle of %s cuts the client off at once', async (_what, headers) => {
+])('when the live platform dies in the middle of %s, the client is cut off immediately', async (_what, headers) => {
   const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200, headers).write('begun'))
   const { chat } = await proxyTo(url)
-  const asking = chat({ ...hello, stream: true })
+  const pending = chat({ ...hello, stream: true })
   const [, live] = await nextRequest()
-  const next = listenTo(await asking)
+  const next = readerOf(await pending)
   expect(await next()).toBe('begun')
   live.destroy()
   await expect(next()).rejects.toThrow('terminated')
 })
 
-test('a stream that falls silent is cut', async () => {
+test('a stream that stalls is cut', async () => {
   const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
   const { chat } = await proxyTo(url, { upstream: { idleTimeoutMs: 50 } })
-  const asking = chat({ ...hello, stream: true })
+  const pending = chat({ ...hello, stream: true })
   const [, live] = await nextRequest()
   const hungUp = once(live, 'close')
-  const next = listenTo(await asking)
+  const next = readerOf(await pending)
   expect(await next()).toBe('begun')
   await expect(next()).rejects.toThrow('terminated')
   await hungUp
 })
 
-test('a stream that keeps talking is not cut, however long it takes', async () => {
+test('a stream that keeps sending is not cut, however long it takes', async () => {
   const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
   const { chat } = await proxyTo(url, { upstream: { idleTimeoutMs: 60_000 } })
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
-  const asking = chat({ ...hello, stream: true })
+  const pending = chat({ ...hello, stream: true })
   const [, live] = await nextRequest()
-  const next = listenTo(await asking)
+  const next = readerOf(await pending)
   expect(await next()).toBe('begun')
   for (const event of ['one', 'two', 'three']) {
     vi.advanceTimersByTime(59_000)
@@ -554,94 +554,94 @@ test('a stream that keeps talking is not cut, however long it takes', async () =
   await expect(next()).rejects.toThrow('terminated')
 })
 
-test('a client that reads slowly is not taken for a live platform that is silent', async () => {
+test('a slow client is not mistaken for a silent live platform', async () => {
   const size = 32 * 1024 * 1024
   const { url } = await liveWith((_request, response) => response.writeHead(200).end(Buffer.alloc(size)))
   const { url: platformUrl, apiKey } = await proxyTo(url, { upstream: { idleTimeoutMs: 500 } })
   const request = http.get(`${platformUrl}/v1/models`, { headers: { authorization: `Bearer ${apiKey}` }, agent: false })
   const [response] = (await once(request, 'response')) as [IncomingMessage]
-  // No event tells that nothing happens: the client does not read for longer than the live platform may be silent.
+  // A real pause, since no event signals that nothing happens: the client does not read for longer than the idle timeout.
   await new Promise(resolve => setTimeout(resolve, 1000))
   let read = 0
   for await (const chunk of response) read += (chunk as Buffer).length
   expect(read).toBe(size)
 })
 
-test('a client that leaves before the answer ends the request to the live platform', async () => {
+test('when a client disconnects before the answer, the request to the live platform ends', async () => {
   const { url, nextRequest } = await liveWith(() => {})
   const { chat } = await proxyTo(url)
   const left = new AbortController()
-  const asking = chat(hello, { signal: left.signal })
+  const pending = chat(hello, { signal: left.signal })
   const [, live] = await nextRequest()
   const hungUp = once(live, 'close')
   left.abort()
-  await expect(asking).rejects.toThrow('aborted')
+  await expect(pending).rejects.toThrow('aborted')
   await hungUp
   expect(live.writableFinished).toBe(false)
 })
 
-test('a client that leaves in mid-stream ends the request to the live platform', async () => {
+test('when a client disconnects in mid-stream, the request to the live platform ends', async () => {
   const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
   const { chat } = await proxyTo(url)
   const left = new AbortController()
-  const asking = chat({ ...hello, stream: true }, { signal: left.signal })
+  const pending = chat({ ...hello, stream: true }, { signal: left.signal })
   const [, live] = await nextRequest()
   const hungUp = once(live, 'close')
-  expect(await listenTo(await asking)()).toBe('begun')
+  expect(await readerOf(await pending)()).toBe('begun')
   left.abort()
   await hungUp
   expect(live.writableFinished).toBe(false)
 })
 
-/** A platform in mode proxy seen from inside: what its journal takes in. */
+/** A request through a platform in mode proxy, and the exchange that its journal receives. */
 async function journalOf(baseUrl: string, path = '/v1/models', init: RequestInit = {}) {
   const given = { port: 0, state: 'memory', mode: 'proxy', 'upstream.baseUrl': baseUrl, 'upstream.apiKey': liveKey }
   const flags = Object.entries(given).map(([name, value]) => ({ path: name.split('.'), value, origin: 'the test' }))
   const platform = await openPlatform({ cwd: import.meta.dirname, file: false, flags })
   onTestFinished(() => platform.stop())
   const journaled = new Promise<Exchange>(resolve => platform.journal.follow(resolve))
-  const asking = fetch(platform.url + path, { headers: { authorization: `Bearer ${platform.apiKey}` }, ...init })
-  return { journaled, asking }
+  const pending = fetch(platform.url + path, { headers: { authorization: `Bearer ${platform.apiKey}` }, ...init })
+  return { journaled, pending }
 }
 
-test('the journal knows a forwarded answer that arrived whole', async () => {
+test('a forwarded answer that arrives in full is journaled as complete', async () => {
   const { url } = await liveWith(ok)
-  const { journaled, asking } = await journalOf(url)
-  await (await asking).text()
+  const { journaled, pending } = await journalOf(url)
+  await (await pending).text()
   const { outcome, caller } = await journaled
   expect(outcome).toMatchObject({ status: 200, answeredBy: { kind: 'live' }, error: undefined, complete: true })
   expect(caller).toMatchObject({ kind: 'apiKey', name: 'development' })
 })
 
-test('the journal knows a forwarded answer that was cut off', async () => {
+test('a forwarded answer that is cut off is journaled as incomplete', async () => {
   const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
-  const { journaled, asking } = await journalOf(url)
+  const { journaled, pending } = await journalOf(url)
   const [, live] = await nextRequest()
-  const next = listenTo(await asking)
+  const next = readerOf(await pending)
   await next()
   live.destroy()
   await expect(next()).rejects.toThrow('terminated')
   expect((await journaled).outcome).toMatchObject({ status: 200, answeredBy: { kind: 'live' }, complete: false })
 })
 
-test('the journal knows a client that left before the live platform answered', async () => {
+test('a client that disconnects before the live platform answers is journaled without an answer', async () => {
   const { url, nextRequest } = await liveWith(() => {})
   const left = new AbortController()
-  const { journaled, asking } = await journalOf(url, '/health', { signal: left.signal })
-  const refused = expect(asking).rejects.toThrow('aborted')
+  const { journaled, pending } = await journalOf(url, '/health', { signal: left.signal })
+  const refused = expect(pending).rejects.toThrow('aborted')
   await nextRequest()
   left.abort()
   await refused
   expect((await journaled).outcome).toBeUndefined()
 })
 
-test('a platform that stops cuts the streams that it carries over', async () => {
+test('a platform that stops cuts the streams that it forwards', async () => {
   const { url, nextRequest } = await liveWith((_request, response) => response.writeHead(200).write('begun'))
   const { chat, stop } = await proxyTo(url)
-  const asking = chat({ ...hello, stream: true })
+  const pending = chat({ ...hello, stream: true })
   const [, live] = await nextRequest()
   const hungUp = once(live, 'close')
-  const next = listenTo(await asking)
+  const next = readerOf(await pending)
   expect(await next()).toBe('begun')
   await stop()
   await expect(next()).rejects.toThrow('terminated')

@@ -37,7 +37,7 @@ const lastId = async ({ ask }: Scene) => {
 const make = (scene: Scene, exchange: string, more: object = {}) =>
   scene.ask(recordings, { ...bare, method: 'POST', headers: json, body: JSON.stringify({ exchange, ...more }) })
 
-/** Makes a recording of what was asked last. */
+/** Makes a recording of the last exchange. */
 const makeOfLast = async (scene: Scene, more: object = {}) => make(scene, await lastId(scene), more)
 
 const fileOf = async (response: Response | Promise<Response>) =>
@@ -47,14 +47,14 @@ const errorOf = async (response: Response) => [response.status, ((await response
 
 const rules = [{ name: 'greeting', when: { user: 'hello' }, reply: { text: 'Hi from a rule, one word at a time.' } }]
 
-/** A platform with rules and a folder for recordings, of which nothing is there yet. */
+/** A platform with rules, and a folder without recordings so far. */
 async function emulating(more = {}) {
   const { dir, files, text } = tape()
   const platform = await platformWith({ rules, recordings: { dir }, ...more })
   return { platform, dir, files, text }
 }
 
-test('what a rule has answered becomes a recording, and replay finds it', async () => {
+test('the answer of a rule can become a recording, and replay finds it', async () => {
   const { platform, files } = await emulating()
   const first = await (await platform.chat(hello)).text()
   const made = await makeOfLast(platform)
@@ -66,7 +66,7 @@ test('what a rule has answered becomes a recording, and replay finds it', async 
   expect(await (await platform.chat(hello)).text()).toBe(first)
 })
 
-test('it is the same file that mode record would have written of the same answer', async () => {
+test('a recording made from the journal is the same file that mode record would write', async () => {
   const live = await platformWith({ rules })
   const recorded = tape(live.url)
   const recording = await recorded.recording({ upstream: { apiKey: live.apiKey } })
@@ -86,35 +86,35 @@ test('it is the same file that mode record would have written of the same answer
   expect(withoutTimes(passed.text())).toBe(withoutTimes(recorded.text()))
 })
 
-test('a stream is kept piece by piece, with the times at which its pieces have left', async () => {
+test('a stream is recorded piece by piece, with the times at which the pieces were sent', async () => {
   const { platform, text } = await emulating({ pace: { firstTokenMs: 30, tokensPerSecond: 100, jitter: 0 } })
-  const asked = { ...hello, stream: true, stream_options: { include_usage: true } }
-  const heard = await (await platform.chat(asked)).text()
+  const request = { ...hello, stream: true, stream_options: { include_usage: true } }
+  const received = await (await platform.chat(request)).text()
   await makeOfLast(platform)
   const { response } = recordingIn(text(), 'it')
-  expect(bodyOf(response).toString()).toBe(heard)
+  expect(bodyOf(response).toString()).toBe(received)
   const times = response.chunks.map(({ atMs }) => atMs)
   expect(times.length).toBeGreaterThan(5)
   expect(times).toEqual(times.toSorted((a, b) => a - b))
   expect(times[0]).toBeGreaterThanOrEqual(25)
-  // A first piece that a busy machine sends late leaves less time to the others, but none leaves early.
+  // A first piece that a busy machine sends late leaves less time for the others, but none is sent early.
   expect(times.at(-1)).toBeGreaterThan(65)
   expect(response.endMs).toBeGreaterThanOrEqual(times.at(-1) ?? 0)
 })
 
-test('a stream without any pause is kept event by event', async () => {
+test('a stream without any pause is recorded event by event', async () => {
   const { platform, text } = await emulating()
-  const heard = await (await platform.chat({ ...hello, stream: true })).text()
+  const received = await (await platform.chat({ ...hello, stream: true })).text()
   await makeOfLast(platform)
   const { response } = recordingIn(text(), 'it')
-  expect(bodyOf(response).toString()).toBe(heard)
-  expect(response.chunks).toHaveLength(heard.split('\n\n').length - 1)
+  expect(bodyOf(response).toString()).toBe(received)
+  expect(response.chunks).toHaveLength(received.split('\n\n').length - 1)
   platform.switchMode('replay')
   const { chunks } = eventsOf(await (await platform.chat({ ...hello, stream: true })).text())
   expect(textOfChunks(chunks)).toBe('Hi from a rule, one word at a time.')
 })
 
-test('a stream of the live platform is kept with the times at which its pieces came', async () => {
+test('a stream of the live platform is recorded with the times at which its pieces arrived', async () => {
   const live = await liveWith(async (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     for (const n of [1, 2, 3]) {
@@ -128,25 +128,25 @@ test('a stream of the live platform is kept with the times at which its pieces c
     upstream: { baseUrl: live.url, apiKey: 'sk-live' },
     recordings: { dir },
   })
-  const heard = await (await platform.chat({ ...hello, stream: true })).text()
+  const received = await (await platform.chat({ ...hello, stream: true })).text()
   await makeOfLast(platform)
   const { response } = recordingIn(text(), 'it')
-  expect(bodyOf(response).toString()).toBe(heard)
+  expect(bodyOf(response).toString()).toBe(received)
   expect((response.headMs ?? 0) + (response.chunks.at(-1)?.atMs ?? 0)).toBeGreaterThan(50)
 })
 
-test('nothing secret gets into the file', async () => {
+test('no secret gets into the file', async () => {
   const { platform, text } = await emulating()
   const secret = 'sk-proj-Zk3v9Qx7Lm2Tn8Rb5Wd1Yc6Hf4Js0Pg'
-  const said = { ...hello, messages: [{ role: 'user', content: `hello ${secret} and ${platform.apiKey}` }] }
-  await (await platform.chat(said)).text()
+  const request = { ...hello, messages: [{ role: 'user', content: `hello ${secret} and ${platform.apiKey}` }] }
+  await (await platform.chat(request)).text()
   await makeOfLast(platform)
   expect(text()).toContain('hello [key-1] and [credential]')
   expect(text()).not.toContain(secret)
   expect(text()).not.toContain(platform.apiKey)
 })
 
-test('a request that is already recorded is left alone unless the caller says what to do with it', async () => {
+test('a request that is already recorded is refused unless the caller says to replace or to append', async () => {
   const { platform, files } = await emulating({
     rules: [{ replies: [{ text: 'one' }, { text: 'two' }, { text: 'three' }] }],
   })
@@ -168,7 +168,7 @@ test('a request that is already recorded is left alone unless the caller says wh
   expect(await (await platform.chat(hello)).json()).toMatchObject({ choices: [{ message: { content: 'three' } }] })
 })
 
-test('two that are made at once of one request do not take the same name', async () => {
+test('recordings of one request that are made at the same time get different names', async () => {
   const { platform, files } = await emulating()
   await (await platform.chat(hello)).text()
   const id = await lastId(platform)
@@ -178,11 +178,11 @@ test('two that are made at once of one request do not take the same name', async
 })
 
 test.each([
-  ['with a credential that opens nothing', { bearer: 'sk-wrong' }, {}, /error of Standin's own \(.*API key.*\)/],
+  ['with an invalid credential', { bearer: 'sk-wrong' }, {}, /error of Standin's own \(.*API key.*\)/],
   ['that no rule matches', {}, { strict: true, rules: [] }, /error of Standin's own \(.* rule matches/],
-  ['that was asked to fail', { headers: { 'x-standin-fault': 'truncate' } }, {}, /because a fault changed its answer/],
-  ['that was asked to be an error', { headers: { 'x-standin-fault': 'status=503' } }, {}, /A rule can say the same/],
-])('a request %s cannot be a recording, and is told why', async (_name, ask, options, why) => {
+  ['with a truncated answer', { headers: { 'x-standin-fault': 'truncate' } }, {}, /because a fault changed its answer/],
+  ['with an error from a fault', { headers: { 'x-standin-fault': 'status=503' } }, {}, /A rule can say the same/],
+])('a request %s cannot be recorded, and the error says why', async (_name, ask, options, why) => {
   const { platform, files } = await emulating(options)
   await (await platform.chat(hello, ask)).text()
   const response = await makeOfLast(platform)
@@ -191,7 +191,7 @@ test.each([
   expect(files()).toEqual([])
 })
 
-test('neither can an answer of the auth backend, or an unknown exchange', async () => {
+test('neither an answer of the auth backend nor an unknown exchange can be recorded', async () => {
   const { platform } = await emulating()
   await (await platform.ask('/auth/v1/health', { bearer: null, headers: { apikey: platform.anonKey } })).text()
   expect(await errorOf(await makeOfLast(platform))).toEqual([409, expect.stringContaining('auth backend')])
@@ -200,7 +200,7 @@ test('neither can an answer of the auth backend, or an unknown exchange', async 
   expect((await make(platform, '1', { existing: 'maybe' })).status).toBe(400)
 })
 
-test('an answer of the live platform that the journal has only the beginning of cannot be one', async () => {
+test('an answer of the live platform cannot be recorded when the journal has only its beginning', async () => {
   const live = await liveWith(saying({ long: 'x'.repeat(100_000) }))
   const { dir, files } = tape()
   const platform = await platformWith({
@@ -216,7 +216,7 @@ test('an answer of the live platform that the journal has only the beginning of 
   expect(files()).toEqual([])
 })
 
-test('an answer that the client did not wait for cannot be one', async () => {
+test('an answer that the client did not wait for cannot be recorded', async () => {
   const { platform, files } = await emulating({ pace: { firstTokenMs: 5, tokensPerSecond: 20 } })
   const leaving = new AbortController()
   const response = await platform.chat({ ...hello, stream: true }, { signal: leaving.signal })
@@ -236,7 +236,7 @@ async function withRecordings(files: Readonly<Record<string, string>>, more = {}
   return { dir, platform: await platformWith({ recordings: { dir, ...more } }) }
 }
 
-test('recordings are looked for by what was said, the model, the path and the name, and looked at page by page', async () => {
+test('recordings can be searched by prompt, model, path and name, and paged through', async () => {
   const files = Object.fromEntries(
     Array.from({ length: 30 }, (_, i) => [nameOfRecording(i), recordingOf(`question ${i} on whales`)]),
   )
@@ -256,7 +256,7 @@ test('recordings are looked for by what was said, the model, the path and the na
   expect((await platform.ask(`${recordings}?limit=0`, bare)).status).toBe(400)
 })
 
-test('the list says what was used in this run, what is too old, and what cannot be read', async () => {
+test('the list shows which recordings were used in this run, are too old, or cannot be read', async () => {
   const { platform } = await withRecordings(
     {
       [nameOfRecording(1)]: recordingOf('old', 'recordedAt: 2020-01-31T12:00:00.000Z\n'),
@@ -274,14 +274,14 @@ test('the list says what was used in this run, what is too old, and what cannot 
   ])
 })
 
-test('without a folder there are none, and looking makes none', async () => {
+test('without a folder the list is empty, and listing does not count as use', async () => {
   const dir = path.join(folderWith(), 'not-there')
   const platform = await platformWith({ recordings: { dir } })
   expect(await listed(platform)).toMatchObject({ data: [], total: 0, folder: expect.stringContaining('not-there') })
   expect(platform.receipt()).toBeUndefined()
 })
 
-test('one is read as it is written, and removed', async () => {
+test('a recording can be read exactly as written, and deleted', async () => {
   const { platform } = await withRecordings({ [nameOfRecording(1)]: recordingOf('one') })
   const one = `${recordings}/${encodeURIComponent(nameOfRecording(1))}`
   expect(await (await platform.ask(one, bare)).json()).toEqual({ file: nameOfRecording(1), text: recordingOf('one') })
@@ -293,7 +293,7 @@ test('one is read as it is written, and removed', async () => {
   expect((await listed(platform)).total).toBe(0)
 })
 
-test('no name leads out of the folder: neither dots, nor an absolute one, nor a link', async () => {
+test('no name leads out of the folder: neither dots, nor an absolute path, nor a link', async () => {
   const { dir, platform } = await withRecordings({ [nameOfRecording(1)]: recordingOf('one') })
   const outside = folderWith({
     [nameOfRecording(7)]: recordingOf('kept outside'),
@@ -318,7 +318,7 @@ test('no name leads out of the folder: neither dots, nor an absolute one, nor a 
   expect(JSON.stringify(await listed(platform))).not.toContain('kept outside')
 })
 
-test('a folder that cannot be written into is told in a sentence', async () => {
+test('a folder that is not writable is reported in one sentence', async () => {
   const dir = folderWith({ 'chat-completions': 'a file where a folder has to be' })
   const platform = await platformWith({ rules, recordings: { dir } })
   await (await platform.chat(hello)).text()
@@ -328,7 +328,7 @@ test('a folder that cannot be written into is told in a sentence', async () => {
   ])
 })
 
-test('a recording that was removed on disk meanwhile is no longer listed', async () => {
+test('the list follows recordings that are added and deleted on disk', async () => {
   const { dir, platform } = await withRecordings({
     [nameOfRecording(1)]: recordingOf('one'),
     [nameOfRecording(2)]: recordingOf('two'),
@@ -340,7 +340,7 @@ test('a recording that was removed on disk meanwhile is no longer listed', async
   expect((await listed(platform)).data.map(({ said }) => said)).toEqual(['two', 'three'])
 })
 
-test('a folder that cannot be read is told with its name', async () => {
+test('a folder that cannot be read is reported with its name', async () => {
   const dir = path.join(folderWith({ 'a-file': '' }), 'a-file')
   const platform = await platformWith({ recordings: { dir } })
   expect(await errorOf(await platform.ask(recordings, bare))).toEqual([

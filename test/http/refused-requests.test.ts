@@ -17,9 +17,9 @@ const authClient = ({ authUrl }: Scene, key: string) =>
     autoRefreshToken: false,
   })
 
-const triedOf = (platform: Scene) => platform.journal.last()?.caller
+const lastCallerOf = (platform: Scene) => platform.journal.last()?.caller
 
-test('a revoked key of an openai client is in the journal by its name, with the body and the endpoint of its request', async () => {
+test('a request with a revoked key is journaled with the name of the key, the body and the endpoint', async () => {
   const platform = await platformWith()
   const { accessToken } = await platform.signIn({ email: 'ada@example.com' })
   const keys = (init: RequestInit & { path?: string }) =>
@@ -51,7 +51,7 @@ test('a revoked key of an openai client is in the journal by its name, with the 
   expect(await found.json()).toMatchObject({ data: [{ caller: { tried: { name: 'my laptop' } } }] })
 })
 
-test('what a matcher says of a refused request names the credential', async () => {
+test('the message of a matcher names the credential of a refused request', async () => {
   const platform = await platformWith()
   await platform.chat(hello, { bearer: 'sk-of-another-place-altogether' })
   const { pass, message } = await matchers.toHaveReceived.call({ utils: { diff: () => '' } }, platform, { status: 200 })
@@ -60,19 +60,19 @@ test('what a matcher says of a refused request names the credential', async () =
 })
 
 test.each<[what: string, bearer: (platform: Scene) => string | null | Promise<string | null>, caller: unknown]>([
-  ['none', () => null, { kind: 'anonymous' }],
-  ['an empty one', () => '', { kind: 'refused', tried: { kind: 'header', reason: 'empty' } }],
+  ['no credential', () => null, { kind: 'anonymous' }],
+  ['an empty credential', () => '', { kind: 'refused', tried: { kind: 'header', reason: 'empty' } }],
   ['an unknown key', () => 'sk-unknown-key-of-mine', refusedKey('unknown', 'sk-unkn')],
   ['a mistyped key', () => `sk-local-${'x'.repeat(38)}`, refusedKey('mistyped', 'sk-local-xxxx')],
   ['an expired key', p => p.createKey({ name: 'old', expiresInMs: -1000 }), refusedKey('expired', undefined, 'old')],
-  ['a token that is none', () => 'a.b.c', refusedToken('malformed')],
+  ['a malformed token', () => 'a.b.c', refusedToken('malformed')],
   [
     'a token signed elsewhere',
     async p => `${(await p.signIn()).accessToken.slice(0, -8)}AAAAAAAA`,
     refusedToken('signature'),
   ],
-  ['the anon key where it takes an API key', p => p.anonKey, { kind: 'anon' }],
-])('%s', async (_what, bearerOf, caller) => {
+  ['the anon key in place of an API key', p => p.anonKey, { kind: 'anon' }],
+])('the journal shows who was refused: %s', async (_what, bearerOf, caller) => {
   const platform = await platformWith()
   const bearer = await bearerOf(platform)
   expect((await platform.chat(hello, { bearer })).status).toBe(401)
@@ -87,27 +87,33 @@ function refusedToken(reason: string, email?: string) {
   return { kind: 'refused', tried: { kind: 'token', reason, ...(email && { email }) } }
 }
 
-test('tokens that were good once are told with their address: expired, signed out, and of a user who is banned', async () => {
+test('tokens that were valid once are journaled with the email address: signed out, expired, and of a banned user', async () => {
   const platform = await platformWith()
   const admin = authClient(platform, platform.serviceKey).admin
   const email = 'ada@example.com'
   const { accessToken, session, user } = await platform.signIn({ email })
   await admin.signOut(accessToken)
   await platform.chat(hello, { bearer: accessToken })
-  expect(triedOf(platform)).toEqual<Caller>({ kind: 'refused', tried: { kind: 'token', reason: 'session', email } })
+  expect(lastCallerOf(platform)).toEqual<Caller>({
+    kind: 'refused',
+    tried: { kind: 'token', reason: 'session', email },
+  })
 
   const again = await platform.signIn({ email })
   platform.clock.advance(session.expires_in * 1000 + 1)
   await platform.chat(hello, { bearer: again.accessToken })
-  expect(triedOf(platform)).toEqual<Caller>({ kind: 'refused', tried: { kind: 'token', reason: 'expired', email } })
+  expect(lastCallerOf(platform)).toEqual<Caller>({
+    kind: 'refused',
+    tried: { kind: 'token', reason: 'expired', email },
+  })
 
   const third = await platform.signIn({ email })
   await admin.updateUserById(user.id, { ban_duration: '1h' })
   await platform.chat(hello, { bearer: third.accessToken })
-  expect(triedOf(platform)).toMatchObject({ kind: 'refused', tried: { kind: 'token' } })
+  expect(lastCallerOf(platform)).toMatchObject({ kind: 'refused', tried: { kind: 'token' } })
 })
 
-test('the auth backend keeps what it refused as well, with the password taken out', async () => {
+test('requests that the auth backend refuses are journaled as well, without the password', async () => {
   const platform = await platformWith()
   const wrong = authClient(platform, 'a-key-of-another-project')
   const { error } = await wrong.signInWithPassword({ email: 'ada@example.com', password: 'of ada alone' })
@@ -122,12 +128,12 @@ test('the auth backend keeps what it refused as well, with the password taken ou
 
   const right = authClient(platform, platform.anonKey)
   await right.getUser('a.b.c')
-  expect(triedOf(platform)).toMatchObject(refusedToken('unreadable'))
+  expect(lastCallerOf(platform)).toMatchObject(refusedToken('unreadable'))
   await right.admin.listUsers()
-  expect(triedOf(platform)).toMatchObject(refusedToken('role'))
+  expect(lastCallerOf(platform)).toMatchObject(refusedToken('role'))
 })
 
-test('other refusals keep their body as well: a wrong path, a wrong method, a wrong type', async () => {
+test('other refused requests are journaled with their body as well: a wrong path, a wrong method, a wrong content type', async () => {
   const platform = await platformWith()
   const post = (path: string, method = 'POST', type = 'application/json') =>
     platform.ask(path, { method, body: JSON.stringify(hello), headers: { 'content-type': type } })
@@ -139,7 +145,7 @@ test('other refusals keep their body as well: a wrong path, a wrong method, a wr
   expect(platform.journal.last()).toMatchObject({ status: 415, endpoint: CHAT, request: { body: hello } })
 })
 
-test('of a huge body without a credential no more is read than is shown, and the connection can be used again', async () => {
+test('only the beginning of a huge body without a credential is kept, and the connection still works', async () => {
   const platform = await platformWith()
   const wire = await wireTo(platform.url)
   const size = 5_000_000
@@ -153,7 +159,7 @@ test('of a huge body without a credential no more is read than is shown, and the
   expect(entry?.request).toMatchObject({ bytes: size, truncated: true, body: 'x'.repeat(65_536) })
 })
 
-test('a body that never comes holds up neither the answer nor the journal for long', async () => {
+test('a body that never arrives holds up neither the answer nor the journal for long', async () => {
   const platform = await platformWith()
   const answer = await answerTo(
     platform.url,
@@ -163,7 +169,7 @@ test('a body that never comes holds up neither the answer nor the journal for lo
   expect(platform.journal.last()).toMatchObject({ status: 401, request: { bytes: 1000, truncated: true } })
 })
 
-test('a client that leaves in the middle of a refused body is in the journal without an answer', async () => {
+test('a client that disconnects in the middle of a refused body is journaled without an answer', async () => {
   const platform = await platformWith()
   const wire = await wireTo(platform.url)
   await wire.say(onTheWire(CHAT, ['Content-Length: 1000', 'Content-Type: application/json']))

@@ -7,7 +7,7 @@ import { liveWith, saying } from '../recordings/live.js'
 import { hello, platformWith, type Scene } from '../scene.js'
 import { AN_OBJECT, eitherReply, isUnknown, mustBe, NO_BODY, tooDeep } from '../sentences.js'
 
-/** A call of the control API, without any credential. */
+/** A request to the control API, without a credential. */
 const call = (method: string, body?: unknown, headers: Record<string, string> = {}) => ({
   method,
   bearer: null,
@@ -20,7 +20,7 @@ const inScope = (scope: string) => ({ headers: { 'x-standin-scope': scope } })
 
 const statusOf = async (response: Promise<Response>) => (await response).status
 
-const says = async ({ chat }: Pick<Scene, 'chat'>, scope = '') => {
+const replyIn = async ({ chat }: Pick<Scene, 'chat'>, scope = '') => {
   const response = await chat(hello, inScope(scope))
   const { choices } = (await response.json()) as { choices: readonly { message: { content: string } }[] }
   return choices[0]?.message.content
@@ -28,11 +28,11 @@ const says = async ({ chat }: Pick<Scene, 'chat'>, scope = '') => {
 
 const rule = (text: string, more: object = {}) => ({ when: { user: 'hello' }, reply: { text }, ...more })
 
-test('a program in any language adds a rule, sees it answer, and removes it', async () => {
+test('a rule can be added, used and removed over HTTP', async () => {
   const platform = await platformWith({ rules: [{ name: 'old', ...rule('old') }] })
   const made = await platform.ask(replies, call('POST', rule('new', { name: 'fresh' })))
   expect([made.status, await made.json()]).toEqual([201, { data: [{ id: 'rule-1' }] }])
-  expect(await says(platform)).toBe('new')
+  expect(await replyIn(platform)).toBe('new')
   expect(await (await platform.ask(replies, call('GET'))).json()).toEqual({
     data: [
       {
@@ -64,26 +64,30 @@ test('a program in any language adds a rule, sees it answer, and removes it', as
     ],
   })
   expect(await statusOf(platform.ask(`${replies}/rule-1`, call('DELETE')))).toBe(204)
-  expect(await says(platform)).toBe('old')
+  expect(await replyIn(platform)).toBe('old')
   const again = await platform.ask(`${replies}/rule-1`, call('DELETE'))
   expect([again.status, await again.json()]).toEqual([404, { error: 'There is no rule with the id "rule-1".' }])
 })
 
-test('a list of rules is added together, the first of them first', async () => {
+test('a list of rules is added in its order', async () => {
   const platform = await platformWith()
   const made = await platform.ask(replies, call('POST', [rule('one', { times: 1 }), rule('two')]))
   expect(await made.json()).toEqual({ data: [{ id: 'rule-1' }, { id: 'rule-2' }] })
-  expect([await says(platform), await says(platform)]).toEqual(['one', 'two'])
+  expect([await replyIn(platform), await replyIn(platform)]).toEqual(['one', 'two'])
 })
 
 test.each<[string, Parameters<Scene['ask']>]>([
   ['body', [replies, call('POST', rule('mine', { scope: 'a' }))]],
   ['query', [`${replies}?scope=a`, call('POST', [rule('mine')])]],
   ['header', [replies, call('POST', rule('mine'), { 'x-standin-scope': 'a' })]],
-])('the scope of a rule is named in the %s, and the others do not hear it', async (_where, [path, options]) => {
+])('the %s can name the scope of a rule, and other scopes do not get its reply', async (_where, [path, options]) => {
   const platform = await platformWith({ rules: [rule('all')] })
   expect(await statusOf(platform.ask(path, options))).toBe(201)
-  expect([await says(platform, 'a'), await says(platform, 'b'), await says(platform)]).toEqual(['mine', 'all', 'all'])
+  expect([await replyIn(platform, 'a'), await replyIn(platform, 'b'), await replyIn(platform)]).toEqual([
+    'mine',
+    'all',
+    'all',
+  ])
   const listed = async (scope: string) => {
     const response = await platform.ask(`${replies}?scope=${scope}`, call('GET'))
     const { data } = (await response.json()) as { data: readonly { place: string }[] }
@@ -91,17 +95,17 @@ test.each<[string, Parameters<Scene['ask']>]>([
   }
   expect([await listed('a'), await listed('b')]).toEqual([['at run time #1', 'rules[0]'], ['rules[0]']])
   expect(await statusOf(platform.ask(`${replies}?scope=b`, call('DELETE')))).toBe(204)
-  expect(await says(platform, 'a')).toBe('mine')
+  expect(await replyIn(platform, 'a')).toBe('mine')
   expect(await statusOf(platform.ask(`${replies}?scope=a`, call('DELETE')))).toBe(204)
-  expect(await says(platform, 'a')).toBe('all')
+  expect(await replyIn(platform, 'a')).toBe('all')
 })
 
-test('without a scope all that were added are removed, those of files and code never', async () => {
+test('without a scope all added rules are removed, and none from files or code', async () => {
   const platform = await platformWith({ rules: [rule('code')] })
   await platform.ask(replies, call('POST', rule('mine', { scope: 'a' })))
   await platform.ask(replies, call('POST', rule('ours')))
   expect(await statusOf(platform.ask(replies, call('DELETE')))).toBe(204)
-  expect([await says(platform, 'a'), await says(platform)]).toEqual(['code', 'code'])
+  expect([await replyIn(platform, 'a'), await replyIn(platform)]).toEqual(['code', 'code'])
 })
 
 test.each([
@@ -114,14 +118,14 @@ test.each([
   [[{ reply: { text: 'a' } }, { reply: { text: '{% if %}' } }], 400, expect.stringMatching(/^\[1\]\.reply\.text: /)],
   [{ when: { user: '/(/' }, reply: { text: 'a' } }, 400, expect.stringMatching(/^when\.user /)],
   [{ reply: { file: '/etc/passwd' } }, 400, 'reply.file: A rule that is sent has no folder. Send the text itself.'],
-])('a rule that is wrong is told by its field, and none is added: %j', async (body, status, error) => {
+])('an invalid rule is refused by the name of its field, and none is added: %j', async (body, status, error) => {
   const { ask } = await platformWith()
   const response = await ask(replies, call('POST', body))
   expect([response.status, await response.json()]).toEqual([status, { error }])
   expect(await (await ask(replies, call('GET'))).json()).toEqual({ data: [] })
 })
 
-test('rules are for JSON only, for their methods, and not for pages of another origin', async () => {
+test('the rules API accepts JSON only, lists its methods, and refuses pages of another origin', async () => {
   const { ask } = await platformWith()
   expect(await statusOf(ask(replies, call('POST', rule('x'), { 'content-type': 'text/plain' })))).toBe(415)
   expect(await statusOf(ask(replies, call('POST', rule('x'), { origin: 'http://evil.example' })))).toBe(403)
@@ -129,14 +133,14 @@ test('rules are for JSON only, for their methods, and not for pages of another o
   expect((await ask(`${replies}/rule-1`, call('POST', rule('x')))).headers.get('allow')).toBe('GET, HEAD, PUT, DELETE')
 })
 
-test('a rule may say a text that is longer than any other call', async () => {
+test('the text of a rule may exceed the size limit of other calls', async () => {
   const platform = await platformWith()
   const long = 'a long story '.repeat(20_000)
   expect(await statusOf(platform.ask(replies, call('POST', rule(long))))).toBe(201)
-  expect(await says(platform)).toBe(long)
+  expect(await replyIn(platform)).toBe(long)
 })
 
-test('a reload keeps added rules and what they remember, and reads the files again', async () => {
+test('a reload keeps added rules and their counters, and reads the files again', async () => {
   const line = (text: string) => `- when: { user: hello }\n  replies: [{ text: ${text} 1 }, { text: ${text} 2 }]\n`
   const config = 'port: 0\nstate: memory\nreplies: [rules.yaml]\n'
   const cwd = folderWith({ 'platform.config.yaml': config, 'rules.yaml': line('old') })
@@ -149,18 +153,18 @@ test('a reload keeps added rules and what they remember, and reads the files aga
       body: JSON.stringify(body),
     })
   await platform.rules.add({ reply: { text: 'added {{count}}' }, times: 2 }, { scope: 'a' })
-  expect([await says({ chat }, 'a'), await says({ chat }, 'b')]).toEqual(['added 1', 'old 1'])
+  expect([await replyIn({ chat }, 'a'), await replyIn({ chat }, 'b')]).toEqual(['added 1', 'old 1'])
   writeFileSync(path.join(cwd, 'rules.yaml'), line('new'))
   await platform.reload()
-  expect([await says({ chat }, 'b'), await says({ chat }, 'a')]).toEqual(['new 1', 'added 2'])
-  expect([await says({ chat }, 'b'), await says({ chat }, 'a')]).toEqual(['new 2', 'new 1'])
+  expect([await replyIn({ chat }, 'b'), await replyIn({ chat }, 'a')]).toEqual(['new 1', 'added 2'])
+  expect([await replyIn({ chat }, 'b'), await replyIn({ chat }, 'a')]).toEqual(['new 2', 'new 1'])
   expect((await platform.rules.list('a')).map(({ place, answered }) => [place, answered])).toEqual([
     ['at run time #1', 2],
     ['rules.yaml:1', 1],
   ])
 })
 
-test('in proxy mode the live platform answers, and the fault of a rule that was added hits it', async () => {
+test('in proxy mode the live platform answers, and the fault of an added rule applies', async () => {
   const live = await liveWith(saying({ live: true }))
   const { ask, chat } = await platformWith({ mode: 'proxy', upstream: { baseUrl: live.url, apiKey: 'sk-live' } })
   await ask(replies, call('POST', { ...rule('x'), reply: { fault: { status: 503 } }, times: 1, scope: 'a' }))
@@ -169,7 +173,7 @@ test('in proxy mode the live platform answers, and the fault of a rule that was 
   expect(await (await chat(hello, inScope('a'))).json()).toEqual({ live: true })
 })
 
-test('what has more levels than anybody means is refused, and says so', async () => {
+test('a rule that is nested too deeply is refused, and the error says so', async () => {
   const platform = await platformWith()
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
   const refused = await platform.ask(replies, call('POST', deep))

@@ -17,14 +17,14 @@ const inScope = (scope: string) => ({ headers: { 'x-standin-scope': scope } })
 
 const counting = { when: { user: 'hello' }, replies: [{ text: 'one' }, { text: 'two' }, { text: 'three' }] }
 
-/** The status, or what was said. */
-async function heard(response: Response): Promise<string | number> {
+/** The text of a reply, or the status of an error. */
+async function textOrStatus(response: Response): Promise<string | number> {
   if (!response.ok) return response.status
   const { choices } = (await response.json()) as { choices: readonly [{ message: { content: string } }] }
   return choices[0].message.content
 }
 
-/** A platform by its own door, with an app that asks it in a scope. */
+/** A platform, and an app that sends requests in a scope. */
 async function opened() {
   const platform = await openPlatform({
     cwd: process.cwd(),
@@ -36,8 +36,8 @@ async function opened() {
     rules: [counting],
   })
   onTestFinished(() => platform.stop())
-  const says = async (scope: string) =>
-    heard(
+  const replyIn = async (scope: string) =>
+    textOrStatus(
       await fetch(`${platform.url}/v1/chat/completions`, {
         method: 'POST',
         headers: {
@@ -48,50 +48,55 @@ async function opened() {
         body: JSON.stringify(hello),
       }),
     )
-  return { platform, says }
+  return { platform, replyIn }
 }
 
-/** What a test leaves behind: a rule, a fault that waits, and what rules remember. */
-async function leaveBehind(platform: Platform, says: (scope: string) => Promise<unknown>, scope: string) {
-  await says(scope)
+/** Leaves behind what a test may: a rule, a pending fault, and the counters of rules. */
+async function leaveBehind(platform: Platform, replyIn: (scope: string) => Promise<unknown>, scope: string) {
+  await replyIn(scope)
   await platform.rules.add({ when: { user: 'hello' }, reply: { text: `of ${scope}` }, times: 1 }, { scope })
   platform.failNext({ fault: { status: 503 }, scope })
 }
 
-test('a reset of one scope forgets all that it has left behind, and nothing of another', async () => {
-  const { platform, says } = await opened()
-  for (const scope of ['a', 'b']) await leaveBehind(platform, says, scope)
+test('a reset of one scope clears everything in it, and nothing in another', async () => {
+  const { platform, replyIn } = await opened()
+  for (const scope of ['a', 'b']) await leaveBehind(platform, replyIn, scope)
   await platform.reset({ scope: 'a' })
-  expect([await says('a'), await says('a')]).toEqual(['one', 'two'])
-  expect([await says('b'), await says('b'), await says('b')]).toEqual([503, 'of b', 'two'])
+  expect([await replyIn('a'), await replyIn('a')]).toEqual(['one', 'two'])
+  expect([await replyIn('b'), await replyIn('b'), await replyIn('b')]).toEqual([503, 'of b', 'two'])
   expect([platform.journal.count({ scope: 'a' }), platform.journal.count({ scope: 'b' })]).toEqual([2, 4])
 })
 
-test('a reset without a scope forgets everything', async () => {
-  const { platform, says } = await opened()
-  for (const scope of ['a', '']) await leaveBehind(platform, says, scope)
+test('a reset without a scope clears everything', async () => {
+  const { platform, replyIn } = await opened()
+  for (const scope of ['a', '']) await leaveBehind(platform, replyIn, scope)
   await platform.reset()
   expect(platform.journal.count()).toBe(0)
-  expect([await says('a'), await says(''), await says('')]).toEqual(['one', 'one', 'two'])
+  expect([await replyIn('a'), await replyIn(''), await replyIn('')]).toEqual(['one', 'one', 'two'])
   expect(platform.faultCalls.waiting()).toEqual([])
 })
 
-test('a reset of the empty scope forgets what has no scope, and nothing that has one', async () => {
-  const { platform, says } = await opened()
-  for (const scope of ['a', '']) await leaveBehind(platform, says, scope)
+test('a reset of the empty scope clears what has no scope, and nothing else', async () => {
+  const { platform, replyIn } = await opened()
+  for (const scope of ['a', '']) await leaveBehind(platform, replyIn, scope)
   await platform.reset({ scope: '' })
-  expect([await says(''), await says(''), await says('a'), await says('a')]).toEqual(['one', 'two', 503, 'of a'])
+  expect([await replyIn(''), await replyIn(''), await replyIn('a'), await replyIn('a')]).toEqual([
+    'one',
+    'two',
+    503,
+    'of a',
+  ])
 })
 
-test('tests that run side by side, each with resets of its own, hear what each would hear alone', async () => {
-  const { platform, says } = await opened()
+test('tests that run in parallel, each with its own resets, get the same replies as alone', async () => {
+  const { platform, replyIn } = await opened()
   const round = async (scope: string) => {
     const rounds: unknown[] = []
     for (let i = 0; i < 5; i++) {
       await platform.reset({ scope })
-      const first = await says(scope)
-      await leaveBehind(platform, says, scope)
-      rounds.push([first, await says(scope), await says(scope), await says(scope)])
+      const first = await replyIn(scope)
+      await leaveBehind(platform, replyIn, scope)
+      rounds.push([first, await replyIn(scope), await replyIn(scope), await replyIn(scope)])
     }
     return rounds
   }
@@ -103,42 +108,42 @@ test('tests that run side by side, each with resets of its own, hear what each w
 const scoped =
   ({ chat }: Pick<Scene, 'chat'>) =>
   (scope: string) =>
-    chat(hello, inScope(scope)).then(heard)
+    chat(hello, inScope(scope)).then(textOrStatus)
 
 test.each<[string, Parameters<Scene['ask']>]>([
   ['body', ['/__standin/reset', post({ scope: 'a' })]],
   ['query', ['/__standin/reset?scope=a', post()]],
   ['header', ['/__standin/reset', post({}, inScope('a').headers)]],
-])('over HTTP the scope is named in the %s', async (_where, [path, options]) => {
+])('over HTTP the %s can name the scope', async (_where, [path, options]) => {
   const platform = await platformWith({ rules: [counting] })
-  const says = scoped(platform)
-  for (const scope of ['a', 'b']) await says(scope)
+  const replyIn = scoped(platform)
+  for (const scope of ['a', 'b']) await replyIn(scope)
   const response = await platform.ask(path, options)
   expect([response.status, await response.text()]).toEqual([204, ''])
-  expect([await says('a'), await says('b')]).toEqual(['one', 'two'])
+  expect([await replyIn('a'), await replyIn('b')]).toEqual(['one', 'two'])
 })
 
-test.each([undefined, {}])('over HTTP without a scope everything is forgotten: body %j', async body => {
+test.each([undefined, {}])('over HTTP a reset without a scope clears everything: body %j', async body => {
   const platform = await platformWith({ rules: [counting] })
-  const says = scoped(platform)
-  for (const scope of ['a', '']) await says(scope)
+  const replyIn = scoped(platform)
+  for (const scope of ['a', '']) await replyIn(scope)
   expect((await platform.ask('/__standin/reset', post(body))).status).toBe(204)
-  expect([await says('a'), await says('')]).toEqual(['one', 'one'])
+  expect([await replyIn('a'), await replyIn('')]).toEqual(['one', 'one'])
 })
 
-test('a reset that is misspelt is refused, and nothing is forgotten', async () => {
+test('a misspelt reset is refused, and clears nothing', async () => {
   const platform = await platformWith({ rules: [counting] })
-  const says = scoped(platform)
-  await says('a')
+  const replyIn = scoped(platform)
+  await replyIn('a')
   const response = await platform.ask('/__standin/reset', post({ scpe: 'a' }))
   expect([response.status, await response.json()]).toEqual([400, { error: `scpe ${isUnknown('scope')}` }])
   const foreign = await platform.ask('/__standin/reset', post({}, { origin: 'http://evil.example' }))
   const get = await platform.ask('/__standin/reset', { bearer: null })
   expect([foreign.status, get.status, get.headers.get('allow')]).toEqual([403, 405, 'POST'])
-  expect(await says('a')).toBe('two')
+  expect(await replyIn('a')).toBe('two')
 })
 
-test('after a reset the recordings of a request are played from the first one again, in that scope', async () => {
+test('after a reset of a scope, the recordings of a request are replayed from the first one again', async () => {
   let count = 0
   const live = await liveWith((request, response) => saying({ count: ++count })(request, response))
   const { recording, replaying } = tape(live.url)
@@ -152,7 +157,7 @@ test('after a reset the recordings of a request are played from the first one ag
   expect([await next('a'), await next('b')]).toEqual([1, 2])
 })
 
-test('after a reset random faults start over in a scope, and go on in the others', async () => {
+test('after a reset of a scope, random faults start over in it and continue in the others', async () => {
   const random = [{ status: 500, chance: 0.5 }]
   const platform = await platformWith({ faults: { random } })
   const statuses = async (scope: string) => {
@@ -169,7 +174,7 @@ test('after a reset random faults start over in a scope, and go on in the others
   expect(await statuses('b')).not.toEqual(first)
 })
 
-test('a reset of everything brings back mode, clock and users of the start, asked for by call as in code', async () => {
+test('a full reset restores the mode, the clock and the users of the start, over HTTP and in code', async () => {
   const platform = await platformWith({ state: 'memory' })
   const users = async () => (await platform.ask('/__standin/state')).json()
   const before = await users()
@@ -187,7 +192,7 @@ test('a reset of everything brings back mode, clock and users of the start, aske
   expect([platform.mode, platform.clock.state().offsetMs, await users()]).toEqual(['emulate', 0, before])
 })
 
-test('after a reload that adds and removes users and keys, a reset brings back those of the configuration that is loaded now', async () => {
+test('a reset after a reload restores the users and keys of the current configuration', async () => {
   const seed = (name: string) => ({ email: `${name}@example.com`, password: 'secret-word' })
   const [ada, bob, carol] = [seed('ada'), seed('bob'), seed('carol')]
   const key = { name: 'ci', key: 'sk-local-of-the-configuration', user: carol.email }
@@ -206,7 +211,7 @@ test('after a reload that adds and removes users and keys, a reset brings back t
   expect(await answerOf(scene.platform, key.key)).toBe('open')
 })
 
-test('a reset that is to keep the state keeps users, and brings back the rest', async () => {
+test('a reset with state: false keeps the users, and restores the rest', async () => {
   const platform = await platformWith({ state: 'memory' })
   await platform.signIn({ email: 'ada@example.com' })
   platform.clock.advance(3_600_000)

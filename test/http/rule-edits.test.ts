@@ -20,7 +20,7 @@ const shop = `# The shop.
   reply: { text: Bye }
 `
 
-/** A platform with its rules in files, as the dashboard sees it. */
+/** A platform with its rules in files, and the calls that the dashboard makes. */
 async function editing(
   files: Readonly<Record<string, string>> = { 'rules/shop.yaml': shop },
   config = 'replies: rules/*.yaml',
@@ -39,7 +39,7 @@ async function editing(
   const rules = async () => (await call<{ data: readonly ListedRule[] }>('GET', ''))[1].data
   const at = async (name: string) =>
     `/${encodeURIComponent((await rules()).find(({ title }) => title.includes(name))?.id ?? '')}`
-  const says = async () => {
+  const answer = async () => {
     const headers = { authorization: `Bearer ${platform.apiKey}`, 'content-type': 'application/json' }
     const response = await fetch(`${platform.url}/v1/chat/completions`, {
       method: 'POST',
@@ -50,27 +50,27 @@ async function editing(
     return choices?.[0]?.message.content
   }
   const text = (file = 'rules/shop.yaml') => readFileSync(path.join(cwd, file), 'utf8')
-  return { cwd, platform, call, rules, at, says, text }
+  return { cwd, platform, call, rules, at, answer, text }
 }
 
-test('a rule of a file is read with its comments, and edited; everything else stays byte for byte, and it answers at once', async () => {
-  const { call, at, says, text } = await editing()
+test('a rule of a file can be read with its comments and edited; the rest of the file stays byte for byte, and the edit takes effect immediately', async () => {
+  const { call, at, answer, text } = await editing()
   const [, { yaml }] = await call<{ yaml: string }>('GET', await at('greeting'))
   expect(yaml).toBe(shop.slice(shop.indexOf('# Greets.'), shop.indexOf('\n- name: bye')))
   const [status] = await call('PUT', await at('greeting'), { yaml: yaml.replace('Welcome!', 'Good morning!') })
-  expect([status, text(), await says()]).toEqual([200, shop.replace('Welcome!', 'Good morning!'), 'Good morning!'])
+  expect([status, text(), await answer()]).toEqual([200, shop.replace('Welcome!', 'Good morning!'), 'Good morning!'])
 })
 
-test('a rule is switched off and on again, and the file is as it was', async () => {
-  const { call, at, says, text, rules } = await editing()
+test('a rule can be switched off and on again, which restores the file', async () => {
+  const { call, at, answer, text, rules } = await editing()
   await call('PUT', await at('greeting'), { enabled: false })
-  expect([await says(), (await rules()).map(({ enabled }) => enabled)]).toEqual(['Bye', [false, true]])
+  expect([await answer(), (await rules()).map(({ enabled }) => enabled)]).toEqual(['Bye', [false, true]])
   expect(text()).toBe(shop.replace('- name: greeting', '- enabled: false\n  name: greeting'))
   await call('PUT', await at('greeting'), { enabled: true })
-  expect([await says(), text()]).toEqual(['Welcome!', shop])
+  expect([await answer(), text()]).toEqual(['Welcome!', shop])
 })
 
-test('a rule that ends with a text and a comment is switched off and on again, and deleted without the comment of the next', async () => {
+test('a rule that ends with a text and a comment can be switched off and on again, and deleted without the comment of the next rule', async () => {
   const note = '# Note.\n- name: note\n  reply:\n    text: |\n      Noted.\n\n    # Later: a fault.\n'
   const last = '# Last.\n- name: last\n  reply: { text: Last }\n'
   const { call, at, text } = await editing({ 'rules/a.yaml': `${note}\n${last}` })
@@ -80,11 +80,11 @@ test('a rule that ends with a text and a comment is switched off and on again, a
   expect(text('rules/a.yaml')).toBe(last)
 })
 
-test('rules change places with their comments', async () => {
-  const { call, at, says, text, rules } = await editing()
+test('rules are moved with their comments', async () => {
+  const { call, at, answer, text, rules } = await editing()
   expect((await rules()).map(({ moves }) => moves)).toEqual([['down'], ['up']])
   const [, { id }] = await call('PUT', await at('bye'), { move: 'up' })
-  expect([await says(), (await rules())[0]?.id]).toEqual(['Bye', id])
+  expect([await answer(), (await rules())[0]?.id]).toEqual(['Bye', id])
   expect(text()).toMatch(/^# The shop\.\n\n- name: bye\n[^#]*\n# Greets\.\n- name: greeting # in the log\n/)
   expect(await call('PUT', await at('bye'), { move: 'up' })).toEqual([
     409,
@@ -92,11 +92,11 @@ test('rules change places with their comments', async () => {
   ])
 })
 
-test('a copy stands in front of its original, and one is deleted with its comments', async () => {
-  const { call, at, says, text } = await editing()
+test('a copy is inserted before its original, and a rule is deleted with its comments', async () => {
+  const { call, at, answer, text } = await editing()
   await call('PUT', await at('bye'), { before: '- name: copy\n  when: { user: hello }\n  reply: { text: Copy }\n' })
   await call('DELETE', await at('greeting'))
-  expect(await says()).toBe('Copy')
+  expect(await answer()).toBe('Copy')
   expect(text()).toBe(
     `# The shop.\n\n- name: copy\n  when: { user: hello }\n  reply: { text: Copy }\n\n${shop.slice(shop.indexOf('- name: bye'))}`,
   )
@@ -108,7 +108,7 @@ test('the last rule of a file can be deleted', async () => {
   expect([text('rules/a.yaml'), await rules()]).toEqual(['', []])
 })
 
-test('a file that was changed meanwhile is not written over', async () => {
+test('a file that has changed in the meantime is not overwritten', async () => {
   const { cwd, call, at, text } = await editing()
   const place = await at('greeting')
   const theirs = shop.replace('Welcome!', 'By my editor')
@@ -133,17 +133,20 @@ test.each([
   ['name: x', /^rules\/shop\.yaml:\d+:\d+: /],
   ['- reply: { text: x }\n---\n- reply: { text: y }', /^rules\/shop\.yaml:\d+:\d+: /],
   ['# nothing', /^There is no rule here\./],
-])('a rule that is no good is refused with its field, file and line, and nothing is lost: %j', async (yaml, error) => {
-  const { call, at, text } = await editing()
-  const place = await at('greeting')
-  expect(await call('PUT', place, { yaml })).toEqual([400, { error: expect.stringMatching(error) }])
-  expect(text()).toBe(shop)
-  const id = decodeURIComponent(place.slice(1))
-  const [, { problems }] = await call<{ problems: readonly { line: number }[] }>('POST', '/check', { yaml, id })
-  expect(problems[0]?.line).toBeLessThanOrEqual(yaml.split('\n').length)
-})
+])(
+  'an invalid rule is refused with its field, file and line, and the file stays unchanged: %j',
+  async (yaml, error) => {
+    const { call, at, text } = await editing()
+    const place = await at('greeting')
+    expect(await call('PUT', place, { yaml })).toEqual([400, { error: expect.stringMatching(error) }])
+    expect(text()).toBe(shop)
+    const id = decodeURIComponent(place.slice(1))
+    const [, { problems }] = await call<{ problems: readonly { line: number }[] }>('POST', '/check', { yaml, id })
+    expect(problems[0]?.line).toBeLessThanOrEqual(yaml.split('\n').length)
+  },
+)
 
-test('no name leads to a file that has no rules: not by dots, not by links', async () => {
+test('no id leads to a file that holds no rules: neither by dots nor by links', async () => {
   const { cwd, call, rules } = await editing({
     'rules/a.yaml': '- name: a\n  reply: { text: a }\n',
     'secret.yaml': shop,
@@ -174,7 +177,7 @@ test('no name leads to a file that has no rules: not by dots, not by links', asy
   expect(readFileSync(path.join(cwd, 'secret.yaml'), 'utf8')).toBe(shop)
 })
 
-test('a rule that is edited comes by no file outside of its folder, unless it is there already', async () => {
+test('an edited rule cannot refer to a file outside of its folder, unless the rules refer to it already', async () => {
   const own = '- name: own\n  reply: { file: ../greeting.md }\n- name: other\n  reply: { text: x }\n'
   const files = { 'rules/a.yaml': own, 'greeting.md': 'Hi', 'secret.md': 'S', 'rules/texts/long.md': 'Long' }
   const { cwd, call, at, text } = await editing(files)
@@ -189,7 +192,7 @@ test('a rule that is edited comes by no file outside of its folder, unless it is
   expect(text('rules/a.yaml')).toContain('texts/long.md')
 })
 
-test('the mode of the file and its byte order mark stay, and nothing is left beside it', async () => {
+test('an edit keeps the mode and the byte order mark of the file, and leaves no other file behind', async () => {
   const { cwd, call, at } = await editing({ 'rules/a.yaml': '\ufeff- name: a\r\n  reply: { text: a }\r\n' })
   const file = path.join(cwd, 'rules/a.yaml')
   const { mode } = statSync(file)
@@ -198,7 +201,7 @@ test('the mode of the file and its byte order mark stay, and nothing is left bes
   expect([statSync(file).mode, readdirSync(path.dirname(file))]).toEqual([mode, ['a.yaml']])
 })
 
-test('two edits at once of one file: the second is told that the file has changed', async () => {
+test('when two edits of one file arrive at once, the second is refused because the file has changed', async () => {
   const { call, at, text } = await editing()
   const [one, two] = [await at('greeting'), await at('bye')]
   const answers = await Promise.all([call('PUT', one, { enabled: false }), call('DELETE', two)])
@@ -206,21 +209,21 @@ test('two edits at once of one file: the second is told that the file has change
   expect(text()).toContain('enabled: false')
 })
 
-test('rules that were added are edited, switched, moved and read in the same way', async () => {
-  const { call, rules, says } = await editing()
+test('added rules can be edited, switched, moved and read in the same way', async () => {
+  const { call, rules, answer } = await editing()
   await call('POST', '', [
     { name: 'one', when: { user: 'hello' }, reply: { text: 'one' } },
     { name: 'two', when: { user: 'hello' }, reply: { text: 'two' } },
   ])
   expect((await rules()).map(({ moves }) => moves)).toEqual([['down'], ['up'], ['down'], ['up']])
   await call('PUT', '/rule-2', { move: 'up' })
-  expect(await says()).toBe('two')
+  expect(await answer()).toBe('two')
   await call('PUT', '/rule-2', { enabled: false })
-  expect(await says()).toBe('one')
+  expect(await answer()).toBe('one')
   const [, { yaml }] = await call<{ yaml: string }>('GET', '/rule-1')
   expect(yaml).toBe('- name: one\n  when:\n    user: hello\n  reply:\n    text: one\n')
   await call('PUT', '/rule-1', { yaml: yaml.replace('text: one', 'text: uno') })
-  expect(await says()).toBe('uno')
+  expect(await answer()).toBe('uno')
   expect((await call('PUT', '/rule-1', { yaml: '- reply: {}' }))[0]).toBe(400)
   expect((await call('PUT', '/rule-9', { enabled: false }))[0]).toBe(404)
   expect((await call('PUT', '/rule-1', { enabled: true, move: 'up' }))[0]).toBe(400)
@@ -230,44 +233,44 @@ test('rules that were added are edited, switched, moved and read in the same way
   ])
 })
 
-test('a rule that was added goes on counting after it was switched off and on, and begins again when it is edited', async () => {
-  const { call, says } = await editing()
+test('an added rule goes on counting after it was switched off and on, and starts over when it is edited', async () => {
+  const { call, answer } = await editing()
   await call('POST', '', { name: 'added', when: { user: 'hello' }, replies: [{ text: 'one' }, { text: 'two' }] })
-  expect(await says()).toBe('one')
+  expect(await answer()).toBe('one')
   await call('PUT', '/rule-1', { enabled: false })
   await call('PUT', '/rule-1', { enabled: true })
-  expect(await says()).toBe('two')
+  expect(await answer()).toBe('two')
   const [, { yaml }] = await call<{ yaml: string }>('GET', '/rule-1')
   await call('PUT', '/rule-1', { yaml: yaml.replace('text: one', 'text: uno') })
-  expect(await says()).toBe('uno')
+  expect(await answer()).toBe('uno')
 })
 
-test('how often rules answered, and where their sequences are, outlasts edits of other rules and switching off', async () => {
+test('the counters and sequences of rules survive edits of other rules, and being switched off', async () => {
   const counting =
     '# Counts.\n- name: counting\n  times: 3\n  replies: [{ text: one }, { text: two }, { text: three }]\n'
-  const { call, at, says, rules, cwd, platform } = await editing({ 'rules/a.yaml': counting, 'rules/b.yaml': shop })
-  expect(await says()).toBe('one')
+  const { call, at, answer, rules, cwd, platform } = await editing({ 'rules/a.yaml': counting, 'rules/b.yaml': shop })
+  expect(await answer()).toBe('one')
   writeFileSync(path.join(cwd, 'rules/b.yaml'), `# More.\n${shop}`)
   await platform.reload()
-  expect([await says(), (await rules())[0]?.answered]).toEqual(['two', 2])
+  expect([await answer(), (await rules())[0]?.answered]).toEqual(['two', 2])
   for (const enabled of [false, true]) await call('PUT', await at('counting'), { enabled })
   await call('PUT', await at('counting'), { before: '- name: new\n  when: { user: nothing }\n  reply: { text: x }\n' })
-  expect([await says(), await says()]).toEqual(['three', 'Welcome!'])
+  expect([await answer(), await answer()]).toEqual(['three', 'Welcome!'])
   expect((await rules()).map(({ answered }) => answered)).toEqual([0, 3, 1, 0])
 })
 
-test('a rule with another text, in another file, or for each caller counts from the beginning after a reload', async () => {
+test('a rule with another text, in another file, or per caller starts over after a reload', async () => {
   const rule = (name: string, more = '') =>
     `- name: ${name}\n  when: { user: hello }\n  times: 1\n  reply: { text: ${name} }\n${more}`
-  const { says, cwd, platform } = await editing({
+  const { answer, cwd, platform } = await editing({
     'rules/a.yaml': rule('edited'),
     'rules/b.yaml': rule('moved') + rule('each', '  per: caller\n'),
     'rules/c.yaml': `${rule('same') + rule('same')}- reply: { text: rest }\n`,
   })
   const six = async () => {
-    const said: unknown[] = []
-    while (said.length < 6) said.push(await says())
-    return said
+    const received: unknown[] = []
+    while (received.length < 6) received.push(await answer())
+    return received
   }
   expect(await six()).toEqual(['edited', 'moved', 'each', 'same', 'same', 'rest'])
   writeFileSync(path.join(cwd, 'rules/a.yaml'), rule('moved') + rule('edited', '  priority: 0\n'))
@@ -276,7 +279,7 @@ test('a rule with another text, in another file, or for each caller counts from 
   expect(await six()).toEqual(['moved', 'edited', 'each', 'rest', 'rest', 'rest'])
 })
 
-test('a rule in code has no id: it is changed in the code', async () => {
+test('a rule in code has no id, because it can only be changed in the code', async () => {
   const platform = await platformWith({ rules: [{ name: 'coded', reply: { text: 'x' } }] })
   await platform.chat(hello)
   const { data } = (await (await platform.ask('/__standin/replies', { bearer: null })).json()) as {
@@ -285,7 +288,7 @@ test('a rule in code has no id: it is changed in the code', async () => {
   expect(data).toMatchObject([{ id: null, moves: [], answered: 1 }])
 })
 
-test('trying a prompt says what would be sent, and why the others do not answer; nothing is counted', async () => {
+test('trying a prompt shows the reply and why the other rules do not answer, and counts nothing', async () => {
   const { call, rules } = await editing({
     'rules/a.yaml': `- name: weather
   when: { user: weather }
@@ -319,8 +322,8 @@ test('trying a prompt says what would be sent, and why the others do not answer;
   expect((await rules()).map(({ answered }) => answered)).toEqual([0, 0, 0])
 })
 
-test('a rule that is being written is tried without being installed, in the place of the one that it changes', async () => {
-  const { call, rules, says } = await editing()
+test('a draft can be tried without being saved, in place of the rule that it changes', async () => {
+  const { call, rules, answer } = await editing()
   const [{ id } = { id: '' }] = await rules()
   const tryOut = async (body: object) => (await call<Explained>('POST', '/try', { prompt: 'hello', ...body }))[1]
   expect(await tryOut({ yaml: '- name: new\n  reply: { text: New }' })).toMatchObject({
@@ -330,19 +333,19 @@ test('a rule that is being written is tried without being installed, in the plac
   const changed = await tryOut({ id, yaml: '- name: greeting\n  when: { user: nothing }\n  reply: { text: x }' })
   expect(changed).toMatchObject({ source: 'rule "bye"', others: [{ reasons: [lacks('user', 'nothing')] }] })
   expect((await call('POST', '/try', { prompt: 'hello', id, yaml: '- reply: {}' }))[0]).toBe(400)
-  expect([await says(), (await rules()).length]).toEqual(['Welcome!', 2])
+  expect([await answer(), (await rules()).length]).toEqual(['Welcome!', 2])
 })
 
-test('where no rule answers and strict is on, the refusal is shown as the app would get it', async () => {
+test('with strict on and no matching rule, the error is shown as the app would get it', async () => {
   const { call } = await editing({ 'rules/shop.yaml': shop }, 'replies: rules/*.yaml\nstrict: true')
   const [status, { rule, source, reply }] = await call<Explained>('POST', '/try', { prompt: 'good night' })
   expect([status, rule, source]).toEqual([200, null, null])
   expect(reply).toBe(`${NO_RULE} ${NEAREST} rule "greeting" (rules/shop.yaml:4): ${lacks('user', 'hello')}.`)
 })
 
-test('the request of an exchange is tried as the app sent it', async () => {
-  const { call, says } = await editing()
-  await says()
+test('the request of an exchange can be tried as the app sent it', async () => {
+  const { call, answer } = await editing()
+  await answer()
   expect((await call<Explained>('POST', '/try', { exchange: '1' }))[1]).toMatchObject({ reply: 'Welcome!' })
   expect((await call('POST', '/try', { exchange: '99' }))[0]).toBe(404)
 })

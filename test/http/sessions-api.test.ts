@@ -8,7 +8,7 @@ const bare = { bearer: null } as const
 const ada = { email: 'ada@example.com', password: 'correct horse battery' }
 const grace = { email: 'grace@example.com', password: 'correct horse battery' }
 
-/** Signs in, and gives back what a client has then. */
+/** Signs in, and returns what a client has then. */
 async function signedIn(platform: Scene, person = ada) {
   const { auth } = clientOf(platform, platform.anonKey)
   const { data } = await auth.signInWithPassword(person)
@@ -25,7 +25,7 @@ interface Listed {
 const listed = async ({ ask }: Scene, query = '') =>
   (await (await ask(sessions + query, bare)).json()) as { readonly data: readonly Listed[]; readonly total: number }
 
-const opens = async ({ ask }: Scene, bearer: string) => (await ask('/v1/models', { bearer })).status
+const statusWith = async ({ ask }: Scene, bearer: string) => (await ask('/v1/models', { bearer })).status
 
 describe.each(kinds)('with a state in $kind', ({ emptyPlace }) => {
   const scene = async () => {
@@ -34,7 +34,7 @@ describe.each(kinds)('with a state in $kind', ({ emptyPlace }) => {
     return platformWith({ state, users: [ada, grace] })
   }
 
-  test('who is signed in is listed, the newest first, without a token', async () => {
+  test('open sessions are listed, newest first, without their tokens', async () => {
     const platform = await scene()
     const first = await signedIn(platform)
     const second = await signedIn(platform, grace)
@@ -60,14 +60,14 @@ describe.each(kinds)('with a state in $kind', ({ emptyPlace }) => {
     }
   })
 
-  test('a session that is ended takes its access token and its refresh token with it, at once', async () => {
+  test('ending a session revokes its access token and its refresh token immediately', async () => {
     const platform = await scene()
     const gone = await signedIn(platform)
     const stays = await signedIn(platform)
-    expect([await opens(platform, gone.token), await opens(platform, stays.token)]).toEqual([200, 200])
+    expect([await statusWith(platform, gone.token), await statusWith(platform, stays.token)]).toEqual([200, 200])
     const { sid } = { sid: JSON.parse(Buffer.from(gone.token.split('.')[1] ?? '', 'base64url').toString()).session_id }
     expect((await platform.ask(`${sessions}/${sid}`, { ...bare, method: 'DELETE' })).status).toBe(204)
-    expect([await opens(platform, gone.token), await opens(platform, stays.token)]).toEqual([401, 200])
+    expect([await statusWith(platform, gone.token), await statusWith(platform, stays.token)]).toEqual([401, 200])
     expect((await gone.auth.refreshSession({ refresh_token: gone.refresh })).error?.code).toBe(
       'refresh_token_not_found',
     )
@@ -79,22 +79,22 @@ describe.each(kinds)('with a state in $kind', ({ emptyPlace }) => {
     ])
   })
 
-  test('one user is signed out everywhere, and no other user', async () => {
+  test('one user can be signed out everywhere, and no other user with them', async () => {
     const platform = await scene()
     const mine = [await signedIn(platform), await signedIn(platform)]
     const other = await signedIn(platform, grace)
     const response = await platform.ask(`${sessions}?user=${mine[0]?.userId}`, { ...bare, method: 'DELETE' })
     expect(response.status).toBe(204)
-    for (const { token } of mine) expect(await opens(platform, token)).toBe(401)
-    expect(await opens(platform, other.token)).toBe(200)
+    for (const { token } of mine) expect(await statusWith(platform, token)).toBe(401)
+    expect(await statusWith(platform, other.token)).toBe(200)
     expect((await listed(platform)).data.map(({ email }) => email)).toEqual([grace.email])
     await platform.ask(sessions, { ...bare, method: 'DELETE' })
-    expect(await opens(platform, other.token)).toBe(401)
+    expect(await statusWith(platform, other.token)).toBe(401)
     expect((await listed(platform)).total).toBe(0)
   })
 })
 
-test('sessions are looked for by the address of their user, and looked at page by page', async () => {
+test('sessions can be searched by the email address of their user, and paged through', async () => {
   const platform = await platformWith({ users: [ada, grace] })
   for (let i = 0; i < 5; i++) await signedIn(platform)
   await signedIn(platform, grace)
@@ -104,7 +104,7 @@ test('sessions are looked for by the address of their user, and looked at page b
   expect((await listed(platform, '?search=nobody')).total).toBe(0)
 })
 
-test('the last refresh moves the time until which its token holds', async () => {
+test('a refresh moves the expiry of the token', async () => {
   const platform = await platformWith({ users: [ada], auth: { jwtExp: 600 } })
   const { auth } = await signedIn(platform)
   platform.clock.advance(300_000)

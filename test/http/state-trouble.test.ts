@@ -1,4 +1,4 @@
-/** The place of the state is away, full or damaged: requests get a plain 503, and the log says it once. */
+/** When the storage of the state is unavailable, full or damaged, requests get a plain 503, and the log says so once. */
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -8,7 +8,7 @@ import { openState } from '../../src/state/index.js'
 import { freshFolder, opened, server } from '../state/kinds.js'
 import { user } from '../state/rows.js'
 
-/** A platform with its state there, and what it says besides its answers. */
+/** A platform with its state in this place, and what it logs and reports. */
 async function platformAt(state: string) {
   const lines: string[] = []
   const reports: unknown[] = []
@@ -34,7 +34,7 @@ async function platformAt(state: string) {
 }
 
 test.skipIf(!server)(
-  'while PostgreSQL is away requests get a 503 that names the database, and the log has two lines',
+  'while PostgreSQL is down requests get a 503 that names the database, and the log has two lines',
   async () => {
     const url = new URL((await server?.freshDatabase()) ?? '')
     const { platform, lines, reports, ask, signIn } = await platformAt(String(url))
@@ -62,7 +62,7 @@ test.skipIf(!server)(
   },
 )
 
-/** A disk of this size, where root may make one. */
+/** A disk of this size, if root runs the test. */
 function smallDisk(size: string): string | undefined {
   const folder = path.join(freshFolder(), 'disk')
   mkdirSync(folder)
@@ -75,7 +75,7 @@ function smallDisk(size: string): string | undefined {
   return folder
 }
 
-test('a full disk is told as what it is, once, and everything goes on when there is room again', async ({ skip }) => {
+test('a full disk is reported as such, once, and everything works again when there is room', async ({ skip }) => {
   const folder = smallDisk('1m') ?? skip('Only root can make a small disk.')
   const { lines, reports, ask, signIn, platform } = await platformAt(`file:${folder}/state.db`)
   expect((await signIn()).status).toBe(200)
@@ -108,7 +108,7 @@ test('a full disk is told as what it is, once, and everything goes on when there
   expect(reports).toEqual([])
 })
 
-/** A state with a log that holds `users` users, as a process that was killed leaves it. */
+/** A state with `users` users in its log, as a killed process leaves it. */
 async function unfinished(users: number) {
   const [lived, dir] = [freshFolder(), freshFolder()]
   const state = await opened({ where: 'file:state.db', dir: lived })
@@ -123,7 +123,7 @@ async function unfinished(users: number) {
   return { file: path.join(dir, 'state.db'), log: path.join(dir, 'state.db-wal'), warnings, open }
 }
 
-test('the log of a process that was killed is no damaged one, whole or with its last write cut off', async () => {
+test('the log of a killed process does not count as damaged, even with its last write cut off', async () => {
   const { log, warnings, open } = await unfinished(5)
   writeFileSync(log, readFileSync(log).subarray(0, statSync(log).size - 1000))
   expect(await open()).toBe(4)
@@ -134,7 +134,7 @@ test.each([
   ['in the middle', (size: number) => Math.floor(size / 2), /damaged at byte \d+: changes after that are lost/],
   ['in a page near its end', (size: number) => size - 100, /damaged at byte \d+: /],
   ['in its header', () => 17, /damaged at its beginning: /],
-])('a log with one byte flipped %s is reported, and kept as it was', async (_where, place, words) => {
+])('a log with one byte flipped %s is reported, and kept unchanged', async (_where, place, words) => {
   const { file, log, warnings, open } = await unfinished(5)
   const bytes = readFileSync(log)
   const at = place(bytes.length)
@@ -143,6 +143,6 @@ test.each([
   expect(await open()).toBeLessThan(5)
   expect(warnings).toEqual([expect.stringMatching(words)])
   expect(warnings[0]).toContain(`The original files are kept as ${file}.damaged and ${file}.damaged-wal.`)
-  // Byte by byte, toEqual takes seconds.
+  // toEqual compares byte by byte, which takes seconds.
   expect(readFileSync(`${file}.damaged-wal`).equals(bytes)).toBe(true)
 })

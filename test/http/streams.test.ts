@@ -12,15 +12,15 @@ import { isUnknown, mustBe, oneOf, range } from '../sentences.js'
 import { onTheWire, wireTo } from '../wire.js'
 import { journalOfAll, lineOver } from './emulating.js'
 
-/** A rule that speaks in this rhythm. */
-const speaking = (text: string, pace: PaceInput) => ({
+/** A rule that replies at this pace. */
+const replying = (text: string, pace: PaceInput) => ({
   rules: [{ name: 'speech', reply: { text }, pace }],
 })
 
 const NEVER = 600_000
 
-/** Reads a stream as it comes. */
-function listenTo({ body }: Response) {
+/** Reads a stream as it arrives. */
+function readerOf({ body }: Response) {
   const reader = (body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader()
   return {
     /** The text of one read; `undefined` at the end. */
@@ -33,8 +33,8 @@ function listenTo({ body }: Response) {
   }
 }
 
-/** A platform seen from inside: what its journal takes in, exchange by exchange. */
-async function platformFromInside(rules: ReturnType<typeof speaking>) {
+/** A platform that has begun to send a stream, and the exchange that its journal receives. */
+async function startStream(rules: ReturnType<typeof replying>) {
   const given = { port: 0, state: 'memory' }
   const flags = Object.entries(given).map(([name, value]) => ({ path: [name], value, origin: 'the test' }))
   const platform = await openPlatform({ cwd: import.meta.dirname, file: false, flags, ...rules })
@@ -51,7 +51,7 @@ async function platformFromInside(rules: ReturnType<typeof speaking>) {
 }
 
 test('the headers of a stream arrive before its first token', async () => {
-  const { chat } = await platformWith(speaking('far away', { firstTokenMs: NEVER }))
+  const { chat } = await platformWith(replying('far away', { firstTokenMs: NEVER }))
   const left = new AbortController()
   // The first token is ten minutes away, so there is an answer here only if the headers came alone.
   const response = await chat({ ...hello, stream: true }, { signal: left.signal })
@@ -63,28 +63,28 @@ test('the headers of a stream arrive before its first token', async () => {
   left.abort()
 })
 
-test('the first token arrives while the rest is still to come', async () => {
-  const { chat } = await platformWith(speaking('one two', { tokensPerSecond: 0.001 }))
+test('the first token arrives before the rest is sent', async () => {
+  const { chat } = await platformWith(replying('one two', { tokensPerSecond: 0.001 }))
   const left = new AbortController()
-  const first = await listenTo(await chat({ ...hello, stream: true }, { signal: left.signal })).read()
+  const first = await readerOf(await chat({ ...hello, stream: true }, { signal: left.signal })).read()
   expect(textOfChunks(eventsOf(first ?? '').chunks)).toBe('one')
   expect(first).not.toContain('[DONE]')
   left.abort()
 })
 
 test('the pieces of a paced stream arrive over time', async () => {
-  const { chat } = await platformWith(speaking('one two three', { tokensPerSecond: 5 }))
-  const reads = await listenTo(await chat({ ...hello, stream: true })).readAll()
+  const { chat } = await platformWith(replying('one two three', { tokensPerSecond: 5 }))
+  const reads = await readerOf(await chat({ ...hello, stream: true })).readAll()
   expect(reads.length).toBeGreaterThan(1)
   const { chunks, done } = eventsOf(reads.join(''))
   expect(textOfChunks(chunks)).toBe('one two three')
   expect(done).toBe(true)
 })
 
-test('a paced stream consists of the same events as one that leaves at once', async () => {
+test('a paced stream consists of the same events as an unpaced one', async () => {
   const text = 'Grüße, 世界 👋🏽!\n  "quoted" \\ and\ta very-long-word-that-is-cut-in-parts  '
   const streams = [{}, { firstTokenMs: 20, tokensPerSecond: 2000 }].map(async pace => {
-    const { chat } = await platformWith(speaking(text, pace))
+    const { chat } = await platformWith(replying(text, pace))
     return eventsOf(await (await chat({ ...hello, stream: true })).text())
   })
   const [atOnce, inTime] = await Promise.all(streams)
@@ -94,7 +94,7 @@ test('a paced stream consists of the same events as one that leaves at once', as
   expect(inTime?.done).toBe(true)
 })
 
-test('the rhythm of the configuration holds for replies that no rule gives', async () => {
+test('the pace of the configuration applies to replies that come from no rule', async () => {
   const { chat } = await platformWith({ pace: { firstTokenMs: NEVER } })
   const left = new AbortController()
   const response = await chat({ ...hello, stream: true }, { signal: left.signal })
@@ -102,16 +102,16 @@ test('the rhythm of the configuration holds for replies that no rule gives', asy
   left.abort()
 })
 
-test('a reply that is not streamed does not wait for a rhythm', async () => {
-  const { chat } = await platformWith(speaking('at once', { firstTokenMs: NEVER }))
+test('a reply that is not streamed is not paced', async () => {
+  const { chat } = await platformWith(replying('at once', { firstTokenMs: NEVER }))
   expect(await (await chat(hello)).json()).toMatchObject({ choices: [{ message: { content: 'at once' } }] })
 })
 
 test.each([
-  ['at once', {}],
-  ['in time', { firstTokenMs: 10, tokensPerSecond: 500 }],
-])('include_usage adds one chunk without choices before the end of a stream that leaves %s', async (_how, pace) => {
-  const { chat } = await platformWith(speaking('Hi there!', pace))
+  ['unpaced', {}],
+  ['paced', { firstTokenMs: 10, tokensPerSecond: 500 }],
+])('include_usage adds one chunk without choices before the end of a stream: %s', async (_how, pace) => {
+  const { chat } = await platformWith(replying('Hi there!', pace))
   const response = await chat({ ...hello, stream: true, stream_options: { include_usage: true } })
   const { chunks, done } = eventsOf(await response.text())
   expect(chunks.at(-1)).toMatchObject({
@@ -123,16 +123,16 @@ test.each([
   expect(done).toBe(true)
 })
 
-test('without include_usage no chunk speaks of usage', async () => {
-  const { chat } = await platformWith(speaking('Hi there!', {}))
+test('without include_usage no chunk has a usage', async () => {
+  const { chat } = await platformWith(replying('Hi there!', {}))
   const text = await (await chat({ ...hello, stream: true })).text()
   expect(text).toContain('[DONE]')
   expect(text).not.toContain('usage')
 })
 
-test('a client that leaves in mid-stream ends the stream here as well', async () => {
-  const { journaled, response, leave } = await platformFromInside(speaking('one two', { tokensPerSecond: 0.001 }))
-  await listenTo(response).read()
+test('when a client disconnects in mid-stream, the stream ends here as well', async () => {
+  const { journaled, response, leave } = await startStream(replying('one two', { tokensPerSecond: 0.001 }))
+  await readerOf(response).read()
   leave()
   expect((await journaled).outcome).toMatchObject({
     status: 200,
@@ -142,32 +142,32 @@ test('a client that leaves in mid-stream ends the stream here as well', async ()
   })
 })
 
-test('a client that leaves before the first token ends the stream here as well', async () => {
-  const { journaled, leave } = await platformFromInside(speaking('one', { firstTokenMs: NEVER }))
+test('when a client disconnects before the first token, the stream ends here as well', async () => {
+  const { journaled, leave } = await startStream(replying('one', { firstTokenMs: NEVER }))
   leave()
   expect((await journaled).outcome).toMatchObject({ status: 200, complete: false })
 })
 
-test('nothing goes on behind a client that has left', async () => {
+test('no timer goes on after a client has disconnected', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-  const { journaled, response, leave } = await platformFromInside(speaking('one two', { tokensPerSecond: 0.001 }))
+  const { journaled, response, leave } = await startStream(replying('one two', { tokensPerSecond: 0.001 }))
   onTestFinished(() => void vi.useRealTimers())
-  await listenTo(response).read()
+  await readerOf(response).read()
   expect(vi.getTimerCount()).toBe(1)
   leave()
   await journaled
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('a stream that was read to its end is complete in the journal', async () => {
-  const { journaled, response } = await platformFromInside(speaking('one two', { tokensPerSecond: 100 }))
-  expect((await listenTo(response).readAll()).join('')).toContain('[DONE]')
+test('a stream that is read to its end is journaled as complete', async () => {
+  const { journaled, response } = await startStream(replying('one two', { tokensPerSecond: 100 }))
+  expect((await readerOf(response).readAll()).join('')).toContain('[DONE]')
   expect((await journaled).outcome).toMatchObject({ status: 200, complete: true })
 })
 
 test('a platform that stops cuts open streams, and the client notices', async () => {
-  const { platform, journaled, response } = await platformFromInside(speaking('one two', { tokensPerSecond: 0.001 }))
-  const stream = listenTo(response)
+  const { platform, journaled, response } = await startStream(replying('one two', { tokensPerSecond: 0.001 }))
+  const stream = readerOf(response)
   await stream.read()
   await platform.stop(0)
   await expect(stream.read()).rejects.toThrow('terminated')
@@ -175,16 +175,16 @@ test('a platform that stops cuts open streams, and the client notices', async ()
 })
 
 test('a platform that is given time to stop lets an open stream end', async () => {
-  const { platform, response } = await platformFromInside(speaking('one two three', { tokensPerSecond: 10 }))
+  const { platform, response } = await startStream(replying('one two three', { tokensPerSecond: 10 }))
   const stopped = platform.stop(NEVER)
-  const { chunks, done } = eventsOf((await listenTo(response).readAll()).join(''))
+  const { chunks, done } = eventsOf((await readerOf(response).readAll()).join(''))
   expect(textOfChunks(chunks)).toBe('one two three')
   expect(done).toBe(true)
   await stopped
 })
 
-test('a connection that is kept alive and idle does not hold it up', async () => {
-  const { platform, response } = await platformFromInside(speaking('one', {}))
+test('an idle keep-alive connection does not hold up a platform that stops', async () => {
+  const { platform, response } = await startStream(replying('one', {}))
   await response.text()
   const agent = new http.Agent({ keepAlive: true })
   const request = http.get(`${platform.url}/health`, { agent })
@@ -194,24 +194,24 @@ test('a connection that is kept alive and idle does not hold it up', async () =>
   await platform.stop(NEVER)
 })
 
-/** The longest that a stream may have taken is the machine's affair; what it takes at least is the plan's. */
+/** How long some work takes. Tests check only the minimum: the maximum depends on the machine. */
 async function msOf(work: () => Promise<unknown>): Promise<number> {
   const startedMs = performance.now()
   await work()
   return performance.now() - startedMs
 }
 
-test('a stream takes at least the time of its plan', async () => {
+test('a stream takes at least as long as its pace says', async () => {
   const { chat } = await platformWith(
-    speaking('one two three four five six', { firstTokenMs: 50, tokensPerSecond: 50 }),
+    replying('one two three four five six', { firstTokenMs: 50, tokensPerSecond: 50 }),
   )
   const ms = await msOf(async () => (await chat({ ...hello, stream: true })).text())
   expect(ms).toBeGreaterThanOrEqual(50 + 5 * 20)
 })
 
-test('many streams at once are slower than one, and all arrive whole', async () => {
+test('many streams at once are slower than one, and all arrive in full', async () => {
   const pace = { tokensPerSecond: 100, fullSpeedStreams: 2 }
-  const { chat } = await platformWith(speaking('one two three four five six', pace))
+  const { chat } = await platformWith(replying('one two three four five six', pace))
   const texts: string[] = []
   const ms = await msOf(async () => {
     const streams = Array.from({ length: 20 }, async () => (await chat({ ...hello, stream: true })).text())
@@ -223,41 +223,41 @@ test('many streams at once are slower than one, and all arrive whole', async () 
 })
 
 describe('a pace that the request asks for', () => {
-  const asking = (pace: string) => ({ headers: { 'x-standin-pace': pace } })
+  const withPace = (pace: string) => ({ headers: { 'x-standin-pace': pace } })
 
-  test('comes before that of the rule', async () => {
-    const { chat } = await platformWith(speaking('one two', { firstTokenMs: NEVER }))
-    const text = await (await chat({ ...hello, stream: true }, asking('firstTokenMs=0'))).text()
+  test('takes precedence over that of the rule', async () => {
+    const { chat } = await platformWith(replying('one two', { firstTokenMs: NEVER }))
+    const text = await (await chat({ ...hello, stream: true }, withPace('firstTokenMs=0'))).text()
     expect(textOfChunks(eventsOf(text).chunks)).toBe('one two')
   })
 
-  test('sets the rhythm of a reply that has none', async () => {
-    const { chat } = await platformWith(speaking('one two', {}))
+  test('applies to a reply without a pace', async () => {
+    const { chat } = await platformWith(replying('one two', {}))
     const left = new AbortController()
-    const asked = { ...asking(' tokensPerSecond = 0.001 ; jitter=0.2 ;'), signal: left.signal }
-    const first = await listenTo(await chat({ ...hello, stream: true }, asked)).read()
+    const init = { ...withPace(' tokensPerSecond = 0.001 ; jitter=0.2 ;'), signal: left.signal }
+    const first = await readerOf(await chat({ ...hello, stream: true }, init)).read()
     expect(textOfChunks(eventsOf(first ?? '').chunks)).toBe('one')
     left.abort()
   })
 
-  test('sets the rhythm of a reply that no rule gives', async () => {
+  test('applies to a reply that comes from no rule', async () => {
     const { chat } = await platformWith()
     const left = new AbortController()
-    const asked = { ...asking(`firstTokenMs=${NEVER}`), signal: left.signal }
-    expect((await chat({ ...hello, stream: true }, asked)).status).toBe(200)
+    const init = { ...withPace(`firstTokenMs=${NEVER}`), signal: left.signal }
+    expect((await chat({ ...hello, stream: true }, init)).status).toBe(200)
     left.abort()
   })
 
-  test('leaves alone what it does not name', async () => {
-    const { chat } = await platformWith(speaking('one two three', { tokensPerSecond: 50 }))
-    const ask = async () => (await chat({ ...hello, stream: true }, asking('firstTokenMs=100'))).text()
+  test('keeps the settings that it does not name', async () => {
+    const { chat } = await platformWith(replying('one two three', { tokensPerSecond: 50 }))
+    const ask = async () => (await chat({ ...hello, stream: true }, withPace('firstTokenMs=100'))).text()
     expect(await msOf(ask)).toBeGreaterThanOrEqual(100 + 2 * 20)
   })
 
-  test('holds for that request only', async () => {
-    const { chat } = await platformWith(speaking('one two', {}))
+  test('applies to that request only', async () => {
+    const { chat } = await platformWith(replying('one two', {}))
     const left = new AbortController()
-    await chat({ ...hello, stream: true }, { ...asking(`firstTokenMs=${NEVER}`), signal: left.signal })
+    await chat({ ...hello, stream: true }, { ...withPace(`firstTokenMs=${NEVER}`), signal: left.signal })
     expect(eventsOf(await (await chat({ ...hello, stream: true })).text()).done).toBe(true)
     left.abort()
   })
@@ -275,15 +275,17 @@ describe('a pace that the request asks for', () => {
     ['distribution=normal', mustBe('distribution', oneOf('fixed', 'uniform', 'lognormal'), 'normal')],
     ['fullSpeedStreams=1.5', mustBe('fullSpeedStreams', 'a whole number', 1.5)],
     ['jitter=0.1, tokensPerSecond=50', 'must be sent once, with ";" between its settings, not ",".'],
-  ])('is refused when it is wrong: %s', async (pace, sentence) => {
+  ])('is refused when it is invalid: %s', async (pace, sentence) => {
     const { chat } = await platformWith()
-    const response = await chat({ ...hello, stream: true }, asking(pace))
+    const response = await chat({ ...hello, stream: true }, withPace(pace))
     expect(response.status).toBe(400)
-    const told = sentence.startsWith('must') ? sentence : `: ${sentence}`
-    expect(await response.json()).toEqual({ error: `Header x-standin-pace${told.startsWith(':') ? told : ` ${told}`}` })
+    const words = sentence.startsWith('must') ? sentence : `: ${sentence}`
+    expect(await response.json()).toEqual({
+      error: `Header x-standin-pace${words.startsWith(':') ? words : ` ${words}`}`,
+    })
   })
 
-  test('is refused when it is there twice', async () => {
+  test('is refused when it is sent twice', async () => {
     const { url, apiKey } = await platformWith()
     const wire = await wireTo(url)
     const headers = [`Authorization: Bearer ${apiKey}`, 'x-standin-pace: jitter=0', 'X-Standin-Pace: jitter=1']
@@ -294,14 +296,14 @@ describe('a pace that the request asks for', () => {
   })
 })
 
-/** A paced body of our own. */
+/** A paced body of the test's own. */
 const inPieces = (pieces: readonly string[], pace: PaceInput, more: Partial<Paced> = {}): Paced => ({
   ...{ head: '[', before: '', pieces, after: ' ', tail: ']' },
   pace: { ...unpaced, ...(pace as object) },
   ...more,
 })
 
-/** A line that answers /there with this body; and what its journal takes in. */
+/** A line that answers /there with this body, and the exchanges that its journal receives. */
 async function lineWith(body: Paced) {
   const endpoint: Endpoint = {
     ...{ method: 'GET', path: '/there', access: 'anyone', takesBody: false },
@@ -318,12 +320,12 @@ async function lineWith(body: Paced) {
     url: `http://127.0.0.1:${listener.port}`,
     port: listener.port,
     exchanges,
-    /** Resolves when so many exchanges are in the journal. */
+    /** Resolves when the journal has received `count` exchanges. */
     journaled: (count: number) => new Promise<void>(resolve => waiting.set(count, resolve)),
   }
 }
 
-test('a long prompt takes its time to read', async () => {
+test('a long prompt delays its stream', async () => {
   const { url } = await lineWith(
     inPieces(['a', 'b'], { promptTokensPerSecond: 1000, firstTokenMs: 20 }, { promptTokens: 100 }),
   )
@@ -331,13 +333,13 @@ test('a long prompt takes its time to read', async () => {
   expect(ms).toBeGreaterThanOrEqual(120)
 })
 
-test('a stream that is not ASCII says how many bytes its chunks have', async () => {
+test('the chunk sizes of a stream that is not ASCII count bytes', async () => {
   const pieces = ['Grüße', '世界', '👋🏽', 'plain']
   const { url } = await lineWith(inPieces(pieces, { tokensPerSecond: 200 }))
   expect(await (await fetch(`${url}/there`)).text()).toBe('[Grüße 世界 👋🏽 plain ]')
 })
 
-test('HEAD of a paced body gets the headers at once and nothing of the body', async () => {
+test('HEAD of a paced body gets the headers immediately, and no body', async () => {
   const { url, exchanges } = await lineWith(inPieces(['a'], { firstTokenMs: NEVER }))
   const wire = await wireTo(url)
   await wire.say(onTheWire('HEAD /there', ['Connection: close']))
@@ -345,37 +347,37 @@ test('HEAD of a paced body gets the headers at once and nothing of the body', as
   expect(exchanges).toMatchObject([{ outcome: { complete: true } }])
 })
 
-test('a paced stream to HTTP/1.0 is not chunked, and ends with its connection', async () => {
+test('a paced stream to an HTTP/1.0 client is not chunked, and ends with its connection', async () => {
   const { url } = await lineWith(inPieces(['a', 'b', 'c'], { firstTokenMs: 5, tokensPerSecond: 100 }))
   const wire = await wireTo(url)
   await wire.say('GET /there HTTP/1.0\r\n\r\n')
   expect(await wire.rest()).toMatch(/\r\n\r\n\[a b c \]$/)
 })
 
-test('a connection is kept after a paced stream', async () => {
+test('a connection stays open after a paced stream', async () => {
   const { url } = await lineWith(inPieces(['a', 'b', 'c'], { tokensPerSecond: 100 }))
   const wire = await wireTo(url)
   await wire.say(onTheWire('GET /there'))
-  // By its second request the first one has ended, which only its last chunk can tell.
+  // Only the last chunk of the first answer shows where it ends and the second begins.
   await wire.say(onTheWire('GET /there', ['Connection: close']))
   const answers = (await wire.rest()).split(/(?=HTTP\/1\.1 )/)
   expect(answers.map(bodyOf)).toEqual(['[a b c ]', '[a b c ]'])
 })
 
-test('paced streams that are asked for at once on one connection follow one another, each in one piece', async () => {
+test('pipelined paced streams are sent one after the other, each in full', async () => {
   const { url, exchanges } = await lineWith(inPieces(['a', 'b', 'c'], { firstTokenMs: 10, tokensPerSecond: 100 }))
   const wire = await wireTo(url)
-  const asked = [
+  const requests = [
     ...Array.from({ length: 9 }, () => onTheWire('GET /there')),
     onTheWire('GET /there', ['Connection: close']),
   ]
-  await wire.say(asked.join(''))
+  await wire.say(requests.join(''))
   const answers = (await wire.rest()).split(/(?=HTTP\/1\.1 )/)
-  expect(answers.map(bodyOf)).toEqual(asked.map(() => '[a b c ]'))
-  expect(exchanges.map(({ outcome }) => outcome?.complete)).toEqual(asked.map(() => true))
+  expect(answers.map(bodyOf)).toEqual(requests.map(() => '[a b c ]'))
+  expect(exchanges.map(({ outcome }) => outcome?.complete)).toEqual(requests.map(() => true))
 })
 
-/** The body of an answer that came in chunks. */
+/** The body of a chunked answer. */
 function bodyOf(answer: string): string {
   let rest = answer.slice(answer.indexOf('\r\n\r\n') + 4)
   let body = ''
@@ -389,7 +391,7 @@ function bodyOf(answer: string): string {
   }
 }
 
-test('a client that reads nothing is not written to without end, and gets everything when it reads', async () => {
+test('writing pauses for a client that does not read, and it gets everything once it reads', async () => {
   const piece = 'x'.repeat(100_000)
   const pieces = Array.from({ length: 200 }, () => piece)
   const { url, port, exchanges } = await lineWith(inPieces(pieces, { tokensPerSecond: 2000 }))
@@ -397,7 +399,7 @@ test('a client that reads nothing is not written to without end, and gets everyt
   onTestFinished(() => void socket.destroy())
   socket.pause()
   socket.write(onTheWire('GET /there', ['Connection: close']))
-  // Another one ends in the meantime; this one cannot, since its 20 MB are more than the system keeps for a connection.
+  // Another stream ends in the meantime; this one cannot, since its 20 MB are more than the system buffers for a connection.
   const size = (await (await fetch(`${url}/there`)).text()).length
   expect(exchanges).toHaveLength(1)
   let bytes = 0
@@ -406,7 +408,7 @@ test('a client that reads nothing is not written to without end, and gets everyt
   expect(exchanges).toMatchObject([{ outcome: { complete: true } }, { outcome: { complete: true } }])
 })
 
-test('a client that says no more ends its stream', async () => {
+test('a client that half-closes its connection ends its stream', async () => {
   const { port, exchanges, journaled } = await lineWith(inPieces(['a', 'b', 'c'], { tokensPerSecond: 20 }))
   const socket = await firstBytesOf(port)
   const gone = journaled(1)
@@ -415,7 +417,7 @@ test('a client that says no more ends its stream', async () => {
   expect(exchanges).toMatchObject([{ outcome: { complete: false } }])
 })
 
-test('thousands of streams are let go when their clients leave', async () => {
+test('thousands of streams are released when their clients disconnect', async () => {
   const streams = 2000
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
@@ -430,7 +432,7 @@ test('thousands of streams are let go when their clients leave', async () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-/** A client that has been sent the beginning of a stream. */
+/** A client that has received the beginning of a stream. */
 const firstBytesOf = (port: number) =>
   new Promise<Socket>((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1' })

@@ -8,8 +8,8 @@ import { folderWith } from '../command.js'
 import { onTheWire, wireTo } from '../wire.js'
 import { listening, liveKey, liveOnSocket, proxyTo } from './live.js'
 
-/** A live platform that repeats what its WebSockets say. `refusal` answers all that ask for one, and other requests. */
-async function liveRepeating(refusal?: { readonly status: number; readonly body: string }) {
+/** A live platform that echoes the messages of its WebSockets; with a `refusal` it answers every request with that. */
+async function liveEcho(refusal?: { readonly status: number; readonly body: string }) {
   const opened: { readonly socket: WebSocket; readonly request: IncomingMessage }[] = []
   const server = http.createServer((_request, response) => {
     const { status = 200, body = '' } = refusal ?? {}
@@ -29,7 +29,7 @@ async function liveRepeating(refusal?: { readonly status: number; readonly body:
   return { url: await listening(server), opened }
 }
 
-interface Asked {
+interface SocketOptions {
   readonly bearer?: string | null
   readonly headers?: Record<string, string>
   readonly protocols?: string[]
@@ -37,13 +37,13 @@ interface Asked {
 
 type At = Pick<Awaited<ReturnType<typeof proxyTo>>, 'url' | 'apiKey'>
 
-/** Asks for a WebSocket. */
-function socketAt({ url, apiKey }: At, path: string, { bearer = apiKey, headers, protocols }: Asked = {}) {
+/** Requests a WebSocket. */
+function socketAt({ url, apiKey }: At, path: string, { bearer = apiKey, headers, protocols }: SocketOptions = {}) {
   const authorization = bearer === null ? {} : { authorization: `Bearer ${bearer}` }
   const socket = new WebSocket(url.replace('http', 'ws') + path, protocols, {
     headers: { ...authorization, ...headers },
   })
-  // Told when a socket that was not opened is thrown away.
+  // Emitted when a socket that was not opened is terminated.
   socket.on('error', () => {})
   onTestFinished(() => socket.terminate())
   return socket
@@ -59,7 +59,7 @@ async function refusal(socket: WebSocket) {
 
 /** An open WebSocket on both sides, after the welcome. */
 async function opened(options: PlatformOptions = {}) {
-  const live = await liveRepeating()
+  const live = await liveEcho()
   const platform = await proxyTo(live.url, options)
   const socket = socketAt(platform, '/v1/realtime')
   await once(socket, 'message')
@@ -68,8 +68,8 @@ async function opened(options: PlatformOptions = {}) {
   return { platform, socket, live: other.socket }
 }
 
-test('a WebSocket is carried to the live platform with the live key, and messages pass in both directions', async () => {
-  const live = await liveRepeating()
+test('a WebSocket is forwarded to the live platform with the live key, and messages pass in both directions', async () => {
+  const live = await liveEcho()
   const platform = await proxyTo(`${live.url}/live`)
   const socket = socketAt(platform, '/v1/realtime?model=gpt-realtime', { protocols: ['realtime'] })
   const [welcome] = await once(socket, 'message')
@@ -83,7 +83,7 @@ test('a WebSocket is carried to the live platform with the live key, and message
   expect([isBinary, long.equals(repeated)]).toEqual([true, true])
 })
 
-test('whichever side closes a WebSocket, the other learns it with code and reason', async () => {
+test('when one side closes a WebSocket, the other gets the code and the reason', async () => {
   const left = await opened()
   left.socket.close(4001, 'done')
   expect((await once(left.live, 'close')).map(String)).toEqual(['4001', 'done'])
@@ -101,7 +101,7 @@ test('when one side of a WebSocket dies, the other is cut off', async () => {
   expect((await once(dead.socket, 'close'))[0]).toBe(1006)
 })
 
-test('a WebSocket is under way while it is open, and then in the journal', async () => {
+test('a WebSocket counts as under way while it is open, and is journaled afterwards', async () => {
   const { platform, socket } = await opened()
   expect(platform.journal.underWay).toBe(1)
   socket.close()
@@ -118,7 +118,7 @@ test('stopping the platform ends its WebSockets on both sides', async () => {
   await closed
 })
 
-test('in mode record a WebSocket passes and is not recorded', async () => {
+test('in mode record a WebSocket is forwarded and not recorded', async () => {
   const dir = folderWith({})
   const { platform, socket } = await opened({ mode: 'record', recordings: { dir } })
   socket.close()
@@ -127,8 +127,8 @@ test('in mode record a WebSocket passes and is not recorded', async () => {
   expect(readdirSync(dir)).toEqual([])
 })
 
-test('without a good credential, or from a foreign page, a WebSocket is refused here', async () => {
-  const live = await liveRepeating()
+test('without a valid credential, or from a foreign page, a WebSocket is refused here', async () => {
+  const live = await liveEcho()
   const platform = await proxyTo(live.url)
   const unknown = { status: 404, connection: 'close', body: { error: 'Not found.', path: '/v1/realtime' } }
   expect(await refusal(socketAt(platform, '/v1/realtime', { bearer: null }))).toEqual(unknown)
@@ -138,14 +138,14 @@ test('without a good credential, or from a foreign page, a WebSocket is refused 
   expect(live.opened).toEqual([])
 })
 
-test('what the live platform says when it refuses a WebSocket reaches the client', async () => {
+test("the live platform's refusal of a WebSocket reaches the client", async () => {
   const long = JSON.stringify({ error: 'x'.repeat(2_000_000) })
   for (const [status, body] of [
     [401, '{"error":"Bad key."}'],
     [404, '{"error":"No such model."}'],
     [200, long],
   ] as const) {
-    const live = await liveRepeating({ status, body })
+    const live = await liveEcho({ status, body })
     const platform = await proxyTo(live.url, { upstream: { errors: 'untouched' } })
     const refused = await refusal(socketAt(platform, '/v1/realtime'))
     expect(refused).toEqual({ status, connection: 'close', body: JSON.parse(body) })
@@ -154,21 +154,21 @@ test('what the live platform says when it refuses a WebSocket reaches the client
   }
 })
 
-test('a live platform that cannot be reached is a 502, and one that says nothing a 504', async () => {
+test('an unreachable live platform is a 502, and a silent one is a 504', async () => {
   const gone = await proxyTo('http://127.0.0.1:1')
   expect(await refusal(socketAt(gone, '/v1/realtime'))).toMatchObject({ status: 502, connection: 'close' })
   const silent = await proxyTo(await liveOnSocket(() => {}), { upstream: { firstByteTimeoutMs: 50 } })
   expect(await refusal(socketAt(silent, '/v1/realtime'))).toMatchObject({ status: 504, connection: 'close' })
 })
 
-test('a client that leaves before the live platform has agreed ends the request there', async () => {
+test('when a client disconnects before the live platform accepts a WebSocket, the request there ends', async () => {
   const live = new EventEmitter()
-  const url = await liveOnSocket(socket => void live.emit('asked', socket))
-  const asked = once(live, 'asked')
+  const url = await liveOnSocket(socket => void live.emit('requested', socket))
+  const requested = once(live, 'requested')
   const platform = await proxyTo(url)
   const wire = await wireTo(platform.url)
-  await wire.say(onTheWire('GET /v1/realtime', [`Authorization: Bearer ${platform.apiKey}`, ...asksForWebSocket]))
-  const [socket] = await asked
+  await wire.say(onTheWire('GET /v1/realtime', [`Authorization: Bearer ${platform.apiKey}`, ...upgradeHeaders]))
+  const [socket] = await requested
   const left = once(socket, 'close')
   wire.leave()
   await left
@@ -176,16 +176,16 @@ test('a client that leaves before the live platform has agreed ends the request 
   expect(platform.journal.find()).toMatchObject([{ status: null, complete: false }])
 })
 
-test('a WebSocket that is asked for before the last answer has ended closes the connection, and nothing else', async () => {
+test('a WebSocket that is requested before the last answer has ended closes the connection, and nothing else', async () => {
   const platform = await proxyTo(await liveOnSocket(() => {}))
   const wire = await wireTo(platform.url)
   const key = `Authorization: Bearer ${platform.apiKey}`
-  await wire.say(onTheWire('GET /v1/models', [key]) + onTheWire('GET /v1/realtime', [key, ...asksForWebSocket]))
+  await wire.say(onTheWire('GET /v1/models', [key]) + onTheWire('GET /v1/realtime', [key, ...upgradeHeaders]))
   expect(await wire.rest()).toBe('')
   expect((await fetch(`${platform.url}/__standin/ready`)).status).toBe(200)
 })
 
-const asksForWebSocket = [
+const upgradeHeaders = [
   'Connection: Upgrade',
   'Upgrade: websocket',
   'Sec-WebSocket-Version: 13',
@@ -200,8 +200,8 @@ test.each([
   ['with a body', 'proxy', 'GET /v1/realtime', 200, '{}'],
   ['to another protocol', 'proxy', 'POST /v1/realtime', 200, '{}', ['Connection: Upgrade', 'Upgrade: h2c']],
 ] as const)('a request to upgrade %s is answered like any other, and the connection stays open', async (...row) => {
-  const [, mode, line, status, body = '', upgrade = asksForWebSocket] = row
-  const live = await liveRepeating({ status: 200, body: '"http"' })
+  const [, mode, line, status, body = '', upgrade = upgradeHeaders] = row
+  const live = await liveEcho({ status: 200, body: '"http"' })
   const platform = await proxyTo(live.url, { mode, recordings: { dir: folderWith({}) } })
   const wire = await wireTo(platform.url)
   for (let i = 0; i < 2; i++) {

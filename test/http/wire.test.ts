@@ -29,7 +29,7 @@ test('HTTP/1.0 needs no Host header, and its connection is closed', async () => 
   expect(await wire.rest()).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\r\n\r\n\{"status":"ok","version":"1\.0\.0"\}$/s)
 })
 
-test('a stream to HTTP/1.0 is not chunked', async () => {
+test('a stream to an HTTP/1.0 client is not chunked', async () => {
   const { url, apiKey } = await platformWith()
   const wire = await wireTo(url)
   const request = onTheWire(
@@ -42,16 +42,22 @@ test('a stream to HTTP/1.0 is not chunked', async () => {
 })
 
 test.each([
-  ['words', 'hello there\r\n\r\n'],
+  ['plain text', 'hello there\r\n\r\n'],
   ['an unknown method', onTheWire('BREW /coffee')],
   ['an unknown version', 'GET /health HTTP/2.7\r\nHost: x\r\n\r\n'],
   ['a target without a slash', onTheWire('GET health')],
   ['a header without a colon', onTheWire('GET /health', ['nonsense'])],
-  ['two lengths', onTheWire('POST /v1/chat/completions', ['Content-Length: 2', 'Content-Length: 3'], '{}')],
-  ['a length that is no number', onTheWire('POST /v1/chat/completions', ['Content-Length: two'])],
-  ['a length and chunks', onTheWire('POST /v1/chat/completions', ['Transfer-Encoding: chunked'], '{}')],
-  ['bytes of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
-])('what is no HTTP is refused: %s', async (_what, text) => {
+  [
+    'two Content-Length headers',
+    onTheWire('POST /v1/chat/completions', ['Content-Length: 2', 'Content-Length: 3'], '{}'),
+  ],
+  ['a Content-Length that is not a number', onTheWire('POST /v1/chat/completions', ['Content-Length: two'])],
+  [
+    'a Content-Length and chunked encoding',
+    onTheWire('POST /v1/chat/completions', ['Transfer-Encoding: chunked'], '{}'),
+  ],
+  ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+])('invalid HTTP is refused: %s', async (_what, text) => {
   const { url } = await platformWith()
   const wire = await wireTo(url)
   await wire.say(text)
@@ -63,7 +69,7 @@ test.each([
   expect(await wire.rest()).toBe('')
 })
 
-test('a chunk of a body that is no chunk is refused', async () => {
+test('a malformed chunk of a body is refused', async () => {
   const { url, apiKey } = await platformWith()
   const headers = [`Authorization: Bearer ${apiKey}`, 'Transfer-Encoding: chunked']
   const { status, body } = await answerTo(url, `${onTheWire('POST /v1/chat/completions', headers)}what?\r\n`)
@@ -90,7 +96,7 @@ test.each([
   expect(JSON.parse(body)).toEqual({ error: 'The request headers are too large.' })
 })
 
-test('after a request that could not be read the platform answers others', async () => {
+test('the platform still answers after a request that could not be read', async () => {
   const { url, ask } = await platformWith()
   await answerTo(url, 'hello there\r\n\r\n')
   expect(await (await ask('/health')).json()).toEqual(healthy)
@@ -100,7 +106,7 @@ test.each([
   'GET http://standin/health',
   'GET http://elsewhere.example.com:8080/health?x=1',
   'GET HTTP://STANDIN/health',
-])('a target may be the whole address: %s', async request => {
+])('a request target may be an absolute URL: %s', async request => {
   const { url } = await platformWith()
   const { status, body } = await answerTo(url, onTheWire(request))
   expect(status).toBe(200)
@@ -118,14 +124,14 @@ test.each([
   ['http://standin/a/../nope', '/a/../nope'],
   ['http://standin', '/'],
   ['http://standin?key=secret', '/'],
-])('of the target %s the path in the answer is %s', async (target, path) => {
+])('for the request target %s the path in the answer is %s', async (target, path) => {
   const { url } = await platformWith()
   const { status, body } = await answerTo(url, onTheWire(`GET ${target}`))
   expect(status).toBe(404)
   expect(JSON.parse(body)).toEqual({ error: 'Not found.', path })
 })
 
-test('requests that are sent at once are answered one after the other, in order', async () => {
+test('pipelined requests are answered one after the other, in order', async () => {
   const { url, apiKey } = await platformWith()
   const wire = await wireTo(url)
   await wire.say(
@@ -144,7 +150,7 @@ test('requests that are sent at once are answered one after the other, in order'
   expect(JSON.parse((await wire.answer()).body)).toEqual(healthy)
 })
 
-test('a connection is kept for further requests, whatever the answers are', async () => {
+test('a connection stays open for further requests, whatever the answers are', async () => {
   const { url, apiKey } = await platformWith()
   const wire = await wireTo(url)
   const authorization = `Authorization: Bearer ${apiKey}`
@@ -164,7 +170,7 @@ test('a connection is kept for further requests, whatever the answers are', asyn
   }
 })
 
-test('a connection is closed for who asks for that', async () => {
+test('a connection is closed when the client asks for that', async () => {
   const { url } = await platformWith()
   const wire = await wireTo(url)
   await wire.say(onTheWire('GET /health', ['Connection: close']))
@@ -172,7 +178,7 @@ test('a connection is closed for who asks for that', async () => {
   expect(await wire.rest()).toBe('')
 })
 
-test('a request to change to another protocol is answered as if it had not been made', async () => {
+test('a request to upgrade to another protocol is answered like any other', async () => {
   const { url } = await platformWith()
   const headers = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']
   const { status, body } = await answerTo(url, onTheWire('GET /health', headers))
@@ -180,17 +186,17 @@ test('a request to change to another protocol is answered as if it had not been 
   expect(JSON.parse(body)).toEqual(healthy)
 })
 
-test('an Expect header that cannot be met is refused with an error body', async () => {
+test('an unsupported Expect header is refused with an error body', async () => {
   const { url } = await platformWith()
   const wire = await wireTo(url)
   await wire.say(onTheWire('GET /health', ['Expect: a-miracle', 'Connection: close']))
-  const said = await wire.rest()
-  expect(said).toMatch(/^HTTP\/1\.1 417 Expectation Failed\r\n/)
-  expect(said).toMatch(/\r\ncontent-type: application\/json\r\n/i)
-  expect(said).toMatch(/\{"error":".+"\}/)
+  const received = await wire.rest()
+  expect(received).toMatch(/^HTTP\/1\.1 417 Expectation Failed\r\n/)
+  expect(received).toMatch(/\r\ncontent-type: application\/json\r\n/i)
+  expect(received).toMatch(/\{"error":".+"\}/)
 })
 
-test('garbage that follows a request does not end up inside the stream that answers it', async () => {
+test('the error about garbage after a request does not end up inside the stream that answers it', async () => {
   const { url, apiKey } = await platformWith({
     rules: [{ reply: { text: 'Never said.' }, pace: { firstTokenMs: 600_000 } }],
   })
@@ -206,7 +212,7 @@ test('garbage that follows a request does not end up inside the stream that answ
   expect((await wire.rest()).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200'])
 })
 
-test('no answer tells which software made it', async () => {
+test('no answer reveals the software of the server', async () => {
   const { ask } = await platformWith()
   for (const path of ['/health', '/nope', '/dashboard', '/__standin/ready']) {
     const { headers } = await ask(path, { bearer: null })
@@ -215,19 +221,19 @@ test('no answer tells which software made it', async () => {
   }
 })
 
-test('TLS on the plain port, and what is not HTTP, are each told once', async () => {
-  const said = vi.spyOn(console, 'error').mockReturnValue()
-  onTestFinished(() => said.mockRestore())
+test('TLS on the plain port and invalid HTTP are each logged once', async () => {
+  const log = vi.spyOn(console, 'error').mockReturnValue()
+  onTestFinished(() => log.mockRestore())
   const { url } = await platformWith()
   const { port } = new URL(url)
   for (let i = 0; i < 3; i++) await expect(fetch(`https://127.0.0.1:${port}/health`)).rejects.toThrow('fetch failed')
-  // A client that leaves in the middle of its request.
+  // A client that disconnects in the middle of its request.
   const leaving = connect(Number(port), '127.0.0.1')
   leaving.end(onTheWire('POST /v1/chat/completions', ['Content-Length: 99']))
   await once(leaving.resume(), 'close')
   expect((await answerTo(url, 'NOT HTTP AT ALL\r\n\r\n')).status).toBe(400)
   expect((await answerTo(url, 'NOT HTTP AT ALL\r\n\r\n')).status).toBe(400)
-  expect(said.mock.calls.flat()).toEqual([
+  expect(log.mock.calls.flat()).toEqual([
     `A client speaks TLS on port ${port}, which is plain HTTP. Use http://, not https://.`,
     expect.stringMatching(/^A request got a 400 because it cannot be read: Invalid .*\.$/),
   ])
