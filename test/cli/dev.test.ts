@@ -177,7 +177,7 @@ test('--quiet prints nothing but problems', async () => {
 
   const quiet = start(['--quiet', '--port', String(port)])
   const url = `http://127.0.0.1:${port}`
-  await expect.poll(() => fetch(`${url}/health`).then(({ status }) => status, String), { timeout: 5000 }).toBe(200)
+  await expect.poll(() => fetch(`${url}/health`).then(({ status }) => status, String), { timeout: 60_000 }).toBe(200)
   // The line of a request would be printed by the end of the next one.
   for (const apiKey of [developmentApiKey, 'sk-wrong']) await (await askChat({ url, apiKey }, hello)).text()
   quiet.send('SIGTERM')

@@ -59,7 +59,7 @@ test('tail --last begins with earlier requests, and filters select among them', 
   const filters = { path: '/v1/*', method: 'post', model: 'gpt-4o', scope: 'one', status: '2xx', mode: 'emulate' }
   const flags = Object.entries(filters).flatMap(([name, value]) => [`--${name}`, value])
   expect(await first(...flags, '--caller', 'apiKey')).toEqual({ id: '2', lines: 1 })
-}, 30_000)
+})
 
 test('tail --verbose shows bodies', async () => {
   const platform = await platformWith({ rules: [{ reply: { text: 'Hi!' } }] })
@@ -142,7 +142,7 @@ test('tail explains what is wrong with the address or a flag', async () => {
   expect((await run(['tail'], { files: { 'platform.config.yaml': 'port: 0\n' } })).stderr).toContain(
     'Give the address with --url',
   )
-}, 30_000)
+})
 
 test('tail never sends the control token of this configuration to another address', async () => {
   const seen: (string | undefined)[] = []

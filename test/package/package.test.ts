@@ -33,9 +33,7 @@ const typedApp = forAll(async until => {
   return app
 })
 
-test('an app whose tests use the package and the files of the documentation type-check', {
-  timeout: 120_000,
-}, async () => {
+test('an app whose tests use the package and the files of the documentation type-check', async () => {
   const app = await typedApp()
   // That package comes with jest, which only `npm run clients` installs.
   const more = hasPackage('@jest/globals') ? ['jest/imported-types.ts'] : []
@@ -56,7 +54,7 @@ test('an app whose tests use the package and the files of the documentation type
   expect(output).not.toMatch(/^error /m)
 })
 
-test('the types only import dependencies and peer dependencies of the package', { timeout: 120_000 }, async () => {
+test('the types only import dependencies and peer dependencies of the package', async () => {
   const app = await typedApp()
   const installed = JSON.parse(readFileSync(path.join(app.dir, 'node_modules/standin/package.json'), 'utf8'))
   const types = path.join(app.dir, 'node_modules/standin/dist/types')
@@ -102,19 +100,17 @@ interface Outcome {
   }[]
 }
 
-test('the tests of an app pass in parallel files', { timeout: 120_000 }, async () => {
+test('the tests of an app pass in parallel files', async () => {
   const { countsIn } = await ranApp()
   expect(countsIn('tests/')).toEqual({ files: 4, passed: 16, others: 0 })
 })
 
-test('the tests in the README and on the page about testing pass in parallel files', {
-  timeout: 120_000,
-}, async () => {
+test('the tests in the README and on the page about testing pass in parallel files', async () => {
   const { countsIn } = await ranApp()
   expect(countsIn('pages/')).toEqual({ files: 3, passed: 6, others: 0 })
 })
 
-test('the files of a globalSetup in the documentation pass', { timeout: 120_000 }, async () => {
+test('the files of a globalSetup in the documentation pass', async () => {
   const app = await appFolder()
   writeInto(app.dir, remote)
   const { code, output } = await app.run('vitest/vitest.mjs', 'run', '--config=remote/vitest.config.ts', '--root=.')
@@ -122,7 +118,7 @@ test('the files of a globalSetup in the documentation pass', { timeout: 120_000 
   expect(code).toBe(0)
 })
 
-test('the complete example passes its tests, and is recorded and replayed', { timeout: 120_000 }, async () => {
+test('the complete example passes its tests, and is recorded and replayed', async () => {
   const { app, countsIn } = await ranApp()
   expect(countsIn('tests/app.spec.js')).toEqual({ files: 1, passed: 3, others: 0 })
   const live = await startPlatform({ config: path.join(app.dir, 'platform.config.yaml'), rules: [liveProjects] })
@@ -137,7 +133,7 @@ test('the complete example passes its tests, and is recorded and replayed', { ti
   }
 })
 
-test('the agent example in the documentation passes its tests', { timeout: 60_000 }, async () => {
+test('the agent example in the documentation passes its tests', async () => {
   const app = await appFolder()
   const config = "export default { test: { include: ['tests/agent.spec.js'] } }"
   writeInto(app.dir, { ...filesOf('agent-example.md'), 'agent.config.js': config })
@@ -148,7 +144,7 @@ test('the agent example in the documentation passes its tests', { timeout: 60_00
 /** Users of the live platform have their own rows, so a rule stands in for them. */
 const liveProjects = { on: 'GET /builder/projects', reply: { json: [{ id: 'live', name: 'Live' }] } } as const
 
-test('the node:test example in the documentation passes', { timeout: 60_000 }, async () => {
+test('the node:test example in the documentation passes', async () => {
   const app = await appFolder()
   const { url } = await platformWith()
   const code = documented('weather.test.mjs').replace('process.env.STANDIN_URL', JSON.stringify(url))
@@ -156,7 +152,7 @@ test('the node:test example in the documentation passes', { timeout: 60_000 }, a
   expect((await app.run('--test-reporter=tap', 'weather.test.mjs')).output).toMatch(/^ok 1 - the bot greets$/m)
 })
 
-test('failures show the expected request and the nearest one', { timeout: 120_000 }, async () => {
+test('failures show the expected request and the nearest one', async () => {
   const { code, output, countsIn } = await ranApp()
   expect(code).toBe(1)
   expect(countsIn('failing/failing.spec.ts')).toEqual({ files: 1, passed: 1, others: 5 })
@@ -187,7 +183,7 @@ test('failures show the expected request and the nearest one', { timeout: 120_00
   )
 })
 
-test('failures show the same with node:test', { timeout: 60_000 }, async () => {
+test('failures show the same with node:test', async () => {
   const { code, output } = await (await appFolder()).run('--test-reporter=tap', 'tests/plain.mjs')
   expect(code).toBe(1)
   expect(output).toMatch(/^ok 1 - the model greets$/m)
@@ -197,7 +193,7 @@ test('failures show the same with node:test', { timeout: 60_000 }, async () => {
   expect(output).toMatch(/expected { model: 'gpt-5' }\n +received { model: 'gpt-4o-mini' }/)
 })
 
-test.runIf(hasPackage('jest'))('failures show the same with jest', { timeout: 60_000 }, async () => {
+test.runIf(hasPackage('jest'))('failures show the same with jest', async () => {
   const { code, output } = await (await appFolder()).runJest()
   expect(code).toBe(1)
   expect(output).toMatch(/^ +✓ a question is answered/m)

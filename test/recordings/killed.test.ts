@@ -39,7 +39,7 @@ test('a process killed while it records leaves only complete recordings and no s
     expect((await replay.chat(request.body.value as object)).status).toBe(200)
   }
   for (const file of files()) expect(readFileSync(path.join(dir, file), 'utf8')).not.toContain(liveKey)
-}, 60_000)
+})
 
 test('the next start removes leftovers of killed processes and keeps the files of running ones', async () => {
   const { dir, replaying } = tape()

@@ -77,7 +77,7 @@ describe.each(kinds)('in $kind', kind => {
       }),
       { numRuns, endOnFailure: true },
     )
-  }, 60_000)
+  })
 
   test('an import keeps every row of the document and no others', async () => {
     const state = await fresh(kind)
@@ -88,7 +88,7 @@ describe.each(kinds)('in $kind', kind => {
       }),
       { numRuns, endOnFailure: true },
     )
-  }, 60_000)
+  })
 
   test('the newest rows come first, and metadata keeps the order of its keys', async () => {
     const state = await fresh(kind)

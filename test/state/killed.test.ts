@@ -58,7 +58,7 @@ test('acknowledged steps survive kill -9, and steps in flight take effect comple
   console.info(
     `Killed ${starts.length} times: ${acknowledged} steps acknowledged, ${inFlight} in flight, of which ${done} were done; starts of ${summary(starts)}`,
   )
-}, 60_000)
+})
 
 test('a process that is killed during its very first start does not prevent the next start', async () => {
   const chance = chanceFrom(seedOfRun)
@@ -82,6 +82,6 @@ test('a process that is killed during its very first start does not prevent the 
     platform.send('SIGKILL')
     await platform.ended
   }
-}, 60_000)
+})
 
 const summary = (ms: readonly number[]) => `${Math.round(Math.min(...ms))} to ${Math.round(Math.max(...ms))} ms`

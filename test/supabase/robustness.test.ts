@@ -164,7 +164,7 @@ test('every endpoint answers any input in the format of Supabase', async () => {
     ),
     { numRuns: runs(1500) },
   )
-}, 60_000)
+})
 
 test('any text in place of an id in a path is answered without a server error', async () => {
   const backend = await backendWith()
@@ -295,4 +295,4 @@ test('a current client gets errors in its own format, whatever it sends', async 
     }),
     { numRuns: runs(300) },
   )
-}, 30_000)
+})

@@ -110,4 +110,4 @@ test('an invalid chat request is refused, and a valid one only for reasons that 
   )
   expect(taken).toBeGreaterThan(0)
   expect(refused).toBeGreaterThan(0)
-}, 60_000)
+})
