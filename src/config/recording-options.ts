@@ -113,7 +113,7 @@ export const recordingOptions = group(
       'warn',
       'What to do with older recordings: warn replays them, fail treats them as missing.',
     ),
-    maxBytes: option(integer(1024, 2 ** 30), 16_777_216, 'Largest body that is recorded, in bytes.'),
+    maxBytes: option(integer(1024, 2 ** 30), 16_777_216, 'Maximum size of a recorded body, in bytes.'),
   },
   'Answers of the live platform, saved to disk.',
 )
