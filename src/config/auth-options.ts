@@ -119,7 +119,7 @@ export const authOptions = group(
       'Whether a new password needs a code, unless the session is younger than a day.',
     ),
   },
-  'The auth backend under /auth/v1: Supabase Auth, with the names of its settings.',
+  'The auth backend under /auth/v1. Its settings have the same names as in Supabase Auth.',
 )
 
 const user = v.pipe(

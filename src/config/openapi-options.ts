@@ -18,7 +18,7 @@ const openapiDocument = closed({
     v.boolean('true or false'),
     'Whether requests that do not fit the parameters and schemas get a 400; true by default.',
   ),
-  prefix: optional(prefix, "What stands before its paths, instead of the path of the document's first server."),
+  prefix: optional(prefix, "The prefix of its paths, instead of the path of the document's first server."),
   folders: optional(
     list(filled, 'folders'),
     'Further folders that may hold files to which the document refers, besides its own and that of this file.',

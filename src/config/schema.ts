@@ -47,7 +47,7 @@ const model = open({
     ),
   ),
   maxPromptTokens: v.optional(
-    described(integer(1, 2 ** 31 - 1), 'The longest prompt that the model takes, in tokens. Not listed.'),
+    described(integer(1, 2 ** 31 - 1), 'The longest prompt that the model accepts, in tokens. Not listed.'),
   ),
 })
 
