@@ -45,7 +45,7 @@ const entries: Readonly<Record<string, readonly (readonly [usage: string, does: 
   'Inspect and check': [
     ['tail', 'Follow the requests of a running Standin', tail],
     ['verify', "Check every rule of the platform's document, here or at a --target", verify],
-    ['mcp --stdio', 'Connect an MCP client to a running Standin over standard input and output', mcp],
+    ['mcp --stdio', 'Connect an MCP client over stdin and stdout to a running Standin', mcp],
     ['openapi', 'Print the OpenAPI document of all endpoints', config],
   ],
   Recordings: [
