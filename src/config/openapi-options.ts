@@ -12,7 +12,7 @@ const openapiDocument = closed({
   file: filled,
   access: optional(
     access,
-    'Who may call its operations: anyone, or a list of anon, service, user, apiKey. Without it, operations with a security scheme take API keys and users.',
+    'Who may call its operations: anyone, or a list of anon, service, user, apiKey. Without it, operations with a security scheme accept API keys and users.',
   ),
   validate: optional(
     v.boolean('true or false'),
