@@ -98,16 +98,16 @@ export const sharedFlags = {
     text('WHERE', 'Where state is kept: memory, file:PATH, postgres://… (file:.standin/state.db)'),
     'state',
   ),
-  seed: option(text('NUMBER', 'Changes the canned replies (0)'), 'seed'),
+  seed: option(text('NUMBER', 'Changes the made-up replies (0)'), 'seed'),
   json: yes('Print JSON lines; the first one says when and where it is ready'),
   quiet: yes('Print problems only'),
-  help: { ...yes('Show this'), short: 'h' },
+  help: { ...yes('Show this help'), short: 'h' },
   version: { ...yes('Show the version'), short: 'v' },
 } as const satisfies Flags
 
 export const runFlags = {
   strict: yes('End with exit code 1 when a request had no recording'),
-  'strict-unused': yes('The same, and when a recording was never used'),
+  'strict-unused': yes('The same, and also when a recording was never used'),
   'fail-on-violation': yes('End with exit code 1 when an answer violated the contract'),
   verbose: yes('Log bodies as well'),
 } as const satisfies Flags

@@ -36,24 +36,24 @@ const fromRecordings: Load = () => import('./drafted-rules.js')
 
 /** To add a command, add an entry here and its file. */
 const entries: Readonly<Record<string, readonly (readonly [usage: string, does: string, load: Load])[]>> = {
-  'Start it': [
+  'Start Standin': [
     ['[dev]', 'Start the platform', dev],
     ['record', 'Start it in mode record: forward to the live platform and record it', dev],
     ['replay', 'Start it in mode replay: answer from recordings', dev],
     ['exec -- COMMAND', 'Run a command with its own platform, on any free port', exec],
   ],
-  'Look at it': [
+  'Inspect and check': [
     ['tail', 'Follow the requests of a running Standin', tail],
-    ['verify', "Check each rule of the platform's document, here or at another --target", verify],
-    ['mcp --stdio', 'Connect an MCP client that starts a command to a running Standin', mcp],
+    ['verify', "Check every rule of the platform's document, here or at a --target", verify],
+    ['mcp --stdio', 'Connect an MCP client over stdin and stdout to a running Standin', mcp],
     ['openapi', 'Print the OpenAPI document of all endpoints', config],
   ],
   Recordings: [
     ['recordings list', 'List all recordings', list],
     ['recordings show NAME', 'Show one recording; NAME is its key or part of its file name', show],
     ['recordings prune', 'Remove recordings: --incomplete, --older-than, --broken', prune],
-    ['recordings rename [OLD NEW]', 'Give all recordings the names they would get today, or OLD the name NEW', rename],
-    ['recordings scan [FILES…]', 'Find secrets in recordings and FILES; any makes it exit with 1', scan],
+    ['recordings rename [OLD NEW]', 'Rename all recordings to the names they would get today, or OLD to NEW', rename],
+    ['recordings scan [FILES…]', 'Find secrets in recordings and FILES; exit with 1 if there are any', scan],
     ['drift', 'Repeat recorded requests at the live platform, and report changes', drift],
     ['import FILE.har', 'Turn a HAR file into recordings, or into rules; - is standard input', har],
     ['export FILE.har', 'Write the recordings as a HAR file; - is standard output', har],
@@ -62,7 +62,7 @@ const entries: Readonly<Record<string, readonly (readonly [usage: string, does: 
     ['token', 'Print a token for tests', mint],
     ['key create', 'Print a new API key', mint],
     ['login', 'Sign in to the live auth backend', login],
-    ['logout', 'Sign out there, and delete the session', login],
+    ['logout', 'Sign out of the live auth backend, and delete the session', login],
   ],
   'Configuration and replies': [
     ['config check', 'Check the configuration and report mistakes', config],

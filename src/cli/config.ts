@@ -23,7 +23,7 @@ const check = command({
 
 const init = command({
   flags: {},
-  examples: [['standin config init > platform.config.yaml', 'begin a configuration']],
+  examples: [['standin config init > platform.config.yaml', 'create a configuration file']],
   run: () => configReference('./node_modules/standin/src/config/config.schema.json'),
 })
 
@@ -31,7 +31,7 @@ export const configJsonSchema = () => jsonSchemaOf(configSchema, 'Configuration 
 
 const openapi = command({
   flags: { yaml: yes('Print YAML instead of JSON') },
-  examples: [['standin openapi --yaml > openapi.yaml', 'keep the document']],
+  examples: [['standin openapi --yaml > openapi.yaml', 'save the document']],
   async run(line) {
     // Rules, resources and OpenAPI documents add paths.
     const document = await lookInto(line, ({ loaded: { config }, openApi }) =>

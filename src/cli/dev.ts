@@ -32,7 +32,7 @@ type Line = CommandLine<typeof flags>
 const dev = command({
   flags,
   examples: [
-    ['standin', 'start on http://127.0.0.1:4100 with the keys it prints'],
+    ['standin', 'start on http://127.0.0.1:4100, and print its keys'],
     ['standin --port 0 --json', 'start on any free port; the first line says which, for scripts'],
   ],
   run: start,

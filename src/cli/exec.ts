@@ -30,8 +30,8 @@ export const commands = {
   exec: command({
     flags: execFlags,
     examples: [
-      ['standin exec -- npm test', 'run the tests against a platform that is gone afterwards'],
-      ['standin exec --mode replay --strict -- npm test', 'fail when something was not recorded'],
+      ['standin exec -- npm test', 'run the tests against a temporary platform'],
+      ['standin exec --mode replay --strict -- npm test', 'fail if a request has no recording'],
     ],
     run: exec,
   }),

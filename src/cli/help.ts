@@ -4,9 +4,9 @@ import { findCommand, groupOf, type ListedCommand, topics } from './commands.js'
 import { paddedTo, wrapped } from './format.js'
 
 const examples = [
-  ['standin', 'start on http://127.0.0.1:4100 with the keys it prints'],
+  ['standin', 'start on http://127.0.0.1:4100, and print its keys'],
   ['standin --port 0 --json', 'start on any free port; the first line says which, for scripts'],
-  ['standin exec -- npm test', 'run the tests against a platform that is gone afterwards'],
+  ['standin exec -- npm test', 'run the tests against a temporary platform'],
   ['standin verify', 'check a fresh stand-in'],
 ] as const
 

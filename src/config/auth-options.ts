@@ -56,12 +56,12 @@ export const authOptions = group(
     publishableKey: option(
       secret(credential),
       developmentPublishableKey,
-      'The publishable key: the gateway takes it as the anon key.',
+      'The publishable key, which the gateway accepts as the anon key.',
     ),
     secretKey: option(
       secret(credential),
       developmentSecretKey,
-      'The secret key: the gateway takes it as the service key.',
+      'The secret key, which the gateway accepts as the service key.',
     ),
     jwtExp: option(integer(1, 604_800), 3600, 'Lifetime of user tokens, in seconds.'),
     jwtIssuer: option(
@@ -108,7 +108,7 @@ export const authOptions = group(
       '',
       'Sets of characters, separated by colons; a password needs one of each.',
     ),
-    securityRefreshTokenRotationEnabled: flag(true, 'Whether a refresh token that is used twice ends its session.'),
+    securityRefreshTokenRotationEnabled: flag(true, 'Whether reusing a refresh token ends its session.'),
     securityRefreshTokenReuseInterval: option(
       integer(0, 86_400),
       10,
@@ -119,7 +119,7 @@ export const authOptions = group(
       'Whether a new password needs a code, unless the session is younger than a day.',
     ),
   },
-  'The auth backend under /auth/v1: Supabase Auth, with the names of its settings.',
+  'The auth backend under /auth/v1. Its settings have the same names as in Supabase Auth.',
 )
 
 const user = v.pipe(

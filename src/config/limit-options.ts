@@ -8,14 +8,23 @@ import { group } from './forms.js'
 const most = integer(0, 1_000_000_000)
 
 const limits = {
-  bodyBytes: described(integer(1, 2 ** 30), 'Largest request body, in bytes; above that 413.'),
-  requestsPerMinute: described(most, 'Requests of one credential in a minute; above that 429. 0 means no limit.'),
+  bodyBytes: described(integer(1, 2 ** 30), 'Maximum size of a request body, in bytes; larger ones get a 413.'),
+  requestsPerMinute: described(
+    most,
+    'Requests per minute for each credential; further ones get a 429. 0 means no limit.',
+  ),
   tokensPerMinute: described(
     most,
-    'Tokens of one credential in a minute, of prompts and answers (in mode proxy of prompts only); above that 429. 0 means no limit.',
+    'Tokens per minute for each credential, in prompts and answers (in mode proxy, only in prompts); above that, requests get a 429. 0 means no limit.',
   ),
-  concurrentStreams: described(most, 'Streams of one credential at the same time; above that 429. 0 means no limit.'),
-  maxPromptTokens: described(most, 'Tokens of one prompt; above that 400. A model can have its own. 0 means no limit.'),
+  concurrentStreams: described(
+    most,
+    'Concurrent streams for each credential; further ones get a 429. 0 means no limit.',
+  ),
+  maxPromptTokens: described(
+    most,
+    'Maximum number of tokens in a prompt; longer ones get a 400. A model can have its own limit. 0 means no limit.',
+  ),
 } as const
 
 export const limitOptions = group(

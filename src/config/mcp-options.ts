@@ -17,7 +17,7 @@ const named = {
 }
 
 /** The reply of a tool, prompt or resource. It has the form of a rule's reply, and is checked when rules are read. */
-const reply = optional(object, 'What it answers where no rule does, as the reply of a rule.')
+const reply = optional(object, "Its answer if no rule matches, in the form of a rule's reply.")
 
 const tool = closed({
   name: described(filled, 'The name by which it is called.'),
@@ -46,7 +46,7 @@ const resource = closed({
   size: optional(integer(0, Number.MAX_SAFE_INTEGER), 'Its size in bytes.'),
   text: optional(text, 'Its content.'),
   blob: optional(v.pipe(text, v.base64('text in base64')), 'Its content in base64, if it is not text.'),
-  file: optional(filled, 'A file that is its content, relative to the configuration.'),
+  file: optional(filled, 'A file with its content, relative to the configuration.'),
   reply,
 })
 
@@ -66,11 +66,11 @@ const prompt = closed({
         name: described(filled, 'The name of the argument.'),
         title: optional(text, 'The name shown to users.'),
         description: optional(text, 'What it is for.'),
-        required: optional(v.boolean('true or false'), 'Whether it must be given.'),
+        required: optional(v.boolean('true or false'), 'Whether it is required.'),
       }),
       'arguments',
     ),
-    'What the prompt takes.',
+    'The arguments of the prompt.',
   ),
   reply,
 })
@@ -97,9 +97,9 @@ export const mcpItemKeys = {
 } as const satisfies Readonly<Record<keyof typeof mcpItems, string>>
 
 const server = closed({
-  access: option(access, ['apiKey', 'user'], 'Who may ask: anyone, or a list of anon, service, user, apiKey.'),
+  access: option(access, ['apiKey', 'user'], 'Who may call: anyone, or a list of anon, service, user, apiKey.'),
   name: option(filled, 'standin', 'The name that the server tells clients.'),
-  title: optional(text, 'What people call the server.'),
+  title: optional(text, 'The name of the server that users see.'),
   version: option(filled, '1.0.0', 'The version that the server tells clients.'),
   instructions: optional(text, 'What models should know about the server.'),
   protocolVersions: option(

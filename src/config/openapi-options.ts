@@ -12,13 +12,13 @@ const openapiDocument = closed({
   file: filled,
   access: optional(
     access,
-    'Who may call its operations: anyone, or a list of anon, service, user, apiKey. Without it, operations with a security scheme take API keys and users.',
+    'Who may call its operations: anyone, or a list of anon, service, user, apiKey. Without it, operations with a security scheme accept API keys and users.',
   ),
   validate: optional(
     v.boolean('true or false'),
     'Whether requests that do not fit the parameters and schemas get a 400; true by default.',
   ),
-  prefix: optional(prefix, "What stands before its paths, instead of the path of the document's first server."),
+  prefix: optional(prefix, "The prefix of its paths, instead of the path of the document's first server."),
   folders: optional(
     list(filled, 'folders'),
     'Further folders that may hold files to which the document refers, besides its own and that of this file.',

@@ -39,9 +39,9 @@ export function configReference(schemaAddress: string): string {
 
 const head = (schemaAddress: string) => `# yaml-language-server: $schema=${schemaAddress}
 #
-# Every option of Standin at its default. Delete what you do not change.
-# \${NAME} and \${NAME:-default} stand for environment variables; a .env file beside this one is read.
-# Each option can also be set by the environment: limits.bodyBytes is STANDIN_LIMITS_BODY_BYTES.
+# All options of Standin with their defaults. Delete the ones that you do not change.
+# \${NAME} and \${NAME:-default} stand for environment variables; Standin also reads a .env file beside this one.
+# Each option also has an environment variable: STANDIN_LIMITS_BODY_BYTES for limits.bodyBytes.
 `
 
 function defaultOf({ path, initial }: Option): string {

@@ -36,7 +36,7 @@ const ignoredPart = v.pipe(
   closed({
     path: optional(path, 'A field of the body: metadata.requestId, messages[*].name, tools.**.description.'),
     query: optional(filled, 'A parameter of the query.'),
-    pattern: optional(expression, 'Only what matches this; without path and query: in any text.'),
+    pattern: optional(expression, 'Ignores only what matches this; without path and query, in any text.'),
   }),
   v.check(
     ({ path, query, pattern }) => [path, query, pattern].some(part => part !== undefined),
@@ -101,7 +101,7 @@ export const recordingOptions = group(
           'What else is secret: expressions such as /cus_\\w+/.',
         ),
       },
-      'Further secrets that are never written to disk. Credentials, JWTs and keys never are.',
+      'Further secrets to keep out of files. Credentials, JWTs and keys are never written to disk.',
     ),
     maxAge: option(
       v.pipe(text, v.regex(/^$|^[1-9]\d{0,5}(m|h|d)$/, 'a number followed by m, h or d, such as 30d')),
@@ -113,7 +113,7 @@ export const recordingOptions = group(
       'warn',
       'What to do with older recordings: warn replays them, fail treats them as missing.',
     ),
-    maxBytes: option(integer(1024, 2 ** 30), 16_777_216, 'Largest body that is recorded, in bytes.'),
+    maxBytes: option(integer(1024, 2 ** 30), 16_777_216, 'Maximum size of a recorded body, in bytes.'),
   },
   'Answers of the live platform, saved to disk.',
 )

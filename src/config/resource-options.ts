@@ -49,7 +49,7 @@ const resource = closed({
   ),
   only: optional(
     v.pipe(list(word(resourceActions), 'actions'), v.nonEmpty('a list with at least one action')),
-    `What can be done: ${resourceActions.join(', ')}; all of it by default.`,
+    `The allowed operations: ${resourceActions.join(', ')}; all by default.`,
   ),
   schema: optional(
     v.union([filled, metadata], 'a file with a JSON Schema, or the schema'),

@@ -47,7 +47,7 @@ const model = open({
     ),
   ),
   maxPromptTokens: v.optional(
-    described(integer(1, 2 ** 31 - 1), 'The longest prompt that the model takes, in tokens. Not listed.'),
+    described(integer(1, 2 ** 31 - 1), 'The longest prompt that the model accepts, in tokens. Not listed.'),
   ),
 })
 
@@ -106,7 +106,7 @@ export const configSchema = closed({
   controlToken: option(
     secret(credential),
     '',
-    'Token for the control API under /__standin, for other machines and other host names. Empty: a random one at each start, where others can reach the address. A loopback address needs none.',
+    'Token for the control API under /__standin, for other machines and other host names. Empty means a new random token at each start, if other machines can reach the address. A loopback address needs none.',
   ),
   mode: option(
     word(modes),
@@ -147,7 +147,7 @@ export const configSchema = closed({
   openapi: openapiOptions,
   strict: flag(
     false,
-    'Whether a chat request without a matching rule is an error (424) that names the nearest rule, instead of a made-up reply.',
+    'Whether a chat request without a matching rule gets an error (424) that names the nearest rule, instead of a made-up reply.',
   ),
   requests: option(
     word(['warn', 'strict', 'lenient']),
@@ -186,7 +186,7 @@ export const configSchema = closed({
       list: option(
         word(['all', 'documented']),
         'all',
-        'What GET /api/v1 lists: all endpoints, with those that rules answer, or the documented ones.',
+        'What GET /api/v1 lists: all (every endpoint, including your own) or documented (only the documented ones).',
       ),
     },
     'The list of endpoints.',
@@ -232,7 +232,7 @@ export const configSchema = closed({
       firstByteTimeoutMs: option(
         integer(1, 3_600_000),
         60_000,
-        'How long the live platform may take to its first byte, in milliseconds.',
+        'How long the live platform may take until its first byte, in milliseconds.',
       ),
       idleTimeoutMs: option(
         integer(1, 3_600_000),

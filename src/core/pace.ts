@@ -51,7 +51,7 @@ export const paceOptions = {
   distribution: described(word(distributions), 'How the pauses vary: fixed (not at all), uniform or lognormal.'),
   promptTokensPerSecond: described(
     number(0, 1_000_000),
-    'Prompt tokens that are read each second before the first piece; 0 means at once.',
+    'How many prompt tokens are read per second before the first piece; 0 means all at once.',
   ),
   fullSpeedStreams: described(
     whole,

@@ -210,7 +210,7 @@ const operationsOnList = ({ rules, drafts }: RuleParts) => ({
   }),
   addWrittenRules: operation({
     at: 'POST /replies/written',
-    does: 'Adds rules that are written as in a file, before all others, until they are removed.',
+    does: 'Adds rules from YAML text, before all others, until they are removed.',
     body: object({ yaml, scope: optional(text, 'The scope whose requests they answer; all requests without it.') }),
     reads: { bytes: RULE_TEXT_LIMIT_BYTES },
     returns: ids,

@@ -8,21 +8,18 @@ const count = v.pipe(number(0, 1_000_000_000, 'a whole number'), v.integer('a wh
 
 const toolCall = closed({
   forEach: optional(filled, 'Makes a call for each item of this list: {{request.metadata.cities}}.'),
-  as: optional(filled, 'What templates call the item; item without it.'),
+  as: optional(filled, 'The name of the item in templates; item by default.'),
   name: described(filled, 'The name of the tool. May be a template.'),
   arguments: v.optional(
     described(
       v.union([map(v.string(), v.unknown(), 'a map of arguments'), text], 'a map of arguments, or text'),
-      'Its arguments: a map, which becomes JSON, or a text that is sent as it is. Keys and texts may be templates.',
+      'Its arguments: a map, which becomes JSON, or a string that is sent unchanged. Keys and strings may be templates.',
     ),
     {},
   ),
   id: optional(filled, 'The id of the call; made up without it. May be a template.'),
   type: v.optional(
-    described(
-      word(['function', 'custom']),
-      'custom for one of the tools that take a text, which is then the arguments.',
-    ),
+    described(word(['function', 'custom']), 'custom for a custom tool, which takes a text: the arguments.'),
     'function',
   ),
 })
@@ -31,7 +28,7 @@ const choiceEntries = {
   text: optional(text, 'What the model says. May be a template: Hi {{match[1]}}.'),
   file: optional(
     filled,
-    'A file whose text it says, beside the file with the rule. It is a template where its name ends in .liquid.',
+    'A file whose text the model says, beside the file with the rule. It is a template if its name ends in .liquid.',
   ),
   json: optional(
     v.unknown(),
@@ -41,9 +38,9 @@ const choiceEntries = {
     v.pipe(v.array(toolCall, 'a list of tool calls'), v.nonEmpty('a list with at least one tool call')),
     'Tools that it calls.',
   ),
-  refusal: optional(filled, 'How it refuses. May be a template.'),
+  refusal: optional(filled, 'The text of a refusal. May be a template.'),
   reasoning: optional(text, 'What it thinks before it speaks (reasoning_content). May be a template.'),
-  finishReason: optional(word(finishReasons), 'Why it stops, where that is not what follows from the rest.'),
+  finishReason: optional(word(finishReasons), 'The finish_reason, if not the one that follows from the reply.'),
 } as const
 
 const onlyOne = 'says more than one of text, file and json.'
@@ -66,12 +63,12 @@ export const replySchema = v.pipe(
     ),
     usage: optional(
       closed({
-        promptTokens: optional(count, 'In place of the counted prompt_tokens.'),
-        completionTokens: optional(count, 'In place of the counted completion_tokens.'),
+        promptTokens: optional(count, 'Replaces the counted prompt_tokens.'),
+        completionTokens: optional(count, 'Replaces the counted completion_tokens.'),
         cachedTokens: optional(count, 'The cached_tokens of the prompt.'),
         reasoningTokens: optional(count, 'The reasoning_tokens of the completion.'),
       }),
-      'Token counts in place of those that are counted.',
+      'Token counts that replace the counted ones.',
     ),
     fault: optional(faultSchema, 'What goes wrong with the answer.'),
   }),

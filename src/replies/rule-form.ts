@@ -19,30 +19,30 @@ const replies = 'a list with at least one reply'
 
 /** The fields of a rule with these conditions and replies. */
 export const ruleFields = <const W extends v.GenericSchema, const R extends v.GenericSchema>(when: W, reply: R) => ({
-  name: optional(filled, 'What the log calls the rule.'),
+  name: optional(filled, 'The name of the rule in the log.'),
   enabled: optional(v.boolean('true or false'), 'false switches the rule off: it stays in its file and never answers.'),
   when: v.nullish(described(when, 'Conditions that must all hold. Without any, the rule always matches.'), {}),
   reply: optional(reply, 'The reply.'),
   replies: optional(
     v.pipe(v.array(reply, replies), v.nonEmpty(replies)),
-    'What is answered the first time, the second time and so on.',
+    'The answers to the first request, the second one and so on.',
   ),
   // biome-ignore lint/suspicious/noThenProperty: rule files call it that, and a rule is never awaited.
   then: optional(
     word(thens),
-    'After the last of replies: repeat-last (the default), cycle (from the first again) or miss (the rule matches no more).',
+    'What follows the last of replies: repeat-last (the default), cycle (from the first again) or miss (the rule no longer matches).',
   ),
   times: optional(
     v.pipe(number(1, 1_000_000, 'a whole number'), v.integer('a whole number')),
-    'How often the rule answers; afterwards it matches no more.',
+    'How often the rule answers; afterwards it no longer matches.',
   ),
   priority: optional(
     number(-1_000_000, 1_000_000),
-    'Rules of a higher priority are tried first; those of the same one in the order in which they stand. 0 without it.',
+    'Rules with a higher priority are tried first; rules with the same priority in their order. 0 by default.',
   ),
   per: optional(
     word(pers),
-    'Counts answers, and keeps the state of its scenario, for each caller or each conversation by itself. A conversation is known by its header x-conversation-id, else by its first messages.',
+    'Counts answers and keeps the state of its scenario separately for each caller or each conversation. A conversation is identified by its header x-conversation-id, or else by its first messages.',
   ),
   scenario: optional(scenario, 'Answers only in one state of a scenario, and moves it on.'),
   pace: v.nullish(

@@ -9,7 +9,7 @@ import { harmless } from '../output.js'
 import { Bridge } from './bridge.js'
 
 const flags = {
-  stdio: yes('Read messages from standard input and write them to standard output, one on a line'),
+  stdio: yes('Read messages from standard input and write them to standard output, one per line'),
   url: text('URL', 'Address of Standin, with the path of the server (PLATFORM_BASE_URL or as configured, /mcp)'),
   key: text('KEY', 'API key or token (OPENAI_API_KEY on this machine, else the development key)'),
   quiet: { ...sharedFlags.quiet, meaning: 'Print problems only' },
@@ -22,7 +22,7 @@ export const commands = {
     flags,
     examples: [
       ['standin mcp --stdio', 'bridge to /mcp of the Standin that runs here'],
-      ['standin mcp --stdio --url http://127.0.0.1:4200/tools', 'bridge to another server of another one'],
+      ['standin mcp --stdio --url http://127.0.0.1:4200/tools', 'bridge to another server of another Standin'],
     ],
     run: bridge,
   }),

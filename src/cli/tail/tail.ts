@@ -24,14 +24,14 @@ export const tailFlags = {
   method: text('METHOD', 'Only requests with this method'),
   path: text('GLOB', 'Only requests to matching paths: /v1/*'),
   endpoint: text('GLOB', 'Only requests to matching endpoints: *completions'),
-  status: text('STATUS', 'Only such answers: 429, 4xx, none'),
+  status: text('STATUS', 'Only answers with this status: 429, 4xx, none'),
   caller: text('KIND', 'Only of apiKey, user, anon, service, refused, anonymous'),
   credential: text('TEXT', 'Only requests with this credential: the name of a key, "revoked key", none'),
   source: text('TEXT', 'Only answers of a matching rule or recording'),
   scope: text('NAME', 'Only requests of this scope'),
   search: text('TEXT', 'Only requests with this in path, status, source, model, prompt, call, error or key'),
   text: text('TEXT', 'Only requests with this in their body'),
-  complete: text('true|false', 'Only answers that are complete, or that are not'),
+  complete: text('true|false', 'Only complete answers, or only incomplete ones'),
   problems: yes('Only requests that were missed, refused, failed or cut'),
 }
 

@@ -128,7 +128,7 @@ export const verifyFlags = {
   json: { ...sharedFlags.json, meaning: 'Print the report as JSON, like --reporter json' },
   quiet: { ...sharedFlags.quiet, meaning: 'Print broken clauses only, and no progress' },
   strict: yes('Count broken decisions of Standin as failures, too'),
-  only: text('GLOB', 'Only such clauses: AUTH-*,Errors,documented'),
+  only: text('GLOB', 'Only these clauses: AUTH-*,Errors,documented'),
   openapi: fileName("Check the GET operations of this OpenAPI document instead of the platform's"),
   target: text('URL', 'Base address of the target; live is upstream.baseUrl (a fresh stand-in)'),
   auth: text('URL', 'Address of its auth backend, without /auth/v1 (the same)'),

@@ -17,7 +17,7 @@ export const commands = {
     examples: [
       ['standin verify', 'check a fresh stand-in'],
       ['standin verify --only AUTH-*', 'check the rules about credentials'],
-      ['standin verify --openapi builder.yaml --target live', 'check it against a document'],
+      ['standin verify --openapi builder.yaml --target live', 'check the live platform against this file'],
       ['standin verify --target live --reporter junit --output report.xml', 'check the live platform in CI'],
     ],
     run: verify,

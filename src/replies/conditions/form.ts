@@ -148,11 +148,11 @@ export const whenSchema: v.GenericSchema<When> = closed(
   {
     user: optional(
       textCondition,
-      'In the last user message: a part of it, /a regular expression/flags, { exact: … }, or a list of which one must fit.',
+      'The last user message: a part of it, /a regular expression/flags, { exact: … }, or a list of which one must match.',
     ),
-    system: optional(textCondition, 'The same in the system and developer messages.'),
-    assistant: optional(textCondition, 'The same in the last assistant message.'),
-    any: optional(textCondition, 'The same in any message.'),
+    system: optional(textCondition, 'The system and developer messages, as for user.'),
+    assistant: optional(textCondition, 'The last assistant message, as for user.'),
+    any: optional(textCondition, 'Any message, as for user.'),
     model: optional(
       v.union([patternText, several(patternText, 'a list of models')], 'the id of a model, or a list of them'),
       'The id of the model. * matches anything.',

@@ -20,11 +20,11 @@ export interface HttpWhen extends CommonWhen<HttpWhen> {
 const httpWhenSchema: v.GenericSchema<HttpWhen> = closed({
   body: optional(
     fields,
-    'Parts of the body by their path, such as items[0].id, and what they are: of JSON, of a form by the names of its fields, of a multipart form by the names of its parts.',
+    'Parts of the body by their path, such as items[0].id, and their values: of JSON, of a form by the names of its fields, of a multipart form by the names of its parts.',
   ),
   text: optional(
     textCondition,
-    'In the body as text: a part of it, /a regular expression/flags, { exact: … }, or a list of which one must fit.',
+    'The body as text: a part of it, /a regular expression/flags, { exact: … }, or a list of which one must match.',
   ),
   query: optional(values, 'Query parameters and their values. * matches anything.'),
   params: optional(values, 'Path parameters and their values. * matches anything.'),
@@ -49,7 +49,7 @@ const event = closed({
   ),
 })
 /** One event for each item of a list. */
-const events = closed({ forEach: filled, as: optional(filled, 'What templates call the item.'), item: event })
+const events = closed({ forEach: filled, as: optional(filled, 'The name of the item in templates.'), item: event })
 
 const bodies = ['json', 'text', 'file', 'events']
 
@@ -58,7 +58,7 @@ const httpReplySchema = v.pipe(
     status: optional(integer(200, 599, 'a status'), 'The status of the answer; 200 by default.'),
     headers: optional(
       map(headerName, text, 'a map of headers and texts'),
-      'Headers of the answer. Their values may be templates. content-type is known from the rest, unless it is here.',
+      'Headers of the answer. Their values may be templates. Without content-type, the type follows from the body.',
     ),
     json: optional(
       v.unknown(),
@@ -67,7 +67,7 @@ const httpReplySchema = v.pipe(
     text: optional(text, 'A text body. May be a template.'),
     file: optional(
       filled,
-      'A file that is the body, beside the file with the rule. It is a template where its name ends in .liquid. Its type follows from its name.',
+      'A file that is the body, beside the file with the rule. It is a template if its name ends in .liquid. Its name also decides its type.',
     ),
     events: optional(
       v.array(v.union([event, events], 'an event'), 'a list of events'),
@@ -110,7 +110,7 @@ export const httpRuleSchema = v.pipe(
     ),
     access: optional(
       access,
-      'Who may ask: anyone, or a list of anon, service, user, apiKey. By default as documented for the prefix of the path, otherwise apiKey and user.',
+      'Who may call: anyone, or a list of anon, service, user, apiKey. By default as documented for the prefix of the path, otherwise apiKey and user.',
     ),
     ...ruleFields(httpWhenSchema, httpReplySchema),
   }),
