@@ -66,7 +66,7 @@ async function paced(): Promise<void> {
       await pacedStreams(server)
       const { lateMs, openKb } = await pacedStreams(server)
       note('1,000 paced streams: delay of the last piece, p99', over, name, lateMs)
-      note('1,000 paced streams: memory a stream', over, name, (openKb - idleKb) / STREAMS)
+      note('1,000 paced streams: memory per stream', over, name, (openKb - idleKb) / STREAMS)
     })
   }
 }
@@ -117,8 +117,8 @@ async function rules(): Promise<void> {
 }
 
 function noteThroughput(row: string, over: string, name: string, measured: Awaited<ReturnType<typeof throughputOf>>) {
-  note(`${row}: CPU time a request`, over, name, measured.cpuMicroseconds)
-  note(`${row}: requests a second`, over, name, measured.requestsPerSecond)
+  note(`${row}: CPU time per request`, over, name, measured.cpuMicroseconds)
+  note(`${row}: requests per second`, over, name, measured.requestsPerSecond)
 }
 
 const loads = { get, post: whole, stream }
